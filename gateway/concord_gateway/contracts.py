@@ -11,7 +11,9 @@ from concord.graph.v1 import (
     graph_pb2,
     lineage_pb2,
     memory_pb2,
+    record_pb2,
     relation_pb2,
+    session_pb2,
     space_pb2,
     working_memory_pb2,
 )
@@ -28,6 +30,8 @@ _FILES = (
     space_pb2.DESCRIPTOR,
     relation_pb2.DESCRIPTOR,
     conflict_pb2.DESCRIPTOR,
+    session_pb2.DESCRIPTOR,
+    record_pb2.DESCRIPTOR,
     governed_pb2.DESCRIPTOR,
     feed_pb2.DESCRIPTOR,
     search_pb2.DESCRIPTOR,

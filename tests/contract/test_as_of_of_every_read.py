@@ -12,6 +12,8 @@ TIMELESS = {
     "PreviewChange": "asks what a change would touch now",
     "GetGenesis": "tells whose keys count now",
     "GetConstitutiveDigests": "is compared with the newest entries of the audit log",
+    "GetSession": "tells where a session stands now: its record has no history",
+    "ListSessions": "tells where sessions stand now",
     "ListOperations": "is itself the record by time, and filters by it",
     "GetEraseReceipt": "tells how far an erasure has come",
     "GetIndexStatus": "tells how the index is",

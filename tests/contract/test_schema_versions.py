@@ -12,7 +12,7 @@ from concord_graph.adapters.neo4j import schema as graph
 
 SCHEMAS = {"graph": graph, "ledger": ledger}
 NEWEST = {
-    "graph": (9, "2865bd7634649fee5d06ef4ea37d640e67e73aa43bbcf883303794748b24d32a"),
+    "graph": (10, "618db0544383f7136b44c999d873ca13da754660205612ffbaf7907195c55d01"),
     "ledger": (4, "8d6a528366dccca92eb5c6a2c36dfa2f993f6b953e392acc2f3219699a2ef73e"),
 }
 

@@ -25,6 +25,7 @@ GRANTED_BY = {
     "memory:read": {Scope.READ},
     "memory:write": {Scope.WRITE},
     "proposals:write": {Scope.WRITE},
+    "record:all": set(),
     "search:admin": {Scope.ADMIN},
     "search:read": {Scope.READ},
     "space:write": {Scope.WRITE},
@@ -54,9 +55,12 @@ def test_no_scope_grants_what_no_method_takes() -> None:
     assert frozenset().union(*PERMISSIONS.values(), SERVICE_PERMISSIONS) == scopes()
 
 
-def test_what_no_key_may_call_is_the_feed_and_four_methods() -> None:
+def test_what_no_key_may_call_is_the_feed_the_records_and_four_methods() -> None:
     """W7 Governance alone applies governed changes, gateways alone ask whom a key stands for, and
     dissonance alone records what judges found."""
     closed = {name for name, each in METHODS.items() if not GRANTED_BY[permission(each)]}
 
-    assert closed == OF_SERVICES | {name for name in METHODS if ".ChangeFeedService." in name}
+    whole = (".ChangeFeedService.", ".RecordService.")
+    assert closed == OF_SERVICES | {
+        name for name in METHODS if any(service in name for service in whole)
+    }

@@ -18,6 +18,7 @@ from concord.graph.v1.graph_pb2_grpc import GraphServiceStub
 from concord.graph.v1.lineage_pb2_grpc import LineageServiceStub
 from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
 from concord.graph.v1.relation_pb2_grpc import RelationServiceStub
+from concord.graph.v1.session_pb2_grpc import SessionServiceStub
 from concord.graph.v1.space_pb2_grpc import SpaceServiceStub
 from concord.graph.v1.working_memory_pb2_grpc import WorkingMemoryServiceStub
 from concord.search.v1.search_pb2_grpc import IndexServiceStub, SearchServiceStub
@@ -42,6 +43,7 @@ if TYPE_CHECKING:  # these names exist for type checkers only
     from concord.graph.v1.lineage_pb2_grpc import LineageServiceAsyncStub
     from concord.graph.v1.memory_pb2_grpc import MemoryServiceAsyncStub
     from concord.graph.v1.relation_pb2_grpc import RelationServiceAsyncStub
+    from concord.graph.v1.session_pb2_grpc import SessionServiceAsyncStub
     from concord.graph.v1.space_pb2_grpc import SpaceServiceAsyncStub
     from concord.graph.v1.working_memory_pb2_grpc import WorkingMemoryServiceAsyncStub
     from concord.search.v1.search_pb2_grpc import IndexServiceAsyncStub, SearchServiceAsyncStub
@@ -110,6 +112,8 @@ class Client:
         """`concord.graph.v1.ConflictService`: recorded disagreements, as graph keeps them."""
         self.dissonance = DissonanceServiceStub(channel)
         """`concord.dissonance.v1.DissonanceService`: finding, reviewing and resolving them."""
+        self.session = SessionServiceStub(channel)
+        """`concord.graph.v1.SessionService`: sessions, and when they end."""
         self.governed = GovernedChangeServiceStub(channel)
         """`concord.graph.v1.GovernedChangeService`: what nobody may change alone."""
         self.proposals = ProposalServiceStub(channel)
@@ -175,6 +179,8 @@ class AsyncClient:
         """`concord.graph.v1.ConflictService`: recorded disagreements, as graph keeps them."""
         self.dissonance: DissonanceServiceAsyncStub = DissonanceServiceStub(channel)
         """`concord.dissonance.v1.DissonanceService`: finding, reviewing and resolving them."""
+        self.session: SessionServiceAsyncStub = SessionServiceStub(channel)
+        """`concord.graph.v1.SessionService`: sessions, and when they end."""
         self.governed: GovernedChangeServiceAsyncStub = GovernedChangeServiceStub(channel)
         """`concord.graph.v1.GovernedChangeService`: what nobody may change alone."""
         self.proposals: ProposalServiceAsyncStub = ProposalServiceStub(channel)

@@ -24,8 +24,12 @@ from concord.graph.v1 import (
     lineage_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
+    record_pb2,
+    record_pb2_grpc,
     relation_pb2,
     relation_pb2_grpc,
+    session_pb2,
+    session_pb2_grpc,
     space_pb2,
     space_pb2_grpc,
     working_memory_pb2,
@@ -53,7 +57,9 @@ from concord_graph.servicer.governed import GovernedServicer
 from concord_graph.servicer.graph import GraphServicer
 from concord_graph.servicer.lineage import LineageServicer
 from concord_graph.servicer.memory import MemoryServicer
+from concord_graph.servicer.record import RecordServicer
 from concord_graph.servicer.relation import RelationServicer
+from concord_graph.servicer.session import SessionServicer
 from concord_graph.servicer.space import SpaceServicer
 from concord_graph.servicer.translate import reason_of, translate
 from concord_graph.servicer.working_memory import WorkingMemoryServicer
@@ -66,6 +72,7 @@ from concord_graph.usecases.memory.scrub import Scrubbing
 from concord_graph.usecases.memory.working_memory import DEFAULT_CAPACITY, WorkingMemory
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.read.touches import Touches
+from concord_graph.usecases.records import Records
 from concord_graph.usecases.transfer.exports import Exports
 from concord_graph.usecases.write.commands import Commands
 
@@ -96,7 +103,7 @@ class GraphApp:
         self._closed = False
         self._touches = Touches(store, clock)
         store.pending(lambda: self._touches.pending)
-        commands = Commands(store, clock, reason_of)
+        commands = Commands(store, clock, reason_of, self._touches.use)
         queries = Queries(store, self._touches, clock)
         self._scrubbing = Scrubbing(store)
         erased = self._scrubbing.wake
@@ -170,6 +177,16 @@ class GraphApp:
                 conflict_pb2.DESCRIPTOR.services_by_name["ConflictService"],
                 conflict_pb2_grpc.add_ConflictServiceServicer_to_server,
                 ConflictServicer(commands, queries, actions),
+            ),
+            Registration(
+                session_pb2.DESCRIPTOR.services_by_name["SessionService"],
+                session_pb2_grpc.add_SessionServiceServicer_to_server,
+                SessionServicer(commands, queries),
+            ),
+            Registration(
+                record_pb2.DESCRIPTOR.services_by_name["RecordService"],
+                record_pb2_grpc.add_RecordServiceServicer_to_server,
+                RecordServicer(Records(store, clock), queries),
             ),
             Registration(
                 feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],

@@ -28,8 +28,10 @@ from concord.graph.v1 import (
     lineage_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
+    record_pb2_grpc,
     relation_pb2,
     relation_pb2_grpc,
+    session_pb2_grpc,
     space_pb2,
     space_pb2_grpc,
     working_memory_pb2,
@@ -61,7 +63,7 @@ SCOPES = frozenset(
     {
         *("graph:read", "graph:write", "memory:read", "memory:write"),
         *("governed:read", "governed:write", "enrolment:write", "granted:write"),
-        *("space:write", "feed:all", "confirm:write", "conflict:record"),
+        *("space:write", "feed:all", "confirm:write", "conflict:record", "record:all"),
     }
 )
 SECRET = "one-time-secret"
@@ -198,6 +200,8 @@ class Calls:
         self.space_service = space_pb2_grpc.SpaceServiceStub(channel)
         self.conflict = conflict_pb2_grpc.ConflictServiceStub(channel)
         self.relation = relation_pb2_grpc.RelationServiceStub(channel)
+        self.session = session_pb2_grpc.SessionServiceStub(channel)
+        self.record = record_pb2_grpc.RecordServiceStub(channel)
         self.governed = governed_pb2_grpc.GovernedChangeServiceStub(channel)
         if door is not None:
             apart = governed_pb2_grpc.GovernedChangeServiceStub(door)

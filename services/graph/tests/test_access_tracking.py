@@ -11,7 +11,7 @@ from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.domain.errors import StoreUnavailable
 from concord_graph.domain.items import Instant, ItemKind, Memory
-from concord_graph.ports import Author, ReadCounts, Reads, Writes
+from concord_graph.ports import Author, ReadCounts, Reads, SessionUses, Writes
 from concord_graph.usecases.read.touches import Touches
 from concord_graph.usecases.write.writer import Writer
 from graph_world import DAY, SECOND, START, Calls, Clock, World, micros, named, opened_store, world
@@ -175,11 +175,13 @@ async def test_reads_that_could_not_be_stored_are_stored_later(tmp_path: Path) -
     class Refusing:
         """The store, of which a touch fails."""
 
-        async def touch(self, reads: ReadCounts, stored: Callable[[], None]) -> None:
+        async def touch(
+            self, reads: ReadCounts, uses: SessionUses, stored: Callable[[], None]
+        ) -> None:
             if self.refuses:
                 touches.add("home", ["m"])
                 raise StoreUnavailable("the disk is full")
-            await store.touch(reads, stored)
+            await store.touch(reads, uses, stored)
 
         refuses = True
 

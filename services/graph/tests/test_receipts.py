@@ -6,6 +6,7 @@ from typing import get_args
 import pytest
 from concord_graph.adapters import receipts
 from concord_graph.domain.items import ItemKind
+from concord_graph.domain.sessions import Session
 from concord_graph.ports import (
     Acknowledged,
     BatchAdded,
@@ -18,6 +19,7 @@ from concord_graph.ports import (
     Outcome,
     Ref,
     Result,
+    SessionEnded,
     TurnsAppended,
     WorkingMemoryPut,
     WorkingMemoryRemoved,
@@ -41,6 +43,7 @@ RESULTS: list[Result] = [
     *(CREATED, TurnsAppended(BATCH), BatchAdded(BATCH), NodeDeleted(NODE, 2)),
     *(WorkingMemoryPut(ENTRIES[0], ENTRIES[1:]), WorkingMemoryRemoved(3)),
     *(MemoryErased(MEMORY, "receipt"), ItemsReverted((NODE, EDGE)), APPLIED, Acknowledged()),
+    SessionEnded(Session("s", 1, 2, 3)),
 ]
 
 UNTYPED: dict[str, tuple[list[list[object]], Result]] = {

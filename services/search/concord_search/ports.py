@@ -298,9 +298,18 @@ class Graph(Protocol):
         ...
 
     async def current(
-        self, space: str, ids: Sequence[str], *, count_as_read: bool, as_of: AsOf = PRESENT
+        self,
+        space: str,
+        ids: Sequence[str],
+        *,
+        count_as_read: bool,
+        session_id: str = "",
+        as_of: AsOf = PRESENT,
     ) -> Sequence[Hydrated | None]:
-        """The states as of an instant, in order; None for a memory that is unknown (then)."""
+        """The states as of an instant, in order; None for a memory that is unknown (then).
+
+        `session_id`: the session in which they are read, if that counts.
+        """
         ...
 
     async def confirm_erase(self, space: str, memory_id: str) -> None:

@@ -97,6 +97,7 @@ class ScriptedGraph:
         ids: Sequence[str],
         *,
         count_as_read: bool,  # noqa: ARG002 - reads are not kept
+        session_id: str = "",  # noqa: ARG002 - nor their sessions
         as_of: AsOf = PRESENT,  # noqa: ARG002 - nor is what was known before
     ) -> Sequence[Hydrated | None]:
         self._check()

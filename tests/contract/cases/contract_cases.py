@@ -10,8 +10,10 @@ from governed_contracts import GOVERNED
 from graph_contracts import GRAPH
 from lineage_contracts import LINEAGE
 from memory_contracts import MEMORY
+from record_contracts import RECORD
 from relation_contracts import RELATION
 from search_contracts import INDEX, SEARCH
+from session_contracts import SESSION
 from space_contracts import SPACE
 from working_memory_contracts import WORKING_MEMORY
 
@@ -24,6 +26,8 @@ SERVED = {
     "concord.graph.v1.WorkingMemoryService": WORKING_MEMORY,
     "concord.graph.v1.SpaceService": SPACE,
     "concord.graph.v1.RelationService": RELATION,
+    "concord.graph.v1.SessionService": SESSION,
+    "concord.graph.v1.RecordService": RECORD,
     "concord.graph.v1.GovernedChangeService": GOVERNED,
     "concord.graph.v1.ChangeFeedService": FEED,
     "concord.governance.v1.AccessService": ACCESS,

@@ -18,6 +18,7 @@ from concord.graph.v1 import (
     graph_pb2,
     memory_pb2,
     relation_pb2,
+    session_pb2,
     space_pb2,
     working_memory_pb2,
 )
@@ -240,7 +241,9 @@ async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
     )
     home = replace(home, deletion=deletion)
     await live.tell(who, "GetEdge", graph_pb2.GetEdgeRequest(id=home.edge_id))
-    await live.tell(who, "GetMemory", memory_pb2.GetMemoryRequest(id=home.old_id))
+    for memory_id in (home.old_id, home.memory_id):
+        read = memory_pb2.GetMemoryRequest(id=memory_id, session_id=f"reads ({space})")
+        await live.tell(who, "GetMemory", read)
     return replace(
         home,
         genesis=home.parties.genesis(home.fresh_space),
@@ -533,6 +536,7 @@ def paged(home: Home) -> dict[str, Any]:
         "ListProposals": proposal_pb2.ListProposalsRequest(page_size=1),
         "ListAuditEntries": audit_pb2.ListAuditEntriesRequest(page_size=1),
         "ListRelations": relation_pb2.ListRelationsRequest(page_size=1),
+        "ListSessions": session_pb2.ListSessionsRequest(page_size=1),
         "ListMemories": memory_pb2.ListMemoriesRequest(page_size=1),
         "ListDialogue": dialogue_pb2.ListDialogueRequest(session_id="talk", page_size=1),
         "ListEpisodes": episode_pb2.ListEpisodesRequest(page_size=1),

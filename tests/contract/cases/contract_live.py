@@ -24,7 +24,9 @@ from google.protobuf.message_factory import GetMessageClass
 NOW = 1_800_000_000_000_000
 """Where the clock of every deployment here stands: 2027-01-15T08:00Z, in microseconds."""
 
-SERVICE_SCOPES = frozenset({"feed:all", "confirm:write", "granted:write", "callers:resolve"})
+SERVICE_SCOPES = frozenset(
+    {"feed:all", "confirm:write", "granted:write", "callers:resolve", "record:all"}
+)
 """What only Concord's own services hold."""
 
 # One request, the requests of a stream, or bytes that are no message.

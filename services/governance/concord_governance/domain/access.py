@@ -62,7 +62,14 @@ PERMISSIONS: Mapping[Scope, frozenset[str]] = MappingProxyType(
 """The one table from scopes to the permissions that the contracts name."""
 
 SERVICE_PERMISSIONS = frozenset(
-    {"callers:resolve", "confirm:write", "conflict:record", "feed:all", "granted:write"}
+    {
+        "callers:resolve",
+        "confirm:write",
+        "conflict:record",
+        "feed:all",
+        "granted:write",
+        "record:all",
+    }
 )
 """What Concord's own services alone may do: no key carries one of these."""
 

@@ -21,8 +21,10 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
     Node,
+    Properties,
     Record,
 )
+from concord_graph.domain.sessions import CoRead, Session
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports.results import Receipt, Ref
 from concord_graph.ports.values import (
@@ -35,6 +37,8 @@ from concord_graph.ports.values import (
     Imported,
     MemoryFilter,
     OperationFilter,
+    ServiceRecord,
+    SessionFilter,
     State,
     Step,
     View,
@@ -430,4 +434,25 @@ class Reads(
 
     async def head_seq(self) -> int:
         """Return the newest sequence number; 0 for an unknown space."""
+        ...
+
+    async def session(self, session_id: str) -> Session | None:
+        """Return a session's record."""
+        ...
+
+    async def sessions(
+        self, filter_: SessionFilter, before: tuple[int, str] | None, limit: int
+    ) -> Sequence[Session]:
+        """Return sessions by last use, descending, then by id.
+
+        `before`: the last use (µs) and the id of the one after which the page begins.
+        """
+        ...
+
+    async def co_reads(self, session_id: str, limit: int) -> Sequence[CoRead]:
+        """Return what was read together with what a session read, the last pairs first."""
+        ...
+
+    async def service_record(self, kind: ServiceRecord) -> Properties:
+        """Return the record of a kind; empty without one."""
         ...

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from concord_graph.domain.conflicts import ConflictState
 from concord_graph.domain.items import ItemKind
+from concord_graph.domain.sessions import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +192,14 @@ class ConflictsRecorded:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """A session, ended."""
+
+    session: Session
+    shown = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Acknowledged:
     """A command whose reply says no more than that it was done."""
 
@@ -208,6 +217,7 @@ Result = (
     | ItemsReverted
     | ChangeApplied
     | ConflictsRecorded
+    | SessionEnded
     | Acknowledged
 )
 

@@ -10,6 +10,7 @@ from concord_graph.ports.values import (
     Author,
     Change,
     ReadCounts,
+    SessionUses,
     SpaceHead,
 )
 from concord_graph.ports.writes import Writes
@@ -56,8 +57,9 @@ class GraphStore(Protocol):
         """Show these not yet stored reads in every answer."""
         ...
 
-    async def touch(self, reads: ReadCounts, stored: Callable[[], None]) -> None:
-        """Add reads in one statement, and call `stored` as they become visible.
+    async def touch(self, reads: ReadCounts, uses: SessionUses, stored: Callable[[], None]) -> None:
+        """Add reads and uses of sessions in one transaction, and call `stored` as they become
+        visible.
 
         No view shows a read both from the store and as pending, or neither way.
         """

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
 from concord_graph.domain.conflicts import ConflictClass
 from concord_graph.domain.drafts import EndRef
 from concord_graph.domain.items import (
+    FOREVER,
     Access,
     EdgeType,
     Importance,
@@ -23,6 +24,32 @@ from concord_graph.domain.supersession import Supersession
 
 ReadCounts = Mapping[tuple[str, str], tuple[int, int]]
 """(space, id) -> how often it was read, and when last (µs)."""
+
+
+@dataclass(slots=True)
+class SessionUse:
+    """The first and the last use of a session (µs), and when it read which memories last."""
+
+    first: int
+    last: int
+    memories: dict[str, int] = field(default_factory=dict)
+
+    def add(self, other: SessionUse) -> None:
+        """Take in another use, earlier or later."""
+        self.first, self.last = min(self.first, other.first), max(self.last, other.last)
+        for memory_id, time in other.memories.items():
+            self.memories[memory_id] = max(time, self.memories.get(memory_id, 0))
+
+
+SessionUses = Mapping[tuple[str, str], SessionUse]
+"""(space, session id) -> how it was used."""
+
+
+class ServiceRecord(StrEnum):
+    """What a record of a service is about: at most one of each in a space."""
+
+    JUDGED_POSITION = "judged_position"
+    MODEL_SPEND = "model_spend"
 
 
 class ChangeType(IntEnum):
@@ -39,6 +66,7 @@ class ChangeType(IntEnum):
     ERASE_CONFIRMED = 9
     IMPORTED = 10
     REVOKED = 11
+    SESSION_ENDED = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +188,14 @@ class OperationFilter:
     since: int | None = None
     before: int | None = None
     oldest_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFilter:
+    """Which sessions a list shows: used last before `idle_since` (µs), and ended or not."""
+
+    idle_since: int = FOREVER
+    ended: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     Access,
     ItemKind,
+    Properties,
     Record,
 )
 from concord_graph.ports.reads import Reads
@@ -21,6 +22,7 @@ from concord_graph.ports.values import (
     Change,
     Expected,
     Imported,
+    ServiceRecord,
 )
 
 
@@ -156,4 +158,16 @@ class Writes(Reads, Protocol):
 
     async def put_imported(self, imported: Imported) -> None:
         """Keep under which restore grant the space came here."""
+        ...
+
+    async def end_session(self, session_id: str, time: int) -> None:
+        """Note when (µs) a session ended."""
+        ...
+
+    async def drop_co_reads(self, before: int) -> None:
+        """Forget which memories were read together before a time (µs)."""
+        ...
+
+    async def put_service_record(self, kind: ServiceRecord, body: Properties) -> None:
+        """Keep the record of a kind in place of the one before."""
         ...

@@ -17,20 +17,28 @@ from concord_graph.usecases.write.commands import Command, Commands, Done, R
 DEFAULT_PAGE = 50
 
 
-async def execute(commands: Commands, request: Message, command: Command[R]) -> Done[R]:
-    """Run the command of a unary write request."""
+async def execute(
+    commands: Commands, request: Message, command: Command[R], *, session_id: str = ""
+) -> Done[R]:
+    """Run the command of a unary write request; `session_id`: the session that it uses."""
     method = request.DESCRIPTOR.name.removesuffix("Request")
     compared = request.SerializeToString(deterministic=True)
-    return await execute_as(commands, method, request, compared, command)
+    return await execute_as(commands, method, request, compared, command, session_id=session_id)
 
 
 async def execute_as(
-    commands: Commands, method: str, header: Message, compared: bytes, command: Command[R]
+    commands: Commands,
+    method: str,
+    header: Message,
+    compared: bytes,
+    command: Command[R],
+    *,
+    session_id: str = "",
 ) -> Done[R]:
     """Run a method's command; `header` has its request id, `compared` is its whole request."""
     who = caller()
     author = incoming.author(who, header, method)
-    return await commands.run(who.space, author, compared, command)
+    return await commands.run(who.space, author, compared, command, session_id=session_id)
 
 
 async def entry_page(

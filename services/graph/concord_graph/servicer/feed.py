@@ -143,7 +143,11 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         """Read exact states of memories."""
         refs = [(ref.id, ref.seq) for ref in request.refs]
         states = await self._queries.states(
-            request.space, refs, incoming.as_of(request), count_as_read=request.count_as_read
+            request.space,
+            refs,
+            incoming.as_of(request),
+            count_as_read=request.count_as_read,
+            session_id=request.session_id,
         )
         revisions = [
             _revision(ref_id, found) for (ref_id, _), found in zip(refs, states, strict=True)

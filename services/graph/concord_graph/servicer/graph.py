@@ -103,7 +103,8 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         self, request: graph_pb2.UpsertEdgeRequest, context: Context
     ) -> graph_pb2.UpsertEdgeResponse:
         """Create an edge or merge into the addressed one."""
-        done = await execute(self._commands, request, self._actions.upsert_edge(request))
+        command = self._actions.upsert_edge(request)
+        done = await execute(self._commands, request, command, session_id=request.session_id)
         return graph_pb2.UpsertEdgeResponse(
             edge=outgoing.done_edge(done),
             created=done.result.is_new,
@@ -124,9 +125,13 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def _edge(self, request: graph_pb2.GetEdgeRequest) -> Shown | None:
         space, as_of = caller().space, incoming.as_of(request)
         if request.WhichOneof("by") == "id":
-            return await self._queries.edge(space, request.id, as_of, peek=request.peek)
+            return await self._queries.edge(
+                space, request.id, as_of, peek=request.peek, session_id=request.session_id
+            )
         triple = incoming.triple(request.triple)
-        return await self._queries.edge_of_triple(space, *triple, as_of, peek=request.peek)
+        return await self._queries.edge_of_triple(
+            space, *triple, as_of, peek=request.peek, session_id=request.session_id
+        )
 
     async def _near_triple(self, request: graph_pb2.GetEdgeRequest) -> Sequence[str]:
         if request.WhichOneof("by") == "id":
@@ -140,7 +145,8 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         self, request: graph_pb2.UpdateEdgeRequest, context: Context
     ) -> graph_pb2.UpdateEdgeResponse:
         """Change the named fields of an edge."""
-        done = await execute(self._commands, request, self._actions.update_edge(request))
+        command = self._actions.update_edge(request)
+        done = await execute(self._commands, request, command, session_id=request.session_id)
         return graph_pb2.UpdateEdgeResponse(
             edge=outgoing.done_edge(done), token=outgoing.done_token(caller().space, done)
         )
@@ -149,7 +155,8 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         self, request: graph_pb2.DeleteEdgeRequest, context: Context
     ) -> graph_pb2.DeleteEdgeResponse:
         """Delete an edge."""
-        done = await execute(self._commands, request, self._actions.delete_edge(request))
+        command = self._actions.delete_edge(request)
+        done = await execute(self._commands, request, command, session_id=request.session_id)
         return graph_pb2.DeleteEdgeResponse(token=outgoing.done_token(caller().space, done))
 
     async def ListEdges(
@@ -182,6 +189,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
             after=after,
             limit=request.page_size or DEFAULT_NEIGHBOR_PAGE,
             peek=request.peek,
+            session_id=request.session_id,
         )
         if page is None:
             return graph_pb2.QueryNeighborsResponse(status=_NOT_FOUND)
@@ -208,6 +216,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
             max_paths=request.max_paths or DEFAULT_PATHS,
             out_of_time=_nearly_over,
             peek=request.peek,
+            session_id=request.session_id,
         )
         if page is None:
             return graph_pb2.FindPathResponse(status=_NOT_FOUND)

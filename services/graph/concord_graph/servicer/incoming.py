@@ -8,7 +8,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2, relation_pb2, space_pb2
+from concord.graph.v1 import (
+    graph_pb2,
+    lineage_pb2,
+    memory_pb2,
+    relation_pb2,
+    session_pb2,
+    space_pb2,
+)
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -29,6 +36,7 @@ from concord_graph.domain.errors import FieldInvalid, MaskInvalid
 from concord_graph.domain.facts import Fact, distinct
 from concord_graph.domain.fields import Field, fields_of
 from concord_graph.domain.items import (
+    FOREVER,
     AsOf,
     EdgeType,
     Importance,
@@ -46,6 +54,7 @@ from concord_graph.ports import (
     EdgeFilter,
     MemoryFilter,
     OperationFilter,
+    SessionFilter,
     Walk,
 )
 from concord_graph.usecases.items.relations import Declaration
@@ -356,3 +365,12 @@ _OF_TYPE: Mapping[Any, Callable[[Any], Any]] = {
     tuple[Fact, ...]: lambda facts: distinct(tuple(map(_fact, facts))),
     Properties: lambda struct: _composed(_without_nulls(plain(struct))),
 }
+
+
+def session_filter(request: session_pb2.ListSessionsRequest) -> SessionFilter:
+    """Return which sessions a list shows."""
+    idle_since = instant(request, "idle_since")
+    ended = request.state == session_pb2.SESSION_STATE_ENDED
+    return SessionFilter(
+        FOREVER if idle_since is None else idle_since, ended if request.state else None
+    )

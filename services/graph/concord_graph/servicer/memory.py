@@ -108,6 +108,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
             memory_id=request.id,
             external_id=incoming.text(request.external_id),
             peek=request.peek,
+            session_id=request.session_id,
         )
         if shown is None:
             kind = NameKind.MEMORY_ID if request.id else NameKind.EXTERNAL_ID

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from concord.graph.v1 import lineage_pb2, memory_pb2, relation_pb2, space_pb2
+from concord.graph.v1 import lineage_pb2, memory_pb2, relation_pb2, session_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.opaque import seal
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -27,6 +27,7 @@ from concord_graph.domain.items import (
     etag,
     is_erased,
 )
+from concord_graph.domain.sessions import Session
 from concord_graph.domain.supersession import Supersession
 from concord_graph.ports import Change, Result
 from concord_graph.servicer.incoming import wire_name
@@ -340,3 +341,13 @@ def done_node(done: Done[Result]) -> type_pb2.Node:
 def is_kind(done: Done[Result], kind: ItemKind) -> bool:
     """Return whether a command's first reference is live and of a kind."""
     return bool(done.views) and done.views[0].item.kind == kind and not done.views[0].item.deleted
+
+
+def session(found: Session) -> session_pb2.Session:
+    """Return a session's record."""
+    return session_pb2.Session(
+        id=found.id,
+        start_time=stamp(found.start_time),
+        last_use_time=stamp(found.last_use_time),
+        end_time=stamp(found.end_time) if found.end_time else None,
+    )

@@ -20,6 +20,7 @@ from concord_graph.domain.items import (
     Node,
     is_erased,
 )
+from concord_graph.domain.sessions import CoRead, Session
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import (
     Change,
@@ -30,6 +31,7 @@ from concord_graph.ports import (
     MemoryFilter,
     OperationFilter,
     Reads,
+    SessionFilter,
     State,
     View,
     Walk,
@@ -58,6 +60,9 @@ from concord_graph.usecases.read.shown import (
 from concord_graph.usecases.read.touches import Touches
 
 T = TypeVar("T")
+
+MOST_PAIRS = 1_000
+"""Pairs of memories in a list of what was read together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +119,26 @@ class Queries:
 
         return await self.read(space, work)
 
-    async def edge(self, space: str, edge_id: str, as_of: AsOf, *, peek: bool) -> Shown | None:
+    async def edge(
+        self, space: str, edge_id: str, as_of: AsOf, *, peek: bool, session_id: str = ""
+    ) -> Shown | None:
         """Return a live edge by id."""
 
         async def work(tx: Reads, now: int) -> Shown | None:
             return await _shown_edge(tx, edge_id, as_of.at(now), now)
 
-        return self._touched(space, await self.read(space, work), peek=peek)
+        return self._touched(space, await self.read(space, work), peek=peek, session_id=session_id)
 
-    async def edge_of_triple(
-        self, space: str, source: EndRef, relation: str, target: EndRef, as_of: AsOf, *, peek: bool
+    async def edge_of_triple(  # one argument per part of the question
+        self,
+        space: str,
+        source: EndRef,
+        relation: str,
+        target: EndRef,
+        as_of: AsOf,
+        *,
+        peek: bool,
+        session_id: str = "",
     ) -> Shown | None:
         """Return the current edge of a triple, else its latest live one."""
 
@@ -139,10 +154,17 @@ class Queries:
             first = await fixed_edges(tx, chosen, at.record) or chosen
             return await _shown_edge(tx, first[-1].id, at, now) if first else None
 
-        return self._touched(space, await self.read(space, work), peek=peek)
+        return self._touched(space, await self.read(space, work), peek=peek, session_id=session_id)
 
     async def memory(
-        self, space: str, as_of: AsOf, *, memory_id: str = "", external_id: str = "", peek: bool
+        self,
+        space: str,
+        as_of: AsOf,
+        *,
+        memory_id: str = "",
+        external_id: str = "",
+        peek: bool,
+        session_id: str = "",
     ) -> Shown | None:
         """Return a memory by id or key: also a superseded or forgotten one."""
 
@@ -155,7 +177,7 @@ class Queries:
             shown = await _shown_all(tx, ItemKind.MEMORY, [key], at, now)
             return shown[0] if shown else None
 
-        return self._touched(space, await self.read(space, work), peek=peek)
+        return self._touched(space, await self.read(space, work), peek=peek, session_id=session_id)
 
     async def near_names(self, space: str, kind: NameKind, asked: str) -> Sequence[str]:
         """Return up to 5 live names that are spelt like what was asked for and not found."""
@@ -244,6 +266,7 @@ class Queries:
         after: tuple[float, int, str] | None,
         limit: int,
         peek: bool,
+        session_id: str = "",
     ) -> NeighborPage | None:
         """Return a page of what surrounds an item; None when it does not exist.
 
@@ -265,6 +288,7 @@ class Queries:
         page = await self.read(space, work)
         if page and not peek:
             self._touches.add(space, (reached.edge_id for reached, _ in page.entries))
+            self._touches.use(space, session_id)
         return page
 
     async def paths(
@@ -278,6 +302,7 @@ class Queries:
         max_paths: int,
         out_of_time: Callable[[], bool],
         peek: bool,
+        session_id: str = "",
     ) -> PathPage | None:
         """Return paths between two items; None when one of them does not exist."""
 
@@ -303,6 +328,7 @@ class Queries:
         page = await self.read(space, work)
         if page and not peek:
             self._touches.add(space, page.edges)
+            self._touches.use(space, session_id)
         return page
 
     async def chain(
@@ -362,7 +388,13 @@ class Queries:
         return await self.read(space, work)
 
     async def states(
-        self, space: str, refs: Sequence[tuple[str, int]], as_of: AsOf, *, count_as_read: bool
+        self,
+        space: str,
+        refs: Sequence[tuple[str, int]],
+        as_of: AsOf,
+        *,
+        count_as_read: bool,
+        session_id: str = "",
     ) -> Sequence[tuple[State, Shown] | None]:
         """Return memories as they were after a change (0: as of an instant), with what a reader
         sees."""
@@ -386,14 +418,37 @@ class Queries:
 
         states = await self.read(space, work)
         if count_as_read:
-            self._touches.add(
-                space, (s[0].view.item.id for s in states if s and not is_erased(s[0].view.item))
-            )
+            read = [s[0].view.item.id for s in states if s and not is_erased(s[0].view.item)]
+            self._touches.add(space, read)
+            self._touches.use(space, session_id, read)
         return states
 
-    def _touched(self, space: str, shown: Shown | None, *, peek: bool) -> Shown | None:
+    async def flush(self) -> None:
+        """Store the reads and the uses of sessions that were noted."""
+        await self._touches.flush()
+
+    async def session(self, space: str, session_id: str) -> Session | None:
+        """Return a session's record."""
+        await self.flush()
+        return await self.read(space, lambda tx, _: tx.session(session_id))
+
+    async def sessions(
+        self, space: str, filter_: SessionFilter, before: tuple[int, str] | None, limit: int
+    ) -> Sequence[Session]:
+        """Return a page of sessions, the last used first."""
+        await self.flush()
+        return await self.read(space, lambda tx, _: tx.sessions(filter_, before, limit))
+
+    async def co_reads(self, space: str, session_id: str) -> Sequence[CoRead]:
+        """Return what was read together with what a session read, in it and in others."""
+        return await self.read(space, lambda tx, _: tx.co_reads(session_id, MOST_PAIRS))
+
+    def _touched(
+        self, space: str, shown: Shown | None, *, peek: bool, session_id: str
+    ) -> Shown | None:
         if shown and not peek and not is_erased(shown.view.item):
             self._touches.add(space, [shown.view.item.id])
+            self._touches.use(space, session_id, [shown.view.item.id])
         return shown
 
 

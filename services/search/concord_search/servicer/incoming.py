@@ -55,6 +55,7 @@ def query(request: search_pb2.SearchRequest) -> SearchQuery:
         offset=offset,
         now=now,
         peek=request.peek,
+        session_id=request.session_id,
         stac=StacOptions(
             max_lines=request.stac.max_lines or MAX_LINES,
             show_why=not request.stac.hide_why,

@@ -49,6 +49,7 @@ class SearchQuery:
     offset: int = 0
     now: Micros | None = None
     peek: bool = False
+    session_id: str = ""
     stac: StacOptions = field(default_factory=StacOptions)
     as_of: AsOf = PRESENT
 
@@ -174,18 +175,22 @@ class Search:
         while len(results) < query.page_size and at < len(ranked.rows):
             rows = ranked.rows[at : at + query.page_size - len(results)]
             at += len(rows)
-            results += await self._hydrated(ranked, rows, count_as_read=not query.peek)
+            results += await self._hydrated(ranked, rows, query)
         if query.superseded is Superseded.INCLUDE:
             results = after_their_heads(results)
         return results, at if at < len(ranked.rows) else None
 
     async def _hydrated(
-        self, ranked: _Ranked, rows: Sequence[int], *, count_as_read: bool
+        self, ranked: _Ranked, rows: Sequence[int], query: SearchQuery
     ) -> list[Result]:
         found = ranked.ranking.found
         ids = [self._index.id_of(ranked.space, found.items[row]) for row in rows]
         memories = await self._graph.current(
-            ranked.space, ids, count_as_read=count_as_read, as_of=ranked.question.scope.as_of
+            ranked.space,
+            ids,
+            count_as_read=not query.peek,
+            session_id=query.session_id,
+            as_of=ranked.question.scope.as_of,
         )
         return [
             self._result(ranked, row, memory)
@@ -227,7 +232,7 @@ class Search:
             SearchQuery(query.text, superseded=query.superseded, as_of=query.as_of),
             _only(ranked.question, members),
         )
-        results = await self._hydrated(whole, whole.rows, count_as_read=not query.peek)
+        results = await self._hydrated(whole, whole.rows, query)
         results.sort(key=lambda each: (each.memory.state.valid_from, each.memory.state.id))
         return results, end if end < len(ranked.rows) else None
 

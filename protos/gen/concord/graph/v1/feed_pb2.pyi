@@ -51,6 +51,8 @@ class _ChangeTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ChangeType
     """All earlier changes were imported by this one. It has no item."""
     CHANGE_TYPE_REVOKED: _ChangeType.ValueType  # 11
     """A principal revoked a consent: its nonce was burnt. It has no item."""
+    CHANGE_TYPE_SESSION_ENDED: _ChangeType.ValueType  # 12
+    """A session ended. It has no item: `item_id` is the session's id."""
 
 class ChangeType(_ChangeType, metaclass=_ChangeTypeEnumTypeWrapper):
     """What happened to an item."""
@@ -79,6 +81,8 @@ CHANGE_TYPE_IMPORTED: ChangeType.ValueType  # 10
 """All earlier changes were imported by this one. It has no item."""
 CHANGE_TYPE_REVOKED: ChangeType.ValueType  # 11
 """A principal revoked a consent: its nonce was burnt. It has no item."""
+CHANGE_TYPE_SESSION_ENDED: ChangeType.ValueType  # 12
+"""A session ended. It has no item: `item_id` is the session's id."""
 Global___ChangeType: _TypeAlias = ChangeType  # noqa: Y015
 
 @_typing.final
@@ -611,10 +615,13 @@ class BatchGetRevisionsRequest(_message.Message):
     REFS_FIELD_NUMBER: _builtins.int
     COUNT_AS_READ_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     space: _builtins.str
     """Their space."""
     count_as_read: _builtins.bool
     """True when a person or an agent will see the memories: then this call counts as reading them."""
+    session_id: _builtins.str
+    """The session in which they are read, when this call counts as reading; empty = none."""
     @_builtins.property
     def refs(self) -> _containers.RepeatedCompositeFieldContainer[Global___RevisionRef]:
         """Which."""
@@ -632,10 +639,11 @@ class BatchGetRevisionsRequest(_message.Message):
         refs: _abc.Iterable[Global___RevisionRef] | None = ...,
         count_as_read: _builtins.bool = ...,
         as_of: _type_pb2.AsOf | None = ...,
+        session_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "count_as_read", b"count_as_read", "refs", b"refs", "space", b"space"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "count_as_read", b"count_as_read", "refs", b"refs", "session_id", b"session_id", "space", b"space"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -355,10 +355,13 @@ class UpsertEdgeRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     EDGE_FIELD_NUMBER: _builtins.int
     ETAG_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     etag: _builtins.str
     """When set, the addressed edge must exist with this etag."""
+    session_id: _builtins.str
+    """The session that this write belongs to; empty = none."""
     @_builtins.property
     def edge(self) -> _type_pb2.Edge:
         """The edge: both ends and `relation` are required. A stated `valid_from` addresses the edge of the
@@ -371,10 +374,11 @@ class UpsertEdgeRequest(_message.Message):
         request_id: _builtins.str = ...,
         edge: _type_pb2.Edge | None = ...,
         etag: _builtins.str = ...,
+        session_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "etag", b"etag", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "etag", b"etag", "request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -456,10 +460,13 @@ class GetEdgeRequest(_message.Message):
     TRIPLE_FIELD_NUMBER: _builtins.int
     PEEK_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """By id."""
     peek: _builtins.bool
     """True to leave no trace of this read."""
+    session_id: _builtins.str
+    """The session that this read belongs to; empty = none."""
     @_builtins.property
     def triple(self) -> Global___Triple:
         """The current edge of a triple, else its latest; at the instant asked about."""
@@ -477,10 +484,11 @@ class GetEdgeRequest(_message.Message):
         triple: Global___Triple | None = ...,
         peek: _builtins.bool = ...,
         as_of: _type_pb2.AsOf | None = ...,
+        session_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "by", b"by", "id", b"id", "triple", b"triple"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "by", b"by", "id", b"id", "peek", b"peek", "triple", b"triple"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "by", b"by", "id", b"id", "peek", b"peek", "session_id", b"session_id", "triple", b"triple"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_by: _TypeAlias = _typing.Literal["id", "triple"]  # noqa: Y015
     _WhichOneofArgType_by: _TypeAlias = _typing.Literal["by", b"by"]  # noqa: Y015
@@ -534,8 +542,11 @@ class UpdateEdgeRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     EDGE_FIELD_NUMBER: _builtins.int
     UPDATE_MASK_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
+    session_id: _builtins.str
+    """The session that this write belongs to; empty = none."""
     @_builtins.property
     def edge(self) -> _type_pb2.Edge:
         """The edge: `id` and `etag` are required, with the fields that the mask names."""
@@ -552,10 +563,11 @@ class UpdateEdgeRequest(_message.Message):
         request_id: _builtins.str = ...,
         edge: _type_pb2.Edge | None = ...,
         update_mask: _field_mask_pb2.FieldMask | None = ...,
+        session_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "update_mask", b"update_mask"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "request_id", b"request_id", "update_mask", b"update_mask"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "request_id", b"request_id", "session_id", b"session_id", "update_mask", b"update_mask"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -598,22 +610,26 @@ class DeleteEdgeRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     ID_FIELD_NUMBER: _builtins.int
     ETAG_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     id: _builtins.str
     """Which edge."""
     etag: _builtins.str
     """Its current etag."""
+    session_id: _builtins.str
+    """The session that this write belongs to; empty = none."""
     def __init__(
         self,
         *,
         request_id: _builtins.str = ...,
         id: _builtins.str = ...,
         etag: _builtins.str = ...,
+        session_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "id", b"id", "request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -787,6 +803,7 @@ class QueryNeighborsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     PEEK_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     direction: _type_pb2.Direction.ValueType
     """Which way."""
     depth: _builtins.int
@@ -807,6 +824,8 @@ class QueryNeighborsRequest(_message.Message):
     """
     peek: _builtins.bool
     """True to leave no trace of this read."""
+    session_id: _builtins.str
+    """The session that this read belongs to; empty = none."""
     @_builtins.property
     def start(self) -> _type_pb2.EdgeEnd:
         """The node (by name or id), memory, edge or ghost to start from."""
@@ -832,10 +851,11 @@ class QueryNeighborsRequest(_message.Message):
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
         peek: _builtins.bool = ...,
+        session_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "filter", b"filter", "start", b"start"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "depth", b"depth", "direction", b"direction", "filter", b"filter", "include_resolutions", b"include_resolutions", "include_superseded", b"include_superseded", "page_size", b"page_size", "page_token", b"page_token", "peek", b"peek", "start", b"start"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "depth", b"depth", "direction", b"direction", "filter", b"filter", "include_resolutions", b"include_resolutions", "include_superseded", b"include_superseded", "page_size", b"page_size", "page_token", b"page_token", "peek", b"peek", "session_id", b"session_id", "start", b"start"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -940,6 +960,7 @@ class FindPathRequest(_message.Message):
     INCLUDE_SUPERSEDED_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
     PEEK_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     max_depth: _builtins.int
     """Longest path in edges, 1 to 10; 0 = 5."""
     max_paths: _builtins.int
@@ -952,6 +973,8 @@ class FindPathRequest(_message.Message):
     """
     peek: _builtins.bool
     """True to leave no trace of this read."""
+    session_id: _builtins.str
+    """The session that this read belongs to; empty = none."""
     @_builtins.property
     def start(self) -> _type_pb2.EdgeEnd:
         """Where to start."""
@@ -980,10 +1003,11 @@ class FindPathRequest(_message.Message):
         include_superseded: _builtins.bool = ...,
         as_of: _type_pb2.AsOf | None = ...,
         peek: _builtins.bool = ...,
+        session_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "end", b"end", "filter", b"filter", "start", b"start"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "direction", b"direction", "end", b"end", "filter", b"filter", "include_superseded", b"include_superseded", "max_depth", b"max_depth", "max_paths", b"max_paths", "peek", b"peek", "start", b"start"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "direction", b"direction", "end", b"end", "filter", b"filter", "include_superseded", b"include_superseded", "max_depth", b"max_depth", "max_paths", b"max_paths", "peek", b"peek", "session_id", b"session_id", "start", b"start"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

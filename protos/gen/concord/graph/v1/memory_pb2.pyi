@@ -283,12 +283,15 @@ class GetMemoryRequest(_message.Message):
     EXTERNAL_ID_FIELD_NUMBER: _builtins.int
     PEEK_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """By id."""
     external_id: _builtins.str
     """By the importer's own key."""
     peek: _builtins.bool
     """True to leave no trace of this read."""
+    session_id: _builtins.str
+    """The session that this read belongs to; empty = none."""
     @_builtins.property
     def as_of(self) -> _type_pb2.AsOf:
         """The instant asked about, absent = now. The reply is the version known then, found by the external id of
@@ -302,10 +305,11 @@ class GetMemoryRequest(_message.Message):
         external_id: _builtins.str = ...,
         peek: _builtins.bool = ...,
         as_of: _type_pb2.AsOf | None = ...,
+        session_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "by", b"by", "external_id", b"external_id", "id", b"id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "by", b"by", "external_id", b"external_id", "id", b"id", "peek", b"peek"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "by", b"by", "external_id", b"external_id", "id", b"id", "peek", b"peek", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_by: _TypeAlias = _typing.Literal["id", "external_id"]  # noqa: Y015
     _WhichOneofArgType_by: _TypeAlias = _typing.Literal["by", b"by"]  # noqa: Y015

@@ -148,6 +148,7 @@ class SearchRequest(_message.Message):
     PEEK_FIELD_NUMBER: _builtins.int
     STAC_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The text to search for, 1 to 2,000 characters."""
     domain: _builtins.str
@@ -162,6 +163,8 @@ class SearchRequest(_message.Message):
     """From the previous page of the same query. At most 200 results are ranked in all."""
     peek: _builtins.bool
     """True to not count the results as read."""
+    session_id: _builtins.str
+    """The session that this search belongs to; empty = none. Its results count as read together in it."""
     @_builtins.property
     def filter(self) -> Global___SearchFilter:
         """Which memories may be results; absent = all."""
@@ -201,10 +204,11 @@ class SearchRequest(_message.Message):
         peek: _builtins.bool = ...,
         stac: Global___StacOptions | None = ...,
         as_of: _type_pb2.AsOf | None = ...,
+        session_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "consistency", b"consistency", "filter", b"filter", "stac", b"stac"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "concepts", b"concepts", "consistency", b"consistency", "domain", b"domain", "filter", b"filter", "min_score", b"min_score", "page_size", b"page_size", "page_token", b"page_token", "peek", b"peek", "query", b"query", "stac", b"stac", "superseded", b"superseded"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "concepts", b"concepts", "consistency", b"consistency", "domain", b"domain", "filter", b"filter", "min_score", b"min_score", "page_size", b"page_size", "page_token", b"page_token", "peek", b"peek", "query", b"query", "session_id", b"session_id", "stac", b"stac", "superseded", b"superseded"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -33,7 +33,10 @@ _REQUESTS: Final = (
     " AND any(quoted IN $quoted WHERE q.refs CONTAINS quoted)"
     " SET q.salt = $nothing, q.digest = '' }"
 )
-_ACCESS: Final = "CALL () { UNWIND $ids AS id MATCH (a:Access {id: id}) DELETE a }"
+_ACCESS: Final = (
+    "CALL () { UNWIND $ids AS id MATCH (a:Access {id: id}) DELETE a }"
+    " CALL () { UNWIND $ids AS id MATCH (c:CoRead {memory_id: id}) DELETE c }"
+)
 _ERASE: Final = f"{_BLANKED} {_PARTICIPATIONS} {_REQUESTS} {_ACCESS} RETURN true"
 _PUT: Final = (
     "CREATE (r:Erasure {id: $id}) SET r += $receipt"

@@ -16,6 +16,7 @@ from concord_graph.adapters.neo4j import (
     filters,
     layers,
     records,
+    sessions,
     statements,
     succession,
     transfer,
@@ -39,8 +40,10 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
     Node,
+    Properties,
     Record,
 )
+from concord_graph.domain.sessions import CoRead, Session
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import (
     Author,
@@ -53,6 +56,8 @@ from concord_graph.ports import (
     OperationFilter,
     Receipt,
     Ref,
+    ServiceRecord,
+    SessionFilter,
 )
 
 
@@ -401,6 +406,24 @@ class Neo4jReads(Neo4jViews):
 
     async def _items(self, text: str, **bound: Any) -> list[Fields]:
         return [row[0] for row in await self.ask(text, **bound)]
+
+    async def session(self, session_id: str) -> Session | None:
+        """Return a session's record."""
+        return await sessions.session(self, session_id)
+
+    async def sessions(
+        self, filter_: SessionFilter, before: tuple[int, str] | None, limit: int
+    ) -> Sequence[Session]:
+        """Return sessions, the last used first, after the one that `before` names."""
+        return await sessions.sessions(self, filter_, before, limit)
+
+    async def co_reads(self, session_id: str, limit: int) -> Sequence[CoRead]:
+        """Return what was read together with what a session read, the last pairs first."""
+        return await sessions.co_reads(self, session_id, limit)
+
+    async def service_record(self, kind: ServiceRecord) -> Properties:
+        """Return the record of a kind; empty without one."""
+        return await sessions.service_record(self, kind)
 
 
 def known_item(record: Fields | None) -> Item | None:

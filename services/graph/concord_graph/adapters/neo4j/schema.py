@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 9
+VERSION = 10
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -40,6 +40,9 @@ _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "imported": ("Imported", "space"),
     "early_refusal": ("EarlyRefusal", "space", "number"),
     "space": ("Space", "space"),
+    "session": ("SessionRecord", "space", "id"),
+    "co_read": ("CoRead", "space", "session_id", "memory_id"),
+    "service_record": ("ServiceRecord", "space", "kind"),
 }
 _INDEXED: Mapping[str, tuple[str, ...]] = {
     "tombstone": ("Tombstone", "space", "id"),
@@ -99,6 +102,9 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "change_item": ("Change", "space", "item_id", "seq"),
     "change_time": ("Change", "space", "record_time", "seq"),
     "request_age": ("Request", "space", "create_time"),
+    "session_used": ("SessionRecord", "space", "last_use_time"),
+    "co_read_memory": ("CoRead", "space", "memory_id"),
+    "co_read_time": ("CoRead", "space", "time"),
 }
 
 

@@ -17,7 +17,7 @@ from concord_stores.neo4j_server import (
 from concord_stores.neo4j_transactions import TRANSACTION_SECONDS, Transactions
 from neo4j import AsyncManagedTransaction, AsyncSession
 
-from concord_graph.adapters.neo4j import erased_items, layers, patterns, schema
+from concord_graph.adapters.neo4j import erased_items, layers, patterns, schema, sessions
 from concord_graph.adapters.neo4j.failures import told_by_graph
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reads import Neo4jReads
@@ -35,6 +35,7 @@ from concord_graph.ports import (
     Expected,
     ReadCounts,
     Reads,
+    SessionUses,
     SpaceHead,
     Writes,
 )
@@ -162,9 +163,9 @@ class Neo4jStore:
         """Show these not yet flushed reads in every answer."""
         self._pending.show(reads)
 
-    async def touch(self, reads: ReadCounts, stored: Callable[[], None]) -> None:
-        """Add reads in one statement."""
-        if not reads:
+    async def touch(self, reads: ReadCounts, uses: SessionUses, stored: Callable[[], None]) -> None:
+        """Add reads and uses of sessions in one transaction."""
+        if not (reads or uses):
             return
         rows = [
             {"space": space, "id": item_id, "count": count, "last_time": last}
@@ -176,6 +177,8 @@ class Neo4jStore:
                 tx = await session.begin_transaction(timeout=TRANSACTION_SECONDS)
                 async with tx:
                     await (await tx.run(_TOUCH, reads=rows)).consume()
+                    if uses:
+                        await (await tx.run(sessions.USE, sessions.rows(uses))).consume()
                     async with self._pending.moving():  # only now: until here it may have to wait
                         await tx.commit()
                         stored()

@@ -27,7 +27,7 @@ from concord_graph.ports import Hop, ReadCounts, State, Step, View, Walk
 
 Row = list[Any]
 _HOPS_AT_ONCE = 500
-_LEAVE_THE_STATE = [6, 7, 9]  # TOUCHED, REFUSED, ERASE_CONFIRMED
+_LEAVE_THE_STATE = [6, 7, 9, 12]  # TOUCHED, REFUSED, ERASE_CONFIRMED, SESSION_ENDED
 _LATEST_CHANGE = (
     "UNWIND $asked AS ask CALL (ask) { MATCH (c:Change {item_id: ask.id})"
     " USING INDEX SEEK c:Change(space, item_id, seq) WHERE c.seq <= ask.seq"

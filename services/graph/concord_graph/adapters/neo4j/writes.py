@@ -20,6 +20,7 @@ from concord_graph.adapters.neo4j import (
     fact_edges,
     flush,
     records,
+    sessions,
     space_erasure,
     transfer,
 )
@@ -43,12 +44,21 @@ from concord_graph.domain.items import (
     Entry,
     ItemKind,
     Memory,
+    Properties,
     Record,
     Relation,
     digest,
 )
 from concord_graph.domain.protection import is_constitutive
-from concord_graph.ports import Author, Change, ChangeType, Clock, Imported, Receipt
+from concord_graph.ports import (
+    Author,
+    Change,
+    ChangeType,
+    Clock,
+    Imported,
+    Receipt,
+    ServiceRecord,
+)
 
 _ROWS_A_STATEMENT = 2_000
 _LOCK = (
@@ -309,6 +319,18 @@ class Neo4jWrites(LearntReads):
             seq=imported.seq,
             restore=imported.restore,
         )
+
+    async def end_session(self, session_id: str, time: int) -> None:
+        """Note when a session ended."""
+        await sessions.end_session(self, session_id, time)
+
+    async def drop_co_reads(self, before: int) -> None:
+        """Forget what was read together before a time."""
+        await sessions.drop_co_reads(self, before)
+
+    async def put_service_record(self, kind: ServiceRecord, body: Properties) -> None:
+        """Keep the record of a kind."""
+        await sessions.put_service_record(self, kind, body)
 
     async def finish(self) -> None:
         """Write what is left; the last step before the commit."""

@@ -1,4 +1,4 @@
--- From schema 19 to 28.
+-- From schema 19 to 29.
 
 -- What else a caller keeps with a memory (spec M1): a JSON object, erased with the rest.
 ALTER TABLE memory ADD COLUMN properties TEXT NOT NULL DEFAULT '{}';
@@ -154,3 +154,34 @@ BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 -- Who derives from a memory is looked for among the few that derive from any (spec D12).
 CREATE INDEX memory_derived ON memory (space, id)
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND instr(sources, '"memory_ids":["') > 0;
+
+-- A session's record (spec M7), times in µs: its first use since it last began, its last one, and when
+-- it ended; 0 = it goes on.
+CREATE TABLE session (
+  space INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  start_time INTEGER NOT NULL,
+  last_use_time INTEGER NOT NULL,
+  end_time INTEGER NOT NULL,
+  PRIMARY KEY (space, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_used ON session (space, last_use_time);
+
+-- Which memories a session read, and when last: those read last, erased with their memory.
+CREATE TABLE co_read (
+  space INTEGER NOT NULL,
+  session_id TEXT NOT NULL,
+  memory_id TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  PRIMARY KEY (space, session_id, memory_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX co_read_memory ON co_read (space, memory_id);
+CREATE INDEX co_read_time ON co_read (space, time);
+
+-- What other services keep here of a space: one of each kind, as JSON, never words of a memory.
+CREATE TABLE service_record (
+  space INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (space, kind)
+) STRICT, WITHOUT ROWID;

@@ -21,6 +21,7 @@ from concord_graph.adapters.sqlite import (
 )
 from concord_graph.adapters.sqlite.conflicts import ConflictReads
 from concord_graph.adapters.sqlite.layers import LayerReads
+from concord_graph.adapters.sqlite.sessions import SessionReads
 from concord_graph.adapters.sqlite.transfer import TransferReads
 from concord_graph.adapters.sqlite.views import Pending, ViewReads, ids_of
 from concord_graph.adapters.supports import supports_of
@@ -51,7 +52,7 @@ from concord_graph.ports import (
 )
 
 
-class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads):
+class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionReads):
     """A consistent view of one space. Its coroutines never wait: SQLite answers in the thread."""
 
     def __init__(

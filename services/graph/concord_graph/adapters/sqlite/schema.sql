@@ -297,6 +297,37 @@ CREATE UNIQUE INDEX relation_revision ON relation (space, id, revision);
 CREATE UNIQUE INDEX relation_current ON relation (space, name)
   WHERE record_until = 9223372036854775807;
 
+-- A session's record (spec M7), times in µs: its first use since it last began, its last one, and when
+-- it ended; 0 = it goes on.
+CREATE TABLE session (
+  space INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  start_time INTEGER NOT NULL,
+  last_use_time INTEGER NOT NULL,
+  end_time INTEGER NOT NULL,
+  PRIMARY KEY (space, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_used ON session (space, last_use_time);
+
+-- Which memories a session read, and when last: those read last, erased with their memory.
+CREATE TABLE co_read (
+  space INTEGER NOT NULL,
+  session_id TEXT NOT NULL,
+  memory_id TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  PRIMARY KEY (space, session_id, memory_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX co_read_memory ON co_read (space, memory_id);
+CREATE INDEX co_read_time ON co_read (space, time);
+
+-- What other services keep here of a space: one of each kind, as JSON, never words of a memory.
+CREATE TABLE service_record (
+  space INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (space, kind)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE erasure (
   space INTEGER NOT NULL,
   id TEXT NOT NULL,

@@ -20,7 +20,10 @@ _STEPPED: Final = {
     "support": "true",
 }
 """The tables that grow with what is remembered, and which of their rows go."""
-_WHOLE: Final = ("relation", "spelling", "participant", "access", "request")
+_WHOLE: Final = (
+    *("relation", "spelling", "participant", "access", "request"),
+    *("session", "co_read", "service_record"),
+)
 
 
 def memories(db: sqlite3.Connection, space: int, limit: int) -> list[str]:

@@ -29,6 +29,7 @@ from concord_stores.sqlite_file import (
 from concord_graph.adapters.sqlite import erased_items, record
 from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.schema import SCHEMA
+from concord_graph.adapters.sqlite.sessions import store_uses
 from concord_graph.adapters.sqlite.traces import are_left
 from concord_graph.adapters.sqlite.writes import SqliteWrites
 from concord_graph.domain.erasure import STORE
@@ -48,6 +49,7 @@ from concord_graph.ports import (
     Clock,
     ReadCounts,
     Reads,
+    SessionUses,
     SpaceHead,
     Writes,
 )
@@ -113,11 +115,11 @@ class SqliteStore:
         """Show these not yet flushed reads in every answer."""
         self._pending = reads
 
-    async def touch(self, reads: ReadCounts, stored: Callable[[], None]) -> None:
-        """Add reads in one statement."""
-        if reads:
+    async def touch(self, reads: ReadCounts, uses: SessionUses, stored: Callable[[], None]) -> None:
+        """Add reads and uses of sessions in one transaction."""
+        if reads or uses:
             try:
-                await self._file.writing(self._touch, reads, stored)
+                await self._file.writing(self._touch, reads, uses, stored)
             except Failure as error:  # the writer's queue is full
                 raise Overloaded("the store is busy") from error
 
@@ -222,7 +224,7 @@ class SqliteStore:
         loop.call_soon_threadsafe(self._announce)
         return result
 
-    def _touch(self, reads: ReadCounts, stored: Callable[[], None]) -> None:
+    def _touch(self, reads: ReadCounts, uses: SessionUses, stored: Callable[[], None]) -> None:
         batch = json.dumps([[space, i, n, last] for (space, i), (n, last) in reads.items()])
         sql = (
             "INSERT INTO access (space, id, last_time, count, unannounced)"
@@ -235,6 +237,8 @@ class SqliteStore:
         with ExitStack() as moving:
             with self._transaction("BEGIN IMMEDIATE") as db:
                 db.execute(sql, (batch,))
+                if uses:
+                    store_uses(db, uses)
                 moving.enter_context(self._visible)  # only now: until here it may have to wait
             stored()
 

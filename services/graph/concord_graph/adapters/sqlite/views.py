@@ -63,7 +63,7 @@ class ViewReads:
         bound = {"space": self._space, "ids": ids_of(ids), "record": at.record}
         newest = self._all(  # SQLite takes record_time from the row that has the maximum
             "SELECT item_id, max(seq), record_time FROM change WHERE space = :space"
-            " AND item_id IN (SELECT value FROM json_each(:ids)) AND type NOT IN (6, 7, 9)"
+            " AND item_id IN (SELECT value FROM json_each(:ids)) AND type NOT IN (6, 7, 9, 12)"
             " AND record_time <= :record GROUP BY item_id",
             bound,
         )
@@ -77,7 +77,7 @@ class ViewReads:
     def _state(self, memory_id: str, seq: int, valid: int) -> State | None:
         latest = (
             "SELECT seq, record_time FROM change WHERE space = ? AND item_id = ?"
-            " AND type NOT IN (6, 7, 9) AND seq <= ? ORDER BY seq DESC LIMIT 1"
+            " AND type NOT IN (6, 7, 9, 12) AND seq <= ? ORDER BY seq DESC LIMIT 1"
         )
         found = self._one(latest, (self._space, memory_id, seq))
         if found is None:

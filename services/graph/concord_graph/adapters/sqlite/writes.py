@@ -13,6 +13,7 @@ from concord_graph.adapters import receipts
 from concord_graph.adapters.sqlite import erased_items, rows, space_erasure
 from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.revisions import current
+from concord_graph.adapters.sqlite.sessions import SessionWrites
 from concord_graph.adapters.sqlite.views import Pending
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.errors import ConstitutiveProtected, ItemClash, SafeguardViolation
@@ -46,7 +47,7 @@ _ANNOUNCED = (
 )
 
 
-class SqliteWrites(SqliteReads):
+class SqliteWrites(SqliteReads, SessionWrites):
     """One transaction on one space."""
 
     def __init__(

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Iterable
 
 from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable
-from concord_graph.ports import Clock, GraphStore
+from concord_graph.ports import Clock, GraphStore, SessionUse
 from concord_graph.usecases.background import Background
 
 FLUSH_SECONDS = 1.0
@@ -25,6 +25,8 @@ class Touches(Background):
         self._store = store
         self._clock = clock
         self.pending: tuple[_Counts, _Counts] = ({}, {})
+        self._uses: dict[tuple[str, str], SessionUse] = {}
+        self._flushing = asyncio.Lock()
         self._stopping = asyncio.Event()
 
     def add(self, space: str, ids: Iterable[str]) -> None:
@@ -33,6 +35,12 @@ class Touches(Background):
         collected, _ = self.pending
         for item_id in ids:
             _add(collected, (space, item_id), 1, now)
+
+    def use(self, space: str, session_id: str, memories: Iterable[str] = ()) -> None:
+        """Note that a session was used, and which memories it read. Never waits."""
+        if session_id:
+            now = self._clock()
+            self._keep_use((space, session_id), SessionUse(now, now, dict.fromkeys(memories, now)))
 
     def start(self) -> None:
         """Begin to flush in the background."""
@@ -49,17 +57,25 @@ class Touches(Background):
 
     async def flush(self) -> None:
         """Store what was collected. Pending reads stay visible until they are stored."""
-        collected, _ = self.pending
-        if not collected:
-            return
-        self.pending = ({}, collected)
-        try:
-            await self._store.touch(collected, self._stored)
-        finally:
-            self._keep_unstored()
+        async with self._flushing:
+            collected, _ = self.pending
+            uses, self._uses = self._uses, {}
+            self.pending = ({}, collected)
+            try:
+                await self._store.touch(collected, uses, self._stored)
+            except BaseException:
+                for key, use in uses.items():
+                    self._keep_use(key, use)
+                raise
+            finally:
+                self._keep_unstored()
 
     def _stored(self) -> None:
         self.pending = (self.pending[0], {})
+
+    def _keep_use(self, key: tuple[str, str], use: SessionUse) -> None:
+        if (known := self._uses.setdefault(key, use)) is not use:
+            known.add(use)
 
     def _keep_unstored(self) -> None:
         collected, unstored = self.pending

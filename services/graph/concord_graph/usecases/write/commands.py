@@ -83,18 +83,33 @@ class Commands:
     """Runs writes."""
 
     def __init__(
-        self, store: GraphStore, clock: Clock, reason_of: Callable[[Exception], str]
+        self,
+        store: GraphStore,
+        clock: Clock,
+        reason_of: Callable[[Exception], str],
+        use_session: Callable[[str, str], None],
     ) -> None:
-        """`reason_of`: the name of the ErrorReason that stands for a refusal."""
+        """`reason_of`: the name of the ErrorReason that stands for a refusal. `use_session`: notes
+        that a write used a session of a space."""
         self._store = store
+        self._use_session = use_session
         self._clock = clock
         self._reason_of = reason_of
         self._limit = RefusalLimit()
 
-    async def run(self, space: str, author: Author, request: bytes, command: Command[R]) -> Done[R]:
+    async def run(
+        self,
+        space: str,
+        author: Author,
+        request: bytes,
+        command: Command[R],
+        *,
+        session_id: str = "",
+    ) -> Done[R]:
         """Run a command once for this author and request.
 
         `request` is what is compared when the request id comes again, empty when nothing is.
+        `session_id`: the session that the request names, beside those of what it writes.
 
         Raises:
             TooManyRefusals: the author had too many refused attempts on record in this hour.
@@ -104,6 +119,8 @@ class Commands:
             if wait:
                 raise TooManyRefusals(wait)
 
+        sessions = {session_id}
+
         async def transaction(tx: Writes) -> Done[R]:
             if tx.is_deleted and author.method != CONFIRM:
                 raise SpaceDeleted(space)
@@ -111,11 +128,12 @@ class Commands:
             if receipt is None:
                 writer = Writer(tx, author, max(self._clock(), tx.last_time + 1))
                 receipt = await self._first(writer, request, command)
+                sessions.update(writer.sessions)
             result = cast(R, receipt.result)  # of the same method, so of the same type
             return await self._done(tx, result, receipt.seq)
 
         try:
-            return await self._store.write(space, transaction, author=author)
+            done = await self._store.write(space, transaction, author=author)
         except (GraphError, ConsentError, BatchRefused) as error:
             for refusal in _refusals(error):
                 item_id = getattr(refusal, "item_id", "")
@@ -125,6 +143,9 @@ class Commands:
                     continue
                 await self._record(space, author, item_id, self._reason_of(refusal))
             raise
+        for used in sessions:
+            self._use_session(space, used)
+        return done
 
     async def _known(self, tx: Writes, author: Author, request: bytes) -> Receipt | None:
         found = await tx.receipt(author)

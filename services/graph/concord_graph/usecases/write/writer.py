@@ -88,6 +88,7 @@ class Writer:
         self.now = now
         self.author = author
         self._grant = grant
+        self.sessions: set[str] = set()  # of the memories and entries that it created
         self._owed: dict[str, ItemKind] | None = None
         self._made: set[str] = (
             set()
@@ -349,6 +350,8 @@ class Writer:
             self._taken = None
         if before is None:
             self._made.add(item.id)
+            if isinstance(item, (Memory, Entry)):
+                self.sessions.add(item.session_id)
         await self.tx.append(
             Change(
                 seq=seq,

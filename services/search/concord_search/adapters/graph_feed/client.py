@@ -115,11 +115,19 @@ class GraphClient:
         )
 
     async def current(
-        self, space: str, ids: Sequence[str], *, count_as_read: bool, as_of: AsOf = PRESENT
+        self,
+        space: str,
+        ids: Sequence[str],
+        *,
+        count_as_read: bool,
+        session_id: str = "",
+        as_of: AsOf = PRESENT,
     ) -> Sequence[Hydrated | None]:
         """The states as of an instant, in order; None for a memory that is unknown (then)."""
         refs = [feed_pb2.RevisionRef(id=each) for each in ids]
-        revisions = await self._revisions(space, refs, as_of, count_as_read=count_as_read)
+        revisions = await self._revisions(
+            space, refs, as_of, count_as_read=count_as_read, session_id=session_id
+        )
         return [messages.hydrated(revision) for revision in revisions]
 
     async def _revisions(
@@ -129,6 +137,7 @@ class GraphClient:
         as_of: AsOf,
         *,
         count_as_read: bool,
+        session_id: str = "",
     ) -> list[feed_pb2.Revision]:
         found: list[feed_pb2.Revision] = []
         for start in range(0, len(refs), REFS_A_CALL):
@@ -136,6 +145,7 @@ class GraphClient:
                 space=space,
                 refs=refs[start : start + REFS_A_CALL],
                 count_as_read=count_as_read,
+                session_id=session_id,
                 as_of=messages.as_of(as_of),
             )
             reply = await _reply(self._feed.BatchGetRevisions(request))

@@ -1,0 +1,111 @@
+"""Sessions, what was read together in them, and the records of services."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from concord_graph.adapters.neo4j.layers import Door
+from concord_graph.domain.items import FOREVER, Properties
+from concord_graph.domain.sessions import MOST_CO_READS, CoRead, Session
+from concord_graph.ports import ServiceRecord, SessionFilter, SessionUses
+
+# of no single space: each row names its own
+USE: Final = (
+    "UNWIND $uses AS use MATCH (p:Space {space: use.space}) WHERE NOT coalesce(p.deleted, false)"
+    " MERGE (s:SessionRecord {space: use.space, id: use.id})"
+    " ON CREATE SET s.start_time = use.first, s.last_use_time = use.last, s.end_time = 0"
+    " WITH s, use, s.end_time > 0 AND use.last > s.end_time AS anew"
+    " SET s.start_time = CASE WHEN anew AND use.first < s.end_time THEN s.end_time"
+    " WHEN anew OR use.first < s.start_time THEN use.first ELSE s.start_time END,"
+    " s.last_use_time = CASE WHEN use.last > s.last_use_time THEN use.last"
+    " ELSE s.last_use_time END"
+    " SET s.end_time = CASE WHEN anew THEN 0 ELSE s.end_time END"
+    " WITH use CALL (use) { UNWIND use.memories AS read"
+    " MATCH (m:Item {space: use.space, id: read.id})"
+    " WHERE m.memory_kind IS NOT NULL AND m.erase_time = 0"
+    " MERGE (c:CoRead {space: use.space, session_id: use.id, memory_id: read.id})"
+    " SET c.time = CASE WHEN c.time > read.time THEN c.time ELSE read.time END"
+    " WITH DISTINCT use MATCH (c:CoRead {space: use.space, session_id: use.id})"
+    " WITH c ORDER BY c.time DESC, c.memory_id SKIP $most DELETE c }"
+)
+_SESSION: Final = "s.id, s.start_time, s.last_use_time, s.end_time"
+_ONE: Final = f"MATCH (s:SessionRecord {{id: $id}}) RETURN {_SESSION}"
+_LISTED: Final = (
+    "MATCH (s:SessionRecord) WHERE s.last_use_time < $idle_since"
+    " AND (s.last_use_time < $time OR s.last_use_time = $time AND s.id > $last)"
+    " AND ($ended IS NULL OR (s.end_time > 0) = $ended)"
+    f" RETURN {_SESSION} ORDER BY s.last_use_time DESC, s.id LIMIT $limit"
+)
+_CO_READS: Final = (
+    "MATCH (mine:CoRead {session_id: $session}) MATCH (a:CoRead {memory_id: mine.memory_id})"
+    " MATCH (b:CoRead {session_id: a.session_id}) WHERE b.memory_id <> a.memory_id"
+    " RETURN a.memory_id AS one, b.memory_id AS other, count(*),"
+    " max(CASE WHEN a.time > b.time THEN a.time ELSE b.time END) AS last"
+    " ORDER BY last DESC, one, other LIMIT $limit"
+)
+_END: Final = "MATCH (s:SessionRecord {id: $id}) SET s.end_time = $time"
+_DROP_CO_READS: Final = "MATCH (c:CoRead) WHERE c.time < $before DELETE c"
+_RECORD: Final = "MATCH (r:ServiceRecord {kind: $kind}) RETURN r.body"
+_PUT_RECORD: Final = "MERGE (r:ServiceRecord {kind: $kind}) SET r.body = $body"
+
+
+def rows(uses: SessionUses) -> dict[str, Any]:
+    """Return what USE binds, in one order: no deadlock."""
+    return {
+        "most": MOST_CO_READS,
+        "uses": [
+            {
+                "space": space,
+                "id": session_id,
+                "first": use.first,
+                "last": use.last,
+                "memories": [{"id": i, "time": time} for i, time in sorted(use.memories.items())],
+            }
+            for (space, session_id), use in sorted(uses.items())
+        ],
+    }
+
+
+async def session(door: Door, session_id: str) -> Session | None:
+    """Return a session's record."""
+    found = await door.ask(_ONE, id=session_id)
+    return Session(*found[0]) if found else None
+
+
+async def sessions(
+    door: Door, filter_: SessionFilter, before: tuple[int, str] | None, limit: int
+) -> Sequence[Session]:
+    """Return sessions, the last used first, after the one that `before` names."""
+    time, last = before or (FOREVER, "")
+    bound = {"time": time, "last": last, "limit": limit}
+    bound |= {"idle_since": filter_.idle_since, "ended": filter_.ended}
+    return [Session(*row) for row in await door.ask(_LISTED, **bound)]
+
+
+async def co_reads(door: Door, session_id: str, limit: int) -> Sequence[CoRead]:
+    """Return what was read together with what a session read, the last pairs first."""
+    found = await door.ask(_CO_READS, session=session_id, limit=limit)
+    return [CoRead(*row) for row in found]
+
+
+async def service_record(door: Door, kind: ServiceRecord) -> Properties:
+    """Return the record of a kind; empty without one."""
+    found = await door.ask(_RECORD, kind=kind)
+    return dict(json.loads(found[0][0])) if found else {}
+
+
+async def end_session(door: Door, session_id: str, time: int) -> None:
+    """End a session."""
+    await door.ask(_END, id=session_id, time=time)
+
+
+async def drop_co_reads(door: Door, before: int) -> None:
+    """Forget what was read together before a time."""
+    await door.ask(_DROP_CO_READS, before=before)
+
+
+async def put_service_record(door: Door, kind: ServiceRecord, body: Properties) -> None:
+    """Keep the record of a kind."""
+    await door.ask(_PUT_RECORD, kind=kind, body=json.dumps(dict(body)))

@@ -1,0 +1,111 @@
+"""Sessions, what was read together in them, and the records of services."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
+
+from concord_graph.domain.items import FOREVER, Properties
+from concord_graph.domain.sessions import MOST_CO_READS, CoRead, Session
+from concord_graph.ports import ServiceRecord, SessionFilter, SessionUses
+
+_USE: Final = (
+    "INSERT INTO session (space, id, start_time, last_use_time, end_time)"
+    " SELECT s.id, r.value->>1, r.value->>2, r.value->>3, 0 FROM json_each(?) r"
+    " JOIN space s ON s.name = r.value->>0 AND s.deleted = 0 WHERE true"
+    " ON CONFLICT (space, id) DO UPDATE SET"
+    " start_time = CASE WHEN end_time BETWEEN 1 AND excluded.last_use_time - 1"
+    " THEN max(excluded.start_time, end_time) ELSE min(start_time, excluded.start_time) END,"
+    " end_time = CASE WHEN excluded.last_use_time > end_time THEN 0 ELSE end_time END,"
+    " last_use_time = max(last_use_time, excluded.last_use_time)"
+)
+_READ: Final = (
+    "INSERT INTO co_read (space, session_id, memory_id, time)"
+    " SELECT s.id, r.value->>1, m.id, r.value->>3 FROM json_each(?) r"
+    " JOIN space s ON s.name = r.value->>0 AND s.deleted = 0"
+    " JOIN memory m ON m.space = s.id AND m.id = r.value->>2 AND m.erase_time = 0"
+    f" AND m.record_until = {FOREVER} WHERE true"
+    " ON CONFLICT (space, session_id, memory_id) DO UPDATE SET time = max(time, excluded.time)"
+)
+_FEWER: Final = (
+    "DELETE FROM co_read WHERE (space, session_id, memory_id) IN"
+    " (SELECT c.space, c.session_id, c.memory_id FROM co_read c JOIN space s ON s.id = c.space"
+    " WHERE s.name = ? AND c.session_id = ? ORDER BY c.time DESC, c.memory_id LIMIT -1 OFFSET ?)"
+)
+_SESSION: Final = "id, start_time, last_use_time, end_time"
+_CO_READS: Final = (
+    "SELECT a.memory_id, b.memory_id, count(*), max(max(a.time, b.time)) AS last FROM co_read mine"
+    " JOIN co_read a ON a.space = mine.space AND a.memory_id = mine.memory_id"
+    " JOIN co_read b ON b.space = a.space AND b.session_id = a.session_id"
+    " AND b.memory_id <> a.memory_id WHERE mine.space = ? AND mine.session_id = ?"
+    " GROUP BY 1, 2 ORDER BY last DESC, 1, 2 LIMIT ?"
+)
+
+
+class SessionReads:
+    """The part of a view that reads sessions and records of services."""
+
+    _db: sqlite3.Connection
+    _space: int
+
+    async def session(self, session_id: str) -> Session | None:
+        """Return a session's record."""
+        sql = f"SELECT {_SESSION} FROM session WHERE space = ? AND id = ?"
+        row = self._db.execute(sql, (self._space, session_id)).fetchone()
+        return Session(*row) if row else None
+
+    async def sessions(
+        self, filter_: SessionFilter, before: tuple[int, str] | None, limit: int
+    ) -> Sequence[Session]:
+        """Return sessions, the last used first, after the one that `before` names."""
+        time, last = before or (FOREVER, "")
+        sql = (
+            f"SELECT {_SESSION} FROM session WHERE space = :space"
+            " AND (last_use_time < :time OR last_use_time = :time AND id > :last)"
+            " AND last_use_time < :idle_since AND (:ended IS NULL OR (end_time > 0) = :ended)"
+            " ORDER BY last_use_time DESC, id LIMIT :limit"
+        )
+        bound = {"space": self._space, "time": time, "last": last, "limit": limit}
+        bound |= {"idle_since": filter_.idle_since, "ended": filter_.ended}
+        return [Session(*row) for row in self._db.execute(sql, bound)]
+
+    async def co_reads(self, session_id: str, limit: int) -> Sequence[CoRead]:
+        """Return what was read together with what a session read, the last pairs first."""
+        found = self._db.execute(_CO_READS, (self._space, session_id, limit))
+        return [CoRead(*row) for row in found]
+
+    async def service_record(self, kind: ServiceRecord) -> Properties:
+        """Return the record of a kind; empty without one."""
+        sql = "SELECT body FROM service_record WHERE space = ? AND kind = ?"
+        row = self._db.execute(sql, (self._space, kind)).fetchone()
+        return dict(json.loads(row[0])) if row else {}
+
+
+class SessionWrites(SessionReads):
+    """The part of a transaction that writes them."""
+
+    async def end_session(self, session_id: str, time: int) -> None:
+        """End a session."""
+        sql = "UPDATE session SET end_time = ? WHERE space = ? AND id = ?"
+        self._db.execute(sql, (time, self._space, session_id))
+
+    async def drop_co_reads(self, before: int) -> None:
+        """Forget what was read together before a time."""
+        sql = "DELETE FROM co_read WHERE space = ? AND time < ?"
+        self._db.execute(sql, (self._space, before))
+
+    async def put_service_record(self, kind: ServiceRecord, body: Properties) -> None:
+        """Keep the record of a kind."""
+        sql = "INSERT OR REPLACE INTO service_record (space, kind, body) VALUES (?, ?, ?)"
+        self._db.execute(sql, (self._space, kind, json.dumps(dict(body))))
+
+
+def store_uses(db: sqlite3.Connection, uses: SessionUses) -> None:
+    """Add uses to the records of their sessions, and what was read together in them."""
+    rows = [[*key, use.first, use.last] for key, use in uses.items()]
+    read = [[*key, i, time] for key, use in uses.items() for i, time in use.memories.items()]
+    db.execute(_USE, (json.dumps(rows),))
+    db.execute(_READ, (json.dumps(read),))
+    db.executemany(_FEWER, [(*key, MOST_CO_READS) for key, use in uses.items() if use.memories])

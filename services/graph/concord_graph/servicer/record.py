@@ -1,0 +1,72 @@
+"""RecordService."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+from concord.graph.v1 import record_pb2, record_pb2_grpc
+from concord_chassis.identity import caller
+
+from concord_graph.servicer.outgoing import stamp
+from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.records import Records, Sums
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class RecordServicer(record_pb2_grpc.RecordServiceServicer):
+    """Translates in, calls one use case, translates out."""
+
+    def __init__(self, records: Records, queries: Queries) -> None:
+        self._records = records
+        self._queries = queries
+
+    async def GetJudgedPosition(
+        self, request: record_pb2.GetJudgedPositionRequest, context: Context
+    ) -> record_pb2.GetJudgedPositionResponse:
+        """Read how far the space was judged."""
+        found = await self._records.judged_position(caller().space)
+        position = record_pb2.JudgedPosition(token=found.token, judge_version=found.judge_version)
+        return record_pb2.GetJudgedPositionResponse(position=position, etag=found.etag)
+
+    async def PutJudgedPosition(
+        self, request: record_pb2.PutJudgedPositionRequest, context: Context
+    ) -> record_pb2.PutJudgedPositionResponse:
+        """Store how far the space was judged."""
+        position = request.position
+        etag = await self._records.put_judged_position(
+            caller().space, position.token, position.judge_version, request.etag
+        )
+        return record_pb2.PutJudgedPositionResponse(etag=etag)
+
+    async def AddModelSpend(
+        self, request: record_pb2.AddModelSpendRequest, context: Context
+    ) -> record_pb2.AddModelSpendResponse:
+        """Add to what models cost today."""
+        limit = _sums(request.limit) if request.HasField("limit") else None
+        added, total = await self._records.add_model_spend(
+            caller().space, _sums(request.spend), limit
+        )
+        return record_pb2.AddModelSpendResponse(added=added, total=record_pb2.ModelSpend(**total))
+
+    async def ListCoReads(
+        self, request: record_pb2.ListCoReadsRequest, context: Context
+    ) -> record_pb2.ListCoReadsResponse:
+        """List which memories were read together with those of a session."""
+        found = await self._queries.co_reads(caller().space, request.session_id)
+        return record_pb2.ListCoReadsResponse(
+            co_reads=[
+                record_pb2.CoRead(
+                    memory_id=each.memory_id,
+                    other_id=each.other_id,
+                    session_count=each.session_count,
+                    last_time=stamp(each.last_time),
+                )
+                for each in found
+            ]
+        )
+
+
+def _sums(spend: record_pb2.ModelSpend) -> Sums:
+    return {"calls": spend.calls, "tokens": spend.tokens, "micros": spend.micros}

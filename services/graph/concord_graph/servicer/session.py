@@ -1,0 +1,67 @@
+"""SessionService."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import grpc
+from concord.graph.v1 import session_pb2, session_pb2_grpc
+from concord.type.v1 import type_pb2
+from concord_chassis.identity import caller
+from concord_chassis.opaque import page_cursor, page_token
+
+from concord_graph.servicer import incoming, outgoing
+from concord_graph.servicer.calls import DEFAULT_PAGE, execute
+from concord_graph.usecases.memory.sessions import end_session
+from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.write.commands import Commands
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class SessionServicer(session_pb2_grpc.SessionServiceServicer):
+    """Translates in, calls one use case, translates out."""
+
+    def __init__(self, commands: Commands, queries: Queries) -> None:
+        self._commands = commands
+        self._queries = queries
+
+    async def EndSession(
+        self, request: session_pb2.EndSessionRequest, context: Context
+    ) -> session_pb2.EndSessionResponse:
+        """End a session."""
+        await self._queries.flush()  # what used it before its end must not begin it anew
+        command = partial(end_session, session_id=request.session_id)
+        done = await execute(self._commands, request, command)
+        return session_pb2.EndSessionResponse(
+            session=outgoing.session(done.result.session),
+            token=outgoing.done_token(caller().space, done),
+        )
+
+    async def GetSession(
+        self, request: session_pb2.GetSessionRequest, context: Context
+    ) -> session_pb2.GetSessionResponse:
+        """Read a session's record."""
+        found = await self._queries.session(caller().space, request.session_id)
+        if found is None:
+            status = type_pb2.LOOKUP_STATUS_NOT_FOUND
+            return session_pb2.GetSessionResponse(status=status)
+        return session_pb2.GetSessionResponse(
+            status=type_pb2.LOOKUP_STATUS_FOUND, session=outgoing.session(found)
+        )
+
+    async def ListSessions(
+        self, request: session_pb2.ListSessionsRequest, context: Context
+    ) -> session_pb2.ListSessionsResponse:
+        """List sessions, the last used first."""
+        size = request.page_size or DEFAULT_PAGE
+        cursor = page_cursor(request, (int, str))
+        before = (cursor[0], cursor[1]) if cursor else None
+        filter_ = incoming.session_filter(request)
+        found = await self._queries.sessions(caller().space, filter_, before, size + 1)
+        last = found[size - 1] if len(found) > size else None
+        return session_pb2.ListSessionsResponse(
+            sessions=[outgoing.session(each) for each in found[:size]],
+            next_page_token=page_token(request, [last.last_use_time, last.id]) if last else "",
+        )

@@ -1,0 +1,40 @@
+"""Ending sessions (M7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from concord_graph.domain.errors import ItemNotFound
+from concord_graph.domain.items import ItemKind
+from concord_graph.domain.sessions import CO_READ_MICROSECONDS
+from concord_graph.ports import Change, ChangeType, SessionEnded
+from concord_graph.usecases.write.writer import Writer
+
+
+async def end_session(writer: Writer, session_id: str) -> SessionEnded:
+    """End a session and announce it in the feed; one that has ended stays as it is.
+
+    Raises:
+        ItemNotFound: it was never used.
+    """
+    session = await writer.tx.session(session_id)
+    if session is None:
+        raise ItemNotFound(session_id)
+    if session.end_time:
+        return SessionEnded(session)
+    seq, time = writer.tx.tick()
+    ended = replace(session, end_time=time)
+    await writer.tx.end_session(session_id, time)
+    await writer.tx.drop_co_reads(time - CO_READ_MICROSECONDS)
+    await writer.tx.append(
+        Change(
+            seq=seq,
+            record_time=time,
+            item_id=session_id,
+            item_kind=ItemKind.GHOST,
+            type=ChangeType.SESSION_ENDED,
+            revision=0,
+            author=writer.author,
+        )
+    )
+    return SessionEnded(ended)

@@ -1,0 +1,81 @@
+"""Records that Concord's other services keep here: how far a space was judged, what models cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from concord_graph.domain.errors import EtagMismatch, SpaceDeleted
+from concord_graph.ports import Clock, GraphStore, Reads, ServiceRecord, Writes
+
+Sums = Mapping[str, int]
+"""Calls, tokens and micros of money, by these names."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPosition:
+    """How far a space was judged, and by what; `etag` names this version, empty without one."""
+
+    token: str = ""
+    judge_version: str = ""
+    etag: str = ""
+
+
+class Records:
+    """Reads and writes of the records of services."""
+
+    def __init__(self, store: GraphStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def judged_position(self, space: str) -> JudgedPosition:
+        """Return how far a space was judged."""
+
+        async def work(tx: Reads) -> JudgedPosition:
+            return JudgedPosition(**await tx.service_record(ServiceRecord.JUDGED_POSITION))
+
+        return await self._store.read(space, work)
+
+    async def put_judged_position(self, space: str, token: str, judge: str, etag: str) -> str:
+        """Store how far a space was judged; return the new etag.
+
+        Raises:
+            EtagMismatch: the stored one has another etag.
+        """
+
+        async def work(tx: Writes) -> str:
+            _demand_space(tx)
+            stored = await tx.service_record(ServiceRecord.JUDGED_POSITION)
+            if stored.get("etag", "") != etag:
+                raise EtagMismatch(ServiceRecord.JUDGED_POSITION)
+            body = {"token": token, "judge_version": judge, "etag": uuid4().hex}
+            await tx.put_service_record(ServiceRecord.JUDGED_POSITION, body)
+            return body["etag"]
+
+        return await self._store.write(space, work)
+
+    async def add_model_spend(
+        self, space: str, spend: Sums, limit: Sums | None
+    ) -> tuple[bool, Sums]:
+        """Add to what models cost today, unless a sum would pass its limit; return whether it was
+        added, and today's sums."""
+
+        async def work(tx: Writes) -> tuple[bool, Sums]:
+            _demand_space(tx)
+            today = datetime.fromtimestamp(self._clock() / 1_000_000, UTC).date().isoformat()
+            stored = await tx.service_record(ServiceRecord.MODEL_SPEND)
+            sums = stored["sums"] if stored.get("day") == today else dict.fromkeys(spend, 0)
+            added = {name: max(sums[name] + spend[name], 0) for name in spend}
+            if limit is not None and any(added[name] > limit[name] for name in spend):
+                return False, sums
+            await tx.put_service_record(ServiceRecord.MODEL_SPEND, {"day": today, "sums": added})
+            return True, added
+
+        return await self._store.write(space, work)
+
+
+def _demand_space(tx: Writes) -> None:
+    if tx.is_deleted:
+        raise SpaceDeleted(tx.space)

@@ -1,0 +1,59 @@
+"""The contract cases of RecordService, whose callers are Concord's own services."""
+
+from concord.graph.v1 import record_pb2 as pb
+from concord_chassis.identity import Caller
+from contract_homes import Home
+from contract_live import member
+from contract_registry import NO_MESSAGE, Contract, Refused, invalid
+from grpc import StatusCode
+
+STRANGER = Refused(StatusCode.PERMISSION_DENIED, "PERMISSION_MISSING")
+
+
+def _service(home: Home) -> Caller:
+    return Caller(home.space, "dissonance", frozenset({"record:all"}), "SYSTEM")
+
+
+def _stranger(home: Home) -> Caller:
+    return member(home.space)
+
+
+RECORD = {
+    "GetJudgedPosition": Contract(
+        request=lambda _: pb.GetJudgedPositionRequest(),
+        success=lambda reply, _: reply.HasField("position"),
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
+        other_space=STRANGER,
+        caller=_service,
+        intruder=_stranger,
+    ),
+    "PutJudgedPosition": Contract(
+        request=lambda _: pb.PutJudgedPositionRequest(position=pb.JudgedPosition(token="t")),
+        success=lambda reply, _: reply.etag,
+        bad_input=(lambda _: pb.PutJudgedPositionRequest(), invalid("position")),
+        other_space=STRANGER,
+        caller=_service,
+        intruder=_stranger,
+    ),
+    "AddModelSpend": Contract(
+        request=lambda _: pb.AddModelSpendRequest(spend=pb.ModelSpend(calls=1)),
+        success=lambda reply, _: reply.added and reply.total.calls >= 1,
+        bad_input=(
+            lambda _: pb.AddModelSpendRequest(spend=pb.ModelSpend(calls=2**50)),
+            invalid("spend.calls"),
+        ),
+        other_space=STRANGER,
+        caller=_service,
+        intruder=_stranger,
+    ),
+    "ListCoReads": Contract(
+        request=lambda home: pb.ListCoReadsRequest(session_id=f"reads ({home.space})"),
+        success=lambda reply, home: (
+            {each.memory_id for each in reply.co_reads} == {home.old_id, home.memory_id}
+        ),
+        bad_input=(lambda _: pb.ListCoReadsRequest(), invalid("session_id")),
+        other_space=STRANGER,
+        caller=_service,
+        intruder=_stranger,
+    ),
+}
