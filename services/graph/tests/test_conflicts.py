@@ -156,7 +156,7 @@ async def test_arrival_alone_settles_nothing_between_two_values(home: Calls) -> 
 
     assert (await home.get_edge(kept[0].id)).supersession.is_superseded
     assert [each.outcome for each in found] == [CREATED, STALE]
-    await home.relate(SUPERSEDES, kept[0].id, kept[1].id)
+    await home.relate(SUPERSEDES, kept[1].id, kept[0].id)
     assert (await record(home, finding(*kept)))[0].outcome == STALE
 
 
