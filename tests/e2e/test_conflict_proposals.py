@@ -5,16 +5,18 @@ from __future__ import annotations
 import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2, lineage_pb2
-from conflict_steps import EXCEPT, decides, finds, found, now, review, revises, withdraws
+from conflict_steps import EXCEPT, Action, decides, finds, found, now, review, revises, withdraws
 from governed_steps import demand_honest
 from governed_world import (
     AGENT,
+    CONSTITUTIVE,
     STATUS,
     Party,
     World,
     reason_of,
     refused,
     request_id,
+    salt,
 )
 
 BILATERAL = proposal_pb2.APPROVAL_LEVEL_BILATERAL
@@ -76,6 +78,26 @@ async def test_the_agent_finds_that_a_nuance_may_stand(
     await demand_honest(party)
 
 
+async def test_the_agent_confirms_a_nuance(live: World, party: Party) -> None:
+    """D5 V8 The next revision is PENDING and names the conflict's new version; approved, it changes
+    the class, and its undo changes it back."""
+    conflict = await found(live, party, NUANCE)
+    made = await finds(live, review(conflict, RECLASSIFY, CONTRADICTION))
+
+    confirmed = await decides(party, review(conflict, CONFIRM))
+    revised = await revises(live, made, review(confirmed, RECLASSIFY, CONTRADICTION))
+
+    assert (revised.status, revised.revision) == (STATUS.PROPOSAL_STATUS_PENDING, 2)
+    done = await party.approve(revised, AGENT)
+    assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    changed = await now(party, conflict.id)
+    assert (changed.conflict_class, changed.state) == (CONTRADICTION, CONFIRMED)
+    await party.decide(await party.undo(done))
+    back = await now(party, conflict.id)
+    assert (back.conflict_class, back.state) == (NUANCE, CONFIRMED)
+    await demand_honest(party)
+
+
 async def test_a_review_opens_for_a_nuance_of_dissonance_alone(live: World, party: Party) -> None:
     """D5 V3 What a key proposes of a nuance, and what dissonance proposes of another conflict,
     waits for consent at once."""
@@ -101,13 +123,103 @@ async def test_nothing_is_executed_after_a_dismissal(live: World, party: Party) 
     failed = await party.approve(made, AGENT)
 
     assert failed.status == STATUS.PROPOSAL_STATUS_FAILED
-    assert failed.resolution in ("ERROR_REASON_ETAG_MISMATCH", "ERROR_REASON_GRANT_INVALID")
+    refusal = (failed.resolution, failed.failed_check)
+    assert refusal == ("ERROR_REASON_GRANT_INVALID", "etags")
     assert (await now(party, conflict.id)).state == DISMISSED
     lineage = await party.lineage_service.GetLineage(
         lineage_pb2.GetLineageRequest(id=conflict.first.id)
     )
     assert not [edge for edge in lineage.edges if edge.relation == "CONTRADICTS"]
     await demand_honest(party)
+
+
+@pytest.mark.parametrize(
+    ("decision", "kind", "words"),
+    [
+        (CONFIRM, KIND.PROPOSAL_KIND_CONFIRM, "the confirmation of a conflict"),
+        (DISMISS, KIND.PROPOSAL_KIND_DISMISS, "the dismissal of a conflict"),
+        (EXCEPT, KIND.PROPOSAL_KIND_EXCEPT, "the recording of a conflict as an exception"),
+    ],
+)
+async def test_each_review_says_which_it_is(
+    decision: conflict_pb2.ReviewDecision.ValueType,
+    kind: proposal_pb2.ProposalKind.ValueType,
+    words: str,
+    live: World,
+    party: Party,
+) -> None:
+    """V1 V3 V8 Kind and words follow from the action; executed and undone, all is as it was."""
+    conflict = await found(live, party, CONTRADICTION)
+    before = await party.state()
+
+    made = await party.propose(review(conflict, decision))
+
+    assert (made.kind, words in made.framing.detected) == (kind, True)
+    assert made.approval_level == proposal_pb2.APPROVAL_LEVEL_AGENT
+    done = await party.decide(made)
+    assert (await now(party, conflict.id)).state != POTENTIAL
+    await party.decide(await party.undo(done))
+    assert (await now(party, conflict.id)).state == POTENTIAL
+    assert await party.state() == before
+    await demand_honest(party)
+
+
+async def test_a_resolution_with_a_constitutive_side_takes_both(live: World, party: Party) -> None:
+    """D6 D7 V8 The descriptive side gives way, with both consents; the undo takes both back."""
+    conflict = await found(live, party, CONTRADICTION, edge_type=CONSTITUTIVE)
+    constitutive = await party.edge("Ada", "LIVES_IN", "Linz")
+    descriptive = await party.edge("Ada", "LIVES_IN", "Graz")
+    assert constitutive is not None
+    assert descriptive is not None
+    resolve = conflict_pb2.ResolveConflictRequest(
+        request_id=salt(),
+        conflict_id=conflict.id,
+        etag=conflict.etag,
+        resolution_type=CONTRADICTION,
+        superseded_id=descriptive.id,
+    )
+    alone = await refused(party.conflict.ResolveConflict(resolve))
+    assert alone.reason == "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
+
+    made = await finds(live, Action(resolve_conflict=resolve))
+
+    assert (made.kind, made.approval_level) == (KIND.PROPOSAL_KIND_RESOLVE, BILATERAL)
+    done = await party.decide(made)
+    assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert (await now(party, conflict.id)).state == RESOLVED
+    await demand_honest(party)
+    undone = await party.decide(await party.undo(done))
+    assert undone.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert (await now(party, conflict.id)).state == POTENTIAL
+    await demand_honest(party)
+
+
+async def test_a_nuance_of_something_constitutive(live: World, party: Party) -> None:
+    """D5 It waits for the agent's review as well; its next revision then takes both consents."""
+    conflict = await found(live, party, NUANCE, edge_type=CONSTITUTIVE)
+    made = await finds(live, review(conflict, RECLASSIFY, CONTRADICTION))
+    assert made.status == STATUS.PROPOSAL_STATUS_PENDING_REVIEW
+
+    revised = await revises(live, made, review(conflict, RECLASSIFY, CONTRADICTION))
+
+    assert (revised.status, revised.approval_level) == (STATUS.PROPOSAL_STATUS_PENDING, BILATERAL)
+    assert (await party.decide(revised)).status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert (await now(party, conflict.id)).conflict_class == CONTRADICTION
+    await demand_honest(party)
+
+
+async def test_a_decision_is_taken_back(live: World, party: Party) -> None:
+    """D5 V1 Reopening is an action like the others."""
+    conflict = await found(live, party, CONTRADICTION)
+    dismissed = await decides(party, review(conflict, DISMISS))
+    reopen = conflict_pb2.ReopenConflictRequest(
+        request_id=salt(), conflict_id=conflict.id, etag=dismissed.etag
+    )
+
+    done = await party.decide(await party.propose(Action(reopen_conflict=reopen)))
+
+    assert done.kind == KIND.PROPOSAL_KIND_REOPEN
+    assert (await now(party, conflict.id)).state == POTENTIAL
 
 
 async def test_the_briefing_lists_open_conflicts(live: World, party: Party) -> None:
