@@ -114,7 +114,7 @@ class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs th
     """An item with what follows from its surroundings at an instant.
 
     `names` holds the names of an edge's end nodes by id, `sources` the ids of the live memories
-    that state it, at most 100.
+    that state it, at most 100, `conflict_ids` its open conflicts, newest first.
     """
 
     item: Item
@@ -123,6 +123,7 @@ class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs th
     near_constitutive: bool = False
     names: Mapping[str, str] = MappingProxyType({})
     sources: tuple[str, ...] = ()
+    conflict_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

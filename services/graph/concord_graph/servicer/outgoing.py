@@ -127,6 +127,8 @@ def fill_edge(message: type_pb2.Edge, shown: Shown, now: int) -> None:
         message.properties.update(dict(item.properties))
     if view.sources:
         message.sources.extend(view.sources)
+    if view.conflict_ids:
+        message.conflict_ids.extend(view.conflict_ids)
 
 
 def fill_end(message: type_pb2.EdgeEnd, value: End, names: Mapping[str, str]) -> None:
@@ -146,6 +148,7 @@ def memory(shown: Shown, now: int) -> type_pb2.Memory:
     fill_access(message.access, shown.view.access)
     fill_supersession(message.supersession, shown.view.supersession, now)
     message.relevance_score = shown.relevance
+    message.conflict_ids.extend(shown.view.conflict_ids)
     return message
 
 

@@ -54,6 +54,7 @@ from concord_graph.usecases.read.shown import (
     is_ghost,
     show,
     with_amendments,
+    with_conflicts,
     with_ends,
     with_heads,
 )
@@ -515,10 +516,12 @@ async def _page(
 async def _amended_now(
     tx: Reads, refs: Sequence[tuple[str, int]], states: Sequence[State | None], at: Instant
 ) -> dict[int, View]:
-    """Return those that were asked about at the instant, by their places, with their amendments.
+    """Return those that were asked about at the instant, by their places, with their amendments
+    and open conflicts.
 
-    A follower of the feed asks about changes one by one, and amendments are none of its business.
+    A follower of the feed asks about changes one by one, and these are none of its business.
     """
     places = [i for i, state in enumerate(states) if state and not refs[i][1]]
     views = [state.view for i in places if (state := states[i])]
-    return dict(zip(places, await with_amendments(tx, views, at), strict=True))
+    annotated = await with_conflicts(tx, await with_amendments(tx, views, at), at)
+    return dict(zip(places, annotated, strict=True))

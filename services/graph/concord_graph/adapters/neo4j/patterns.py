@@ -158,6 +158,7 @@ def replaced(alias: str, kind: ItemKind, known: Known) -> str:
     )
 
 
+ANY_CONFLICT: Final = "EXISTS { MATCH (c:EntryVersion) WHERE c.first_id IS NOT NULL }"
 ANY_AMENDMENT: Final = "EXISTS { MATCH (a:Amending) WHERE a.target_id IS NOT NULL }"
 """Whether anything live amends anything: in most spaces nothing does, and nobody need look."""
 

@@ -327,7 +327,9 @@ class Neo4jReads(Neo4jViews):
     async def open_conflicts(
         self, ids: Collection[str], record: int = FOREVER
     ) -> Mapping[str, Sequence[str]]:
-        """Return the ids of the open conflicts of each item, newest first."""
+        """Return the ids of open conflicts; asks nothing where there never was a conflict."""
+        if not self._disputed:
+            return {}
         return await conflicts.open_at(self, ids, record)
 
     async def history(

@@ -8,7 +8,7 @@ from typing import Any
 from neo4j import AsyncManagedTransaction, AsyncResult
 
 from concord_graph.adapters.neo4j import fact_edges, filters, records, statements
-from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT, known_at, scoped
+from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT, ANY_CONFLICT, known_at, scoped
 from concord_graph.adapters.neo4j.pending import PendingReads, with_pending
 from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.domain.items import (
@@ -41,7 +41,7 @@ _LATEST_CHANGE = (
 _HEAD = (
     "MATCH (s:Space) RETURN s.seq, s.last_time,"
     " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name },"
-    f" coalesce(s.stated, false), {ANY_AMENDMENT}"
+    f" coalesce(s.stated, false), {ANY_AMENDMENT}, {ANY_CONFLICT}"
 )
 
 
@@ -63,13 +63,15 @@ class Neo4jViews:
         self._last_time = 0
         self._stated = False
         self._amended = False
+        self._disputed = False
         self._asked = 0
         self._functional: set[str] = set()
 
     async def begin(self) -> None:
         """Read how far the space is; the first statement of the transaction."""
         head = await self._head()
-        self._seq, self._last_time, functional, self._stated, self._amended = head
+        self._seq, self._last_time, functional, *known = head
+        self._stated, self._amended, self._disputed = known
         self._functional = set(functional)
 
     async def is_unchanged(self) -> bool:
@@ -312,15 +314,15 @@ class Neo4jViews:
             access=with_pending(Access(row[7], row[8]), pending, self._space_name, row[0]),
         )
 
-    async def _head(self) -> tuple[int, int, list[str], bool, bool]:
-        """Return how far the space is, what is functional, and whether any memory states facts, and
-        anything amends another."""
+    async def _head(self) -> tuple[int, int, list[str], bool, bool, bool]:
+        """Return how far the space is, what is functional, and whether any memory states facts,
+        anything amends another, and there ever was a conflict."""
         found = await self.ask(_HEAD)
         self._asked -= 1
         if not found:
-            return 0, 0, [], False, False
-        seq, last_time, functional, stated, amended = found[0]
-        return seq, last_time, functional, stated, amended
+            return 0, 0, [], False, False, False
+        seq, last_time, functional, stated, amended, disputed = found[0]
+        return seq, last_time, functional, stated, amended, disputed
 
     async def ask(self, text: str, **bound: Any) -> list[Row]:
         """Run a statement of this space, and return its rows."""

@@ -24,7 +24,7 @@ from concord_graph.adapters.neo4j import (
     space_erasure,
     transfer,
 )
-from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT
+from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT, ANY_CONFLICT
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reads import receipt_of
 from concord_graph.adapters.neo4j.records import Fields
@@ -67,7 +67,8 @@ _LOCK = (
     " request_id: $request_id}) RETURN s.seq, s.last_time,"
     " properties(r),"
     " COLLECT { MATCH (f:Functional) WHERE f.name IS NOT NULL RETURN f.name },"
-    f" coalesce(s.stated, false), {ANY_AMENDMENT}, coalesce(s.deleted, false)"
+    f" coalesce(s.stated, false), {ANY_AMENDMENT}, {ANY_CONFLICT},"
+    " coalesce(s.deleted, false)"
 )
 _NOBODY = Author("", "", "")
 _BURN = (
@@ -115,14 +116,10 @@ class Neo4jWrites(LearntReads):
             method=self._author.method,
             request_id=self._author.request_id,
         )
-        (
-            *(self._seq, self._last_time, self._request, functional, stated, amended),
-            self._deleted,
-        ) = found[0]
+        self._seq, self._last_time, self._request, functional, *known = found[0]
+        self._stated, self._amended, self._disputed, self._deleted = known
         self._counted = self._seq
         self._functional = set(functional)
-        self._stated = stated
-        self._amended = amended
 
     def step(self) -> None:
         """Let the next tick be later."""
@@ -157,6 +154,7 @@ class Neo4jWrites(LearntReads):
             self._declare(item)
             return
         if isinstance(item, Entry):
+            self._disputed |= item.kind == ItemKind.CONFLICT
             return
         self._amended |= isinstance(item, Edge) and item.relation == Relation.AMENDS
         self._known.note(item)

@@ -11,6 +11,9 @@ from concord_graph.domain.conflicts import MOST_OPEN, OPEN
 from concord_graph.domain.items import FOREVER, Entry, ItemKind
 
 _OPEN = f"t.shelf IN {tuple(sorted(state.name for state in OPEN))}"
+_ANY = (  # most spaces have none, and then no item is looked for
+    f"EXISTS (SELECT 1 FROM entry x WHERE x.space = :space AND x.kind = {ItemKind.CONFLICT:d})"
+)
 _SIDES = ("first_id", "second_id")
 
 
@@ -63,7 +66,7 @@ class ConflictReads:
         sql = " UNION ALL ".join(
             f"SELECT t.rank, t.{side}, t.id FROM json_each(:ids) i CROSS JOIN entry t"
             f" ON t.space = :space AND t.kind = {ItemKind.CONFLICT:d} AND t.{side} = i.value"
-            f" AND {revisions.live('t', record == FOREVER)} AND {_OPEN}"
+            f" AND {revisions.live('t', record == FOREVER)} AND {_OPEN} WHERE {_ANY}"
             for side in _SIDES
         )
         bound = {"space": self._space, "ids": json.dumps(list(ids)), "record": record}

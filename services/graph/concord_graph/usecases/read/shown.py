@@ -69,10 +69,22 @@ def step_relevance(step: Step, now: int) -> float:
 
 
 async def with_heads(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
-    """Fill in the live ends of chains (T2) and the amendments of items (T4), and mark lineage that
-    lost an end (V8), and ends that are ghosts (M3)."""
+    """Fill in the live ends of chains (T2), the amendments of items (T4) and their open conflicts
+    (D5), and mark lineage that lost an end (V8), and ends that are ghosts (M3)."""
     amended = await with_amendments(tx, await with_ends(tx, views, at), at)
-    return await with_ghosts(tx, amended, at)
+    return await with_ghosts(tx, await with_conflicts(tx, amended, at), at)
+
+
+async def with_conflicts(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
+    """Fill in the ids of the items' open conflicts."""
+    ids = [view.item.id for view in views if view.item.kind != ItemKind.NODE]
+    found = await tx.open_conflicts(ids, at.record) if ids else {}
+    if not found:
+        return list(views)
+    return [
+        view._replace(conflict_ids=tuple(found[view.item.id])) if view.item.id in found else view
+        for view in views
+    ]
 
 
 async def with_amendments(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
