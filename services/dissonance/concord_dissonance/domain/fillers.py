@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 
 from concord_dissonance.domain.lexicon import Lexicon, lexicon, read_classes
 from concord_dissonance.domain.quantities import Date, Same, same_value, values
-from concord_dissonance.domain.reading import Token, read
 from concord_dissonance.domain.sides import Rules
+from concord_dissonance.domain.tokens import Token, joined
 from concord_dissonance.domain.verdicts import Reason
 
 _PLACES = frozenset({"countries", "nationalities", "continents"})
@@ -35,40 +35,18 @@ UNKNOWN = Compared(Same.UNKNOWN)
 YES = Compared(Same.YES)
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """What a space declares about names, as joined stems."""
-
-    containers: Mapping[str, frozenset[str]]
-    exclusive: Sequence[frozenset[str]]
-    aliases: frozenset[str] = frozenset()
-    """Names of one thing, which both sides are about."""
-
-    @classmethod
-    def by(cls, rules: Rules, aliases: frozenset[str]) -> Declared:
-        """Return it for a pair of sides with these aliases."""
-        containers = {
-            _stems(name): frozenset(map(_stems, around))
-            for name, around in rules.containers.items()
-        }
-        exclusive = [
-            frozenset(map(_stems, values))
-            for rule in rules.relations.values()
-            for values in rule.exclusive
-        ]
-        return cls(containers, exclusive, frozenset(map(_stems, aliases)))
-
-
 def compare(
-    one: Sequence[Token], other: Sequence[Token], words: Lexicon, declared: Declared
+    one: Sequence[Token], other: Sequence[Token], words: Lexicon, rules: Rules, aliases: Set[str]
 ) -> Compared:
-    """Compare two fillers. A contained value (Berlin in Germany) is CONTAINED, not opposed."""
-    first, second = _joined(one), _joined(other)
-    if first == second or {first, second} <= declared.aliases:
+    """Compare two fillers; `aliases` name one thing. A value that lies within the other (Berlin in
+    Germany) is not opposed to it."""
+    first, second = joined(one), joined(other)
+    if first == second or {first, second} <= aliases:
         return YES
-    if second in declared.containers.get(first, ()) or first in declared.containers.get(second, ()):
+    around = rules.containers_by_stems
+    if second in around.get(first, ()) or first in around.get(second, ()):
         return Compared(Same.UNKNOWN, Reason.CONTAINED)
-    if any({first, second} <= values for values in declared.exclusive):
+    if any({first, second} <= values for values in rules.exclusive_stems):
         return Compared(Same.NO, Reason.EXCLUSIVE_VALUES, "declared")
     if section := _antonyms(words.language).get((first, second)):
         return Compared(Same.NO, Reason.ANTONYM, section)
@@ -94,14 +72,6 @@ def _compare_values(one: Sequence[Token], other: Sequence[Token], words: Lexicon
         return Compared(same, Reason.DATE, "value")
     counted = what.dimension in ("", "ordinal", "version")
     return Compared(same, Reason.NUMBER if counted else Reason.QUANTITY, "value")
-
-
-def _joined(tokens: Sequence[Token]) -> str:
-    return " ".join(token.stem for token in tokens)
-
-
-def _stems(name: str) -> str:
-    return _joined([token for clause in read(name).clauses for token in clause.tokens])
 
 
 @cache

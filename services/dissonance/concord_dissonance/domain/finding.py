@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from concord_dissonance.domain.reading import Clause
+from concord_dissonance.domain.clauses import Clause
 from concord_dissonance.domain.verdicts import Older, Reason
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from concord_dissonance.domain.reading import Clause, Token
+from concord_dissonance.domain.clauses import Clause
+from concord_dissonance.domain.tokens import Token
 
 
 class Fillers(NamedTuple):

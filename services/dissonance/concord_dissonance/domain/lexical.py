@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 
+from concord_dissonance.domain.clauses import Clause, Reading
 from concord_dissonance.domain.denials import denied_clauses, denied_experiences
-from concord_dissonance.domain.fillers import Declared
 from concord_dissonance.domain.finding import Finding
 from concord_dissonance.domain.lexicon import read_classes
 from concord_dissonance.domain.oppositions import opposed_fillers
-from concord_dissonance.domain.reading import Clause, Reading
 from concord_dissonance.domain.revisions import revised_values
-from concord_dissonance.domain.sides import Micros, Rules, Side
+from concord_dissonance.domain.sides import Kind, Micros, Rules, Side
 from concord_dissonance.domain.structural import older_by_restating, older_by_stated_time
 from concord_dissonance.domain.verdicts import (
     LEAST_PRECISION,
@@ -27,6 +26,10 @@ from concord_dissonance.domain.verdicts import (
 )
 
 _SURE = 1.0
+_OF_ONE_SOURCE = frozenset(
+    {"experience implied", "experience in part", "revision", "revision in part"}
+)
+"""Patterns that say which class is likelier, where one source speaks of the same twice."""
 
 
 def judge_texts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
@@ -34,13 +37,15 @@ def judge_texts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention
     one, other = first.reading, second.reading
     if not one.clauses or not other.clauses or one.language != other.language:
         return Abstention(Abstained.NOTHING_TO_COMPARE)
-    if _stems(one) == _stems(other):
+    if one.stems == other.stems:
         return Verdict(ConflictClass.NONE, Judge.LEXICAL, Reason.SAME_STATEMENT, _SURE)
+    if (first.kind is Kind.PLAN) != (second.kind is Kind.PLAN):
+        return Abstention(Abstained.NOT_ASSERTED)
     if _are_apart(first, second):
         return Abstention(Abstained.OTHER_TIME)
     found: list[Finding] = []
     missed: list[Abstained] = [_missed(one, other)]
-    for each in _findings(one, other, Declared.by(rules, first.aliases | second.aliases)):
+    for each in _findings(first, second, rules):
         if isinstance(each, Abstained):
             missed.append(each)
         elif _counts(each, first, second):
@@ -53,17 +58,25 @@ def judge_texts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention
     return max(said, key=lambda each: each.confidence)
 
 
-def _findings(one: Reading, other: Reading, declared: Declared) -> Iterator[Finding | Abstained]:
+def _findings(first: Side, second: Side, rules: Rules) -> Iterator[Finding | Abstained]:
+    one, other = first.reading, second.reading
     yield from denied_clauses(one, other)
-    yield from opposed_fillers(one, other, declared)
+    yield from opposed_fillers(one, other, rules, first.alias_stems | second.alias_stems)
     yield from denied_experiences(one, other)
-    yield from revised_values(one, other)
+    if _have_one_source(first, second):
+        yield from revised_values(one, other)
 
 
 def _counts(found: Finding, first: Side, second: Side) -> bool:
     """Whether a finding is sure; less will do where one source speaks of the same twice."""
     precision = _precision(found)
-    return precision >= LEAST_PRECISION or (precision > 0 and bool(first.sources & second.sources))
+    return precision >= LEAST_PRECISION or (
+        found.pattern in _OF_ONE_SOURCE and _have_one_source(first, second)
+    )
+
+
+def _have_one_source(first: Side, second: Side) -> bool:
+    return bool(first.sources & second.sources)
 
 
 def _verdict(found: Finding, first: Side, second: Side) -> Verdict | None:
@@ -164,9 +177,7 @@ def _type(conflict: ConflictClass, found: Finding) -> ConflictType:
 
 def _missed(one: Reading, other: Reading) -> Abstained:
     """Return why clauses do not meet that nothing else was said of."""
-    mine = {stem for clause in one.clauses for stem in clause.content}
-    yours = {stem for clause in other.clauses for stem in clause.content}
-    if not mine & yours:
+    if not one.content & other.content:
         return Abstained.NO_COMPARABLE_SUBJECT
     if not one.asserted or not other.asserted:
         return Abstained.NOT_ASSERTED
@@ -184,10 +195,6 @@ _NEAREST = (
     Abstained.UNKNOWN_FILLERS,
 )
 """Abstentions by how near a pair came to a verdict."""
-
-
-def _stems(reading: Reading) -> list[tuple[str, ...]]:
-    return [tuple(token.stem for token in clause.tokens) for clause in reading.clauses]
 
 
 def _precision(found: Finding) -> float:

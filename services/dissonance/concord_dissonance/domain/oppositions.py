@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
+from concord_dissonance.domain.clauses import Clause, Reading
 from concord_dissonance.domain.denials import same_speaker
-from concord_dissonance.domain.fillers import Compared, Declared, compare
+from concord_dissonance.domain.fillers import Compared, compare
 from concord_dissonance.domain.finding import Finding
 from concord_dissonance.domain.frames import Fillers, align
 from concord_dissonance.domain.quantities import Same
-from concord_dissonance.domain.reading import Clause, Reading
+from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.verdicts import Abstained, Reason
 
 _MOST_FILLERS = 3
@@ -17,15 +18,15 @@ _VALUES = frozenset({Reason.NUMBER, Reason.QUANTITY, Reason.DATE})
 
 
 def opposed_fillers(
-    first: Reading, second: Reading, declared: Declared
+    first: Reading, second: Reading, rules: Rules, aliases: Set[str]
 ) -> Iterator[Finding | Abstained]:
     """Yield clauses that differ in known ways alone, or why two that are near are no finding."""
     for one in first.asserted:
         for other in second.beside(one):
-            yield _opposed(one, other, declared)
+            yield _opposed(one, other, rules, aliases)
 
 
-def _opposed(one: Clause, other: Clause, declared: Declared) -> Finding | Abstained:
+def _opposed(one: Clause, other: Clause, rules: Rules, aliases: Set[str]) -> Finding | Abstained:
     fillers = align(one, other)
     if not _is_one_frame(one, other, fillers):
         return Abstained.NO_COMPARABLE_ATTRIBUTE
@@ -33,7 +34,7 @@ def _opposed(one: Clause, other: Clause, declared: Declared) -> Finding | Abstai
         return Abstained.TOO_DIFFERENT
     if not same_speaker(one, other):
         return Abstained.NO_COMPARABLE_SUBJECT
-    compared = [compare(each.first, each.second, one.words, declared) for each in fillers]
+    compared = [compare(each.first, each.second, one.words, rules, aliases) for each in fillers]
     differing = [each for each in compared if each.same is not Same.YES]
     if not differing or one.is_negated != other.is_negated:
         return Abstained.NO_COMPARABLE_ATTRIBUTE

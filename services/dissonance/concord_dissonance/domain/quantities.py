@@ -10,7 +10,7 @@ from functools import cache
 from math import inf
 
 from concord_dissonance.domain.lexicon import Lexicon, Phrase, phrases_at, read_unit_lines
-from concord_dissonance.domain.reading import Token
+from concord_dissonance.domain.tokens import Token
 
 _GROUPED = re.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*")
 _DECIMAL = re.compile(r"\d+[.,]\d+")

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
-from functools import cached_property
-from itertools import pairwise, zip_longest
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from unicodedata import category
 
 from concord_concepts.normal_form import fold
 
+from concord_dissonance.domain.clauses import Clause, Mood, Reading
 from concord_dissonance.domain.lexicon import LANGUAGES, Lexicon, lexicon, phrases_at
-from concord_dissonance.domain.verdicts import Span
+from concord_dissonance.domain.tokens import Token, has_phrase
 
 _TOKEN = re.compile(
     r"(?P<number>\d{4}-\d\d-\d\d(?!\d)|\d+(?:[.,:/]\d+)*)"
@@ -25,143 +21,19 @@ _TOKEN = re.compile(
     r"|(?P<pause>[,:()–—]|(?<=\s)-+(?=\s))"
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+LINK = re.compile(r"(?:\b\w+\s*:\s*)?\[\[[^\[\]\n]{1,400}\]\]")
+"""A link of a memory, with the label before it; links say what they say to graph."""
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»\n]*[\"”“»]|^>.*$", re.MULTILINE)
 _QUOTED_NAME = 3
 """Words of the longest quotation that is read as a name."""
-_CLOSEST = 8
-"""Clauses of the other text that one is compared with."""
-_COMMONEST = 32
-"""Clauses that a stem may stand in and still find them."""
 _NEGATED = re.compile(r"(.+)(n't)")
 
 
-class Mood(Enum):
-    """Whether a clause claims what it says."""
-
-    ASSERTED = "asserted"
-    QUESTION = "question"
-    WISHED = "wished"
-    """Also planned, supposed, conditional."""
-
-
-class Token(NamedTuple):
-    """A word or number as it is compared, and where it stands in the text."""
-
-    word: str
-    """Folded."""
-    stem: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
-class Clause:
-    """A stretch of a sentence that claims one thing."""
-
-    tokens: tuple[Token, ...]
-    mood: Mood
-    negations: tuple[int, ...]
-    """Places of the tokens that deny the whole clause."""
-    words: Lexicon
-
-    @cached_property
-    def content(self) -> Mapping[str, Token]:
-        """By stem, the first of the tokens that say what it is about."""
-        return content_of(self.tokens, self.words)
-
-    @property
-    def is_negated(self) -> bool:
-        """Whether it denies; two negations affirm."""
-        return len(self.negations) % 2 == 1
-
-    @cached_property
-    def pronoun(self) -> str:
-        """The pronoun that stands for its subject; empty where a noun does."""
-        for token in self.tokens:
-            if token.word in self.words.words["subject pronoun"]:
-                return token.word
-            if token.word not in self.words.function:
-                break
-        return ""
-
-    @cached_property
-    def is_event(self) -> bool:
-        """Whether it tells what goes on at some moment: "is running", "a man running"."""
-        return self.words.language == "en" and any(
-            token.word.endswith("ing") and token.word != token.stem for token in self.tokens
-        )
-
-    def goes_on(self, stems: Collection[str]) -> bool:
-        """Whether it says that one of these goes on: "is running", "is slowly running"."""
-        be = self.words.words["be"]
-        spelt = [token.word for token in self.tokens if not token.word.endswith("ly")]
-        going = {token.word for token in self.tokens if token.stem in stems}
-        return any(
-            before in be and word.endswith("ing") and word in going
-            for before, word in pairwise(spelt)
-        )
-
-    def has(self, name: str) -> bool:
-        """Whether a word, or phrase, of a class stands in it."""
-        if name.endswith("phrases"):
-            return _has(self.tokens, self.words, name)
-        return any(token.word in self.words.words[name] for token in self.tokens)
-
-    @property
-    def span(self) -> Span:
-        """Where it stands."""
-        return Span(self.tokens[0].start, self.tokens[-1].end)
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A text, read."""
-
-    language: str
-    clauses: tuple[Clause, ...]
-
-    @cached_property
-    def asserted(self) -> tuple[Clause, ...]:
-        """The clauses that are claimed and about something, each once."""
-        unique = {
-            tuple(token.stem for token in clause.tokens): clause
-            for clause in reversed(self.clauses)
-            if clause.mood is Mood.ASSERTED and clause.content
-        }
-        return tuple(reversed(unique.values()))
-
-    @cached_property
-    def _with_stem(self) -> Mapping[str, Sequence[int]]:
-        found: dict[str, list[int]] = {}
-        for place, clause in enumerate(self.asserted):
-            for stem in clause.content:
-                found.setdefault(stem, []).append(place)
-        return found
-
-    def beside(self, clause: Clause) -> list[Clause]:
-        """Return the asserted clauses that share most content with one of another text."""
-        shared: Counter[int] = Counter()
-        for stem in clause.content:
-            places = self._with_stem.get(stem, ())
-            if len(places) <= _COMMONEST:
-                shared.update(places)
-        closest = sorted(shared, key=lambda place: (-shared[place], place))[:_CLOSEST]
-        return [self.asserted[place] for place in closest]
-
-
-def content_of(tokens: Iterable[Token], words: Lexicon) -> dict[str, Token]:
-    """Return, by stem, the first of the tokens that say what something is about."""
-    found: dict[str, Token] = {}
-    for token in tokens:
-        if token.word not in words.function:
-            found.setdefault(token.stem, token)
-    return found
-
-
-def read(text: str) -> Reading:
-    """Read a text of any length; its cost is linear in that."""
+def read(text: str, *, plans: bool = False) -> Reading:
+    """Read a text of any length; its cost is linear in that. With `plans`, a plan claims itself."""
     visible, places = _visible(text)
-    visible = _QUOTED.sub(_blanked_quotation, _CODE.sub(_blanked, visible))
+    visible = LINK.sub(_blanked, _CODE.sub(_blanked, visible))
+    visible = _QUOTED.sub(_blanked_quotation, visible)
     found = list(_TOKEN.finditer(visible))
     words = [fold(each.group()) for each in found if each.lastgroup == "word"]
     language = _language(words)
@@ -169,7 +41,7 @@ def read(text: str) -> Reading:
     clauses = [
         clause
         for sentence, end in sentences
-        for clause in _clauses(sentence, end, lexicon(language))
+        for clause in _clauses(sentence, end, lexicon(language), plans=plans)
     ]
     return Reading(language, tuple(clauses))
 
@@ -232,7 +104,9 @@ def _words(written: str, start: int, end: int, words: Lexicon) -> Iterator[Token
         yield Token(second, second, start, end)
 
 
-def _clauses(sentence: Sequence[Token], end: str, words: Lexicon) -> Iterator[Clause]:
+def _clauses(
+    sentence: Sequence[Token], end: str, words: Lexicon, *, plans: bool
+) -> Iterator[Clause]:
     parts = [part for part in _parts(sentence, words) if part]
     asks = [_asks(part, words) for part in parts]
     whole = "?" in end and not any(asks)
@@ -240,7 +114,7 @@ def _clauses(sentence: Sequence[Token], end: str, words: Lexicon) -> Iterator[Cl
     for part, asking in zip(parts, asks, strict=True):
         questioned = questioned or asking
         mood = Mood.QUESTION if whole or questioned else Mood.ASSERTED
-        if mood is Mood.ASSERTED and _has(part, words, "unasserted phrases"):
+        if mood is Mood.ASSERTED and _is_wished(part, words, plans=plans):
             mood = Mood.WISHED
         yield Clause(tuple(part), mood, tuple(_negations(part, words)), words)
 
@@ -269,9 +143,10 @@ def _asks(part: Sequence[Token], words: Lexicon) -> bool:
     return second in words.words["pronoun"] if first_is_auxiliary else True
 
 
-def _has(part: Sequence[Token], words: Lexicon, name: str) -> bool:
-    spelt = [token.word for token in part]
-    return any(phrases_at(words.phrases[name], spelt, at) for at in range(len(spelt)))
+def _is_wished(part: Sequence[Token], words: Lexicon, *, plans: bool) -> bool:
+    return has_phrase(part, words, "unasserted phrases") or (
+        not plans and has_phrase(part, words, "plan phrases")
+    )
 
 
 def _negations(part: Sequence[Token], words: Lexicon) -> Iterator[int]:

@@ -1,12 +1,14 @@
 """The two sides of a pair that is judged, and what is declared about relations."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import NewType
 
-from concord_dissonance.domain.reading import Reading, read
+from concord_dissonance.domain.clauses import Reading
+from concord_dissonance.domain.reading import read
+from concord_dissonance.domain.tokens import joined
 
 Micros = NewType("Micros", int)
 """Microseconds since 1970-01-01 UTC."""
@@ -76,7 +78,12 @@ class Side:
     @cached_property
     def reading(self) -> Reading:
         """Its text, read once however often it is judged."""
-        return read(self.text)
+        return read(self.text, plans=self.kind is Kind.PLAN)
+
+    @cached_property
+    def alias_stems(self) -> frozenset[str]:
+        """Its aliases as texts spell them."""
+        return frozenset(map(stems_of_name, self.aliases))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +99,7 @@ class RelationRule:
     """Sets of values of which a subject has one at most."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rules:
     """What a space declares."""
 
@@ -103,3 +110,25 @@ class Rules:
     def of(self, relation: str) -> RelationRule:
         """Return what is declared about a relation; of an unknown one nothing is."""
         return self.relations.get(relation, RelationRule())
+
+    @cached_property
+    def containers_by_stems(self) -> Mapping[str, frozenset[str]]:
+        """The containers as texts spell them."""
+        return {
+            stems_of_name(name): frozenset(map(stems_of_name, around))
+            for name, around in self.containers.items()
+        }
+
+    @cached_property
+    def exclusive_stems(self) -> Sequence[frozenset[str]]:
+        """The exclusive sets of all relations, as texts spell them."""
+        return [
+            frozenset(map(stems_of_name, values))
+            for rule in self.relations.values()
+            for values in rule.exclusive
+        ]
+
+
+def stems_of_name(name: str) -> str:
+    """Return a name as two texts share it, however they inflect it."""
+    return joined(token for clause in read(name).clauses for token in clause.tokens)

@@ -1,0 +1,180 @@
+"""Small edits: when a memory says what a former one said with little changed (T6).
+
+Texts are compared word by word; links, letter case and punctuation are left out. `similarity` is
+2·s / (n + m): s words that stay in their order, of n and m words. An edit is small when
+
+- both texts have at least LEAST_WORDS words,
+- the similarity is at least LEAST_SIMILARITY,
+- at most MOST_PLACES places changed, and at most MOST_CHANGED words went, and as many came, and
+- no name became another: that would be another subject.
+
+The numbers were chosen by measurement: services/decisions/0034-suggestions-after-the-write.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from concord_dissonance.domain.lexicon import LANGUAGES, lexicon
+from concord_dissonance.domain.reading import LINK
+from concord_dissonance.domain.sides import Kind, Side
+from concord_dissonance.domain.verdicts import Span
+
+LEAST_WORDS = 6
+LEAST_SIMILARITY = 0.8
+MOST_PLACES = 3
+MOST_CHANGED = 8
+MOST_SUGGESTED = 3
+MOST_ALIKE = 2
+"""A place at which more memories than these differ is a list's column: each is another fact."""
+
+_ROUNDING = 1e-9
+_WORD = re.compile(r"\w+(?:[.,:'’/@-]\w+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A place that changed; an empty span is where words came or went."""
+
+    former: Span
+    later: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """How a text differs from a former one; without changes, in letter case, punctuation or links.
+
+    Attributes:
+        similarity: In [LEAST_SIMILARITY, 1].
+        changes: From left to right, 0 to MOST_PLACES of them.
+    """
+
+    similarity: float
+    changes: tuple[Change, ...]
+
+
+def amended(later: Side, formers: Iterable[Side]) -> list[tuple[Side, Edit]]:
+    """Return which former memories a later one may amend, up to three, the nearest first.
+
+    The caller offers those of its space that are current and have no lineage with it. Nothing is
+    suggested for turns, between kinds, or at a place where more than two differ from it.
+    """
+    if later.kind is Kind.TURN:
+        return []
+    edits = [
+        (former, edit)
+        for former in formers
+        if former.kind is later.kind and (edit := small_edit(former.text, later.text))
+    ]
+    alike = Counter(_places(edit) for _, edit in edits)
+    kept = [(former, edit) for former, edit in edits if alike[_places(edit)] <= MOST_ALIKE]
+    kept.sort(key=lambda each: (-each[1].similarity, -each[0].written, each[0].id))
+    return kept[:MOST_SUGGESTED]
+
+
+def small_edit(former: str, later: str) -> Edit | None:
+    """Return how a text edits a former one; None when it is another text, or the very same."""
+    old, new = _words(former), _words(later)
+    if min(len(old), len(new)) < LEAST_WORDS or former == later:
+        return None
+    before, after = [_spelt(each) for each in old], [_spelt(each) for each in new]
+    most = min(2 * MOST_CHANGED, int((1 - LEAST_SIMILARITY) * (len(old) + len(new)) + _ROUNDING))
+    places = _changes(before, after, most) if len({*before} ^ {*after}) <= most else None
+    if places is None or len(places) > MOST_PLACES:
+        return None
+    gone, came = (sum(place[end] - place[end - 1] for place in places) for end in (1, 3))
+    if max(gone, came) > MOST_CHANGED:
+        return None
+    if any(_names(old[a:b]) and _names(new[c:d]) for a, b, c, d in places):
+        return None
+    changes = tuple(Change(_span(old, a, b), _span(new, c, d)) for a, b, c, d in places)
+    return Edit(1 - (gone + came) / (len(old) + len(new)), changes)
+
+
+def _places(edit: Edit) -> tuple[Span, ...]:
+    return tuple(change.later for change in edit.changes)
+
+
+def _words(text: str) -> list[re.Match[str]]:
+    """Return the words of a text that stand outside links."""
+    return list(_WORD.finditer(LINK.sub(lambda link: " " * len(link.group()), text)))
+
+
+def _spelt(word: re.Match[str]) -> str:
+    return word.group().casefold()
+
+
+def _names(words: Sequence[re.Match[str]]) -> bool:
+    """Whether a name stands among them: a capital that no month, weekday or article has."""
+    return any(
+        word.group()[0].isupper() and not any(_is_common(word, each) for each in LANGUAGES)
+        for word in words
+    )
+
+
+def _is_common(word: re.Match[str], language: str) -> bool:
+    words, spelt = lexicon(language), _spelt(word)
+    return spelt in words.function or spelt in words.months or spelt in words.weekdays
+
+
+def _span(words: Sequence[re.Match[str]], begin: int, end: int) -> Span:
+    if begin < end:
+        return Span(words[begin].start(), words[end - 1].end())
+    at = words[begin].start() if begin < len(words) else words[-1].end()
+    return Span(at, at)
+
+
+_Place = tuple[int, int, int, int]
+"""From, to of the former words, and from, to of the later ones."""
+
+
+def _changes(old: Sequence[str], new: Sequence[str], most: int) -> list[_Place] | None:
+    """Return the places that differ; None when more than `most` words went and came.
+
+    Myers, "An O(ND) difference algorithm and its variations" (1986): what differs much is given up
+    early, however long the texts are.
+    """
+    furthest, rounds = {1: 0}, []
+    for steps in range(most + 1):
+        rounds.append(dict(furthest))
+        for diagonal in range(-steps, steps + 1, 2):
+            at = _start(furthest, diagonal, steps)
+            while at < len(old) and at - diagonal < len(new) and old[at] == new[at - diagonal]:
+                at += 1
+            furthest[diagonal] = at
+            if at >= len(old) and at - diagonal >= len(new):
+                return _way_back(rounds, at, at - diagonal)
+    return None
+
+
+def _start(furthest: Mapping[int, int], diagonal: int, steps: int) -> int:
+    """Return how many old words are behind when a diagonal is reached in so many steps."""
+    if _comes(furthest, diagonal, steps):
+        return furthest[diagonal + 1]
+    return furthest[diagonal - 1] + 1
+
+
+def _comes(furthest: Mapping[int, int], diagonal: int, steps: int) -> bool:
+    """Return whether the last step was a word that came, rather than one that went."""
+    if diagonal in (-steps, steps):
+        return diagonal == -steps
+    return furthest[diagonal - 1] < furthest[diagonal + 1]
+
+
+def _way_back(rounds: Sequence[Mapping[int, int]], x: int, y: int) -> list[_Place]:
+    """Return the way back from the ends, with steps that follow one another made one."""
+    places: list[_Place] = []
+    for steps in range(len(rounds) - 1, 0, -1):
+        came = _comes(rounds[steps], x - y, steps)
+        diagonal = x - y + (1 if came else -1)
+        x = rounds[steps][diagonal]
+        y = x - diagonal
+        place = (x, x, y, y + 1) if came else (x, x + 1, y, y)
+        if places and (place[1], place[3]) == (places[-1][0], places[-1][2]):
+            place = (place[0], places[-1][1], place[2], places[-1][3])
+            places.pop()
+        places.append(place)
+    return places[::-1]

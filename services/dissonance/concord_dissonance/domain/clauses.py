@@ -1,0 +1,184 @@
+"""Clauses of a text: what each claims, of which polarity, and how they are found again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from concord_dissonance.domain.lexicon import Lexicon
+from concord_dissonance.domain.quantities import Date, Quantity, Value, values
+from concord_dissonance.domain.tokens import Token, content_of, has_phrase
+from concord_dissonance.domain.verdicts import Span
+
+_CLOSEST = 8
+"""Clauses of the other text that one is compared with."""
+_COMMONEST = 32
+"""Clauses that a stem may stand in and still find them."""
+_MOST_MENTIONS = 64
+_NEAR = 8
+"""Tokens on each side of a value that say what it is of."""
+_AFTER = 4
+_NAMED_VALUES = frozenset({"version", "ordinal"})
+"""What names a thing and does not measure it."""
+
+
+class Mood(Enum):
+    """Whether a clause claims what it says."""
+
+    ASSERTED = "asserted"
+    QUESTION = "question"
+    WISHED = "wished"
+    """Also planned, supposed, conditional."""
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A stretch of a sentence that claims one thing."""
+
+    tokens: tuple[Token, ...]
+    mood: Mood
+    negations: tuple[int, ...]
+    """Places of the tokens that deny the whole clause."""
+    words: Lexicon
+
+    @cached_property
+    def content(self) -> Mapping[str, Token]:
+        """By stem, the first of the tokens that say what it is about."""
+        return content_of(self.tokens, self.words)
+
+    @cached_property
+    def values(self) -> Sequence[Value]:
+        """The numbers, quantities and dates that it names."""
+        return values(self.tokens, self.words)
+
+    @property
+    def is_negated(self) -> bool:
+        """Whether it denies; two negations affirm."""
+        return len(self.negations) % 2 == 1
+
+    @cached_property
+    def pronoun(self) -> str:
+        """The pronoun that stands for its subject; empty where a noun does."""
+        for token in self.tokens:
+            if token.word in self.words.words["subject pronoun"]:
+                return token.word
+            if token.word not in self.words.function:
+                break
+        return ""
+
+    @cached_property
+    def is_event(self) -> bool:
+        """Whether it tells what goes on at some moment: "is running", "a man running"."""
+        return self.words.language == "en" and any(
+            token.word.endswith("ing") and token.word != token.stem for token in self.tokens
+        )
+
+    def goes_on(self, stems: Collection[str]) -> bool:
+        """Whether it says that one of these goes on: "is running", "is slowly running"."""
+        be = self.words.words["be"]
+        spelt = [token.word for token in self.tokens if not token.word.endswith("ly")]
+        going = {token.word for token in self.tokens if token.stem in stems}
+        return any(
+            before in be and word.endswith("ing") and word in going
+            for before, word in pairwise(spelt)
+        )
+
+    def has(self, name: str) -> bool:
+        """Whether a word, or phrase, of a class stands in it."""
+        if name.endswith("phrases"):
+            return has_phrase(self.tokens, self.words, name)
+        return any(token.word in self.words.words[name] for token in self.tokens)
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        return Span(self.tokens[0].start, self.tokens[-1].end)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text, read."""
+
+    language: str
+    clauses: tuple[Clause, ...]
+
+    @cached_property
+    def asserted(self) -> tuple[Clause, ...]:
+        """The clauses that are claimed and about something, each once."""
+        unique = {
+            tuple(token.stem for token in clause.tokens): clause
+            for clause in reversed(self.clauses)
+            if clause.mood is Mood.ASSERTED and clause.content
+        }
+        return tuple(reversed(unique.values()))
+
+    @cached_property
+    def content(self) -> Set[str]:
+        """The stems of all its clauses."""
+        return {stem for clause in self.clauses for stem in clause.content}
+
+    @cached_property
+    def stems(self) -> Sequence[tuple[str, ...]]:
+        """Those of each clause in order: equal for texts that say the same in the same words."""
+        return [tuple(token.stem for token in clause.tokens) for clause in self.clauses]
+
+    @cached_property
+    def mentions(self) -> Sequence[Mention]:
+        """Up to 64 values that can change, with what they are of."""
+        return list(islice(_mentions(self.clauses), _MOST_MENTIONS))
+
+    @cached_property
+    def _with_stem(self) -> Mapping[str, Sequence[int]]:
+        found: dict[str, list[int]] = {}
+        for place, clause in enumerate(self.asserted):
+            for stem in clause.content:
+                found.setdefault(stem, []).append(place)
+        return found
+
+    def beside(self, clause: Clause) -> list[Clause]:
+        """Return the asserted clauses that share most content with one of another text."""
+        shared: Counter[int] = Counter()
+        for stem in clause.content:
+            places = self._with_stem.get(stem, ())
+            if len(places) <= _COMMONEST:
+                shared.update(places)
+        closest = sorted(shared, key=lambda place: (-shared[place], place))[:_CLOSEST]
+        return [self.asserted[place] for place in closest]
+
+
+class Mention(NamedTuple):
+    """A value, and what it is of."""
+
+    what: Quantity | Date
+    clause: Clause
+    counted: Set[str]
+    """The first two words of content that follow."""
+    near: Set[str]
+    """Content at most eight tokens away."""
+    around: Set[str]
+    """Content of its clause and the one before."""
+
+
+def _mentions(clauses: Iterable[Clause]) -> Iterator[Mention]:
+    before: Set[str] = frozenset()
+    for clause in clauses:
+        for value in clause.values:
+            what, begin, end = value.what, value.begin, value.end
+            if isinstance(what, Quantity) and what.dimension in _NAMED_VALUES:
+                continue
+            own = {token.stem for token in clause.tokens[begin:end]}
+            after = _words(clause, end, end + _AFTER)
+            near = _words(clause, max(0, begin - _NEAR), end + _NEAR)
+            around = {*_words(clause, 0, len(clause.tokens)), *before}
+            yield Mention(what, clause, {*after[:2]} - own, {*near} - own, around - own)
+        before = {*_words(clause, 0, len(clause.tokens))}
+
+
+def _words(clause: Clause, begin: int, end: int) -> list[str]:
+    stems = content_of(clause.tokens[begin:end], clause.words)
+    return [stem for stem in stems if not stem[0].isdecimal()]
