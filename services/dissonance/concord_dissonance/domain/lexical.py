@@ -26,10 +26,10 @@ from concord_dissonance.domain.verdicts import (
 )
 
 _SURE = 1.0
-_OF_ONE_SOURCE = frozenset(
+_OF_ONE_STORY = frozenset(
     {"experience implied", "experience in part", "revision", "revision in part"}
 )
-"""Patterns that say which class is likelier, where one source speaks of the same twice."""
+"""Patterns that say which class is likelier, where a story goes on."""
 
 
 def judge_texts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
@@ -63,20 +63,23 @@ def _findings(first: Side, second: Side, rules: Rules) -> Iterator[Finding | Abs
     yield from denied_clauses(one, other)
     yield from opposed_fillers(one, other, rules, first.alias_stems | second.alias_stems)
     yield from denied_experiences(one, other)
-    if _have_one_source(first, second):
+    if _follow_each_other(first, second):
         yield from revised_values(one, other)
 
 
 def _counts(found: Finding, first: Side, second: Side) -> bool:
-    """Whether a finding is sure; less will do where one source speaks of the same twice."""
+    """Whether a finding is sure; less will do where a story goes on."""
     precision = _precision(found)
     return precision >= LEAST_PRECISION or (
-        found.pattern in _OF_ONE_SOURCE and _have_one_source(first, second)
+        found.pattern in _OF_ONE_STORY and _follow_each_other(first, second)
     )
 
 
-def _have_one_source(first: Side, second: Side) -> bool:
-    return bool(first.sources & second.sources)
+def _follow_each_other(first: Side, second: Side) -> bool:
+    """Whether both are of one source; or of stated times, and of sources that nobody stated."""
+    if first.sources and second.sources:
+        return not first.sources.isdisjoint(second.sources)
+    return first.valid_from is not None and second.valid_from is not None
 
 
 def _verdict(found: Finding, first: Side, second: Side) -> Verdict | None:

@@ -97,7 +97,7 @@ class Abstained(Enum):
     UNKNOWN_FILLERS = "nothing is known about what differs"
     TOO_DIFFERENT = "more differs than one thing"
     TOO_LONG = "too long to ask a model about"
-    UNSURE = "a model could not say"
+    UNSURE = "not surely enough decided"
     ORDER_DEPENDENT = "a model said something else of the pair in the other order"
 
 
@@ -129,8 +129,8 @@ class Verdict:
     @property
     def is_sure(self) -> bool:
         """Whether it may be recorded as a finding; else it only says which class is likelier, for
-        a pair that is known to disagree."""
-        return self.confidence >= LEAST_PRECISION
+        a pair that is known to disagree. Models' judges abstain by themselves."""
+        return self.judge is not Judge.LEXICAL or self.confidence >= LEAST_PRECISION
 
     def swapped(self) -> "Verdict":
         """Return the verdict on the same pair in the other order."""

@@ -11,7 +11,13 @@ from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.judging import judge
 from concord_dissonance.domain.sides import Kind, Rules
 from concord_dissonance.domain.statements import Coverage, Finding, Statement
-from concord_dissonance.domain.verdicts import Abstention, ConflictClass, Reason, Verdict
+from concord_dissonance.domain.verdicts import (
+    Abstained,
+    Abstention,
+    ConflictClass,
+    Reason,
+    Verdict,
+)
 from concord_dissonance.ports import Search
 
 CHUNK = 250
@@ -90,8 +96,9 @@ def _judged(pairs: Sequence[tuple[Statement, Statement]], rules: Rules) -> list[
 
 def _note(exam: Examination, one: Statement, other: Statement, said: Verdict | Abstention) -> None:
     """Count a verdict, and keep what disagrees."""
-    if isinstance(said, Abstention):
-        exam.coverage.abstained[said.reason.name] += 1
+    if isinstance(said, Abstention) or not said.is_sure:
+        reason = said.reason if isinstance(said, Abstention) else Abstained.UNSURE
+        exam.coverage.abstained[reason.name] += 1
         overlap = candidates.concept_overlap(one, other)
         if overlap > candidates.LEAST_OVERLAP:
             exam.findings.append(Finding(one, other, None, overlap))
