@@ -34,6 +34,18 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """How far a space was judged, and by which version of the judges; graph keeps it.
+
+    `etag`: the version of the record that this was read from; empty for none.
+    """
+
+    position: Position | None
+    version: str
+    etag: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Changed:
     """What changed in a space since a position.
 
@@ -97,6 +109,14 @@ class Graph(Protocol):
     async def around(self, space: str, node: str, radius: int) -> Sequence[Statement] | None:
         """The edges so near to a node, by name or id, and the facts and plans that state them or
         stand at them. None for an unknown node."""
+        ...
+
+    async def judged(self, space: str) -> Judged:
+        """How far a space was judged."""
+        ...
+
+    async def note_judged(self, space: str, judged: Judged) -> None:
+        """Records how far a space was judged, unless another check has meanwhile."""
         ...
 
     async def changed(self, space: str, since: Position | None) -> Changed:

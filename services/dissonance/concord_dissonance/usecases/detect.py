@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 from concord_dissonance.domain.containment import containers_of
 from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.statements import Coverage, Statement
-from concord_dissonance.ports import Graph, Position
+from concord_dissonance.ports import Graph, Judged
 from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import BATCH, Found, record
+
+JUDGES = "1"
+"""The version of candidates and judges: with another one, everything is judged anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +33,10 @@ class Summary:
 
 
 class Detect:
-    """The use case. It remembers in this process how far each space was checked."""
+    """The use case. Graph keeps how far each space was judged."""
 
     def __init__(self, graph: Graph, examine: Examine) -> None:
         self._graph, self._examine = graph, examine
-        self._checked: dict[str, Position] = {}
 
     async def __call__(
         self, space: str, request_id: str, *, full: bool, dry_run: bool
@@ -44,7 +46,9 @@ class Detect:
         Raises `ServiceUnavailable` when graph does not answer; what was recorded stays.
         """
         yield Progress("reading", 0.0)
-        changed = await self._graph.changed(space, None if full else self._checked.get(space))
+        judged = await self._graph.judged(space)
+        anew = full or judged.version != JUDGES
+        changed = await self._graph.changed(space, None if anew else judged.position)
         if not changed.everything and not changed.ids:
             yield Summary(Coverage())
             return
@@ -65,7 +69,7 @@ class Detect:
                     yield each
             yield Progress("recording", 90.0 + 10.0 * (start + len(batch)) / len(exam.findings))
         if not dry_run and not exam.coverage.is_degraded:
-            self._checked[space] = changed.head
+            await self._graph.note_judged(space, Judged(changed.head, JUDGES, judged.etag))
         yield summary
 
     async def _read(self, space: str, only: frozenset[str] | None) -> Examination:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 
 import grpc
 from concord.graph.v1 import (
@@ -13,6 +14,8 @@ from concord.graph.v1 import (
     graph_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
+    record_pb2,
+    record_pb2_grpc,
     relation_pb2,
     relation_pb2_grpc,
 )
@@ -28,7 +31,7 @@ from concord_dissonance.domain.errors import PairStale, ServiceUnavailable
 from concord_dissonance.domain.reviews import Resolve
 from concord_dissonance.domain.sides import RelationRule
 from concord_dissonance.domain.statements import Finding, Recorded, Statement
-from concord_dissonance.ports import PRINCIPAL, Changed, Conflict, Position
+from concord_dissonance.ports import PRINCIPAL, Changed, Conflict, Judged, Position
 
 GRAPH = "graph"
 PAGE = 200
@@ -39,7 +42,7 @@ SILENCE = 30.0
 """Seconds without even a keep-alive after which the feed counts as lost."""
 CHECKED_KINDS = (type_pb2.MEMORY_KIND_FACT, type_pb2.MEMORY_KIND_PLAN)
 """What a check of a space looks at: journals and turns are episodic (D3)."""
-_SCOPES = frozenset({"graph:read", "memory:read", "conflict:record"})
+_SCOPES = frozenset({"graph:read", "memory:read", "conflict:record", "record:all"})
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
 _JUDGED_KINDS = frozenset({type_pb2.ITEM_KIND_EDGE, type_pb2.ITEM_KIND_MEMORY})
 _UNJUDGED = frozenset(
@@ -68,6 +71,7 @@ class GraphClient:
         self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
         self._relations = relation_pb2_grpc.RelationServiceStub(self._channel)
+        self._records = record_pb2_grpc.RecordServiceStub(self._channel)
         self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
 
     async def relations(self, space: str) -> Mapping[str, RelationRule]:
@@ -154,6 +158,26 @@ class GraphClient:
             memories = (each.memory for each in reply.revisions if each.HasField("memory"))
             found += [messages.of_memory(each) for each in memories if _is_checked(each)]
         return found
+
+    async def judged(self, space: str) -> Judged:
+        """How far a space was judged."""
+        request = record_pb2.GetJudgedPositionRequest()
+        call = self._records.GetJudgedPosition(request, metadata=self._tokens.of(space))
+        reply = await own(GRAPH, call)
+        seq, _, epoch = reply.position.token.partition(" ")
+        position = Position(epoch, int(seq)) if seq.isdecimal() else None
+        return Judged(position, reply.position.judge_version, reply.etag)
+
+    async def note_judged(self, space: str, judged: Judged) -> None:
+        """Records how far a space was judged, unless another check has meanwhile."""
+        at = judged.position
+        position = record_pb2.JudgedPosition(
+            token=f"{at.seq} {at.epoch}" if at else "", judge_version=judged.version
+        )
+        request = record_pb2.PutJudgedPositionRequest(position=position, etag=judged.etag)
+        call = self._records.PutJudgedPosition(request, metadata=self._tokens.of(space))
+        with suppress(ServiceUnavailable):  # a lost race, too: the next check judges more
+            await own(GRAPH, call)
 
     async def changed(self, space: str, since: Position | None) -> Changed:
         """What changed since a position; everything without one."""

@@ -1,0 +1,203 @@
+"""Dissonance over the real graph, search and governance, each a real server, for tests of all."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+import grpc
+from concord.dissonance.v1 import dissonance_pb2 as pb
+from concord.dissonance.v1 import dissonance_pb2_grpc
+from concord.graph.v1 import (
+    conflict_pb2,
+    graph_pb2,
+    graph_pb2_grpc,
+    memory_pb2,
+    memory_pb2_grpc,
+    relation_pb2,
+    relation_pb2_grpc,
+)
+from concord.type.v1 import type_pb2
+from concord_chassis.identity import Caller, TokenVerifier
+from concord_chassis.log import json_lines
+from concord_dissonance.bootstrap import build as build_dissonance
+from concord_dissonance.config import Addresses
+from concord_search.bootstrap import build as build_search
+from concord_search.config import IndexConfig
+from concord_testing.embedders import WordEmbedder
+from concord_testing.serving import Serving, serving
+from governed_world import SCOPES, World, request_id
+
+QUIET = json_lines("test", level="critical")
+ASKING = SCOPES | {"dissonance:read", "dissonance:write"}
+STATE, ETERNAL = relation_pb2.TEMPORAL_CLASS_STATE, relation_pb2.TEMPORAL_CLASS_ETERNAL
+
+
+@dataclass
+class Run:
+    """What a check of a space replied."""
+
+    percents: list[float] = field(default_factory=list)
+    conflicts: list[conflict_pb2.Conflict] = field(default_factory=list)
+    summary: pb.CheckSummary = field(default_factory=pb.CheckSummary)
+
+    @property
+    def said(self) -> set[tuple[str, frozenset[str]]]:
+        """The classes that were found, each with both statements."""
+        name = conflict_pb2.ConflictClass.Name
+        return {
+            (
+                name(each.conflict_class).removeprefix("CONFLICT_CLASS_"),
+                frozenset({each.first.statement, each.second.statement}),
+            )
+            for each in self.conflicts
+        }
+
+
+class Space:
+    """A space, as a principal of it sees it."""
+
+    def __init__(self, world: World, served: Serving, name: str, principal: str, kind: str) -> None:
+        who = Caller(name, principal, ASKING, kind)
+        graph: grpc.aio.Channel = world.graph.channel(who)
+        self.dissonance = dissonance_pb2_grpc.DissonanceServiceStub(served.channel(who, cap=60))
+        self.graph = graph_pb2_grpc.GraphServiceStub(graph)
+        self.memories = memory_pb2_grpc.MemoryServiceStub(graph)
+        self.relations = relation_pb2_grpc.RelationServiceStub(graph)
+
+    async def declare(self, name: str, **fields: object) -> None:
+        """Declare a relation, functional and a state unless said otherwise."""
+        said = {"functional": True, "temporal_class": STATE} | fields
+        request = relation_pb2.DeclareRelationRequest(request_id=request_id(), name=name, **said)  # type: ignore[arg-type]
+        await self.relations.DeclareRelation(request)
+
+    async def edge(
+        self, source: str, relation: str, target: str, **fields: object
+    ) -> type_pb2.Edge:
+        """Write an edge."""
+        edge = type_pb2.Edge(
+            source=type_pb2.EdgeEnd(name=source),
+            relation=relation,
+            target=type_pb2.EdgeEnd(name=target),
+            **fields,  # type: ignore[arg-type]
+        )
+        request = graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=edge)
+        return (await self.graph.UpsertEdge(request)).edge
+
+    async def add(self, content: str, **fields: object) -> type_pb2.Memory:
+        """Add a memory."""
+        memory = type_pb2.Memory(content=content, **fields)  # type: ignore[arg-type]
+        request = memory_pb2.AddMemoryRequest(request_id=request_id(), memory=memory)
+        return (await self.memories.AddMemory(request)).memory
+
+    async def update(self, memory: type_pb2.Memory, content: str) -> None:
+        """Change what a memory says."""
+        changed = type_pb2.Memory(id=memory.id, etag=memory.etag, content=content)
+        request = memory_pb2.UpdateMemoryRequest(request_id=request_id(), memory=changed)
+        request.update_mask.paths.append("content")
+        await self.memories.UpdateMemory(request)
+
+    async def detect(self, *, full: bool = True, dry_run: bool = False, sent: str = "") -> Run:
+        """Check the space."""
+        request = pb.DetectContradictionsRequest(
+            request_id=sent or request_id(), full=full, dry_run=dry_run
+        )
+        run = Run()
+        async for reply in self.dissonance.DetectContradictions(request):
+            match reply.WhichOneof("event"):
+                case "progress":
+                    run.percents.append(reply.progress.percent)
+                case "conflict":
+                    run.conflicts.append(reply.conflict)
+                case _:
+                    run.summary = reply.summary
+        return run
+
+    async def check(self, node: str, **fields: object) -> pb.CheckDissonanceResponse:
+        """Check what stands around a node, all of it unless said otherwise."""
+        said = {"scope": pb.CHECK_SCOPE_FULL} | fields
+        request = pb.CheckDissonanceRequest(
+            request_id=request_id(),
+            context_node=node,
+            **said,  # type: ignore[arg-type]
+        )
+        return await self.dissonance.CheckDissonance(request)
+
+    async def listed(self, **fields: object) -> pb.ListConflictsResponse:
+        """List conflicts."""
+        return await self.dissonance.ListConflicts(pb.ListConflictsRequest(**fields))  # type: ignore[arg-type]
+
+    async def review(
+        self, conflict: conflict_pb2.Conflict, action: pb.ReviewAction.ValueType, **fields: object
+    ) -> pb.ReviewConflictResponse:
+        """Review a conflict in its newest version."""
+        request = pb.ReviewConflictRequest(
+            request_id=request_id(),
+            conflict_id=conflict.id,
+            action=action,
+            **fields,  # type: ignore[arg-type]
+        )
+        return await self.dissonance.ReviewConflict(request)
+
+    async def resolve(self, **fields: object) -> pb.ResolveDissonanceResponse:
+        """Resolve a conflict."""
+        request = pb.ResolveDissonanceRequest(request_id=request_id(), **fields)  # type: ignore[arg-type]
+        return await self.dissonance.ResolveDissonance(request)
+
+
+@dataclass
+class Dissonant:
+    """Dissonance at work, over a world of graph and governance."""
+
+    world: World
+    served: Serving
+
+    def space(self, name: str = "one", principal: str = "agent", kind: str = "AGENT") -> Space:
+        """Return a space as a principal of it sees it."""
+        return Space(self.world, self.served, name, principal, kind)
+
+
+@asynccontextmanager
+async def dissonant(
+    world: World, *, with_search: bool = True, follow: bool = True, **elsewhere: str
+) -> AsyncIterator[Dissonant]:
+    """Run dissonance, with search unless it is to be dead, until the block ends."""
+    async with AsyncExitStack() as stack:
+        addresses: Mapping[str, str] = {
+            "graph_address": world.graph.address,
+            "search_address": f"unix:{world.folder / 'nobody.sock'}",
+            "governance_address": world.governance.address,
+        }
+        if with_search:
+            addresses = {**addresses, "search_address": await _search(stack, world)}
+        app = build_dissonance(
+            Addresses(**{**addresses, **elsewhere}),
+            world.dissonance_issuer,
+            clock=world.clock,  # type: ignore[arg-type] # microseconds
+            log=QUIET,
+        )
+        if follow:
+            await app.start()
+        stack.push_async_callback(app.close)
+        served = await stack.enter_async_context(
+            serving(app.registrations, translate=app.translate, issuer=world.graph.issuer)
+        )
+        yield Dissonant(world, served)
+
+
+async def _search(stack: AsyncExitStack, world: World) -> str:
+    config = IndexConfig(graph_address=world.graph.address, index_path=world.folder / "index")
+    app = build_search(
+        config, world.graph.issuer, clock=world.clock, embedder=WordEmbedder(), log=QUIET
+    )
+    await app.start()
+    stack.push_async_callback(app.close)
+    issuers = (world.graph.issuer, world.dissonance_issuer)
+    served = await stack.enter_async_context(
+        serving(
+            app.registrations,
+            translate=app.translate,
+            ready=app.ready,
+            verifier=TokenVerifier({each.name: each.public_key for each in issuers}),
+        )
+    )
+    return served.address
