@@ -11,7 +11,7 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from concord_stores.neo4j_server import Neo4jConfig
+from concord_stores.neo4j_config import Neo4jConfig
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction
 
 from tests.bench.bare_sqlite import FOREVER, MOST_EDGES, Said, relevance

@@ -15,7 +15,7 @@ from concord_graph.domain.drafts import EdgeDraft, EndRef
 from concord_graph.ports import Author, Writes
 from concord_graph.usecases.items.edges import upsert_edge
 from concord_graph.usecases.write.writer import Writer
-from concord_stores.neo4j_server import Neo4jConfig
+from concord_stores.neo4j_config import Neo4jConfig
 from concord_testing.neo4j_server import running
 from neo4j import GraphDatabase
 from pydantic import SecretStr

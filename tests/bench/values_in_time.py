@@ -20,7 +20,7 @@ from concord.graph.v1.relation_pb2_grpc import RelationServiceStub
 from concord.type.v1.type_pb2 import DIRECTION_OUTGOING, AsOf, EdgeEnd, Fact, Memory
 from concord_graph.bootstrap import GraphApp, build_on
 from concord_graph.config import SqliteConfig
-from concord_stores.neo4j_server import Neo4jConfig
+from concord_stores.neo4j_config import Neo4jConfig
 from concord_testing.neo4j_server import running
 from google.protobuf.timestamp_pb2 import Timestamp
 from pydantic import SecretStr

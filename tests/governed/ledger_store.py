@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from concord_governance.config import SqliteConfig
-from concord_stores.neo4j_server import Neo4jConfig
+from concord_stores.neo4j_config import Neo4jConfig
 from concord_testing.neo4j_server import OneStore, one_store
 from pydantic import SecretStr
 

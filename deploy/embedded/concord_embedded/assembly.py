@@ -28,7 +28,7 @@ from concord_search import bootstrap as search_parts
 from concord_search import config as search_config
 from concord_search.bootstrap import SearchApp
 from concord_search.domain.errors import SearchError
-from concord_stores.neo4j_server import Neo4jConfig, ServerUnusable
+from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
 from concord_stores.sqlite_file import FileUnusable
 
 from concord_embedded import credentials, service_keys

@@ -7,6 +7,7 @@ import socket
 import sqlite3
 import stat
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -55,6 +56,16 @@ def taken_port() -> Iterator[int]:
     """A port that somebody listens on."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield int(listener.getsockname()[1])
+
+
+def test_a_start_loads_only_what_it_uses() -> None:
+    """W4 A Neo4j driver and an endpoint's client take a third of a start that uses neither."""
+    code = "import sys, concord_embedded.up; print({'neo4j', 'openai'} & set(sys.modules))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert loaded.stdout == "set()\n"
 
 
 def test_a_disk_without_room_is_a_sentence(tmp_path: Path) -> None:

@@ -22,11 +22,10 @@ from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.server import Registration
-from concord_stores.neo4j_server import Neo4jConfig
+from concord_stores.neo4j_config import Neo4jConfig
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from concord_governance.adapters.graph.client import GraphClient
-from concord_governance.adapters.neo4j.ledger import open_ledger as open_neo4j
 from concord_governance.adapters.signing import GrantKey, LogKey
 from concord_governance.adapters.sqlite.ledger import open_ledger
 from concord_governance.config import LedgerConfig, SqliteConfig, read_keys, read_settings
@@ -193,6 +192,8 @@ async def build(
     known = read_keys(config.keys_file)
     ledger: Ledger
     if isinstance(store, Neo4jConfig):
+        from concord_governance.adapters.neo4j.ledger import open_ledger as open_neo4j  # slow
+
         ledger = await open_neo4j(store, clock)
     else:
         ledger = await asyncio.to_thread(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from concord_chassis.config import ConfigError, load
-from concord_stores.neo4j_server import Neo4jConfig
+from concord_stores.neo4j_config import Neo4jConfig
 from pydantic import (
     BaseModel,
     ConfigDict,

@@ -23,7 +23,7 @@ from concord_governance.domain.proposals import (
     Trigger,
 )
 from concord_governance.ports.ledger import Ledger, LedgerReads, LedgerWrites
-from concord_stores.neo4j_server import Neo4jConfig
+from concord_stores.neo4j_config import Neo4jConfig
 from concord_testing.neo4j_server import OneStore
 from pydantic import SecretStr
 

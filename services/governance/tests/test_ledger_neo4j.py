@@ -17,7 +17,8 @@ from concord_governance.adapters.neo4j import schema, statements
 from concord_governance.adapters.neo4j.ledger import Neo4jLedger, open_ledger
 from concord_governance.domain.errors import LedgerBusy, LedgerUnavailable, LostRace
 from concord_governance.ports.ledger import LedgerReads, LedgerWrites
-from concord_stores.neo4j_server import RESERVED, Neo4jConfig, ServerUnusable
+from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
+from concord_stores.neo4j_server import RESERVED
 from concord_stores.neo4j_transactions import Transactions
 from concord_testing.neo4j_server import OneStore
 from ledger_world import ENTRY, Clock, put, settings, size

@@ -7,7 +7,7 @@ import pytest
 from concord_chassis.config import ConfigError
 from concord_governance.config import SqliteConfig, read_settings, read_store
 from concord_governance.domain.safeguards import SAFEGUARDS, Settings, policy
-from concord_stores.neo4j_server import Neo4jConfig
+from concord_stores.neo4j_config import Neo4jConfig
 
 
 def test_without_a_file_the_settings_are_those_of_the_requirements() -> None:

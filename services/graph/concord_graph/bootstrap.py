@@ -39,11 +39,10 @@ from concord_attestation.digest import action_digest
 from concord_chassis.failure import Translate
 from concord_chassis.server import Registration
 from concord_concepts import extract
-from concord_stores.neo4j_server import Neo4jConfig
+from concord_stores.neo4j_config import Neo4jConfig
 from concord_stores.sqlite_file import BUSY_SECONDS
 
 from concord_graph.adapters.markdown.links import parse_links
-from concord_graph.adapters.neo4j.store import open_store as open_neo4j
 from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.config import SqliteConfig
 from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable
@@ -272,6 +271,8 @@ async def build_on(
     """
     store: GraphStore
     if isinstance(settings, Neo4jConfig):
+        from concord_graph.adapters.neo4j.store import open_store as open_neo4j  # slow
+
         store = await open_neo4j(settings, clock, exporters=exporters)
     else:
         store = await asyncio.to_thread(

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from concord_graph.adapters.neo4j import schema
-from concord_stores.neo4j_server import Neo4jConfig
+from concord_stores.neo4j_config import Neo4jConfig
 from concord_testing.neo4j_server import Address, running
 from neo4j import Driver, GraphDatabase
 from pydantic import SecretStr

@@ -9,7 +9,7 @@ from concord_graph.adapters.neo4j import schema
 from concord_graph.adapters.neo4j.store import Neo4jStore, open_store
 from concord_graph.config import read_store
 from concord_graph.domain.errors import StoreUnusable
-from concord_stores.neo4j_server import Neo4jConfig
+from concord_stores.neo4j_config import Neo4jConfig
 from graph_world import Clock, World, opened_store, refused
 from pydantic import SecretStr
 

@@ -13,7 +13,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.failure import from_rpc_error
 from concord_graph.bootstrap import build_on
 from concord_neo4j.server import USER, LocalNeo4j
-from concord_stores.neo4j_server import Neo4jConfig
+from concord_stores.neo4j_config import Neo4jConfig
 from concord_testing.neo4j_server import SHORT_LIVED
 from concord_testing.serving import serving
 from graph_world import Calls, Clock, World

@@ -1,4 +1,4 @@
-"""A Neo4j server as a service's store: its settings, the way to it, and failures by name.
+"""A Neo4j server as a service's store: the way to it, and failures by name.
 
 Whoever keeps a store there turns the two failures into words of its own. The driver's words go to
 the log, never to a client. Several services may share a database: each has labels of its own, and a
@@ -28,7 +28,8 @@ from neo4j.exceptions import (
     TransientError,
     UnsupportedServerProduct,
 )
-from pydantic import BaseModel, ConfigDict, SecretStr
+
+from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
 
 # The driver logs each retry; with no handler Python would print that where people read. A service
 # reports final failures in its own words.
@@ -43,23 +44,6 @@ _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://")
 _CONNECTIONS = 50
 _INDEXES_ONLINE_SECONDS = 120
 _TOO_SLOW = ("TransactionTimedOut", "LockClientStopped", "Terminated", "LockAcquisitionTimeout")
-
-
-class Neo4jConfig(BaseModel):
-    """The Neo4j server, keys NEO4J_..."""
-
-    model_config = ConfigDict(frozen=True)
-
-    uri: str
-    """For example bolt://127.0.0.1:7687, or neo4j+s://... for a cluster with TLS."""
-    user: str = "neo4j"
-    """Who Concord is there."""
-    password: SecretStr
-    """That user's password."""
-
-
-class ServerUnusable(Exception):
-    """The server cannot serve as a store; the text says what to do."""
 
 
 class ServerFailure(Exception):

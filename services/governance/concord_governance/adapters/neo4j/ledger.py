@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
+from concord_stores.neo4j_config import Neo4jConfig
 from concord_stores.neo4j_server import (
     BUSY_SECONDS,
-    Neo4jConfig,
     ServerBusy,
     ServerUnavailable,
     closed_on_failure,

@@ -7,13 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, LiteralString, TypeVar
 
 import neo4j
-from concord_stores.neo4j_server import (
-    BUSY_SECONDS,
-    Neo4jConfig,
-    ServerUnusable,
-    closed_on_failure,
-    connect,
-)
+from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
+from concord_stores.neo4j_server import BUSY_SECONDS, closed_on_failure, connect
 from concord_stores.neo4j_transactions import TRANSACTION_SECONDS, Transactions
 from neo4j import AsyncManagedTransaction, AsyncSession
 

@@ -1,0 +1,23 @@
+"""What chooses a Neo4j server as a service's store, without the driver: loading that takes a
+quarter of a start, which a start on SQLite need not pay."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, SecretStr
+
+
+class Neo4jConfig(BaseModel):
+    """The Neo4j server, keys NEO4J_..."""
+
+    model_config = ConfigDict(frozen=True)
+
+    uri: str
+    """For example bolt://127.0.0.1:7687, or neo4j+s://... for a cluster with TLS."""
+    user: str = "neo4j"
+    """Who Concord is there."""
+    password: SecretStr
+    """That user's password."""
+
+
+class ServerUnusable(Exception):
+    """The server cannot serve as a store; the text says what to do."""
