@@ -138,7 +138,7 @@ async def test_a_slow_reader_slows_the_service(door: Front) -> None:
 
 
 async def test_a_message_above_the_limit_ends_a_request_stream(door: Front) -> None:
-    """Issue 3 "message > 1 MiB": in a stream each message counts; nothing is taken as whole."""
+    """W2: in a stream each message counts; nothing is taken as whole."""
     call = door.stub.collect(metadata=door.as_writer, timeout=SECONDS)
     await call.write(Request(act="a"))
     await eventually(lambda: door.servicer.taken == 1)
@@ -169,7 +169,7 @@ async def many(size: int) -> AsyncIterator[Dynamic]:
 
 @pytest.mark.parametrize("wrong", ["key", "size", "away", "method", "rule"])
 async def test_an_uploader_in_full_flow_learns_why_it_is_refused(door: Front, wrong: str) -> None:
-    """W1, issue 3: gRPC's asyncio client hides a status that comes while it still sends."""
+    """W1: gRPC's asyncio client hides a status that comes while it still sends."""
     expected = {
         "key": "ERROR_REASON_CREDENTIAL_INVALID",
         "size": "ERROR_REASON_MESSAGE_TOO_LARGE",
@@ -199,7 +199,7 @@ async def unpausing(seconds: float) -> AsyncIterator[Dynamic]:
 async def test_an_uploader_that_sends_for_long_learns_why_it_is_refused(
     door: Front, wrong: str
 ) -> None:
-    """W1, issue 3: also when sending takes long, as on a busy machine: only a pause ends it."""
+    """W1: also when sending takes long, as on a busy machine: only a pause ends it."""
     expected = {
         "key": "ERROR_REASON_CREDENTIAL_INVALID",
         "rule": "ERROR_REASON_PERMISSION_MISSING",

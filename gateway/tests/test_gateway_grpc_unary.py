@@ -81,7 +81,7 @@ async def test_a_services_bug_is_told_as_the_service_tells_it(door: Front) -> No
 async def test_without_a_key_of_ours_nothing_goes_through(
     door: Front, metadata: tuple[tuple[str, str], ...]
 ) -> None:
-    """W6, issue 3 "no key": UNAUTHENTICATED with its reason."""
+    """W6: UNAUTHENTICATED with its reason."""
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await door.stub.say(Request(act="x"), metadata=metadata, timeout=SECONDS)
 
@@ -197,7 +197,7 @@ async def test_cancelling_reaches_the_service(door: Front) -> None:
 
 
 async def test_a_request_above_the_limit_is_refused_with_its_reason(door: Front) -> None:
-    """Issue 3 "message > 1 MiB": RESOURCE_EXHAUSTED with ERROR_REASON_MESSAGE_TOO_LARGE."""
+    """W2: RESOURCE_EXHAUSTED with ERROR_REASON_MESSAGE_TOO_LARGE."""
     fits = Request(act="echo", long_text="x" * ((1 << 20) - 100))
     reply = await door.stub.say(fits, metadata=door.as_writer, timeout=SECONDS)
     assert Reply(text="echo", echoed=fits) == reply
@@ -214,7 +214,7 @@ async def test_a_request_above_the_limit_is_refused_with_its_reason(door: Front)
 
 
 async def test_a_request_far_above_the_limit_never_gets_in(door: Front) -> None:
-    """Issue 3: above 16 MiB gRPC itself refuses, with RESOURCE_EXHAUSTED too."""
+    """W2: above 16 MiB gRPC itself refuses, with RESOURCE_EXHAUSTED too."""
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await door.stub.say(
             Request(long_text="x" * (17 << 20)), metadata=door.as_writer, timeout=SECONDS

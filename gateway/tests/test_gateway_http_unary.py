@@ -131,7 +131,7 @@ async def test_a_services_refusal_keeps_its_code_message_and_details(door: Front
 async def test_a_value_that_does_not_fit_is_refused_by_its_field(
     door: Front, value: object, field: str | None
 ) -> None:
-    """W2, issue 3 "wrong types": INVALID_ARGUMENT with one violation that names the field."""
+    """W2: INVALID_ARGUMENT with one violation that names the field."""
     response = await door.say(value)
 
     if field is None:
@@ -156,7 +156,7 @@ async def test_a_value_that_does_not_fit_is_refused_by_its_field(
     ],
 )
 async def test_what_is_not_json_is_refused(door: Front, body: bytes) -> None:
-    """W2, issue 3: invalid_argument, and never a word of the parser's."""
+    """W2: invalid_argument, and never a word of the parser's."""
     response = await door.http.post(SAY, content=body, headers=door.json())
 
     assert outcome(response) == (400, "invalid_argument", "ERROR_REASON_FIELD_INVALID")
@@ -172,7 +172,7 @@ async def test_what_is_not_the_protobuf_is_refused(door: Front) -> None:
 
 
 async def test_json_deeper_than_protobuf_allows_is_refused(door: Front) -> None:
-    """Issue 3: nesting exhausts nothing."""
+    """W2: nesting exhausts nothing."""
     value: dict[str, object] = {"title": "x"}
     for _ in range(150):
         value = {"parts": [value]}
@@ -183,7 +183,7 @@ async def test_json_deeper_than_protobuf_allows_is_refused(door: Front) -> None:
 
 @pytest.mark.parametrize("key", [None, "Bearer ck_no", "Basic x"])
 async def test_without_a_key_of_ours_nothing_goes_through(door: Front, key: str | None) -> None:
-    """W6, issue 3 "no key": 401 with its reason."""
+    """W6: 401 with its reason."""
     headers = {"content-type": "application/json"} | ({"authorization": key} if key else {})
     response = await door.http.post(SAY, content=b"{}", headers=headers)
 
@@ -233,7 +233,7 @@ async def test_a_gzip_body_is_unpacked_and_others_are_named(door: Front) -> None
 
 
 async def test_a_body_above_the_limit_is_refused_however_it_comes(door: Front) -> None:
-    """Issue 3 "message > 1 MiB": 413 resource_exhausted; a gzip bomb makes no more than that."""
+    """W2: 413 resource_exhausted; a gzip bomb makes no more than that."""
     large = json.dumps({"longText": "x" * (1 << 20)}).encode()
     fits = await door.say({"act": "echo", "longText": "x" * ((1 << 20) - 100)})
     whole = await door.http.post(SAY, content=large, headers=door.json())

@@ -36,7 +36,7 @@ def config_in(folder: Path, **settings: object) -> Config:
 async def test_a_port_in_use_is_a_sentence_that_says_what_to_do(
     tmp_path: Path, setting: str
 ) -> None:
-    """Issue 3 "a port in use": names the port, the other program's finder and the setting."""
+    """W4: names the port, the other program's finder and the setting."""
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -54,7 +54,7 @@ async def test_a_port_in_use_is_a_sentence_that_says_what_to_do(
 
 
 async def test_two_gateways_do_not_share_a_port(door: Front) -> None:
-    """Issue 3: gRPC would share it silently (SO_REUSEPORT) and each would get half the calls."""
+    """W4: gRPC would share it silently (SO_REUSEPORT) and each would get half the calls."""
     config = door.config.model_copy(update={"grpc_listen": f"127.0.0.1:{door.gateway.grpc_port}"})
     from gateway_echo import ECHO, INTERNAL
 
@@ -65,7 +65,7 @@ async def test_two_gateways_do_not_share_a_port(door: Front) -> None:
 
 
 async def test_an_address_of_another_machine_is_a_sentence(tmp_path: Path) -> None:
-    """Issue 3: what cannot be listened on is said with its setting."""
+    """W4: what cannot be listened on is said with its setting."""
     config = config_in(tmp_path, http_listen="203.0.113.1:1", plain_text_network=True)
     gateway = bootstrap.build(config, logger=quiet())
 

@@ -20,7 +20,7 @@ def words_of_the_contracts() -> set[str]:
 
 @pytest.mark.parametrize("path", ROOMS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_the_rooms_know_no_contract(path: Path) -> None:
-    """Issue 3, item 5: these two rooms contain no domain word."""
+    """Style 4: these two rooms contain no domain word."""
     said = set(re.findall(r"[A-Za-z_.0-9]+", path.read_text()))
 
     assert set() == said & words_of_the_contracts()

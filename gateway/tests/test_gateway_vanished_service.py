@@ -21,7 +21,7 @@ async def _code_of_a_call(door: Front) -> grpc.StatusCode:
 async def test_a_call_to_a_service_that_vanished_ends_unavailable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Issue 3: keepalive. A stream that would hang forever ends with a reason."""
+    """W2: keepalive. A stream that would hang forever ends with a reason."""
     quick = Keepalive(idle=0.1, timeout=0.2)
     original = addresses.channel
     monkeypatch.setattr(addresses, "channel", lambda target: original(target, quick))

@@ -14,7 +14,6 @@ from concord_client.credentials import Role, Target
 from concord_client.refusal import Refused
 from concord_testing.up_process import COMMAND, Spawned, clean_environ
 
-DIES_WITHIN = 20.0
 SEED_SETTING = "CONCORD_CHAOS_SEED"
 
 
@@ -55,7 +54,7 @@ def killed_after(server: Spawned, seconds: float) -> Iterator[None]:
             timer.cancel()
             raise
     timer.join()
-    server.process.wait(DIES_WITHIN)
+    server.ended()
 
 
 def kill_while_starting(data: Path, seconds: float) -> None:

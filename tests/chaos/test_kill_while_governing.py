@@ -23,7 +23,7 @@ def until_dead(server: Spawned, asked: Governed, parties: Parties, start: int) -
             agree(asked, parties, f"value {number}")
             number += 1
     except grpc.RpcError:
-        server.process.wait(20)
+        server.ended()
 
 
 def kill_and_judge(folder: Path, points: int, seed: int) -> int:

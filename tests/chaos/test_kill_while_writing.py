@@ -33,7 +33,7 @@ from tests.chaos.checking import caught_up
 from tests.chaos.feed_of import feed_of
 from tests.chaos.governing import Parties, agree, enrol, governed, judge
 from tests.chaos.hand import Hand
-from tests.chaos.killing import DIES_WITHIN, client_of, kill_while_starting, seed
+from tests.chaos.killing import client_of, kill_while_starting, seed
 from tests.chaos.reading import every_page
 from tests.chaos.stores_on_disk import copy_of, indexed
 
@@ -96,7 +96,7 @@ def write_until_killed(server: Spawned, story: Story) -> None:
         running = [pool.submit(write, hand) for hand in story.hands]
         running.append(pool.submit(agree_until, server, story, dead))
     timer.join()
-    server.process.wait(DIES_WITHIN)
+    server.ended()
     for each in running:
         each.result()
 

@@ -26,7 +26,7 @@ def test_a_stopped_import_keeps_what_was_acknowledged(tmp_path: Path) -> None:
             stopped = refused
         timer.join()
 
-        assert server.process.wait(20) == 0
+        assert server.ended() == 0
         assert job.done == job.batches or stopped.reason == "ERROR_REASON_UNAVAILABLE"
     with spawned(tmp_path / "data") as server, client_of(server) as client:
         check(client, job, draw)

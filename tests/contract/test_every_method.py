@@ -38,7 +38,7 @@ def meets(expected: Refused | Answered, answer: Answer) -> None:
 
 @EVERY
 def test_a_method_has_cases_a_permission_and_an_idempotent_write(method: str) -> None:
-    """Issue 3, item 1: the walk over the descriptors. W6: every method names its permission."""
+    """W1: the walk over the descriptors. W6: every method names its permission."""
     contract = contract_of(method)
     writes = carries_request_id(METHODS[method].input_type)
 
@@ -48,7 +48,7 @@ def test_a_method_has_cases_a_permission_and_an_idempotent_write(method: str) ->
 
 
 def test_no_case_is_of_a_method_that_is_gone() -> None:
-    """Issue 3, item 1: the table and the contracts are one set."""
+    """W1: the table and the contracts are one set."""
     assert set(METHODS) == set(CONTRACTS)
     assert {each.full_name for each in services()} == set(SERVED)
 
@@ -56,7 +56,7 @@ def test_no_case_is_of_a_method_that_is_gone() -> None:
 @SHARED
 @EVERY
 async def test_success(method: str, template: Template, kept: Live, tmp_path: Path) -> None:
-    """Issue 3, item 1: the method does what its contract says."""
+    """W1: the method does what its contract says."""
     contract = contract_of(method)
     async with serving(method, template, kept, tmp_path) as live:
         home = template.a
@@ -70,7 +70,7 @@ async def test_success(method: str, template: Template, kept: Live, tmp_path: Pa
 @SHARED
 @EVERY
 async def test_bad_input(method: str, template: Template, kept: Live, tmp_path: Path) -> None:
-    """Issue 3, must hold: bad input is a typed error, and nothing is half-written."""
+    """Must hold: bad input is a typed error, and nothing is half-written."""
     contract = contract_of(method)
     spoilt, refused = contract.bad_input
     async with serving(method, template, kept, tmp_path) as live:

@@ -18,7 +18,7 @@ from rule_breaker import Breach, breaches
 async def test_each_broken_rule_is_refused_naming_its_field(
     method: str, template: Template, kept: Live
 ) -> None:
-    """Issue 3, must hold: bad input is a typed error with its field, and nothing is written."""
+    """Must hold: bad input is a typed error with its field, and nothing is written."""
     contract = CONTRACTS[method]
     home = template.a
     tame = []

@@ -41,7 +41,7 @@ def modules() -> Iterator[Path]:
 
 @pytest.mark.parametrize("folder", OWNERS)
 def test_a_services_tests_import_that_service_and_the_libraries(folder: str) -> None:
-    """Issue 13, item 7: what needs two services stands in `tests/`."""
+    """Style 20: what needs two services stands in `tests/`."""
     known = LIBRARIES | {OWNERS[folder]}
     foreign = {
         f"{file.relative_to(ROOT)}: {name}"
@@ -54,7 +54,7 @@ def test_a_services_tests_import_that_service_and_the_libraries(folder: str) -> 
 
 
 def test_tests_import_helpers_never_each_other() -> None:
-    """Issue 13, item 7: a test can be moved or deleted without another one noticing."""
+    """Style 20: a test can be moved or deleted without another one noticing."""
     borrowed = {
         f"{file.relative_to(ROOT)}: {name}"
         for file in modules()

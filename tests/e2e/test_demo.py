@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from concord_client.cli.demo import tour
+from concord_client import corpus
+from concord_client.cli.demo import recall, tour
 from concord_embedded import Running
 from concord_testing.up_process import COMMAND, clean_environ, spawned
 
@@ -49,6 +50,16 @@ def test_the_demo_holds_and_is_told_in_words(tmp_path: Path) -> None:
         assert system.stop() == 0
 
 
+@pytest.fixture
+def few_peps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo's corpus is a tenth of itself, and whatever the tour is about."""
+    lines = corpus.peps().read_bytes().splitlines(keepends=True)
+    few = [*lines[::10], *(each for each in lines if json.loads(each)["id"] in recall.CHAIN)]
+    (tmp_path / "few.jsonl").write_bytes(b"".join(dict.fromkeys(few)))
+    monkeypatch.setattr(corpus, "peps", lambda: tmp_path / "few.jsonl")
+
+
+@pytest.mark.usefixtures("few_peps")
 async def test_the_demo_as_json_tells_each_step_and_can_fail(
     system: Running, capsys: pytest.CaptureFixture[str]
 ) -> None:

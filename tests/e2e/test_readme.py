@@ -181,7 +181,7 @@ def test_every_setting_named_exists() -> None:
 
 
 def test_every_make_target_named_exists() -> None:
-    """Issue 3, item 8: the README names no command that is not there."""
+    """Style 19: the README names no command that is not there."""
     makefile = (ROOT / "Makefile").read_text("utf-8")
     named = set(re.findall(r"(?:^|`)make ([a-z-]+)", README, re.M))
 

@@ -592,7 +592,7 @@ async def test_searching_needs_its_scope(running: TwoServers, scopes: frozenset[
 async def test_a_malformed_query_names_its_field(
     running: TwoServers, request_: search_pb2.SearchRequest, field: str
 ) -> None:
-    """Issue 1: rules of the contract, enforced by the chassis."""
+    """S1: rules of the contract, enforced by the chassis."""
     with pytest.raises(grpc.aio.AioRpcError) as error:
         await running.searching().Search(request_)
 

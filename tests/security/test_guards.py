@@ -378,7 +378,7 @@ async def test_a_guard_holds(name: str, template: Template, tmp_path: Path) -> N
 async def test_without_a_guard_its_harm_is_done(
     name: str, template: Template, tmp_path: Path
 ) -> None:
-    """Issue 3, must hold: each guard switched off gives the failure that names it."""
+    """Must hold: each guard switched off gives the failure that names it."""
     guard = GUARDS[name]
     async with guarded(guard, template, tmp_path, guard.off) as live:
         assert await guard.probe(live, template) == guard.harm

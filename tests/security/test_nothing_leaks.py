@@ -133,7 +133,7 @@ CURSORS = [
 async def test_a_forged_page_token_is_a_bad_one(
     method: str, template: Template, kept: Live
 ) -> None:
-    """Issue 3, must hold: a token that says what no page ended with is refused, not our bug."""
+    """Must hold: a token that says what no page ended with is refused, not our bug."""
     request = paged(template.a)[method]
     whole = unseal(template.a.page_tokens[method]).decode()
     bugs = []

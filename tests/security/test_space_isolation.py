@@ -201,7 +201,7 @@ async def haunted(
 async def test_a_read_is_the_same_to_the_byte_without_the_other_space(
     method: str, template: Template, alone: Live, kept: Live, haunted: Live
 ) -> None:
-    """G13, issue 3: with equal names, ids and keys in B, A reads as if B had never been."""
+    """G13: with equal names, ids and keys in B, A reads as if B had never been."""
     expected = told(await asked(alone, template, method))
 
     assert expected == told(await asked(kept, template, method))

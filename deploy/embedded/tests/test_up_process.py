@@ -109,8 +109,7 @@ def test_it_says_where_it_is_and_stops_on_sigterm(tmp_path: Path) -> None:
 def test_sigint_stops_it_too(tmp_path: Path) -> None:
     """W4 Ctrl-C is a clean stop."""
     with spawned(tmp_path / "data") as system:
-        system.process.send_signal(signal.SIGINT)
-        assert system.process.wait(STOP_WITHIN) == 0
+        assert system.stop(signal.SIGINT) == 0
 
 
 def test_it_leaves_private_files_and_no_sockets(tmp_path: Path) -> None:
@@ -144,7 +143,7 @@ def test_a_second_up_on_the_same_data_is_refused(tmp_path: Path) -> None:
     with spawned(tmp_path / "data") as system:
         told = refused(tmp_path / "data", "--port", "0")
         assert f"(process {system.process.pid}) is running on {system.data}" in told
-        assert system.process.poll() is None
+        assert system.process.is_alive()
 
 
 def test_a_corrupt_store_is_a_sentence(tmp_path: Path) -> None:

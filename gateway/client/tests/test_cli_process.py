@@ -18,34 +18,27 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from concord_client.cli.app import app
 from concord_client.cli.commands.system.up import typed_as
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import COMMAND, Spawned, clean_environ
+from typer.core import TyperGroup as Group
+from typer.main import get_group
 
 Unique = Callable[[str], str]
 HELP_WITHIN = 0.3
 FLOOR = "import rich.console, typer"
 """What help cannot do without; a slower machine takes longer for both."""
-COMMANDS = (
-    *("up", "status", "add", "get", "link", "import", "search", "neighbors", "path"),
-    *("say", "dialogue", "episode", "episodes", "hold", "working"),
-    *(
-        "lineage",
-        "relation",
-        "relations",
-        "history",
-        "erase",
-        "receipt",
-        "operations",
-        "export",
-        "import-space",
-        "demo",
-    ),
-    *("principal create", "principal enrol", "principal show", "principal rotate"),
-    *("propose set", "propose add", "propose", "proposals", "review", "approve", "reject"),
-    *("withdraw", "revoke", "undo", "briefing"),
-    *("audit log", "audit export", "audit verify", "audit proof"),
-)
+
+
+def commands(group: Group, *above: str) -> Iterator[str]:
+    """Yield each command below a group as it is typed, and each group that is one itself."""
+    for name, each in group.commands.items():
+        typed = (*above, name)
+        if isinstance(each, Group):
+            yield from commands(each, *typed)
+        if not isinstance(each, Group) or each.invoke_without_command:
+            yield " ".join(typed)
 
 
 def concord(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -113,7 +106,7 @@ def test_help_loads_no_grpc() -> None:
     assert result.stdout == "False\n"
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", list(commands(get_group(app))))
 def test_every_command_has_help_and_json(command: str) -> None:
     """W4 `--json` is everywhere."""
     assert "--json" in CommandLine(clean_environ()).done(*command.split(), "--help")

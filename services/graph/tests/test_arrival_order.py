@@ -39,12 +39,15 @@ async def heads(calls: Calls, *ids: str) -> dict[str, list[str]]:
     return {each: sorted((await calls.get(each)).supersession.head_ids) for each in ids}
 
 
-@pytest.mark.parametrize("size", [5, 2, 1])
-async def test_every_order_of_a_fork_and_a_merge(tmp_path: Path, size: int) -> None:
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.soak)])
+async def test_every_order_of_a_fork_and_a_merge(tmp_path: Path, every: bool) -> None:
     """G15 T2 M3 All 120 orders, whatever the batches, give the same bytes and the same heads."""
+    sizes, orders = (5, 2, 1), list(itertools.permutations(FORK_AND_MERGE))
+    in_turn = zip(orders, itertools.cycle(sizes), strict=False)
     states, ends, chains = set(), set(), set()
     async with world(tmp_path / "graph.db") as live:
-        for number, order in enumerate(itertools.permutations(FORK_AND_MERGE)):
+        cases = itertools.product(orders, sizes) if every else in_turn
+        for number, (order, size) in enumerate(cases):
             calls = live.calls(f"space-{number}")
             await in_batches(calls, order, size)
             states.add("\n".join(await calls.export()))

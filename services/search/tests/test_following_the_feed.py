@@ -148,7 +148,7 @@ async def test_a_bug_in_a_row_is_parked_by_its_kind_alone(
 async def test_a_text_the_embedder_refuses_is_parked(
     at_work: Following, make_state: MakeState
 ) -> None:
-    """Issue 4: what no retry would help is set aside, what a retry may help is not."""
+    """S10: what no retry would help is set aside, what a retry may help is not."""
 
     def mood(texts: Sequence[str]) -> None:
         if "bad" in texts:
@@ -184,7 +184,7 @@ async def test_a_parked_row_counts_once(at_work: Following, make_state: MakeStat
 async def test_an_embedder_that_is_away_is_waited_for(
     at_work: Following, make_state: MakeState
 ) -> None:
-    """Issue 4: nothing is parked because the endpoint was down."""
+    """S10: nothing is parked because the endpoint was down."""
     away = 2
 
     def mood(_: Sequence[str]) -> None:

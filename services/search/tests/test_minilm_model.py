@@ -31,7 +31,7 @@ async def test_cosines_are_those_of_the_reference(minilm: Embedder) -> None:
 
 
 def test_the_graph_is_what_its_script_makes() -> None:
-    """Issue 4: the committed graph and the script that makes it agree, byte for byte."""
+    """S10: the committed graph and the script that makes it agree, byte for byte."""
     pytest.importorskip("onnx", reason="a development dependency")
     script = SERVICE / "dev" / "make_minilm_graph.py"
     spec = importlib.util.spec_from_file_location("make_minilm_graph", script)
@@ -58,7 +58,7 @@ def test_wrong_weights_are_refused_in_a_sentence(tmp_path: Path) -> None:
 
 
 async def test_a_model_with_one_changed_byte_does_not_start(tmp_path: Path) -> None:
-    """Issue 4: the weights' SHA-256 is checked at every start."""
+    """S10: the weights' SHA-256 is checked at every start."""
     real = weights.installed()
     copy = tmp_path / "model.safetensors"
     shutil.copyfile(real.weights, copy)

@@ -102,7 +102,7 @@ TRANSIENT: dict[str, Misdeed] = {
 async def test_a_passing_fault_is_tried_again(
     endpoint: EmbeddingsEndpoint, make: Make, misdeed: Misdeed
 ) -> None:
-    """Issue 4: retried by tenacity until it is right."""
+    """S10: retried by tenacity until it is right."""
     endpoint.misdeeds = [misdeed, misdeed]
 
     rows = await make().embed([SECRET_TEXT, "other"])
@@ -124,7 +124,7 @@ async def test_a_long_vector_keeps_its_direction(endpoint: EmbeddingsEndpoint, m
 
 
 async def test_shuffled_rows_are_put_in_order(endpoint: EmbeddingsEndpoint, make: Make) -> None:
-    """Issue 4: the reply's index counts, not its place."""
+    """S10: the reply's index counts, not its place."""
     embedder = make()
     straight = await embedder.embed(["red fox", "blue whale", "owl"])
     endpoint.misdeeds = [changed(lambda data: data[::-1])]
@@ -135,7 +135,7 @@ async def test_shuffled_rows_are_put_in_order(endpoint: EmbeddingsEndpoint, make
 
 
 async def test_retry_after_is_waited_for(endpoint: EmbeddingsEndpoint, make: Make) -> None:
-    """Issue 4: 429 with Retry-After is asked again after that time and not before."""
+    """S10: 429 with Retry-After is asked again after that time and not before."""
     endpoint.misdeeds = [status(429, "Retry-After: 0.3")]
     began = time.monotonic()
 
@@ -145,7 +145,7 @@ async def test_retry_after_is_waited_for(endpoint: EmbeddingsEndpoint, make: Mak
 
 
 async def test_a_slow_answer_is_not_waited_for(endpoint: EmbeddingsEndpoint, make: Make) -> None:
-    """Issue 4: one attempt has a timeout of its own."""
+    """S10: one attempt has a timeout of its own."""
     endpoint.misdeeds = [lambda _: b""]
 
     rows = await make(timeout=0.5).embed(["x"])
@@ -160,7 +160,7 @@ async def test_a_slow_answer_is_not_waited_for(endpoint: EmbeddingsEndpoint, mak
 async def test_the_budget_bounds_all_attempts(
     endpoint: EmbeddingsEndpoint, make: Make, misdeed: Misdeed
 ) -> None:
-    """Issue 4: a total budget; then the caller hears that the embedder does not answer."""
+    """S10: a total budget; then the caller hears that the embedder does not answer."""
     endpoint.always = misdeed
     began = time.monotonic()
 
@@ -171,7 +171,7 @@ async def test_the_budget_bounds_all_attempts(
 
 
 async def test_nobody_listening_is_unavailable(make: Make) -> None:
-    """Issue 4: no connection is told as such."""
+    """S10: no connection is told as such."""
     with pytest.raises(EmbeddingUnavailable, match="no connection"):
         await make(base_url="http://127.0.0.1:9/v1", budget=3.0).embed(["x"])
 
@@ -180,7 +180,7 @@ async def test_nobody_listening_is_unavailable(make: Make) -> None:
 async def test_a_text_that_is_refused_is_not_tried_again(
     endpoint: EmbeddingsEndpoint, make: Make, code: int
 ) -> None:
-    """Issue 4: trying again would not help; the row is parked by who asked."""
+    """S10: trying again would not help; the row is parked by who asked."""
     endpoint.always = status(code)
 
     with pytest.raises(EmbeddingRefused, match=str(code)):
@@ -193,7 +193,7 @@ async def test_a_text_that_is_refused_is_not_tried_again(
 async def test_a_call_that_is_refused_says_what_to_check(
     endpoint: EmbeddingsEndpoint, make: Make, code: int
 ) -> None:
-    """Issue 4: a wrong key is no fault of the text."""
+    """S10: a wrong key is no fault of the text."""
     endpoint.always = status(code)
 
     with pytest.raises(EmbeddingUnavailable, match="Check its URL, model and key"):
@@ -213,7 +213,7 @@ async def test_another_dimension_is_told_at_once(endpoint: EmbeddingsEndpoint, m
 async def test_texts_travel_in_requests_of_bounded_size(
     endpoint: EmbeddingsEndpoint, make: Make
 ) -> None:
-    """Issue 4: batch limits by number and by characters; a text is cut, not refused."""
+    """S10: batch limits by number and by characters; a text is cut, not refused."""
     embedder = make(max_texts=3, max_characters=20, max_text_characters=12)
 
     rows = await embedder.embed(["a", "b", "c", "d", "e" * 30, "f" * 12])
@@ -229,7 +229,7 @@ async def test_texts_travel_in_requests_of_bounded_size(
 async def test_the_key_is_sent_and_never_told(
     endpoint: EmbeddingsEndpoint, make: Make, told: io.StringIO
 ) -> None:
-    """Issue 4: neither key nor text is logged or shown, whatever the endpoint echoes."""
+    """S10: neither key nor text is logged or shown, whatever the endpoint echoes."""
     endpoint.misdeeds = [status(500), truncated, status(401)]
     embedder = make()
 

@@ -119,7 +119,7 @@ def test_what_cannot_work_fails_at_start(changed: dict[str, str]) -> None:
 
 
 async def test_the_embedder_is_a_setting() -> None:
-    """Issue 4: an endpoint takes the built-in model's place."""
+    """S10: an endpoint takes the built-in model's place."""
     config = read(**OPENAI, SEARCH_OPENAI_REVISION="7")
     built_in = bootstrap._embedder(read(), QUIET)
     chosen = bootstrap._embedder(config, QUIET)

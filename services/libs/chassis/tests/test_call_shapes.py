@@ -45,7 +45,7 @@ async def test_each_call_shape_carries_messages() -> None:
 
 @pytest.mark.parametrize("shape", ["collect", "converse"])
 async def test_every_message_of_a_request_stream_is_validated(shape: str) -> None:
-    """Issue 3: a broken rule in the third message of a stream is refused, the first two stand."""
+    """W1: a broken rule in the third message of a stream is refused, the first two stand."""
     servicer = ProbeServicer()
     async with serving([registration(servicer)]) as live:
         call = getattr(Stub(live.channel(WRITER)), shape)(_several("a", "b", "NOT LOWER", "d"))
@@ -58,7 +58,7 @@ async def test_every_message_of_a_request_stream_is_validated(shape: str) -> Non
 
 @pytest.mark.parametrize("shape", ["ask", "follow"])
 async def test_a_single_request_is_validated_before_the_servicer_sees_it(shape: str) -> None:
-    """Issue 3: field rules are enforced by the chassis, never by hand in servicers."""
+    """W1: field rules are enforced by the chassis, never by hand in servicers."""
     servicer = ProbeServicer()
     async with serving([registration(servicer)]) as live:
         call = getattr(Stub(live.channel(READER)), shape)(Request(act="NOT LOWER"))
@@ -70,7 +70,7 @@ async def test_a_single_request_is_validated_before_the_servicer_sees_it(shape: 
 
 @pytest.mark.parametrize("shape", ["ask", "collect", "converse"])
 async def test_a_message_over_the_limit_is_refused_with_its_reason(shape: str) -> None:
-    """Issue 3: oversize (message > 1 MiB) is a typed error, for streams too."""
+    """W1: oversize (message > 1 MiB) is a typed error, for streams too."""
     servicer = ProbeServicer()
     large = Request(act="a", payload="x" * (2 << 20))
 
@@ -89,7 +89,7 @@ async def test_a_message_over_the_limit_is_refused_with_its_reason(shape: str) -
 
 
 async def test_a_message_of_exactly_the_limit_passes() -> None:
-    """Issue 3: the limit is 1 MiB, inclusive."""
+    """W1: the limit is 1 MiB, inclusive."""
     async with serving([registration(ProbeServicer())], max_message_bytes=1000) as live:
         stub = Stub(live.channel(READER))
         request = Request(act="a")
@@ -104,7 +104,7 @@ async def test_a_message_of_exactly_the_limit_passes() -> None:
 
 @pytest.mark.parametrize(("mebibytes", "typed"), [(15, True), (17, False)])
 async def test_up_to_16_mib_the_server_gives_the_reason(mebibytes: int, typed: bool) -> None:
-    """Issue 3: oversize is a typed error to a stated size; above, gRPC gives the code alone."""
+    """W1: oversize is a typed error to a stated size; above, gRPC gives the code alone."""
     large = Request(act="a", payload="x" * (mebibytes << 20))
     async with serving([registration(ProbeServicer())]) as live:
         with pytest.raises(grpc.aio.AioRpcError) as refused:
@@ -117,7 +117,7 @@ async def test_up_to_16_mib_the_server_gives_the_reason(mebibytes: int, typed: b
 
 @pytest.mark.parametrize("shape", ["ask", "follow"])
 async def test_a_reply_over_8_mib_becomes_its_reason(shape: str) -> None:
-    """Issue 3: a reply that callers' gRPC would refuse is refused by the service, with a reason."""
+    """W1: a reply that callers' gRPC would refuse is refused by the service, with a reason."""
 
     async def large(_request: Dynamic) -> str:
         return "x" * (8 << 20)
@@ -132,7 +132,7 @@ async def test_a_reply_over_8_mib_becomes_its_reason(shape: str) -> None:
 
 
 async def test_bytes_that_are_not_the_message_are_refused() -> None:
-    """Issue 3: wrong types are a typed error; the parser's text stays with us."""
+    """W1: wrong types are a typed error; the parser's text stays with us."""
     async with serving([registration(ProbeServicer())]) as live:
         channel = live.channel(READER)
         raw: Dynamic = channel.unary_unary("/concord_chassis_probe.v1.ProbeService/Ask")

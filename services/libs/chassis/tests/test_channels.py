@@ -62,7 +62,7 @@ async def _flaky(
 
 
 async def test_a_call_is_sent_again_on_unavailable(tmp_path: Path) -> None:
-    """Issue 3: retry policy for UNAVAILABLE: the contract holds every method to be repeatable."""
+    """W1: retry policy for UNAVAILABLE: the contract holds every method to be repeatable."""
     async with (
         _flaky(tmp_path, good=3) as (flaky, address),
         connect(address, token=None) as channel,
@@ -73,7 +73,7 @@ async def test_a_call_is_sent_again_on_unavailable(tmp_path: Path) -> None:
 
 
 async def test_no_other_code_is_sent_again(tmp_path: Path) -> None:
-    """Issue 3: a call that was refused is tried once."""
+    """W1: a call that was refused is tried once."""
     async with (
         _flaky(tmp_path, 2, grpc.StatusCode.ABORTED) as (flaky, address),
         connect(address, token=None) as channel,
@@ -131,7 +131,7 @@ async def test_a_call_carries_token_request_id_and_deadline(tmp_path: Path) -> N
 
 
 async def test_without_a_cap_a_call_has_no_deadline_of_its_own(tmp_path: Path) -> None:
-    """Issue 3: streams that follow forever ask for no deadline; inside a call they keep to its."""
+    """W1: streams that follow forever ask for no deadline; inside a call they keep to its."""
     async with (
         _flaky(tmp_path) as (flaky, address),
         connect(address, token=None, cap=None) as channel,
@@ -150,7 +150,7 @@ async def test_without_a_cap_a_call_has_no_deadline_of_its_own(tmp_path: Path) -
 
 
 async def test_deadline_and_request_id_pass_through_a_service(tmp_path: Path) -> None:
-    """Issue 3: an inner call gets less time than is left, and the same request id."""
+    """W1: an inner call gets less time than is left, and the same request id."""
     async with _flaky(tmp_path) as (flaky, address), connect(address, token=None, cap=900) as inner:
 
         async def forward(_request: Dynamic) -> str:
@@ -198,7 +198,7 @@ async def test_a_malformed_request_id_is_replaced(offered: str) -> None:
 
 
 async def test_each_call_without_an_id_gets_its_own() -> None:
-    """Issue 3: every request can be told apart in logs and errors."""
+    """W1: every request can be told apart in logs and errors."""
     async with serving([registration(ProbeServicer())]) as live:
         raw = grpc.aio.insecure_channel(live.address)
         async with raw:
@@ -215,7 +215,7 @@ async def test_each_call_without_an_id_gets_its_own() -> None:
 
 
 async def test_a_large_reply_passes() -> None:
-    """Issue 3: replies may be up to 8 MiB, above gRPC's own 4 MiB."""
+    """W1: replies may be up to 8 MiB, above gRPC's own 4 MiB."""
 
     async def large(_request: Dynamic) -> str:
         return "x" * (7 << 20)

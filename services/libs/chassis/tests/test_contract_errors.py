@@ -39,7 +39,7 @@ class _Unguarded:
 
 
 def test_a_method_without_permission_stops_the_server_by_name() -> None:
-    """Issue 3: every method stands in the permission table, checked at start; deny by default."""
+    """W1: every method stands in the permission table, checked at start; deny by default."""
     with pytest.raises(ContractError, match=r"probe\.v1\.UnguardedService\.Forgotten names no"):
         _server(Registration(UNGUARDED, add_to(UNGUARDED), _Unguarded()))
 
@@ -64,7 +64,7 @@ def test_a_method_that_is_not_asynchronous_stops_the_server(servicer: object, me
 
 
 def test_a_registration_of_another_service_stops_the_server() -> None:
-    """Issue 3: the table is checked against what is registered."""
+    """W1: the table is checked against what is registered."""
     with pytest.raises(ContractError, match="contract and registration differ in"):
         _server(Registration(PROBE, add_to(UNGUARDED), _Unguarded()))
 
@@ -108,7 +108,7 @@ def _contracts() -> Iterator[FileDescriptor]:
 
 
 def test_every_contract_compiles_and_every_method_has_a_permission() -> None:
-    """Issue 3: the descriptors of every service give a complete table and checkable rules."""
+    """W1: the descriptors of every service give a complete table and checkable rules."""
     book = Rulebook()
     methods: dict[str, Method] = {}
     for file in _contracts():
@@ -121,7 +121,7 @@ def test_every_contract_compiles_and_every_method_has_a_permission() -> None:
 
 
 def test_a_check_is_built_once() -> None:
-    """Issue 3: rules are compiled once at start."""
+    """W1: rules are compiled once at start."""
     book = Rulebook()
 
     assert book.check_for(Request.DESCRIPTOR) is book.check_for(Request.DESCRIPTOR)

@@ -34,7 +34,7 @@ def _bare(live: Serving, shape: str) -> Dynamic:
 
 
 async def test_a_unary_call_without_deadline_gets_the_default_one() -> None:
-    """Issue 3: no call lasts forever: DEADLINE_EXCEEDED with its reason."""
+    """W1: no call lasts forever: DEADLINE_EXCEEDED with its reason."""
     servicer = ProbeServicer(_forever)
     async with serving([registration(servicer)], default_deadline=0.03) as live:
         failure = await failure_of(_bare(live, "ask"))
@@ -76,7 +76,7 @@ def _calls(log: io.StringIO) -> list[dict[str, str]]:
 
 
 async def test_a_call_that_arrives_without_time_left_is_refused() -> None:
-    """Issue 3: work that nobody waits for is not begun."""
+    """W1: work that nobody waits for is not begun."""
     issuer = new_issuer()
     pause = 0.0
 
@@ -110,7 +110,7 @@ async def test_a_call_that_arrives_without_time_left_is_refused() -> None:
 
 
 async def test_remaining_time_is_the_callers_or_the_default_or_none() -> None:
-    """Issue 3: `remaining` tells a use case what is left; a following stream has no end."""
+    """W1: `remaining` tells a use case what is left; a following stream has no end."""
     seen: dict[str, float | None] = {}
 
     async def remember(request: Dynamic) -> str:

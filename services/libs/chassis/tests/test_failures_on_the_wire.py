@@ -63,7 +63,7 @@ async def _answered(error: Exception, shape: str = "ask") -> tuple[Failure, str]
 
 @pytest.mark.parametrize("shape", ["ask", "follow"])
 async def test_a_failure_arrives_whole(shape: str) -> None:
-    """Issue 3: ErrorInfo, BadRequest, RetryInfo and the message survive the wire."""
+    """W1: ErrorInfo, BadRequest, RetryInfo and the message survive the wire."""
     sent = Failure(
         grpc.StatusCode.RESOURCE_EXHAUSTED,
         "ERROR_REASON_OVERLOADED",

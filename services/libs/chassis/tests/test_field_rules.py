@@ -131,7 +131,7 @@ BROKEN = [
 def test_a_broken_rule_is_found_with_its_path(
     changes: dict[str, object], field: str, description: str
 ) -> None:
-    """Issue 3: field rules as options in the contract; each breach names its field."""
+    """W1: field rules as options in the contract; each breach names its field."""
     found = _found(_thing(**changes))
 
     assert [where for where, _ in found] == [field]
@@ -180,7 +180,7 @@ SOUND_CASES: list[dict[str, object]] = [
 
 @pytest.mark.parametrize("changes", SOUND_CASES)
 def test_what_just_keeps_the_rules_passes(changes: dict[str, object]) -> None:
-    """Issue 3: limits are inclusive, lengths count code points after NFC."""
+    """W1: limits are inclusive, lengths count code points after NFC."""
     assert _found(_thing(**changes)) == []
 
 
@@ -197,7 +197,7 @@ def test_length_is_that_of_the_normal_form() -> None:
 
 
 def test_a_struct_value_without_a_kind_is_refused() -> None:
-    """Issue 3: a Struct must be what JSON can say."""
+    """W1: a Struct must be what JSON can say."""
     thing = _thing()
     thing.properties.fields["a"].SetInParent()
 
@@ -205,7 +205,7 @@ def test_a_struct_value_without_a_kind_is_refused() -> None:
 
 
 def test_several_breaches_are_told_together_and_no_more_than_twenty() -> None:
-    """Issue 3: a caller learns all it broke at once, within reason."""
+    """W1: a caller learns all it broke at once, within reason."""
     few = _found(_thing(text="a", weight=2, tags=["", "aaaaa"]))
     many = _found(_thing(part={"title": "t", "parts": [{} for _ in range(500)]}))
 
@@ -227,5 +227,5 @@ def test_deep_nesting_ends_in_an_answer() -> None:
 
 
 def test_an_unset_message_is_not_looked_into() -> None:
-    """Issue 3: rules of a message apply where it is set."""
+    """W1: rules of a message apply where it is set."""
     assert _found(message_class("Request")()) == []

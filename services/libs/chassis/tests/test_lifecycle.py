@@ -97,7 +97,7 @@ async def test_health_needs_no_credential_and_knows_no_stranger() -> None:
 
 
 async def test_reflection_speaks_both_versions() -> None:
-    """W1, issue 12: v1 is what today's tools ask for; its own contract is told like any other."""
+    """W1: v1 is what today's tools ask for; its own contract is told like any other."""
     ask = reflection_pb2.ServerReflectionRequest
     asked = [
         ask(list_services=""),
@@ -137,7 +137,7 @@ async def test_reflection_is_there_only_when_switched_on() -> None:
 
 
 async def test_stopping_lets_calls_finish_and_says_not_serving_first() -> None:
-    """Issue 3: a drain answers what is under way, and health is NOT_SERVING meanwhile."""
+    """W1: a drain answers what is under way, and health is NOT_SERVING meanwhile."""
     begun, go_on = asyncio.Event(), asyncio.Event()
 
     async def wait(_request: Dynamic) -> str:
@@ -171,7 +171,7 @@ async def test_draining_is_seen_by_a_check_before_anything_closes() -> None:
 
 
 async def test_a_call_that_outlasts_the_grace_is_cut() -> None:
-    """Issue 3: a drain ends; what does not finish in its grace is cancelled."""
+    """W1: a drain ends; what does not finish in its grace is cancelled."""
     servicer = ProbeServicer(lambda _request: asyncio.Future())
     async with serving([registration(servicer)]) as live:
         call = asyncio.ensure_future(Stub(live.channel(READER)).ask(Request(act="a")))
@@ -185,7 +185,7 @@ async def test_a_call_that_outlasts_the_grace_is_cut() -> None:
 
 
 async def test_a_stream_that_follows_forever_is_told_to_come_again() -> None:
-    """Issue 3: a follower gets UNAVAILABLE at once, rather than holding up the drain."""
+    """W1: a follower gets UNAVAILABLE at once, rather than holding up the drain."""
     servicer = ProbeServicer(lambda _request: asyncio.Future())
     async with serving([registration(servicer)]) as live:
         async with connect(live.address, token=live.token(READER), cap=None) as channel:
@@ -228,7 +228,7 @@ def _server(*listen: str) -> Server:
 
 
 async def test_a_port_in_use_is_a_sentence_that_says_what_to_do() -> None:
-    """Issue 3: a port in use: a sentence that says what to do, not a second silent listener."""
+    """W1: a port in use: a sentence that says what to do, not a second silent listener."""
     first = _server("127.0.0.1:0")
     await first.start()
     try:

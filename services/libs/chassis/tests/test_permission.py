@@ -15,7 +15,7 @@ from concord_testing.serving import new_issuer, serving
 
 
 async def test_a_call_without_a_credential_is_refused() -> None:
-    """Issue 3: no key is a typed error."""
+    """W6: no key is a typed error."""
     servicer = ProbeServicer()
     async with serving([registration(servicer)]) as live:
         failure = await failure_of(Stub(live.channel(None)).ask(Request()))
@@ -48,7 +48,7 @@ async def test_the_scheme_is_read_in_any_case() -> None:
 
 @pytest.mark.parametrize("shape", ["ask", "follow"])
 async def test_strangers_are_turned_away_before_parsing(shape: str) -> None:
-    """Issue 3: authentication stands before validation; a stranger learns no rule."""
+    """W6: authentication stands before validation; a stranger learns no rule."""
     async with serving([registration(ProbeServicer())]) as live:
         call = getattr(Stub(live.channel(None)), shape)(Request(act="BROKEN RULE"))
 
@@ -79,7 +79,7 @@ async def test_a_token_of_another_issuer_is_refused() -> None:
 
 
 async def test_the_servicer_knows_the_tokens_caller_and_nothing_else() -> None:
-    """Issue 3: the space comes from the credential only; headers that claim one are ignored."""
+    """W6: the space comes from the credential only; headers that claim one are ignored."""
     seen: list[Caller] = []
 
     async def remember(_request: Dynamic) -> str:

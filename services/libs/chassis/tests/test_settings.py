@@ -19,7 +19,7 @@ class Settings(BaseModel):
 
 
 def test_settings_come_from_the_prefixed_keys() -> None:
-    """Issue 3: config from an environment mapping, passed in, never read at import."""
+    """Style 8: config from an environment mapping, passed in, never read at import."""
     settings = load(
         Settings,
         {

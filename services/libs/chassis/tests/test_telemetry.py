@@ -44,7 +44,7 @@ async def _some_calls(live: Serving) -> None:
 
 
 async def test_each_call_leaves_one_line() -> None:
-    """Issue 3: one canonical line per request: method, code, reason, ms, request id, caller."""
+    """W1: one canonical line per request: method, code, reason, ms, request id, caller."""
     stream = io.StringIO()
     async with serving(
         [registration(ProbeServicer(_answer))], log=json_lines("probe", stream=stream)
@@ -91,7 +91,7 @@ async def test_neither_payloads_nor_tokens_are_logged() -> None:
 
 
 async def test_a_callers_leaving_is_logged_as_cancelled() -> None:
-    """Issue 3: the line tells how the call ended, also when nobody was there to hear."""
+    """W1: the line tells how the call ended, also when nobody was there to hear."""
     stream = io.StringIO()
     servicer = ProbeServicer(_answer)
     async with serving([registration(servicer)], log=json_lines("p", stream=stream)) as live:
@@ -104,7 +104,7 @@ async def test_a_callers_leaving_is_logged_as_cancelled() -> None:
 
 
 async def test_metrics_count_calls_by_method_and_code() -> None:
-    """Issue 3: metrics stand in the list of stages; unknown methods share one series."""
+    """W1: metrics stand in the list of stages; unknown methods share one series."""
     metrics = Metrics()
     async with serving(
         [registration(ProbeServicer(_answer))],
@@ -131,7 +131,7 @@ async def test_metrics_count_calls_by_method_and_code() -> None:
 
 
 async def test_calls_under_way_are_counted() -> None:
-    """Issue 3: in-flight calls are visible while they last."""
+    """W1: in-flight calls are visible while they last."""
     metrics = Metrics()
     servicer = ProbeServicer(_answer)
     labels = {"service": SERVICE, "method": "Ask"}

@@ -94,7 +94,7 @@ def test_a_token_lives_for_an_hour_at_most(clock: Clock) -> None:
 
 
 def test_a_token_is_verified_once_and_forgotten_when_there_are_many(clock: Clock) -> None:
-    """Issue 3: verified tokens are kept until they expire, and not more than a bound."""
+    """W6: verified tokens are kept until they expire, and not more than a bound."""
     verifier = _verifier(clock, max_cached=2)
     tokens = [_issuer(clock).mint(replace(ANNA, principal=name)) for name in ("a", "b", "c")]
 
@@ -189,7 +189,7 @@ def test_a_system_may_belong_to_no_space(clock: Clock) -> None:
 
 
 def test_a_token_source_renews_before_the_end(clock: Clock) -> None:
-    """Issue 3: a channel's token never expires on the way."""
+    """W6: a channel's token never expires on the way."""
     source = RenewedToken(_issuer(clock), ANNA, 100, now=clock)
 
     first = source()

@@ -69,7 +69,7 @@ async def _lost_after_quiet(alive: Keepalive) -> grpc.StatusCode | None:
 
 
 async def test_a_channel_finds_that_its_server_vanished_from_a_quiet_stream() -> None:
-    """Issue 3: keepalive. Many quiet pings later the stream lives; then silence is UNAVAILABLE."""
+    """W1: keepalive. Many quiet pings later the stream lives; then silence is UNAVAILABLE."""
     for alive in PATIENT:
         code = await _lost_after_quiet(alive)
         if code is not None:
@@ -97,7 +97,7 @@ async def _cut_after_quiet(alive: Keepalive) -> bool:
 
 
 async def test_a_server_finds_that_its_caller_vanished() -> None:
-    """Issue 3: keepalive. What a vanished caller asked for is cut short, not served forever."""
+    """W1: keepalive. What a vanished caller asked for is cut short, not served forever."""
     for alive in PATIENT:
         if await _cut_after_quiet(alive):
             return
@@ -105,7 +105,7 @@ async def test_a_server_finds_that_its_caller_vanished() -> None:
 
 
 async def test_a_server_ends_connections_that_ping_too_often() -> None:
-    """Issue 3: keepalive's price is bounded: `least_between` is the server's word."""
+    """W1: keepalive's price is bounded: `least_between` is the server's word."""
     strict = Keepalive(idle=60, timeout=20, least_between=10)
     async with (
         _quiet_servers(strict) as (live, between, _),
@@ -122,5 +122,5 @@ async def test_a_server_ends_connections_that_ping_too_often() -> None:
 
 
 def test_our_channels_ping_no_more_often_than_our_servers_take() -> None:
-    """Issue 3: with the defaults the two sides agree."""
+    """W1: with the defaults the two sides agree."""
     assert CHANNEL.idle > SERVER.least_between

@@ -41,7 +41,7 @@ async def test_an_exception_comes_back(workers: Workers) -> None:
 
 
 async def test_more_than_fits_is_refused_and_room_comes_back(workers: Workers) -> None:
-    """Issue 3: bounded workers: RESOURCE_EXHAUSTED with a time to come again."""
+    """Style 11: bounded workers: RESOURCE_EXHAUSTED with a time to come again."""
     gate = threading.Event()
     running = [asyncio.create_task(workers.run(gate.wait)) for _ in range(2)]
     await asyncio.sleep(0)

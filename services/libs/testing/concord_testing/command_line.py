@@ -1,14 +1,19 @@
 """The command line in the test's own process, against a running system."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TypeVar
 
+import typer.testing
 from concord_client.cli.app import app
 from google.protobuf.json_format import Parse
 from google.protobuf.message import Message
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 M = TypeVar("M", bound=Message)
+# The runner builds each command's parser anew for each call: most of what a command takes.
+typer.testing._get_command = cache(get_command)  # type: ignore[attr-defined]
 
 
 class CommandLine:

@@ -2,11 +2,15 @@
 
 import json
 import os
-import subprocess
+import signal
 import sys
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 STOP_WITHIN = 100.0
@@ -15,12 +19,16 @@ STOP_WITHIN = 100.0
 COMMAND = (sys.executable, "-W", "error", "-m", "concord_client")
 """`concord`, with everything that Python warns of being an error."""
 
+# Loading the modules is most of a start: one process does it once, and each system is its fork.
+_FORKS = get_context("forkserver")
+_FORKS.set_forkserver_preload(["concord_client.cli.app", "concord_embedded.up"])
+
 
 @dataclass(frozen=True)
 class Spawned:
     """A running process and where it listens."""
 
-    process: subprocess.Popen[str]
+    process: ForkServerProcess
     data: Path
     url: str
     http_url: str
@@ -30,15 +38,21 @@ class Spawned:
         """What a command needs to find it, and nothing of Concord's that the machine has set."""
         return clean_environ() | {"CONCORD_DATA": str(self.data)}
 
-    def stop(self) -> int:
-        """Sends SIGTERM and returns the exit status."""
-        self.process.terminate()
-        return self.process.wait(STOP_WITHIN)
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Sends a signal and returns the exit status."""
+        os.kill(self.process.ident or 0, number)
+        return self.ended()
 
     def kill(self) -> None:
         """Sends SIGKILL: nothing is flushed or cleaned up."""
         self.process.kill()
-        self.process.wait(STOP_WITHIN)
+        self.ended()
+
+    def ended(self) -> int:
+        """The exit status, once it has one; after a signal that ended it, the negative number."""
+        self.process.join(STOP_WITHIN)
+        assert self.process.exitcode is not None, "it does not stop"  # noqa: S101 - for tests
+        return self.process.exitcode
 
 
 def clean_environ() -> dict[str, str]:
@@ -51,15 +65,32 @@ def spawned(
     data: Path, port: int = 0, settings: Mapping[str, str] | None = None
 ) -> Iterator[Spawned]:
     """`concord up` on `data`, ready; stopped after the block if it still runs."""
-    command = [*COMMAND, "up", "--data", str(data), "--port", str(port), "--json"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env=clean_environ() | dict(settings or {})
-    ) as process:
+    arguments = ["up", "--data", str(data), "--port", str(port), "--json"]
+    environ = clean_environ() | dict(settings or {})
+    reader, writer = _FORKS.Pipe(duplex=False)
+    with reader, open(reader.fileno(), encoding="utf-8", closefd=False) as output:
+        with writer, Connection(os.dup(2), readable=False) as errors:
+            process = _FORKS.Process(
+                target=_run, args=(arguments, environ, writer, errors), daemon=True
+            )
+            process.start()
         try:
-            assert process.stdout is not None  # noqa: S101 - piped above
-            told = json.loads(process.stdout.readline())
+            told = json.loads(output.readline())
             yield Spawned(process, data, told["url"], told["httpUrl"])
         finally:
-            if process.poll() is None:
-                process.terminate()
-                process.wait(STOP_WITHIN)
+            process.terminate()
+            process.join(STOP_WITHIN)
+
+
+def _run(
+    arguments: Sequence[str], environ: Mapping[str, str], stdout: Connection, stderr: Connection
+) -> None:
+    """Be the command, in a process that has done no more than to load its modules."""
+    os.dup2(stdout.fileno(), 1)
+    os.dup2(stderr.fileno(), 2)
+    os.environ.clear()
+    os.environ.update(environ)
+    warnings.simplefilter("error")
+    from concord_client.cli.app import app
+
+    app(list(arguments))
