@@ -72,7 +72,7 @@ async def test_a_cause_has_its_ground(
 @pytest.mark.parametrize(
     ("trigger", "language", "detected"),
     [
-        (SESSION_END, "en", "At the end of a session, the addition of an item was proposed."),
+        (SESSION_END, "en", "When a session ended, the addition of an item was proposed."),
         (SESSION_END, "de", "Am Ende einer Sitzung wurde das Hinzufügen eines Eintrags"),
         (PROACTIVE, "en", "Without a request, the addition of an item was proposed."),
         (PROACTIVE, "de", "Ohne Anfrage wurde das Hinzufügen eines Eintrags vorgeschlagen."),

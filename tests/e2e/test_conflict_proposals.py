@@ -10,6 +10,7 @@ from governed_steps import demand_honest
 from governed_world import (
     AGENT,
     CONSTITUTIVE,
+    HOUR,
     STATUS,
     Party,
     World,
@@ -161,6 +162,36 @@ async def test_each_review_says_which_it_is(
     await party.decide(await party.undo(done))
     assert (await now(party, conflict.id)).state == POTENTIAL
     assert await party.state() == before
+    await demand_honest(party)
+
+
+async def test_a_rejection_leaves_the_conflict_as_it_was(live: World, party: Party) -> None:
+    """D7 V7 Items, conflict and its version stay, and the conflict stays in the briefing."""
+    conflict = await found(live, party, CONTRADICTION)
+    before = await party.state()
+    made = await finds(live, review(conflict, CONFIRM))
+
+    ended = await party.reject(made, AGENT)
+
+    assert ended.status == STATUS.PROPOSAL_STATUS_REJECTED
+    assert await now(party, conflict.id) == conflict
+    assert await party.state() == before
+    briefing = await party.proposals.GetBriefing(proposal_pb2.GetBriefingRequest())
+    assert [each.conflict_id for each in briefing.conflicts] == [conflict.id]
+
+
+async def test_silence_ends_a_review(live: World, party: Party) -> None:
+    """V4 D7 What waited for the agent's review expires as what waits for consent does; the conflict
+    stays potential, and another proposal about it can be made."""
+    conflict = await found(live, party, NUANCE)
+    made = await finds(live, review(conflict, RECLASSIFY, CONTRADICTION))
+
+    live.clock.pass_(48 * HOUR)
+
+    assert (await party.get(made)).status == STATUS.PROPOSAL_STATUS_EXPIRED
+    assert (await now(party, conflict.id)).state == POTENTIAL
+    again = await finds(live, review(conflict, RECLASSIFY, CONTRADICTION))
+    assert again.status == STATUS.PROPOSAL_STATUS_PENDING_REVIEW
     await demand_honest(party)
 
 

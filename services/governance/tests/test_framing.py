@@ -8,9 +8,9 @@ from concord_governance.domain import framing
 from concord_governance.domain.errors import FramingViolation
 from concord_governance.domain.framing import LANGUAGES, demand_neutral, from_template
 from concord_governance.domain.loaded_phrases import loaded_phrases
-from concord_governance.domain.proposals import Affected, Kind
+from concord_governance.domain.proposals import Affected, Kind, Trigger
 
-ITEM_KINDS = (1, 2, 3, 7)
+ITEM_KINDS = (1, 2, 3, 7, 8)
 SENTENCES = Path(__file__).parent / "framing_sentences"
 
 
@@ -25,7 +25,11 @@ def test_the_template_passes_its_own_check(language: str, kind: Kind, count: int
 
     words = from_template(language, kind, items, cascaded=count, days=30, hours=48)
 
-    for text in (words.detected, words.if_approved, words.if_rejected, words.neutral_summary):
+    for trigger in Trigger:
+        caused = from_template(language, kind, items, trigger=trigger, days=30, hours=48)
+        demand_neutral(caused.detected)
+        assert (caused.detected == words.detected) == (trigger == Trigger.MANUAL)
+    for text in (words.if_approved, words.if_rejected, words.neutral_summary):
         demand_neutral(text)
     demand_neutral(words.affected)
     assert words.affected.count(f"; {count} ") == bool(count)
@@ -48,7 +52,7 @@ def test_no_text_of_the_callers_stands_in_the_template() -> None:
 
 def test_both_languages_say_the_same_things() -> None:
     """V3 No action and no kind of item is without words in a language."""
-    for table in (framing._KINDS, framing._ITEMS, framing._WORDS):
+    for table in (framing._KINDS, framing._ITEMS, framing._WORDS, framing._DETECTED):
         assert table["en"].keys() == table["de"].keys()
 
 

@@ -44,7 +44,7 @@ _WORDS = {
 _DETECTED = {
     "en": {
         Trigger.DISSONANCE: "For a conflict that was found, {kind} was proposed.",
-        Trigger.SESSION_END: "At the end of a session, {kind} was proposed.",
+        Trigger.SESSION_END: "When a session ended, {kind} was proposed.",
         Trigger.MANUAL: "On request, {kind} was proposed.",
         Trigger.PROACTIVE: "Without a request, {kind} was proposed.",
     },
