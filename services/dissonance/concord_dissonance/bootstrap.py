@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from concord.dissonance.v1 import dissonance_pb2, dissonance_pb2_grpc
 from concord_chassis.failure import Translate
@@ -10,6 +10,7 @@ from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.server import Registration
 from concord_chassis.workers import Workers
+from concord_models.budget import Budget, Cost
 
 from concord_dissonance.adapters.governance.client import GovernanceClient
 from concord_dissonance.adapters.graph.callers_client import CallersGraphClient
@@ -17,9 +18,10 @@ from concord_dissonance.adapters.graph.client import GraphClient
 from concord_dissonance.adapters.search.client import SearchClient
 from concord_dissonance.config import Addresses
 from concord_dissonance.domain.sides import Micros
-from concord_dissonance.ports import Clock
+from concord_dissonance.ports import Clock, TextJudge
 from concord_dissonance.servicer.dissonance import DissonanceServicer
 from concord_dissonance.servicer.translate import translate
+from concord_dissonance.usecases.ask_models import AskModels
 from concord_dissonance.usecases.check import Check
 from concord_dissonance.usecases.classify import ClassifyPairs
 from concord_dissonance.usecases.detect import Detect
@@ -52,13 +54,15 @@ class DissonanceApp:
         self._log = log
         self._follow = Follow(graph, Proposals(graph, governance, log), log)
         self._following: asyncio.Task[None] | None = None
-        examine = Examine(search, self._workers)
+        self._judges = _text_judges(addresses, log)
+        models = AskModels(self._judges, _budgets(addresses, graph), addresses.llm_spaces)
+        examine = Examine(search, self._workers, models)
         self.registrations: Sequence[Registration] = (
             Registration(
                 dissonance_pb2.DESCRIPTOR.services_by_name["DissonanceService"],
                 dissonance_pb2_grpc.add_DissonanceServiceServicer_to_server,
                 DissonanceServicer(
-                    ClassifyPairs(graph, self._workers),
+                    ClassifyPairs(graph, self._workers, models),
                     Check(graph, examine, clock),
                     Detect(graph, examine),
                     Reviews(graph, callers, governance),
@@ -86,6 +90,8 @@ class DissonanceApp:
             self._following.cancel()
             await asyncio.wait([self._following])
         self._workers.close()
+        for judge in self._judges:
+            await judge.close()
         for client in self._clients:
             await client.close()
 
@@ -102,3 +108,35 @@ def build(
     """
     log = json_lines("dissonance") if log is None else log
     return DissonanceApp(addresses, issuer, clock=clock, log=log)
+
+
+def _text_judges(config: Addresses, log: Logger) -> list[TextJudge]:
+    """The configured models, the cheaper one first. Their packages are loaded where one is set."""
+    judges: list[TextJudge] = []
+    if config.nli_folder is not None:
+        from concord_dissonance.adapters.onnx_nli.judge import OnnxNli
+
+        judges.append(OnnxNli(config.nli_folder))
+    if config.llm_url:
+        from concord_models.chat import ChatModel
+        from concord_models.endpoint import ModelEndpoint, RetryPolicy
+
+        from concord_dissonance.adapters.openai_judge.judge import OpenAiJudge
+
+        policy = RetryPolicy(
+            timeout=config.llm_timeout,
+            budget=config.llm_timeout * config.llm_attempts,
+            attempts=config.llm_attempts,
+            share=0.5,
+        )
+        endpoint = ModelEndpoint("judging endpoint", config.llm_url, config.llm_key, policy, log)
+        judges.append(OpenAiJudge(ChatModel(endpoint, config.llm_model)))
+    return judges
+
+
+def _budgets(config: Addresses, graph: GraphClient) -> Callable[[str], Budget]:
+    request = Cost(config.llm_request_calls, config.llm_request_tokens, config.llm_request_money)
+    day = Cost(config.llm_day_calls, config.llm_day_tokens, config.llm_day_money)
+    return lambda space: Budget(
+        request, day, graph.daily_cost(space), micros_per_1000_tokens=config.llm_price
+    )

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 PREFIX = "DISSONANCE_"
 
 
 class Addresses(BaseModel):
-    """Where the services are that dissonance asks: unix:/path or host:port."""
+    """Where the services are that dissonance asks, unix:/path or host:port, and the models."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -19,6 +20,40 @@ class Addresses(BaseModel):
     """Search's address: it finds what is near in meaning."""
     governance_address: str
     """Governance's address: findings become proposals there."""
+    nli_folder: Path | None = None
+    """Folder of a language-inference model: model.onnx, tokenizer.json, config.json."""
+    llm_url: str = ""
+    """Base URL of an endpoint that serves `/chat/completions`; empty for none."""
+    llm_model: str = ""
+    """The endpoint's name of the model."""
+    llm_key: SecretStr = SecretStr("")
+    """The endpoint's key."""
+    llm_spaces: frozenset[str] = frozenset()
+    """The spaces whose memories may be sent there; of others none is."""
+    llm_timeout: float = Field(default=20.0, gt=0, le=600)
+    """Seconds for one attempt."""
+    llm_attempts: int = Field(default=3, ge=1, le=10)
+    """Attempts of one question."""
+    llm_price: int = Field(default=0, ge=0)
+    """Price of 1,000 tokens, in millionths of a unit of money."""
+    llm_request_calls: int = Field(default=200, ge=0)
+    """Calls that one check may make."""
+    llm_request_tokens: int = Field(default=400_000, ge=0)
+    """Tokens that one check may take."""
+    llm_request_money: int = Field(default=1_000_000, ge=0)
+    """Money that one check may cost, in millionths."""
+    llm_day_calls: int = Field(default=5_000, ge=0)
+    """Calls that the checks of a space may make in a day (UTC)."""
+    llm_day_tokens: int = Field(default=10_000_000, ge=0)
+    """Tokens that they may take."""
+    llm_day_money: int = Field(default=10_000_000, ge=0)
+    """Money that they may cost, in millionths."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if bool(self.llm_url) != bool(self.llm_model):
+            raise ValueError("a language model needs a URL and a name")
+        return self
 
 
 class DissonanceConfig(Addresses):

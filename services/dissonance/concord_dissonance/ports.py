@@ -9,9 +9,12 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NewType, Protocol
 
+from concord_models.budget import Budget
+
 from concord_dissonance.domain.reviews import Decision, Resolve
-from concord_dissonance.domain.sides import Micros, RelationRule
+from concord_dissonance.domain.sides import Micros, RelationRule, Side
 from concord_dissonance.domain.statements import Finding, Recorded, State, Statement
+from concord_dissonance.domain.verdicts import Abstention, Judge, Verdict
 
 PRINCIPAL = "dissonance"
 """Dissonance's principal and issuer: other services know its key by this name."""
@@ -182,6 +185,27 @@ class Search(Protocol):
 
         Memories that the index does not have yet are absent; what is named may be gone since.
         """
+        ...
+
+
+class TextJudge(Protocol):
+    """A model that judges pairs of texts. Swapping a pair swaps the verdict; it may abstain."""
+
+    @property
+    def kind(self) -> Judge:
+        """Which judge it is."""
+        ...
+
+    def tokens(self, first: Side, second: Side) -> int:
+        """How many tokens judging a pair takes at most; 0 for a local model."""
+        ...
+
+    async def judge(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
+        """Judge two texts. Raises `JudgeUnavailable`, and `BudgetSpent` before it asks."""
+        ...
+
+    async def close(self) -> None:
+        """Close its connections."""
         ...
 
 

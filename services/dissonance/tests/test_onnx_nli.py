@@ -27,9 +27,9 @@ LABELS = {"0": "entailment", "1": "neutral", "2": "contradiction"}
 class Day:
     """A day on which nothing may be spent."""
 
-    async def add(self, cost: Cost) -> Cost:
+    async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
         """Never called."""
-        raise AssertionError(cost)
+        raise AssertionError(cost, limit)
 
 
 FREE = Budget(Cost(), Cost(), Day(), micros_per_1000_tokens=1)

@@ -37,10 +37,10 @@ class Day:
     def __init__(self) -> None:
         self.cost = Cost()
 
-    async def add(self, cost: Cost) -> Cost:
+    async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
         """As promised."""
         self.cost += cost
-        return self.cost
+        return limit is None or self.cost.within(limit)
 
 
 def budget(request: Cost = MANY) -> Budget:

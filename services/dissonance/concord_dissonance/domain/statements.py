@@ -86,6 +86,10 @@ class Coverage:
     skipped: Counter[str] = field(default_factory=Counter)
     judged_by: Counter[str] = field(default_factory=Counter)
     recorded: int = 0
+    model_calls: int = 0
+    model_tokens: int = 0
+    model_micros: int = 0
+    """Money, in millionths of the unit that the price is stated in."""
     is_degraded: bool = False
     """Whether something that the check needs did not answer."""
 

@@ -31,9 +31,9 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
         self, request: pb.ClassifyPairsRequest, context: Context
     ) -> pb.ClassifyPairsResponse:
         """Judge pairs that the caller gives."""
-        said = await self._classify(caller().space, incoming.pairs(request))
+        said, covered = await self._classify(caller().space, incoming.pairs(request))
         return pb.ClassifyPairsResponse(
-            verdicts=map(outgoing.verdict, said), status=pb.CHECK_STATUS_COMPLETE
+            verdicts=map(outgoing.verdict, said), status=outgoing.status_of(covered)
         )
 
     async def CheckDissonance(

@@ -87,6 +87,9 @@ def coverage(covered: Coverage) -> pb.Coverage:
         skipped=covered.skipped,
         judged_by=covered.judged_by,
         recorded=covered.recorded,
+        model_calls=covered.model_calls,
+        model_tokens=covered.model_tokens,
+        model_micros=covered.model_micros,
     )
 
 

@@ -57,7 +57,7 @@ class Check:
             raise ItemUnknown(query.node)
         relations = await self._graph.relations(space)
         rules = Rules(relations, containers_of(there, relations))
-        exam = Examination(space, self._chosen(there, query), rules)
+        exam = Examination(space, self._chosen(there, query), rules, is_dry=query.dry_run)
         async for _ in self._examine(exam):
             pass
         answer = CheckAnswer(exam.coverage)

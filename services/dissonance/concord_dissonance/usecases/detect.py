@@ -54,6 +54,7 @@ class Detect:
             return
         only = None if changed.everything else changed.ids
         exam = await self._read(space, only)
+        exam.is_dry = dry_run
         yield Progress("candidates", 20.0)
         async for share in self._examine(exam):
             yield Progress("judging", 30.0 + 60.0 * share)

@@ -9,7 +9,7 @@ from concord_dissonance.domain import candidates
 from concord_dissonance.domain.candidates import Near, Pair
 from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.judging import judge
-from concord_dissonance.domain.sides import Kind, Rules
+from concord_dissonance.domain.sides import Kind, Rules, Side
 from concord_dissonance.domain.statements import Coverage, Finding, Statement
 from concord_dissonance.domain.verdicts import (
     Abstained,
@@ -19,11 +19,10 @@ from concord_dissonance.domain.verdicts import (
     Verdict,
 )
 from concord_dissonance.ports import Search
+from concord_dissonance.usecases.ask_models import AskModels
 
 CHUNK = 250
 """Pairs that are judged between two looks at the time, and in one turn of the thread."""
-
-Judged = tuple[Statement, Statement, Verdict | Abstention]
 
 
 @dataclass(slots=True)
@@ -38,6 +37,7 @@ class Examination:
     statements: Sequence[Statement]
     rules: Rules
     only: frozenset[str] | None = None
+    is_dry: bool = False
     coverage: Coverage = field(default_factory=Coverage)
     findings: list[Finding] = field(default_factory=list)
 
@@ -45,8 +45,8 @@ class Examination:
 class Examine:
     """The use case behind every check."""
 
-    def __init__(self, search: Search, workers: Workers) -> None:
-        self._search, self._workers = search, workers
+    def __init__(self, search: Search, workers: Workers, models: AskModels) -> None:
+        self._search, self._workers, self._models = search, workers, models
 
     async def __call__(self, exam: Examination) -> AsyncIterator[float]:
         """Judges every candidate; yields the share that is done, in [0, 1]."""
@@ -64,10 +64,13 @@ class Examine:
         near.difference_update(*(candidates.stated_by(pair, there) for pair in of_edges))
         pairs = [pair for pair in (*of_edges, *sorted(near)) if _is_wanted(pair, exam.only)]
         exam.coverage.candidates = len(pairs)
+        asking = self._models.begin(exam.space, exam.coverage, is_dry=exam.is_dry)
         for start in range(0, len(pairs), CHUNK):
             chunk = [(there[one], there[other]) for one, other in pairs[start : start + CHUNK]]
-            for judged in await self._workers.run(_judged, chunk, exam.rules):
-                _note(exam, *judged)
+            sides = [(one.side, other.side) for one, other in chunk]
+            said = await self._workers.run(judged, sides, exam.rules)
+            for pair, each in zip(chunk, await self._models(asking, sides, said), strict=True):
+                _note(exam, *pair, each)
             yield min(1.0, (start + CHUNK) / len(pairs))
         exam.findings.sort(key=lambda each: (-each.confidence, each.first.id, each.second.id))
 
@@ -90,8 +93,9 @@ def _is_wanted(pair: Pair, only: frozenset[str] | None) -> bool:
     return only is None or not only.isdisjoint(pair)
 
 
-def _judged(pairs: Sequence[tuple[Statement, Statement]], rules: Rules) -> list[Judged]:
-    return [(one, other, judge(one.side, other.side, rules)) for one, other in pairs]
+def judged(pairs: Sequence[tuple[Side, Side]], rules: Rules) -> list[Verdict | Abstention]:
+    """Judge pairs without a model, in order."""
+    return [judge(one, other, rules) for one, other in pairs]
 
 
 def _note(exam: Examination, one: Statement, other: Statement, said: Verdict | Abstention) -> None:

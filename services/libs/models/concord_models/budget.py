@@ -19,6 +19,9 @@ class Cost:
             self.calls + other.calls, self.tokens + other.tokens, self.micros + other.micros
         )
 
+    def __neg__(self) -> Cost:
+        return Cost(-self.calls, -self.tokens, -self.micros)
+
     def within(self, limit: Cost) -> bool:
         """Return whether no part exceeds the limit's."""
         return (
@@ -35,8 +38,8 @@ class BudgetSpent(Exception):
 class DailyCost(Protocol):
     """What was spent today (UTC), kept where it outlives this process."""
 
-    async def add(self, cost: Cost) -> Cost:
-        """Add to today's cost, atomically; returns the sum."""
+    async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
+        """Add to today's cost, unless the sum would pass the limit: checked and added at once."""
         ...
 
 
@@ -57,27 +60,21 @@ class Budget:
 
     async def reserve(self, tokens: int) -> Cost:
         """Take a question's estimated cost. Raises `BudgetSpent`: nothing was taken."""
-        asked = self._cost(tokens)
+        asked = self.cost(tokens)
         if not (self.spent + asked).within(self._request):
             raise BudgetSpent("the budget of this request is spent")
         self.spent += asked
-        if not (await self._daily.add(asked)).within(self._day):
-            await self._give_back(asked)
+        if not await self._daily.add(asked, self._day):
+            self.spent += -asked
             raise BudgetSpent("the budget of this day is spent")
         return asked
 
     async def settle(self, reserved: Cost, tokens: int) -> None:
         """Replace an estimate by the tokens that were counted; 0 leaves the estimate."""
-        if tokens:
-            counted = self._cost(tokens)
-            difference = Cost(0, counted.tokens - reserved.tokens, counted.micros - reserved.micros)
+        if tokens and (difference := self.cost(tokens) + -reserved) != Cost():
             self.spent += difference
             await self._daily.add(difference)
 
-    async def _give_back(self, cost: Cost) -> None:
-        back = Cost(-cost.calls, -cost.tokens, -cost.micros)
-        self.spent += back
-        await self._daily.add(back)
-
-    def _cost(self, tokens: int) -> Cost:
+    def cost(self, tokens: int) -> Cost:
+        """What a question of so many tokens costs."""
         return Cost(1, tokens, -(-tokens * self._price // 1000))

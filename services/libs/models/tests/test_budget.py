@@ -14,11 +14,13 @@ class Day:
     def __init__(self) -> None:
         self.cost = Cost()
 
-    async def add(self, cost: Cost) -> Cost:
+    async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
         """As promised."""
-        self.cost += cost
         await asyncio.sleep(0)
-        return self.cost
+        if limit is not None and not (self.cost + cost).within(limit):
+            return False
+        self.cost += cost
+        return True
 
 
 def budget(day: Day, *, request: Cost = MANY, of_day: Cost = MANY) -> Budget:

@@ -183,6 +183,9 @@ class Coverage(_message.Message):
     SKIPPED_FIELD_NUMBER: _builtins.int
     JUDGED_BY_FIELD_NUMBER: _builtins.int
     RECORDED_FIELD_NUMBER: _builtins.int
+    MODEL_CALLS_FIELD_NUMBER: _builtins.int
+    MODEL_TOKENS_FIELD_NUMBER: _builtins.int
+    MODEL_MICROS_FIELD_NUMBER: _builtins.int
     statements: _builtins.int
     """Statements that were read."""
     candidates: _builtins.int
@@ -191,6 +194,12 @@ class Coverage(_message.Message):
     """Pairs that a judge decided, also as no conflict."""
     recorded: _builtins.int
     """Findings that were new or changed."""
+    model_calls: _builtins.int
+    """Calls of a language model; in a dry run those that it would make at most."""
+    model_tokens: _builtins.int
+    """Tokens of these calls, prompts and replies."""
+    model_micros: _builtins.int
+    """Their price, in millionths of the unit that DISSONANCE_LLM_PRICE is stated in."""
     @_builtins.property
     def abstained(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """Pairs that every judge abstained from, by reason, e.g. "NOT_ASSERTED"."""
@@ -213,10 +222,13 @@ class Coverage(_message.Message):
         skipped: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
         judged_by: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
         recorded: _builtins.int = ...,
+        model_calls: _builtins.int = ...,
+        model_tokens: _builtins.int = ...,
+        model_micros: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "candidates", b"candidates", "judged", b"judged", "judged_by", b"judged_by", "recorded", b"recorded", "skipped", b"skipped", "statements", b"statements"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "candidates", b"candidates", "judged", b"judged", "judged_by", b"judged_by", "model_calls", b"model_calls", "model_micros", b"model_micros", "model_tokens", b"model_tokens", "recorded", b"recorded", "skipped", b"skipped", "statements", b"statements"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -59,14 +59,14 @@ class OpenAiJudge:
     kind = Judge.LLM
 
     def __init__(self, model: ChatModel) -> None:
+        """Answers are kept by content, of the 10,000 pairs asked about last."""
         self._model = model
         self._prompt = resources.files(__package__).joinpath(PROMPT).read_text("utf-8")
         self._known: OrderedDict[bytes, Verdict | Abstention] = OrderedDict()
 
-    @property
-    def version(self) -> str:
-        """The prompt's file and the model's name."""
-        return f"{PROMPT.removesuffix('.md')} {self._model.name}"
+    def tokens(self, first: Side, second: Side) -> int:
+        """How many tokens judging a pair takes at most, in both orders."""
+        return 2 * self._question(first, second).tokens()
 
     async def judge(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
         """Judge two texts.
@@ -96,8 +96,7 @@ class OpenAiJudge:
         await self._model.close()
 
     async def _ask(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
-        data = {"first": _shown(first), "second": _shown(second)}
-        question = Question(self._prompt, data, _Said, MOST_TOKENS)
+        question = self._question(first, second)
         reserved = await budget.reserve(question.tokens())
         try:
             answer = await self._model.ask(question, lambda said: _verdict(said, first, second))
@@ -105,6 +104,10 @@ class OpenAiJudge:
             raise JudgeUnavailable(str(error)) from error
         await budget.settle(reserved, answer.tokens)
         return answer.value
+
+    def _question(self, first: Side, second: Side) -> Question[_Said]:
+        data = {"first": _shown(first), "second": _shown(second)}
+        return Question(self._prompt, data, _Said, MOST_TOKENS)
 
 
 def _shown(side: Side) -> dict[str, str]:

@@ -1,0 +1,189 @@
+"""Which pairs models are asked about, what they may cost, and what a failing one leaves behind."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+from concord_dissonance.domain.errors import JudgeUnavailable
+from concord_dissonance.domain.sides import Kind, Side
+from concord_dissonance.domain.statements import Coverage
+from concord_dissonance.domain.verdicts import (
+    Abstained,
+    Abstention,
+    ConflictClass,
+    Judge,
+    Reason,
+    Verdict,
+)
+from concord_dissonance.usecases.ask_models import AskModels
+from concord_models.budget import Budget, Cost
+
+MANY = Cost(1_000, 1_000_000, 1_000_000)
+UNKNOWN = Abstention(Abstained.UNKNOWN_FILLERS)
+
+
+def side(name: str, kind: Kind = Kind.FACT) -> Side:
+    """A memory or an edge."""
+    return Side(name, 1, kind, f"The text of {name}.")
+
+
+def pairs(count: int) -> list[tuple[Side, Side]]:
+    """Different pairs."""
+    return [(side(f"a{number}"), side(f"b{number}")) for number in range(count)]
+
+
+class Day:
+    """Today's cost, in memory."""
+
+    def __init__(self) -> None:
+        self.cost = Cost()
+
+    async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
+        """As promised."""
+        if limit is not None and not (self.cost + cost).within(limit):
+            return False
+        self.cost += cost
+        return True
+
+
+@dataclass
+class Model:
+    """A judge that finds a contradiction in every pair, until it fails."""
+
+    kind: Judge = Judge.LLM
+    fails_after: int = 10_000
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    at_once: int = 0
+    most_at_once: int = 0
+
+    def tokens(self, first: Side, second: Side) -> int:
+        """Ten a pair; the local model none."""
+        del first, second
+        return 10 if self.kind is Judge.LLM else 0
+
+    async def judge(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
+        """As promised."""
+        if self.kind is Judge.LLM:
+            await budget.reserve(10)
+        self.asked.append((first.id, second.id))
+        place = len(self.asked)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        await asyncio.sleep(0)
+        self.at_once -= 1
+        if place > self.fails_after:
+            raise JudgeUnavailable("gone")
+        if self.kind is Judge.NLI:
+            return Abstention(Abstained.UNSURE)
+        return Verdict(ConflictClass.CONTRADICTION, self.kind, Reason.MODEL, 0.75)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def asking(*judges: Model, request: Cost = MANY, spaces: Sequence[str] = ("home",)) -> AskModels:
+    """The use case at two millionths a token."""
+    return AskModels(
+        judges,
+        lambda _: Budget(request, MANY, Day(), micros_per_1000_tokens=2_000),
+        frozenset(spaces),
+    )
+
+
+async def test_models_are_asked_where_the_exact_judges_abstained() -> None:
+    """D4 A verdict stands, and so does an abstention that says there is nothing to compare."""
+    model, covered = Model(), Coverage()
+    models = asking(model)
+    exact = Verdict(ConflictClass.NONE, Judge.STRUCTURAL, Reason.SAME_VALUE, 1.0)
+    before = [exact, Abstention(Abstained.NOT_ASSERTED), Abstention(Abstained.OTHER_SCOPE), UNKNOWN]
+
+    said = await models(models.begin("home", covered), pairs(4), before)
+
+    assert said[:3] == before[:3]
+    assert isinstance(said[3], Verdict)
+    assert said[3].judge is Judge.LLM
+    assert model.asked == [("a3", "b3")]
+    assert not covered.is_degraded
+
+
+async def test_edges_are_shown_to_no_model() -> None:
+    """D4 Typed facts are decided exactly, or not at all."""
+    model = Model()
+    models = asking(model)
+    of_edges = [(side("a", Kind.EDGE), side("b", Kind.EDGE))]
+
+    assert await models(models.begin("home", Coverage()), of_edges, [UNKNOWN]) == [UNKNOWN]
+    assert not model.asked
+
+
+async def test_memories_go_to_an_endpoint_only_where_that_is_switched_on() -> None:
+    """D11 Another space's memories are shown to the local model alone."""
+    remote, local = Model(), Model(kind=Judge.NLI)
+    models = asking(local, remote)
+
+    await models(models.begin("elsewhere", Coverage()), pairs(1), [UNKNOWN])
+
+    assert local.asked == [("a0", "b0")]
+    assert not remote.asked
+
+
+async def test_the_next_judge_is_asked_when_one_abstains() -> None:
+    """D4 From cheap to dear: the endpoint is asked what the local model cannot say."""
+    local, remote = Model(kind=Judge.NLI), Model()
+    models = asking(local, remote)
+
+    (said,) = await models(models.begin("home", Coverage()), pairs(1), [UNKNOWN])
+
+    assert isinstance(said, Verdict)
+    assert local.asked == remote.asked == [("a0", "b0")]
+
+
+async def test_a_model_that_fails_leaves_a_degraded_check() -> None:
+    """D1 D11 What it said before stands; what it was not asked about is counted."""
+    model, covered = Model(fails_after=3), Coverage()
+    models = asking(model)
+
+    said = await models(models.begin("home", covered), pairs(20), [UNKNOWN] * 20)
+
+    assert sum(isinstance(each, Verdict) for each in said) == 3
+    assert covered.is_degraded
+    assert covered.skipped == {"LLM_UNAVAILABLE": 17}
+    assert len(model.asked) <= 3 + 4, "asked on after it had failed"
+
+
+@pytest.mark.parametrize("limit", [Cost(5, 10**6, 10**6), Cost(99, 50, 10**6), Cost(99, 999, 100)])
+async def test_a_spent_budget_leaves_a_degraded_check(limit: Cost) -> None:
+    """D11 Calls, tokens and money each end the asking, and the reply says what they came to."""
+    model, covered = Model(), Coverage()
+    models = asking(model, request=limit)
+
+    said = await models(models.begin("home", covered), pairs(20), [UNKNOWN] * 20)
+
+    assert sum(isinstance(each, Verdict) for each in said) == len(model.asked) == 5
+    assert covered.skipped == {"LLM_BUDGET_SPENT": 15}
+    assert covered.is_degraded
+    assert (covered.model_calls, covered.model_tokens, covered.model_micros) == (5, 50, 100)
+
+
+async def test_a_dry_check_asks_nothing_and_says_what_it_would_cost() -> None:
+    """D11 The estimate is of every pair that a model would be asked about."""
+    model, covered = Model(), Coverage()
+    models = asking(model)
+
+    said = await models(models.begin("home", covered, is_dry=True), pairs(7), [UNKNOWN] * 7)
+
+    assert said == [UNKNOWN] * 7
+    assert not model.asked
+    assert (covered.model_calls, covered.model_tokens, covered.model_micros) == (7, 70, 140)
+    assert not covered.is_degraded
+
+
+async def test_few_questions_are_under_way_at_once() -> None:
+    """D11 A check sends at most four questions at a time."""
+    model = Model()
+    models = asking(model)
+
+    await models(models.begin("home", Coverage()), pairs(40), [UNKNOWN] * 40)
+
+    assert model.most_at_once <= 4
