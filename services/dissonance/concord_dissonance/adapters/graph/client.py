@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import grpc
 from concord.graph.v1 import (
@@ -23,6 +24,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.channel import connect
 from concord_chassis.failure import from_rpc_error
 from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
+from concord_models.budget import Cost
 
 from concord_dissonance.adapters.decisions import class_of
 from concord_dissonance.adapters.graph import messages
@@ -32,6 +34,9 @@ from concord_dissonance.domain.reviews import Resolve
 from concord_dissonance.domain.sides import RelationRule
 from concord_dissonance.domain.statements import Finding, Recorded, Statement
 from concord_dissonance.ports import PRINCIPAL, Changed, Conflict, Judged, Position
+
+if TYPE_CHECKING:  # the name exists for type checkers only
+    from concord.graph.v1.record_pb2_grpc import RecordServiceAsyncStub
 
 GRAPH = "graph"
 PAGE = 200
@@ -86,6 +91,10 @@ class GraphClient:
             request.page_token = found.next_page_token
             if not request.page_token:
                 return rules
+
+    def daily_cost(self, space: str) -> "DailyCostOfSpace":
+        """What models cost a space today, in graph's records."""
+        return DailyCostOfSpace(self._records, self._tokens, space)
 
     async def edges(self, space: str) -> AsyncIterator[Sequence[Statement]]:
         """Every live edge that states something, in pages."""
@@ -300,3 +309,22 @@ def _is_checked(memory: type_pb2.Memory) -> bool:
     """Whether a memory is a fact or a plan that is current."""
     gone = memory.HasField("forget_time") or memory.HasField("erase_time")
     return memory.kind in CHECKED_KINDS and not gone and not memory.supersession.is_superseded
+
+
+class DailyCostOfSpace:
+    """What models cost a space today: port `DailyCost` over graph's records."""
+
+    def __init__(self, records: "RecordServiceAsyncStub", tokens: OwnTokens, space: str) -> None:
+        self._records, self._tokens, self._space = records, tokens, space
+
+    async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
+        """Add to it, unless the sum would pass the limit."""
+        request = record_pb2.AddModelSpendRequest(
+            spend=_spend(cost), limit=None if limit is None else _spend(limit)
+        )
+        metadata = self._tokens.of(self._space)
+        return (await own(GRAPH, self._records.AddModelSpend(request, metadata=metadata))).added
+
+
+def _spend(cost: Cost) -> record_pb2.ModelSpend:
+    return record_pb2.ModelSpend(calls=cost.calls, tokens=cost.tokens, micros=cost.micros)
