@@ -3,19 +3,19 @@
 from collections.abc import Callable
 
 import pytest
+from concord.dissonance.v1.dissonance_pb2 import (
+    CHECK_STATUS_COMPLETE,
+    CheckDissonanceResponse,
+    ListConflictsResponse,
+    ResolveDissonanceResponse,
+    ReviewConflictResponse,
+)
 from concord.graph.v1.conflict_pb2 import (
     CONFLICT_STATE_CONFIRMED,
     CONFLICT_STATE_DISMISSED,
     CONFLICT_STATE_EXCEPTION,
     CONFLICT_STATE_RESOLVED,
     GetConflictResponse,
-)
-from concord.dissonance.v1.dissonance_pb2 import (
-    CHECK_STATUS_COMPLETE,
-    CheckDissonanceResponse,
-    ListConflictsResponse,
-    ReviewConflictResponse,
-    ResolveDissonanceResponse,
 )
 from concord_testing.command_line import CommandLine
 

@@ -42,15 +42,23 @@ def checked(
         parts.append(text(f"The check is incomplete: {what}.", "bold red"))
     if coverage.abstained:
         parts.append(text(f"Undecided: {_counted(coverage.abstained)}", "dim"))
+    if coverage.model_calls:
+        said = (
+            f"Language model: {plural(coverage.model_calls, 'call')}, "
+            f"{plural(coverage.model_tokens, 'token')}, {coverage.model_micros / 1e6:.2f} of money"
+        )
+        parts.append(text(said, "dim"))
     return parts
 
 
 def listed(
-    conflicts: Sequence[conflict_pb2.Conflict], proposals: Mapping[str, int] | None = None
+    conflicts: Sequence[conflict_pb2.Conflict],
+    proposals: Mapping[str, int] | None = None,
+    none: str = "No conflicts.",
 ) -> RenderableType:
     """A table of conflicts. `proposals`: the numbers of those that wait, by conflict id."""
     if not conflicts:
-        return text("No conflicts.", "dim")
+        return text(none, "dim")
     made = table("Conflict", "State", "Class", "#Sure", "Sides", "#Proposal")
     for each in conflicts:
         number = (proposals or {}).get(each.id, 0)

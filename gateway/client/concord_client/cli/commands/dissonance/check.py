@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LONG = 600.0
 """Seconds that a check of a whole space may take."""
+NOTHING_NEW = "Nothing was found. What was found before: concord conflicts"
 
 
 def check(
@@ -72,7 +73,7 @@ def _around(session: Session, request: "CheckDissonanceRequest") -> None:
     from concord_client.cli.render.conflict_page import checked, listed
     from concord_client.cli.render.page import show
 
-    show(*checked(reply.status, reply.coverage), listed(reply.conflicts))
+    show(*checked(reply.status, reply.coverage), listed(reply.conflicts, none=NOTHING_NEW))
 
 
 def _whole(session: Session, *, full: bool, dry_run: bool) -> None:
@@ -104,4 +105,4 @@ def _shown(events: "Iterator[DetectContradictionsResponse]") -> None:
                 found.append(event.conflict)
             else:
                 end = event.summary
-    show(*checked(end.status, end.coverage), listed(found))
+    show(*checked(end.status, end.coverage), listed(found, none=NOTHING_NEW))
