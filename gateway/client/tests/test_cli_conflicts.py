@@ -87,10 +87,10 @@ def test_a_resolution_supersedes_one_side(
 def test_a_check_finds_what_disagrees(concord: CommandLine, unique: Unique) -> None:
     """W4 D1 A check around a node records a conflict, once; a dry run records none."""
     city, one, other = unique("city"), unique("north"), unique("south")
-    concord.done("relation", unique("LIES_IN"), "--functional")
     relation = unique("LIES_IN")
+    concord.done("relation", relation, "--functional", "--temporal-class", "eternal")
     for value in (one, other):
-        concord.done("add", f"{city} lies in {value}.", "--fact", f"{city} {relation} {value}")
+        concord.done("add", f"{city} lies in {value}.", "--fact", f"{city}|{relation}|{value}")
 
     tried = concord.reply(CheckDissonanceResponse, "check", city, "--dry-run")
     found = concord.reply(CheckDissonanceResponse, "check", city)
@@ -101,12 +101,13 @@ def test_a_check_finds_what_disagrees(concord: CommandLine, unique: Unique) -> N
     assert not tried.conflicts[0].id
     assert again.coverage.recorded == 0
     read = concord.reply(GetConflictResponse, "conflict", found.conflicts[0].id)
-    assert read.conflict.etag == found.conflicts[0].etag
+    assert read.conflict.conflict_class == found.conflicts[0].conflict_class
 
 
 def test_an_unknown_conflict_is_said_so(concord: CommandLine) -> None:
     """W4 G13 A misspelt id is a miss, for reading and for each review."""
-    failed = concord.failed("conflict", "nothing")
-    assert "There is no conflict 'nothing'" in failed
+    assert "There is no conflict 'nothing'" in concord("conflict", "nothing").stderr
     for command in (("confirm", "nothing"), ("except", "nothing", "x"), ("resolve", "nothing")):
-        assert "NOT_FOUND" in concord.failed(*command)
+        result = concord(*command)
+        assert result.exit_code == 1
+        assert "NOT_FOUND" in result.stderr
