@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from concord.graph.v1.dialogue_pb2 import AppendDialogueResponse, ListDialogueResponse
 from concord.graph.v1.episode_pb2 import AddEpisodeResponse, ListEpisodesResponse
+from concord.graph.v1.session_pb2 import ListSessionsResponse
 from concord.graph.v1.working_memory_pb2 import ListWorkingMemoryResponse, PutWorkingMemoryResponse
 from concord.type.v1 import type_pb2
 from concord_testing.command_line import CommandLine
@@ -48,6 +49,22 @@ def test_say_and_dialogue_take_every_option(concord: CommandLine, unique: Unique
     assert "--page-token" in concord.done("dialogue", session, "--limit", "1")
     got = concord.done("get", first.turns[0].id)
     assert ["turn", "1"] in [line.split() for line in got.splitlines()]
+
+
+def test_a_session_is_listed_and_ended(concord: CommandLine, unique: Unique) -> None:
+    """W4 M7 Ending again changes nothing; one that nobody used is refused with its reason."""
+    name = unique("talk")
+    concord.done("say", name, "Ada", "Hello")
+    listed = concord.reply(ListSessionsResponse, "session", "list", "--state", "open")
+    ended = concord.done("session", "end", name)
+
+    assert listed.sessions[0].id == name
+    assert name in ended
+    assert concord.done("session", "end", name) == ended
+    assert name in concord.done("session", "list", "--state", "ended")
+    refused = concord("session", "end", unique("silence"))
+    assert refused.exit_code == 1
+    assert "ITEM_NOT_FOUND" in refused.stderr
 
 
 def test_episodes_are_kept_and_listed(concord: CommandLine, unique: Unique) -> None:

@@ -27,6 +27,7 @@ from concord_client.cli.commands.memories import (
     link,
     list_,
     search,
+    session,
     update,
     working,
 )
@@ -116,6 +117,7 @@ app.command("say")(dialogue.say)
 app.command("dialogue")(dialogue.dialogue)
 app.command("episode")(episode.episode)
 app.command("episodes")(episode.episodes)
+app.add_typer(session.app, name="session")
 app.command("hold")(working.hold)
 app.command("working")(working.working)
 app.command("history")(erase.history)

@@ -152,3 +152,10 @@ class CheckScope(Choice, module="concord.dissonance.v1.dissonance_pb2"):
 
     RECENT = "recent"
     FULL = "full"
+
+
+class SessionState(Choice, module="concord.graph.v1.session_pb2"):
+    """Whether a session goes on."""
+
+    OPEN = "open"
+    ENDED = "ended"

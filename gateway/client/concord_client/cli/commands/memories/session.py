@@ -1,0 +1,73 @@
+"""`concord session`: spans of work that callers name, and when they ended."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.choices import SessionState
+from concord_client.cli.options import LimitOption, PageTokenOption
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+
+if TYPE_CHECKING:
+    from concord.graph.v1 import session_pb2
+
+app = typer.Typer(no_args_is_help=True, help="End and list sessions.")
+
+
+@app.command()
+def end(
+    ctx: typer.Context,
+    session_id: Annotated[str, typer.Argument(metavar="SESSION", help="Its id.")],
+    *,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """End a session; one that has ended stays as it is. When it is used again, it begins anew."""
+    from concord.graph.v1.session_pb2 import EndSessionRequest
+
+    session = Session.of(ctx, space, as_json)
+    with session.client() as client:
+        reply = client.session.EndSession(EndSessionRequest(session_id=session_id))
+    if session.as_json:
+        session.reply(reply)
+        return
+    _show([reply.session])
+
+
+@app.command(name="list")
+def list_(
+    ctx: typer.Context,
+    *,
+    state: Annotated[SessionState | None, typer.Option(help="Only those.")] = None,
+    limit: LimitOption = 50,
+    page_token: PageTokenOption = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List sessions, the last used first."""
+    from concord.graph.v1.session_pb2 import ListSessionsRequest
+
+    from concord_client.cli.render.page import show_more
+
+    session = Session.of(ctx, space, as_json)
+    request = ListSessionsRequest(page_size=limit, page_token=page_token)
+    if state:
+        request.state = state.value_of()
+    with session.client() as client:
+        reply = client.session.ListSessions(request)
+    if session.as_json:
+        session.reply(reply)
+        return
+    _show(reply.sessions)
+    show_more(reply.next_page_token)
+
+
+def _show(sessions: "Iterable[session_pb2.Session]") -> None:
+    from concord_client.cli.render.page import show, table, text, when
+
+    made = table("Session", "Began", "Last used", "Ended")
+    for each in sessions:
+        ended = when(each.end_time) if each.HasField("end_time") else ""
+        made.add_row(text(each.id), when(each.start_time), when(each.last_use_time), ended)
+    show(made)
