@@ -18,6 +18,9 @@ from concord_dissonance.ports import Conflict, Governance, Graph, Proposal
 MOST_PENDING = 20
 """Dissonance's proposals that wait in a space; governance holds it to that, too."""
 
+_OF_THE_SPACE = frozenset({"ERROR_REASON_GENESIS_MISSING", "ERROR_REASON_TOO_MANY_PENDING"})
+"""Why nothing at all is proposed in a space; other refusals are one conflict's own."""
+
 
 class Proposals:
     """The use case: brings the proposals of a space in line with its conflicts."""
@@ -63,9 +66,10 @@ class Proposals:
             try:
                 await self._governance.propose(space, _request_id(each), each.proposal)
             except ServiceRefused as refused:
-                # Without a genesis nothing is proposed; a conflict may have changed meanwhile.
                 self._log.info("not proposed", space=space, conflict=each.id, why=refused.reason)
-                return
+                if refused.reason in _OF_THE_SPACE:
+                    return
+                continue
             room -= 1
 
     async def _was_proposed(self, space: str, conflict: Conflict) -> bool:

@@ -240,6 +240,8 @@ class _Walk:
             edge = None if edge_id in self._in_row else await self._tx.edge(edge_id)
             if edge is None or edge.deleted or edge.is_lineage:
                 continue
+            if is_constitutive(edge) and not self._down:
+                continue  # no later value supersedes it
             beyond = _beyond(edge, await self._tx.succession(edge, MOST_FORMER), down=self._down)
             self._in_row |= beyond
             found |= beyond
@@ -253,6 +255,7 @@ def _beyond(edge: Edge, row: Sequence[Edge], *, down: bool) -> set[str]:
         for each in row
         if each.effective_from != edge.effective_from
         and (each.effective_from < edge.effective_from) == down
+        and not (down and is_constitutive(each))
     ]
     instants = [each.effective_from for each in others if each.target != edge.target]
     if not instants:
