@@ -377,7 +377,7 @@ class World:
         return conflict_pb2_grpc.ConflictServiceStub(channel)
 
     def _of_dissonance(self, space: str) -> str:
-        scopes = SCOPES | {"conflict:record"}
+        scopes = SCOPES | {"conflict:write"}
         return self.dissonance_issuer.mint(Caller(space, "dissonance", scopes, "SYSTEM"))
 
 

@@ -8,7 +8,7 @@ GRANTED_BY = {
     "audit:read": {Scope.READ},
     "callers:resolve": set(),
     "confirm:write": set(),
-    "conflict:record": set(),
+    "conflict:write": set(),
     "decisions:write": {Scope.GOVERN},
     "dissonance:read": {Scope.READ},
     "dissonance:write": {Scope.WRITE},

@@ -40,7 +40,7 @@ from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 from haunting import haunt, haunt_ledger
 
-OF_NO_SPACE = SERVICE_SCOPES - {"granted:write"} | {"spaces:write", "spaces:list"}
+OF_NO_SPACE = SERVICE_SCOPES - {"conflict:write", "granted:write"} | {"spaces:write", "spaces:list"}
 """Permissions of services that follow all spaces, and of operators, who make and delete them."""
 CLIENTS = [name for name, each in METHODS.items() if permission(each) not in OF_NO_SPACE]
 WRITES = [name for name in CLIENTS if carries_request_id(METHODS[name].input_type)]

@@ -63,7 +63,7 @@ SCOPES = frozenset(
     {
         *("graph:read", "graph:write", "memory:read", "memory:write"),
         *("governed:read", "governed:write", "enrolment:write", "granted:write"),
-        *("space:write", "feed:all", "confirm:write", "conflict:record", "record:all"),
+        *("space:write", "feed:all", "confirm:write", "conflict:write", "record:all"),
     }
 )
 SECRET = "one-time-secret"

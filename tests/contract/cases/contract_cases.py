@@ -1,6 +1,7 @@
 """The table: each method's full name and its cases."""
 
 from access_contracts import ACCESS
+from conflict_contracts import CONFLICT
 from contract_registry import Contract
 from dialogue_contracts import DIALOGUE
 from episode_contracts import EPISODE
@@ -28,6 +29,7 @@ SERVED = {
     "concord.graph.v1.RelationService": RELATION,
     "concord.graph.v1.SessionService": SESSION,
     "concord.graph.v1.RecordService": RECORD,
+    "concord.graph.v1.ConflictService": CONFLICT,
     "concord.graph.v1.GovernedChangeService": GOVERNED,
     "concord.graph.v1.ChangeFeedService": FEED,
     "concord.governance.v1.AccessService": ACCESS,

@@ -12,6 +12,7 @@ from typing import Any  # what the dynamic calls give back
 
 from concord.governance.v1 import access_pb2, audit_pb2, proposal_pb2
 from concord.graph.v1 import (
+    conflict_pb2,
     dialogue_pb2,
     episode_pb2,
     governed_pb2,
@@ -26,13 +27,15 @@ from concord.type.v1 import type_pb2
 from concord_client.transfer import agreed_in
 from concord_client.trust import signing
 from contract_governance import GRANT_KEY, followed, governed_live, ledger_of
-from contract_live import NOW, OPERATOR, Live, governing, graph_app, graph_live, member
+from contract_live import NOW, OPERATOR, Live, dissonant, governing, graph_app, graph_live, member
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import Message
 
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
 EXPIRE_TIME = datetime.fromtimestamp(NOW // 1_000_000, UTC) + timedelta(days=1)
 MADE = 3
+CONFLICTS = "concord.graph.v1.ConflictService"
+"""Dissonance has methods of the same names."""
 POLICY = sha256(b"policy").hexdigest()
 
 
@@ -115,6 +118,10 @@ class Home:
     creed_id: str = ""  # constitutive
     creed_etag: str = ""
     turn_ids: tuple[str, ...] = ()  # of the session "talk"
+    conflict_id: str = ""  # a potential one of two memories, the older one
+    conflict_etag: str = ""
+    dismissed_id: str = ""  # a conflict that somebody dismissed
+    dismissed_etag: str = ""
     episode_id: str = ""  # the older one
     entry_id: str = ""  # in working memory, the older one
     waiting: Any = None  # a proposal: weakens the rock, unanswered
@@ -227,7 +234,7 @@ async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
     )
     for furnisher in (
         _with_relations,
-        *(_with_nodes_and_edges, _with_memories, _with_layers),
+        *(_with_nodes_and_edges, _with_memories, _with_conflicts, _with_layers),
         *(_with_what_defines, _with_proposals, _with_key, _with_pages),
     ):
         home = await furnisher(live, home)
@@ -369,6 +376,54 @@ async def _with_memories(live: Live, home: Home) -> Home:
         erase_id=erased.erase_id,
         gone_id=gone.id,
         gone_etag=gone.etag,
+    )
+
+
+async def _with_conflicts(live: Live, home: Home) -> Home:
+    """Record two findings about memories, and dismiss one."""
+    who = member(home.space)
+    got = [
+        (await live.tell(who, "GetMemory", memory_pb2.GetMemoryRequest(id=i, peek=True))).memory
+        for i in (home.memory_id, "heir", "shared/one")
+    ]
+    found = conflict_pb2.RecordConflictsRequest(
+        request_id="k1", findings=[disagreement(*got[:2]), disagreement(*got[1:])]
+    )
+    kept = (await live.tell(dissonant(home.space), "RecordConflicts", found)).findings
+    conflicts = [
+        (
+            await live.tell(
+                who, "GetConflict", conflict_pb2.GetConflictRequest(id=each.conflict_id)
+            )
+        ).conflict
+        for each in kept
+    ]
+    dismiss = conflict_pb2.ReviewConflictRequest(
+        request_id="k2",
+        conflict_id=conflicts[1].id,
+        etag=conflicts[1].etag,
+        decision=conflict_pb2.REVIEW_DECISION_DISMISS,
+    )
+    dismissed = (await live.tell(who, f"{CONFLICTS}.ReviewConflict", dismiss)).conflict
+    return replace(
+        home,
+        conflict_id=conflicts[0].id,
+        conflict_etag=conflicts[0].etag,
+        dismissed_id=dismissed.id,
+        dismissed_etag=dismissed.etag,
+    )
+
+
+def disagreement(one: type_pb2.Memory, other: type_pb2.Memory) -> conflict_pb2.Finding:
+    """Return a finding about two memories."""
+    return conflict_pb2.Finding(
+        first_id=one.id,
+        first_etag=one.etag,
+        second_id=other.id,
+        second_etag=other.etag,
+        conflict_class=conflict_pb2.CONFLICT_CLASS_CONTRADICTION,
+        judge=conflict_pb2.JUDGE_LEXICAL,
+        confidence=0.9,
     )
 
 
@@ -533,6 +588,7 @@ def paged(home: Home) -> dict[str, Any]:
         "QueryNeighbors": graph_pb2.QueryNeighborsRequest(
             start=type_pb2.EdgeEnd(name="Ada"), page_size=1, include_superseded=True, peek=True
         ),
+        f"{CONFLICTS}.ListConflicts": conflict_pb2.ListConflictsRequest(page_size=1),
         "ListProposals": proposal_pb2.ListProposalsRequest(page_size=1),
         "ListAuditEntries": audit_pb2.ListAuditEntriesRequest(page_size=1),
         "ListRelations": relation_pb2.ListRelationsRequest(page_size=1),

@@ -25,7 +25,8 @@ NOW = 1_800_000_000_000_000
 """Where the clock of every deployment here stands: 2027-01-15T08:00Z, in microseconds."""
 
 SERVICE_SCOPES = frozenset(
-    {"feed:all", "confirm:write", "granted:write", "callers:resolve", "record:all"}
+    {"feed:all", "confirm:write", "conflict:write", "granted:write", "callers:resolve"}
+    | {"record:all"}
 )
 """What only Concord's own services hold."""
 
@@ -69,6 +70,11 @@ def member(space: str, principal: str = "agent-1") -> Caller:
 def governing(space: str) -> Caller:
     """Return governance, which alone may apply a change, with a client's scopes too."""
     return Caller(space, GOVERNANCE, member(space).scopes | {"granted:write"}, "SYSTEM")
+
+
+def dissonant(space: str) -> Caller:
+    """Return dissonance, which alone records findings, with a client's scopes too."""
+    return Caller(space, "dissonance", member(space).scopes | {"conflict:write"}, "SYSTEM")
 
 
 OPERATOR = Caller("concord:system", "ops", scopes() - SERVICE_SCOPES, "HUMAN")

@@ -65,7 +65,7 @@ SERVICE_PERMISSIONS = frozenset(
     {
         "callers:resolve",
         "confirm:write",
-        "conflict:record",
+        "conflict:write",
         "feed:all",
         "granted:write",
         "record:all",

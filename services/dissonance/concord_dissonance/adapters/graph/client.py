@@ -47,7 +47,7 @@ SILENCE = 30.0
 """Seconds without even a keep-alive after which the feed counts as lost."""
 CHECKED_KINDS = (type_pb2.MEMORY_KIND_FACT, type_pb2.MEMORY_KIND_PLAN)
 """What a check of a space looks at: journals and turns are episodic (D3)."""
-_SCOPES = frozenset({"graph:read", "memory:read", "conflict:record", "record:all"})
+_SCOPES = frozenset({"graph:read", "memory:read", "conflict:write", "record:all"})
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
 _JUDGED_KINDS = frozenset({type_pb2.ITEM_KIND_EDGE, type_pb2.ITEM_KIND_MEMORY})
 _UNJUDGED = frozenset(
