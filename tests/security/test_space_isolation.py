@@ -12,6 +12,7 @@ import grpc
 import pytest
 import pytest_asyncio
 from concord.graph.v1 import (
+    conflict_pb2,
     dialogue_pb2,
     episode_pb2,
     graph_pb2,
@@ -45,6 +46,7 @@ OF_NO_SPACE = SERVICE_SCOPES - {"conflict:write", "granted:write"} | {"spaces:wr
 CLIENTS = [name for name, each in METHODS.items() if permission(each) not in OF_NO_SPACE]
 WRITES = [name for name in CLIENTS if carries_request_id(METHODS[name].input_type)]
 READS = [name for name in CLIENTS if name not in WRITES]
+RECORD = "concord.graph.v1.ConflictService.RecordConflicts"
 SHARED = pytest.mark.asyncio(loop_scope="module")
 
 AGED = type_pb2.AsOf()
@@ -151,10 +153,10 @@ def reads(method: str, template: Template) -> Iterator[Request]:
     a, short = template.a, method.rpartition(".")[2]
     yield CONTRACTS[method].request(a)
     yield from more_reads(a).get(short, [])
-    if short in paged(a):
+    for name in paged(a).keys() & {short, method}:
         for home in (a, template.b):
-            page = paged(a)[short]
-            page.page_token = home.page_tokens[short]
+            page = paged(a)[name]
+            page.page_token = home.page_tokens[name]
             yield page
 
 
@@ -287,6 +289,10 @@ async def test_an_etag_of_the_other_space_opens_nothing(
     async with governed_live(store, template.enrolment) as live:
         answer = await live.ask(CONTRACTS[method].caller(a), method, request)
 
+    if method == RECORD:  # says so of each finding
+        (finding,) = answer.reply.findings
+        assert finding.outcome == conflict_pb2.FINDING_OUTCOME_STALE
+        return
     assert answer.code in {grpc.StatusCode.ABORTED, grpc.StatusCode.FAILED_PRECONDITION}
     assert answer.reason in {"ERROR_REASON_ETAG_MISMATCH", "ERROR_REASON_GRANT_INVALID"}
 
