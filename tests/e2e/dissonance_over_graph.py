@@ -158,9 +158,12 @@ class Dissonant:
 
 @asynccontextmanager
 async def dissonant(
-    world: World, *, with_search: bool = True, follow: bool = True, **elsewhere: str
+    world: World, *, with_search: bool = True, follow: bool = True, **settings: object
 ) -> AsyncIterator[Dissonant]:
-    """Run dissonance, with search unless it is to be dead, until the block ends."""
+    """Run dissonance, with search unless it is to be dead, until the block ends.
+
+    `settings`: those of dissonance, instead of its own.
+    """
     async with AsyncExitStack() as stack:
         addresses: Mapping[str, str] = {
             "graph_address": world.graph.address,
@@ -170,7 +173,7 @@ async def dissonant(
         if with_search:
             addresses = {**addresses, "search_address": await _search(stack, world)}
         app = build_dissonance(
-            Addresses(**{**addresses, **elsewhere}),
+            Addresses.model_validate({**addresses, **settings}),
             world.dissonance_issuer,
             clock=world.clock,  # type: ignore[arg-type] # microseconds
             log=QUIET,
