@@ -12,6 +12,7 @@ DISTRIBUTIONS := protos $(LIBRARIES:%=services/libs/%) services/graph services/s
 TESTING := services/libs/testing
 # Checked one by one: each has its own conftest and its own modules beside the tests.
 TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)
+READ_TESTS := $(foreach name,nodes edges memories episodes near_names as_of_reads,services/graph/tests/test_$(name).py)
 NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests
 PYTEST := $(BIN)/python -W error -m pytest
 # Tests write much that is thrown away: into memory, where there is such a folder.
@@ -20,7 +21,7 @@ test test-neo4j soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.
 test test-neo4j soak chaos: export PYTHONDONTWRITEBYTECODE :=
 PARALLEL := -n auto --dist worksteal
 
-.PHONY: menu setup setup-dev run demo test test-neo4j neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
+.PHONY: menu setup setup-dev run demo test reads test-neo4j neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
 
 menu: ## print this menu
 	@echo "make ..."
@@ -47,6 +48,12 @@ neo4j-up: $(VENV)/run.stamp ## start a Neo4j on loopback without Docker (JDK 17,
 
 neo4j-down: $(VENV)/run.stamp ## stop that Neo4j and remove its data
 	@$(BIN)/python -m concord_neo4j down .neo4j
+
+reads: $(VENV)/dev.stamp ## see that tests take the verification reads to the last branch
+	folder=$$(mktemp -d); trap 'rm -r $$folder' EXIT; export COVERAGE_FILE=$$folder/data; \
+	$(BIN)/coverage run --branch --include='services/graph/concord_graph/*' -m pytest -q $(READ_TESTS); \
+	$(BIN)/coverage json -q -o $$folder/report.json; \
+	$(BIN)/python services/graph/tests/verification_reads.py $$folder/report.json
 
 lint: $(VENV)/dev.stamp types ## check style, imports, contracts and that generated code is fresh
 	$(BIN)/ruff check .
