@@ -18,7 +18,7 @@ from concord_graph.bootstrap import build
 from concord_graph.domain.errors import StoreUnusable
 from concord_graph.ports import Reads
 from concord_graph.usecases.read import touches
-from graph_world import Calls, Clock, World, refused, world
+from graph_world import START, Calls, Clock, World, refused, world
 
 
 def unusable(path: Path, *, busy_seconds: float = 0.05) -> str:
@@ -204,3 +204,19 @@ async def test_a_statement_ends_with_the_time_of_its_call(tmp_path: Path) -> Non
         assert await store.ready()
     finally:
         await store.close()
+
+
+async def test_only_counting_reads_does_not_wait_for_the_disk(tmp_path: Path) -> None:
+    """G6 What is written after reads were counted is as durable as before."""
+    store = open_store(tmp_path / "graph.db", Clock())
+
+    def level() -> int:
+        with store._file.transaction() as db:
+            return int(db.execute("PRAGMA synchronous").fetchone()[0])
+
+    levels: list[int] = []
+    await store.touch({("home", "m"): (1, START)}, lambda: levels.append(level()))
+    levels.append(await store._file.writing(level))
+
+    assert levels == [1, 2]
+    await store.close()

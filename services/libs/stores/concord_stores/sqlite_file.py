@@ -163,6 +163,17 @@ class SqliteFile:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
 
+    @contextmanager
+    def without_sync(self) -> Iterator[None]:
+        """Let this thread's commits not wait for the disk: should the power fail before the next
+        one that does, they are undone."""
+        db = self._connection()
+        db.execute("PRAGMA synchronous = NORMAL")
+        try:
+            yield
+        finally:
+            db.execute("PRAGMA synchronous = FULL")
+
     def close(self) -> None:
         """Close the file; what was committed stays. Twice is once."""
         self._writer.close()

@@ -234,7 +234,8 @@ class SqliteStore:
             " ON CONFLICT (space, id) DO UPDATE SET count = count + excluded.count,"
             " last_time = max(last_time, excluded.last_time), unannounced = 1"
         )
-        with ExitStack() as moving:
+        # no read waits for the disk, nor a write behind this: what is counted may be lost with it
+        with self._file.without_sync(), ExitStack() as moving:
             with self._transaction("BEGIN IMMEDIATE") as db:
                 db.execute(sql, (batch,))
                 if uses:
