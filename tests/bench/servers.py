@@ -22,6 +22,7 @@ from tests.bench import empty_rpc
 from tests.bench.timing import Lane
 
 TOKEN_LIFE = 3600.0
+HEALTH_INTERVAL = 1.0  # seconds, as a server's own; tests ask fifty times as often
 SCOPES = frozenset(
     [
         "bench:nothing",
@@ -84,7 +85,13 @@ async def served(
 ) -> AsyncIterator[Served]:
     """A server of `registrations` that logs every call, to nowhere."""
     with nowhere("bench") as log:
-        async with serving(registrations, translate=translate, log=log, issuer=issuer) as live:
+        async with serving(
+            registrations,
+            translate=translate,
+            log=log,
+            issuer=issuer,
+            health_interval=HEALTH_INTERVAL,
+        ) as live:
             yield Served(live)
 
 
