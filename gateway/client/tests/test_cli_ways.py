@@ -145,3 +145,19 @@ def test_a_page_of_what_failed_names_the_check(capsys: pytest.CaptureFixture[str
     assert proposal_page.why(failed).endswith("it was used or taken back before")
     assert proposal_page.why(rejected) == reason
     assert "it was used or taken back before" in capsys.readouterr().out
+
+
+def test_a_briefing_names_the_conflict_that_waits_for_a_review(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """D5 V9 A review is of a conflict, so its id stands there; a proposal says who is to sign."""
+    review = proposal_pb2.BriefingLine(
+        number=7, kind=proposal_pb2.PROPOSAL_KIND_RECLASSIFY, conflict_id="c-1"
+    )
+
+    show(*proposal_page.briefed(proposal_pb2.GetBriefingResponse(reviews=[review], review_count=1)))
+
+    shown = capsys.readouterr().out
+    assert "0 proposals waiting" in shown
+    assert "1 conflict for the agent to review" in shown
+    assert "c-1" in shown

@@ -179,7 +179,7 @@ def briefed(reply: proposal_pb2.GetBriefingResponse) -> "list[RenderableType]":
         shown.append(_waiting(reply.proposals))
     if reply.reviews:
         head = f"{plural(reply.review_count, 'conflict')} for the agent to review"
-        shown += ["", text(head, "bold"), _waiting(reply.reviews)]
+        shown += ["", text(head, "bold"), _reviews(reply.reviews)]
     if reply.conflicts:
         head = (
             f"Open conflicts: {reply.potential_count} potential, {reply.confirmed_count} confirmed"
@@ -200,6 +200,19 @@ def _waiting(lines: Iterable[proposal_pb2.BriefingLine]) -> "RenderableType":
             str(each.number),
             kind_of(each.kind),
             text(missing),
+            when(each.expire_time),
+            text(each.summary),
+        )
+    return made
+
+
+def _reviews(lines: Iterable[proposal_pb2.BriefingLine]) -> "RenderableType":
+    made = table("#No", "What", "Conflict", "Until", "Summary")
+    for each in lines:
+        made.add_row(
+            str(each.number),
+            kind_of(each.kind),
+            text(each.conflict_id),
             when(each.expire_time),
             text(each.summary),
         )
