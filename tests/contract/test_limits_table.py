@@ -5,6 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+import concord_dissonance.config
 import concord_gateway.config
 import concord_governance.config
 import concord_graph.config
@@ -22,6 +23,7 @@ MODELS: dict[str, tuple[type[BaseModel], ...]] = {
         concord_governance.config.SqliteConfig,
     ),
     "SEARCH_": (concord_search.config.SearchConfig,),
+    "DISSONANCE_": (concord_dissonance.config.DissonanceConfig,),
 }
 SETTINGS: dict[str, FieldInfo] = {
     f"{prefix}{name.upper()}": field

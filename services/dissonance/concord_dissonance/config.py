@@ -34,19 +34,19 @@ class Addresses(BaseModel):
     """Seconds for one attempt."""
     llm_attempts: int = Field(default=3, ge=1, le=10)
     """Attempts of one question."""
-    llm_price: int = Field(default=0, ge=0)
+    llm_price: int = Field(default=0, ge=0, le=1_000_000_000)
     """Price of 1,000 tokens, in millionths of a unit of money."""
-    llm_request_calls: int = Field(default=200, ge=0)
+    llm_request_calls: int = Field(default=200, ge=0, le=1_000_000_000)
     """Calls that one check may make."""
-    llm_request_tokens: int = Field(default=400_000, ge=0)
+    llm_request_tokens: int = Field(default=400_000, ge=0, le=1_000_000_000)
     """Tokens that one check may take."""
-    llm_request_money: int = Field(default=1_000_000, ge=0)
+    llm_request_money: int = Field(default=1_000_000, ge=0, le=1_000_000_000)
     """Money that one check may cost, in millionths."""
-    llm_day_calls: int = Field(default=5_000, ge=0)
+    llm_day_calls: int = Field(default=5_000, ge=0, le=1_000_000_000)
     """Calls that the checks of a space may make in a day (UTC)."""
-    llm_day_tokens: int = Field(default=10_000_000, ge=0)
+    llm_day_tokens: int = Field(default=10_000_000, ge=0, le=1_000_000_000)
     """Tokens that they may take."""
-    llm_day_money: int = Field(default=10_000_000, ge=0)
+    llm_day_money: int = Field(default=10_000_000, ge=0, le=1_000_000_000)
     """Money that they may cost, in millionths."""
 
     @model_validator(mode="after")
