@@ -14,6 +14,7 @@ import uvloop
 from tests.bench import (
     add,
     audit_log,
+    dissonance_cost,
     erasure,
     facts_read,
     framing,
@@ -45,6 +46,7 @@ BENCHES: Mapping[str, Bench] = {
     "gateway": gateway_hop.bench,
     "retrieval": retrieval.bench,
     "audit": audit_log.bench,
+    "dissonance-cost": dissonance_cost.bench,
     **values_in_time.BENCHES,
 }
 DATA_SETTING = "CONCORD_EVALUATION_DATA"

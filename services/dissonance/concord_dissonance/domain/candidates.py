@@ -94,14 +94,23 @@ def _ends_after(one: Statement, other: Statement) -> bool:
 
 def of_memories(memories: Sequence[Statement], similar: Near) -> set[Pair]:
     """Return pairs of memories that say alike things, by words or meaning, or share concepts."""
-    there = {memory.id: memory for memory in memories}
-    worded = near_in_words({memory.id: memory.side.text for memory in memories})
-    found: set[Pair] = set()
-    for memory_id in there:
-        ranked = _ranked(memory_id, worded, similar)
-        near = [other for other in ranked if other in there and other != memory_id]
-        found |= {pair_of(memory_id, other) for other in near[:PER_STATEMENT]}
+    nearest = nearest_each(memories, similar)
+    found = {pair_of(one, other) for one, others in nearest.items() for other in others}
     return found | near_in_concepts(memories)
+
+
+def nearest_each(memories: Sequence[Statement], similar: Near) -> dict[str, list[str]]:
+    """Return for each memory the ids of the nearest others, at most `PER_STATEMENT`, best first."""
+    there = {memory.id: memory.side.text for memory in memories}
+    worded = near_in_words(there)
+    return {
+        memory_id: [
+            other
+            for other in _ranked(memory_id, worded, similar)
+            if other in there and other != memory_id
+        ][:PER_STATEMENT]
+        for memory_id in there
+    }
 
 
 def _ranked(memory_id: str, worded: Near, similar: Near) -> list[str]:
