@@ -14,6 +14,8 @@ from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.verdicts import Abstained, Reason
 
 _MOST_FILLERS = 3
+_LEAST_SHARED = 2
+"""Words that a frame has at least: "(ticket 7)" and "(ticket 8)" claim nothing of one thing."""
 _VALUES = frozenset({Reason.NUMBER, Reason.QUANTITY, Reason.DATE})
 
 
@@ -56,7 +58,8 @@ def _is_one_frame(one: Clause, other: Clause, fillers: Sequence[Fillers]) -> boo
         token.stem for each in fillers for part in (each.first, each.second) for token in part
     }
     mine, yours = one.content.keys() - filled, other.content.keys() - filled
-    return bool(mine) and mine == yours
+    shared = [t for t in one.tokens if t.stem not in filled and not t.word.isdecimal()]
+    return bool(mine) and mine == yours and len(shared) >= _LEAST_SHARED
 
 
 def _apart(differing: Sequence[Compared]) -> Abstained | None:
