@@ -9,7 +9,7 @@ from pathlib import Path
 from concord_chassis.failure import Translate
 from concord_chassis.identity import Caller, TokenIssuer
 from concord_chassis.log import Logger, json_lines
-from concord_chassis.server import Registration, freeze_heap
+from concord_chassis.server import Registration, tune_collector
 from concord_graph.bootstrap import GraphApp, build
 from concord_search import bootstrap as search_parts
 from concord_search.config import IndexConfig
@@ -101,7 +101,7 @@ async def graph(store: Path) -> AsyncIterator[GraphApp]:
     store.parent.mkdir(parents=True, exist_ok=True)
     app = build(store)
     await app.start()
-    freeze_heap()
+    tune_collector()
     try:
         yield app
     finally:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import uvloop
-from concord_chassis.server import freeze_heap
+from concord_chassis.server import tune_collector
 
 from concord_embedded.errors import StartError
 from concord_embedded.system import Running, running
@@ -58,7 +58,7 @@ async def _serve(data_dir: Path, port: int, began: float, next_steps: str) -> No
         try:
             async with running(data_dir, port) as system:
                 _announce(system, time.monotonic() - began, next_steps)
-                freeze_heap()
+                tune_collector()
                 await asyncio.get_running_loop().create_future()  # until a signal cancels this
         except asyncio.CancelledError:
             if next_steps:

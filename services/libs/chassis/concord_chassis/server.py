@@ -194,11 +194,19 @@ def _bind(server: grpc.aio.Server, address: str) -> int:
     return port
 
 
-def freeze_heap() -> None:
-    """Takes what lives once a process serves out of the garbage collector's walks: it stays anyway,
-    and a full collection of it stops every call for as long as a hundred calls take."""
+def tune_collector() -> None:
+    """Keeps the garbage collector off the calls of a process that now begins to serve.
+
+    What lives by now stays: a full collection would walk it, and stop every call meanwhile. And
+    the reply to a walk is a thousand objects: by default one such call in ten waits for a
+    collection.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(_YOUNG_OBJECTS)
+
+
+_YOUNG_OBJECTS = 10_000
 
 
 async def serve_until_signal(
@@ -223,7 +231,7 @@ async def serve_until_signal(
         for server in servers:
             if not server.started:
                 await server.start()
-        freeze_heap()
+        tune_collector()
         await signalled.wait()
     finally:
         for each in _SIGNALS:
