@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import grpc
-from concord.graph.v1 import feed_pb2_grpc, memory_pb2, memory_pb2_grpc
+from concord.graph.v1 import feed_pb2_grpc, memory_pb2, memory_pb2_grpc, record_pb2_grpc
 from concord.search.v1 import search_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
@@ -54,6 +54,10 @@ class TwoServers:
     def feed(self) -> "feed_pb2_grpc.ChangeFeedServiceAsyncStub":
         channel = self.graph.channel(Caller("", "tester", frozenset({"feed:all"}), "SYSTEM"))
         return feed_pb2_grpc.ChangeFeedServiceStub(channel)
+
+    def records(self, space: str = "default") -> "record_pb2_grpc.RecordServiceAsyncStub":
+        channel = self.channel(self.graph, space, frozenset({"record:all"}))
+        return record_pb2_grpc.RecordServiceStub(channel)
 
     def searching(self, space: str = "default") -> "search_pb2_grpc.SearchServiceAsyncStub":
         return search_pb2_grpc.SearchServiceStub(self.channel(self.search, space, SCOPES))

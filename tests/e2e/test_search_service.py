@@ -1,8 +1,10 @@
 """Search through gRPC, over the real graph, the real index and the real model."""
 
+import asyncio
+
 import grpc
 import pytest
-from concord.graph.v1 import feed_pb2, memory_pb2
+from concord.graph.v1 import feed_pb2, memory_pb2, record_pb2
 from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Failure, from_rpc_error
@@ -54,6 +56,25 @@ async def test_a_write_is_found_by_the_search_that_carries_its_token(
     assert ids(reply)[0] == "dog"
     assert reply.index_token
     assert reply.results[0].memory.content == DOG.content
+
+
+async def test_a_search_reads_its_page_in_its_session(running: TwoServers) -> None:
+    """M7 S3 What one page shows was read together in the session that the search names."""
+    token = await running.add(OFFICE, DOG)
+    asked = record_pb2.ListCoReadsRequest(session_id="s")
+
+    await search(running, "Berlin", fresh=token, session_id="peeked", peek=True)
+    await search(running, "my dog in the office in Berlin", fresh=token, session_id="s")
+    async with asyncio.timeout(60):
+        while not (found := (await running.records().ListCoReads(asked)).co_reads):
+            await asyncio.sleep(0.05)
+
+    assert {(each.memory_id, each.other_id) for each in found} == {
+        ("dog", "office"),
+        ("office", "dog"),
+    }
+    asked.session_id = "peeked"
+    assert not (await running.records().ListCoReads(asked)).co_reads
 
 
 async def test_each_result_explains_itself(running: TwoServers) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2, record_pb2, session_pb2
+from concord.type.v1 import type_pb2
 from concord_graph.domain import sessions
 from concord_graph.usecases import queries
 from graph_world import (
@@ -199,6 +200,38 @@ async def test_what_was_erased_was_never_read_together(home: Calls) -> None:
     await home.erase(erased)
 
     assert await together(home, "s") == []
+
+
+async def stated(calls: Calls, *session_ids: str, least: int = 0) -> dict[str, list[str]]:
+    """Return which memories several of these sessions stated."""
+    request = record_pb2.ListRestatedRequest(session_ids=session_ids, least_sessions=least)
+    reply = await calls.record.ListRestated(request)
+    return {each.memory_id: list(each.session_ids) for each in reply.memories}
+
+
+async def test_who_says_it_again_is_kept(live: World, home: Calls) -> None:
+    """V10 M5 A memory that is added again stays one, and names the sessions that stated it."""
+    first = await home.add("Ada likes tea.", session_id="s1")
+    other = await home.add("Ada has a dog.", session_id="s1")
+    live.clock.pass_(SECOND)
+    for session_id in ("s2", "s2", "s3", "", "s1"):
+        again = await home.add("Ada likes tea.", session_id=session_id)
+        assert (again.id, again.etag) == (first.id, first.etag)
+    await home.batch([type_pb2.Memory(content="Ada has a dog.", session_id="s2")])
+
+    assert await stated(home, "s1", "s2", "s3") == {
+        first.id: ["s1", "s2", "s3"],
+        other.id: ["s1", "s2"],
+    }
+    assert await stated(home, "s2", "s3") == {first.id: ["s2", "s3"]}
+    assert await stated(home, "s1", "s2", "s3", least=3) == {first.id: ["s1", "s2", "s3"]}
+    assert await stated(live.calls("other"), "s1", "s2") == {}
+    assert await times(home, "s3") == (1, 1, 0)
+
+    await home.forget(other)
+    await home.erase(await home.get(first.id))
+
+    assert await stated(home, "s1", "s2", "s3", least=1) == {}
 
 
 async def test_co_reads_are_bounded(

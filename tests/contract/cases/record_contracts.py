@@ -46,6 +46,14 @@ RECORD = {
         caller=_service,
         intruder=_stranger,
     ),
+    "ListRestated": Contract(
+        request=lambda _: pb.ListRestatedRequest(session_ids=["talk"], least_sessions=1),
+        success=lambda reply, _: reply.memories[0].session_ids == ["talk"],
+        bad_input=(lambda _: pb.ListRestatedRequest(), invalid("session_ids")),
+        other_space=STRANGER,
+        caller=_service,
+        intruder=_stranger,
+    ),
     "ListCoReads": Contract(
         request=lambda home: pb.ListCoReadsRequest(session_id=f"reads ({home.space})"),
         success=lambda reply, home: (

@@ -23,6 +23,14 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
+class Restated:
+    """A memory, and which of the sessions that are asked about stated it, sorted."""
+
+    memory_id: str
+    session_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CoRead:
     """Two memories that `session_count` sessions read both, the last of them at `last_time` (µs).
 

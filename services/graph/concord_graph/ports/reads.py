@@ -24,7 +24,7 @@ from concord_graph.domain.items import (
     Properties,
     Record,
 )
-from concord_graph.domain.sessions import CoRead, Session
+from concord_graph.domain.sessions import CoRead, Restated, Session
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports.results import Receipt, Ref
 from concord_graph.ports.values import (
@@ -451,6 +451,12 @@ class Reads(
 
     async def co_reads(self, session_id: str, limit: int) -> Sequence[CoRead]:
         """Return what was read together with what a session read, the last pairs first."""
+        ...
+
+    async def restated(
+        self, session_ids: Sequence[str], least: int, limit: int
+    ) -> Sequence[Restated]:
+        """Return live memories that at least so many of the sessions stated, the most first."""
         ...
 
     async def service_record(self, kind: ServiceRecord) -> Properties:

@@ -168,6 +168,10 @@ class Writes(Reads, Protocol):
         """Forget which memories were read together before a time (µs)."""
         ...
 
+    async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
+        """Keep when (µs) a session first stated a memory that was there."""
+        ...
+
     async def put_service_record(self, kind: ServiceRecord, body: Properties) -> None:
         """Keep the record of a kind in place of the one before."""
         ...

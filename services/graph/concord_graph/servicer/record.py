@@ -67,6 +67,19 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
             ]
         )
 
+    async def ListRestated(
+        self, request: record_pb2.ListRestatedRequest, context: Context
+    ) -> record_pb2.ListRestatedResponse:
+        """List the memories that several of some sessions stated."""
+        least = request.least_sessions or 2
+        found = await self._queries.restated(caller().space, request.session_ids, least)
+        return record_pb2.ListRestatedResponse(
+            memories=[
+                record_pb2.Restated(memory_id=each.memory_id, session_ids=each.session_ids)
+                for each in found
+            ]
+        )
+
 
 def _sums(spend: record_pb2.ModelSpend) -> Sums:
     return {"calls": spend.calls, "tokens": spend.tokens, "micros": spend.micros}

@@ -20,7 +20,7 @@ from concord_graph.domain.items import (
     Node,
     is_erased,
 )
-from concord_graph.domain.sessions import CoRead, Session
+from concord_graph.domain.sessions import CoRead, Restated, Session
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import (
     Change,
@@ -64,6 +64,9 @@ T = TypeVar("T")
 
 MOST_PAIRS = 1_000
 """Pairs of memories in a list of what was read together."""
+
+MOST_RESTATED = 1_000
+"""Memories in a list of what several sessions stated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,6 +446,12 @@ class Queries:
     async def co_reads(self, space: str, session_id: str) -> Sequence[CoRead]:
         """Return what was read together with what a session read, in it and in others."""
         return await self.read(space, lambda tx, _: tx.co_reads(session_id, MOST_PAIRS))
+
+    async def restated(
+        self, space: str, session_ids: Sequence[str], least: int
+    ) -> Sequence[Restated]:
+        """Return live memories that several of the sessions stated."""
+        return await self.read(space, lambda tx, _: tx.restated(session_ids, least, MOST_RESTATED))
 
     def _touched(
         self, space: str, shown: Shown | None, *, peek: bool, session_id: str

@@ -57,6 +57,11 @@ class RecordServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsResponse.FromString,
                 _registered_method=True)
+        self.ListRestated = channel.unary_unary(
+                '/concord.graph.v1.RecordService/ListRestated',
+                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedResponse.FromString,
+                _registered_method=True)
 
 
 class RecordServiceServicer:
@@ -96,6 +101,14 @@ class RecordServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListRestated(self, request, context):
+        """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
+        as they are. Those that most sessions stated come first, at most 1,000.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_RecordServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -118,6 +131,11 @@ def add_RecordServiceServicer_to_server(servicer, server):
                     servicer.ListCoReads,
                     request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsResponse.SerializeToString,
+            ),
+            'ListRestated': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRestated,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -231,6 +249,33 @@ class RecordService:
             '/concord.graph.v1.RecordService/ListCoReads',
             concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListRestated(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.RecordService/ListRestated',
+            concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -49,6 +49,10 @@ class RecordServiceStub:
     together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
     and none that was erased.
     """
+    ListRestated: _grpc.UnaryUnaryMultiCallable[_record_pb2.ListRestatedRequest, _record_pb2.ListRestatedResponse]
+    """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
+    as they are. Those that most sessions stated come first, at most 1,000.
+    """
 
 @_typing.type_check_only
 class RecordServiceAsyncStub(RecordServiceStub):
@@ -70,6 +74,10 @@ class RecordServiceAsyncStub(RecordServiceStub):
     """Lists which memories were read together with those that a session read, in it and in others: the pairs read
     together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
     and none that was erased.
+    """
+    ListRestated: _aio.UnaryUnaryMultiCallable[_record_pb2.ListRestatedRequest, _record_pb2.ListRestatedResponse]  # type: ignore[assignment]
+    """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
+    as they are. Those that most sessions stated come first, at most 1,000.
     """
 
 class RecordServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -113,6 +121,16 @@ class RecordServiceServicer(metaclass=_abc_1.ABCMeta):
         """Lists which memories were read together with those that a session read, in it and in others: the pairs read
         together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
         and none that was erased.
+        """
+
+    @_abc_1.abstractmethod
+    def ListRestated(
+        self,
+        request: _record_pb2.ListRestatedRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_record_pb2.ListRestatedResponse, _abc.Awaitable[_record_pb2.ListRestatedResponse]]:
+        """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
+        as they are. Those that most sessions stated come first, at most 1,000.
         """
 
 def add_RecordServiceServicer_to_server(servicer: RecordServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -36,6 +36,7 @@ _REQUESTS: Final = (
 _ACCESS: Final = (
     "CALL () { UNWIND $ids AS id MATCH (a:Access {id: id}) DELETE a }"
     " CALL () { UNWIND $ids AS id MATCH (c:CoRead {memory_id: id}) DELETE c }"
+    " CALL () { UNWIND $ids AS id MATCH (r:Restatement {memory_id: id}) DELETE r }"
 )
 _ERASE: Final = f"{_BLANKED} {_PARTICIPATIONS} {_REQUESTS} {_ACCESS} RETURN true"
 _PUT: Final = (

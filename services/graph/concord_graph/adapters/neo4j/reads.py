@@ -43,7 +43,7 @@ from concord_graph.domain.items import (
     Properties,
     Record,
 )
-from concord_graph.domain.sessions import CoRead, Session
+from concord_graph.domain.sessions import CoRead, Restated, Session
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import (
     Author,
@@ -422,6 +422,12 @@ class Neo4jReads(Neo4jViews):
     async def co_reads(self, session_id: str, limit: int) -> Sequence[CoRead]:
         """Return what was read together with what a session read, the last pairs first."""
         return await sessions.co_reads(self, session_id, limit)
+
+    async def restated(
+        self, session_ids: Sequence[str], least: int, limit: int
+    ) -> Sequence[Restated]:
+        """Return live memories that several of the sessions stated, the most first."""
+        return await sessions.restated(self, session_ids, least, limit)
 
     async def service_record(self, kind: ServiceRecord) -> Properties:
         """Return the record of a kind; empty without one."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 10
+VERSION = 11
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -42,6 +42,7 @@ _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "space": ("Space", "space"),
     "session": ("SessionRecord", "space", "id"),
     "co_read": ("CoRead", "space", "session_id", "memory_id"),
+    "restatement": ("Restatement", "space", "memory_id", "session_id"),
     "service_record": ("ServiceRecord", "space", "kind"),
 }
 _INDEXED: Mapping[str, tuple[str, ...]] = {
@@ -104,6 +105,7 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "request_age": ("Request", "space", "create_time"),
     "session_used": ("SessionRecord", "space", "last_use_time"),
     "co_read_memory": ("CoRead", "space", "memory_id"),
+    "restatement_session": ("Restatement", "space", "session_id"),
     "co_read_time": ("CoRead", "space", "time"),
 }
 

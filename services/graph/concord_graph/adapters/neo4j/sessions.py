@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from concord_graph.adapters.neo4j.layers import Door
 from concord_graph.domain.items import FOREVER, Properties
-from concord_graph.domain.sessions import MOST_CO_READS, CoRead, Session
+from concord_graph.domain.sessions import MOST_CO_READS, CoRead, Restated, Session
 from concord_graph.ports import ServiceRecord, SessionFilter, SessionUses
 
 # of no single space: each row names its own
@@ -44,6 +44,18 @@ _CO_READS: Final = (
     " RETURN a.memory_id AS one, b.memory_id AS other, count(*),"
     " max(CASE WHEN a.time > b.time THEN a.time ELSE b.time END) AS last"
     " ORDER BY last DESC, one, other LIMIT $limit"
+)
+_RESTATED: Final = (
+    "CALL () { MATCH (m:Memory) WHERE m.session_id IN $sessions"
+    " RETURN m.id AS id, m.session_id AS session"
+    " UNION MATCH (r:Restatement) WHERE r.session_id IN $sessions"
+    " MATCH (m:Memory {id: r.memory_id}) RETURN m.id AS id, r.session_id AS session }"
+    " WITH id, session ORDER BY session WITH id, collect(session) AS sessions"
+    " WHERE size(sessions) >= $least"
+    " RETURN id, sessions ORDER BY size(sessions) DESC, id LIMIT $limit"
+)
+_RESTATE: Final = (
+    "MERGE (r:Restatement {memory_id: $memory, session_id: $session}) ON CREATE SET r.time = $time"
 )
 _END: Final = "MATCH (s:SessionRecord {id: $id}) SET s.end_time = $time"
 _DROP_CO_READS: Final = "MATCH (c:CoRead) WHERE c.time < $before DELETE c"
@@ -90,6 +102,14 @@ async def co_reads(door: Door, session_id: str, limit: int) -> Sequence[CoRead]:
     return [CoRead(*row) for row in found]
 
 
+async def restated(
+    door: Door, session_ids: Sequence[str], least: int, limit: int
+) -> Sequence[Restated]:
+    """Return live memories that several of the sessions stated, the most first."""
+    found = await door.ask(_RESTATED, sessions=list(session_ids), least=least, limit=limit)
+    return [Restated(memory_id, tuple(stated)) for memory_id, stated in found]
+
+
 async def service_record(door: Door, kind: ServiceRecord) -> Properties:
     """Return the record of a kind; empty without one."""
     found = await door.ask(_RECORD, kind=kind)
@@ -104,6 +124,11 @@ async def end_session(door: Door, session_id: str, time: int) -> None:
 async def drop_co_reads(door: Door, before: int) -> None:
     """Forget what was read together before a time."""
     await door.ask(_DROP_CO_READS, before=before)
+
+
+async def put_restatement(door: Door, memory_id: str, session_id: str, time: int) -> None:
+    """Keep when a session first stated a memory that was there."""
+    await door.ask(_RESTATE, memory=memory_id, session=session_id, time=time)
 
 
 async def put_service_record(door: Door, kind: ServiceRecord, body: Properties) -> None:

@@ -326,6 +326,10 @@ class Neo4jWrites(LearntReads):
         """Forget what was read together before a time."""
         await sessions.drop_co_reads(self, before)
 
+    async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
+        """Keep when a session first stated a memory that was there."""
+        await sessions.put_restatement(self, memory_id, session_id, time)
+
     async def put_service_record(self, kind: ServiceRecord, body: Properties) -> None:
         """Keep the record of a kind."""
         await sessions.put_service_record(self, kind, body)

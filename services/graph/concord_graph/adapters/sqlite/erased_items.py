@@ -48,7 +48,8 @@ def erase(db: sqlite3.Connection, space: int, item: Record) -> list[bytes]:
         bound,
     )
     db.execute("DELETE FROM access WHERE space = :space AND id = :id", bound)
-    db.execute("DELETE FROM co_read WHERE space = :space AND memory_id = :id", bound)
+    for table in ("co_read", "restatement"):
+        db.execute(f"DELETE FROM {table} WHERE space = :space AND memory_id = :id", bound)
     if item.kind in _NAME:
         names = {row[saying.index(_NAME[item.kind])] for row in said}
         texts |= {spelt for name in names if name for spelt in (folded(name), backwards(name))}

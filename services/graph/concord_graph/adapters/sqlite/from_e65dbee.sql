@@ -1,4 +1,4 @@
--- From schema 19 to 29.
+-- From schema 19 to 30.
 
 -- What else a caller keeps with a memory (spec M1): a JSON object, erased with the rest.
 ALTER TABLE memory ADD COLUMN properties TEXT NOT NULL DEFAULT '{}';
@@ -177,6 +177,16 @@ CREATE TABLE co_read (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX co_read_memory ON co_read (space, memory_id);
 CREATE INDEX co_read_time ON co_read (space, time);
+
+-- Which sessions stated a memory that was there already, and when first (spec V10).
+CREATE TABLE restatement (
+  space INTEGER NOT NULL,
+  memory_id TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  PRIMARY KEY (space, memory_id, session_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX restatement_session ON restatement (space, session_id);
 
 -- What other services keep here of a space: one of each kind, as JSON, never words of a memory.
 CREATE TABLE service_record (

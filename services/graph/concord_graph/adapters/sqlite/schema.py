@@ -15,7 +15,7 @@ def _begin(db: sqlite3.Connection) -> None:
 
 _HERE = Path(__file__).parent
 SCHEMA = Schema(
-    version=29,
+    version=30,
     tables=(_HERE / "schema.sql").read_text("utf-8"),
     conversions={19: (_HERE / "from_e65dbee.sql").read_text("utf-8")},
     begin=_begin,

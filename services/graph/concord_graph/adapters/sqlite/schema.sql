@@ -320,6 +320,16 @@ CREATE TABLE co_read (
 CREATE INDEX co_read_memory ON co_read (space, memory_id);
 CREATE INDEX co_read_time ON co_read (space, time);
 
+-- Which sessions stated a memory that was there already, and when first (spec V10).
+CREATE TABLE restatement (
+  space INTEGER NOT NULL,
+  memory_id TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  PRIMARY KEY (space, memory_id, session_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX restatement_session ON restatement (space, session_id);
+
 -- What other services keep here of a space: one of each kind, as JSON, never words of a memory.
 CREATE TABLE service_record (
   space INTEGER NOT NULL,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from concord_graph.domain.items import FOREVER, Properties
-from concord_graph.domain.sessions import MOST_CO_READS, CoRead, Session
+from concord_graph.domain.sessions import MOST_CO_READS, CoRead, Restated, Session
 from concord_graph.ports import ServiceRecord, SessionFilter, SessionUses
 
 _USE: Final = (
@@ -41,6 +41,16 @@ _CO_READS: Final = (
     " JOIN co_read b ON b.space = a.space AND b.session_id = a.session_id"
     " AND b.memory_id <> a.memory_id WHERE mine.space = ? AND mine.session_id = ?"
     " GROUP BY 1, 2 ORDER BY last DESC, 1, 2 LIMIT ?"
+)
+_LIVE: Final = f"m.space = :space AND m.record_until = {FOREVER} AND m.deleted = 0"
+_ASKED: Final = "(SELECT value FROM json_each(:sessions))"
+_RESTATED: Final = (
+    "SELECT id, json_group_array(session_id) FROM ("
+    f"SELECT m.id, m.session_id FROM memory m WHERE {_LIVE} AND m.session_id IN {_ASKED}"
+    " UNION SELECT r.memory_id, r.session_id FROM restatement r"
+    f" JOIN memory m ON m.id = r.memory_id AND {_LIVE}"
+    f" WHERE r.space = :space AND r.session_id IN {_ASKED} ORDER BY 1, 2)"
+    " GROUP BY id HAVING count(*) >= :least ORDER BY count(*) DESC, id LIMIT :limit"
 )
 
 
@@ -76,6 +86,14 @@ class SessionReads:
         found = self._db.execute(_CO_READS, (self._space, session_id, limit))
         return [CoRead(*row) for row in found]
 
+    async def restated(
+        self, session_ids: Sequence[str], least: int, limit: int
+    ) -> Sequence[Restated]:
+        """Return live memories that several of the sessions stated, the most first."""
+        bound = {"space": self._space, "sessions": json.dumps(session_ids)}
+        found = self._db.execute(_RESTATED, bound | {"least": least, "limit": limit})
+        return [Restated(row[0], tuple(json.loads(row[1]))) for row in found]
+
     async def service_record(self, kind: ServiceRecord) -> Properties:
         """Return the record of a kind; empty without one."""
         sql = "SELECT body FROM service_record WHERE space = ? AND kind = ?"
@@ -95,6 +113,11 @@ class SessionWrites(SessionReads):
         """Forget what was read together before a time."""
         sql = "DELETE FROM co_read WHERE space = ? AND time < ?"
         self._db.execute(sql, (self._space, before))
+
+    async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
+        """Keep when a session first stated a memory that was there."""
+        sql = "INSERT OR IGNORE INTO restatement VALUES (?, ?, ?, ?)"
+        self._db.execute(sql, (self._space, memory_id, session_id, time))
 
     async def put_service_record(self, kind: ServiceRecord, body: Properties) -> None:
         """Keep the record of a kind."""

@@ -67,6 +67,7 @@ class Memories:
         drafted = self._drafted(known, draft)
         if _keyed(draft) and drafted != known:
             await _refuse_other_words(writer, known, drafted)
+        await writer.restate(known, draft.session_id)
         return written(known, known)
 
     async def add_many(
@@ -162,6 +163,8 @@ class Memories:
             return written(None, await self._create(writer, draft))
         if known.erase_time:
             return Written(ref(known), Outcome.ERASED)
+        if not known.deleted:
+            await writer.restate(known, draft.session_id)
         drafted = self._drafted(known, draft)
         if known.deleted or not _keyed(draft) or drafted == known:
             return written(known, known)  # what was forgotten stays so: an import is no wish

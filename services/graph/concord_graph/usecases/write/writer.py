@@ -295,6 +295,12 @@ class Writer:
         self.tx.step()
         return await self._record(before, after)
 
+    async def restate(self, memory: Memory, session_id: str) -> None:
+        """Note that a session stated a memory that was there already."""
+        if session_id and session_id != memory.session_id:
+            self.sessions.add(session_id)
+            await self.tx.put_restatement(memory.id, session_id, self.now)
+
     async def record_revocation(self, envelope: str) -> None:
         """Write the outbox row of a nonce that this signed envelope burnt."""
         seq, time = self.tx.tick()
