@@ -72,7 +72,7 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     ) -> record_pb2.ListRestatedResponse:
         """List the memories that several of some sessions stated."""
         least = request.least_sessions or 2
-        found = await self._queries.restated(caller().space, request.session_ids, least)
+        found = await self._queries.restated(caller().space, list(request.session_ids), least)
         return record_pb2.ListRestatedResponse(
             memories=[
                 record_pb2.Restated(memory_id=each.memory_id, session_ids=each.session_ids)
