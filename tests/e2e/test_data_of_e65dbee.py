@@ -6,9 +6,11 @@ anew from the graph.
 
 import asyncio
 import json
+import sqlite3
 import subprocess
 import sys
 import tarfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -41,15 +43,24 @@ def concord(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def schema(file: Path) -> str:
+    """Return the version of a store's tables."""
+    with closing(sqlite3.connect(file)) as db:
+        return str(db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()[0])
+
+
 def lines(text: str) -> list[dict[str, Any]]:
-    """Return the lines of a state export, without the first, which says what it is."""
-    return [json.loads(line) for line in text.splitlines()][1:]
+    """Return the lines of a state export, without declared relations: e65dbee left them out."""
+    told = [json.loads(line) for line in text.splitlines()]
+    return [line for line in told if line["kind"] != "relation"]
 
 
 @pytest.mark.slow
 async def test_a_data_directory_of_e65dbee_opens(tmp_path: Path) -> None:
     """G16 A2 The state is as it was, the log verifies against the store, memory goes on."""
     data = unpacked(tmp_path)
+    stores = (data / "graph" / "graph.db", data / "governance" / "ledger.db")
+    assert [schema(file) for file in stores] == ["19", "7"]  # nobody converted them before
     async with running(data, environ={}, grace=1.0) as system:
         state = await asyncio.to_thread(concord, data, "export")
         log = str(tmp_path / "log.jsonl")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes a data directory with the program of commit e65dbee: make.sh CONCORD FOLDER
+# Writes a data directory with the program of commit e65dbee: write.sh CONCORD FOLDER
 set -euo pipefail
 concord=$1 folder=$2
 export CONCORD_DATA=$folder/data CONCORD_PASSPHRASE="correct horse battery staple"
