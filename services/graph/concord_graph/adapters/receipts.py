@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Final, cast, get_args
+from typing import Any, Final, cast, get_args
 
 from pydantic import TypeAdapter
 
 from concord_graph.adapters import untyped_receipts as untyped
 from concord_graph.domain.items import FOREVER
-from concord_graph.ports import Author, Result
+from concord_graph.ports import Author, Receipt, Result
 
 _KEPT_MICROSECONDS: Final = 7 * 86_400_000_000
 _DECISIONS: Final = "ApplyGovernedChange"
@@ -31,14 +31,23 @@ def from_json(method: str, text: str) -> Result:
     return cast(Result, _FORMS[name].validate_python(fields))
 
 
-def counted_from(author: Author, now: int) -> int:
-    """Return the time (µs) from which the age of a request's receipt counts.
+def kept(author: Author, salt: bytes, digest: str, receipt: Receipt, now: int) -> dict[str, Any]:
+    """Return the columns of a request's receipt by name; `now` in µs.
 
     A decision's receipt never ages. Governance asks until it knows how the decision ended, however
     long it was away; without the receipt it would hear that the grant is used, and record that
     nothing was done.
     """
-    return FOREVER if author.method == _DECISIONS else now
+    return {
+        "principal": author.principal,
+        "method": author.method,
+        "request_id": author.request_id,
+        "salt": salt,
+        "digest": digest,
+        "refs": to_json(receipt.result),
+        "seq": receipt.seq,
+        "create_time": FOREVER if author.method == _DECISIONS else now,
+    }
 
 
 def forgotten_before(now: int) -> int:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any, Protocol
 
+from concord_graph.adapters.changes import COLUMNS, change_of
 from concord_graph.adapters.neo4j import records
 from concord_graph.adapters.neo4j.patterns import Known, bringing, in_time, known_at, seen
 from concord_graph.domain.items import FOREVER, Entry, Instant, ItemKind
 from concord_graph.domain.spelling import NameKind, backwards, folded
 from concord_graph.ports import (
-    Author,
     Change,
     ChangeType,
     EntryFilter,
@@ -19,11 +18,7 @@ from concord_graph.ports import (
 )
 
 Row = list[Any]
-CHANGE = (
-    "c.seq, c.record_time, c.item_id, c.item_kind, c.type, c.revision, c.digest, c.before_digest,"
-    " c.principal, c.method, c.request_id, c.reason, coalesce(c.needs_consent, false),"
-    " coalesce(c.ends, ''), coalesce(c.actor, ''), coalesce(c.paper, '')"
-)
+CHANGE = ", ".join(f"c.{name}" for name in COLUMNS)
 _CONSEQUENCES = [int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED)]
 _FIRST_SEQ = (  # both grow together
     "MATCH (c:Change) USING INDEX SEEK c:Change(space, record_time, seq)"
@@ -133,26 +128,7 @@ async def operations(
         f"MATCH (c:Change) WHERE c.seq > 0{tests} RETURN {CHANGE}"
         f" ORDER BY c.space {order}, c.seq {order} LIMIT $limit"
     )
-    return [change(row) for row in await door.ask(text, **bound, limit=limit)]
-
-
-def change(row: Row) -> Change:
-    """Return the change of a row of CHANGE."""
-    return Change(
-        seq=row[0],
-        record_time=row[1],
-        item_id=row[2],
-        item_kind=ItemKind(row[3]),
-        type=ChangeType(row[4]),
-        revision=row[5],
-        digest=row[6],
-        before_digest=row[7],
-        author=Author(row[8], row[9], row[10], row[14]),
-        reason=row[11],
-        needs_consent=bool(row[12]),
-        ends=json.loads(row[13]) if row[13] else None,
-        paper=row[15],
-    )
+    return [change_of(row) for row in await door.ask(text, **bound, limit=limit)]
 
 
 @cache

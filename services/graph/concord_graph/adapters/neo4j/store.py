@@ -12,6 +12,7 @@ from concord_stores.neo4j_server import BUSY_SECONDS, closed_on_failure, connect
 from concord_stores.neo4j_transactions import TRANSACTION_SECONDS, Transactions
 from neo4j import AsyncManagedTransaction, AsyncSession
 
+from concord_graph.adapters.changes import change_of
 from concord_graph.adapters.neo4j import erased_items, layers, patterns, schema, sessions
 from concord_graph.adapters.neo4j.failures import told_by_graph
 from concord_graph.adapters.neo4j.pending import PendingReads
@@ -194,7 +195,7 @@ class Neo4jStore:
         text = patterns.scoped(_CHANGES)
         given = {"space": space, "after": after, "limit": limit}
         found = await self._rows(neo4j.READ_ACCESS, text, given=given)
-        return [layers.change(row) for row in found]
+        return [change_of(row) for row in found]
 
     async def scrub(self, *, thorough: bool) -> None:  # noqa: ARG002 - Neo4j takes nothing out
         """Confirm what was erased: no query shows it; its bytes go when the store is compacted."""

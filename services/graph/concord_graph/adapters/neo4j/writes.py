@@ -6,7 +6,6 @@ only the store can answer, and at the end.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from concord_attestation.consent import GenesisRecord
 from neo4j import AsyncManagedTransaction
 from neo4j.exceptions import ConstraintError
 
-from concord_graph.adapters import receipts
+from concord_graph.adapters import changes, receipts
 from concord_graph.adapters.neo4j import (
     erased_items,
     fact_edges,
@@ -174,28 +173,7 @@ class Neo4jWrites(LearntReads):
 
     async def append(self, change: Change) -> None:
         """Write an outbox row."""
-        author = change.author
-        self._changes.append(
-            {
-                "space": self._space_name,
-                "seq": change.seq,
-                "record_time": change.record_time,
-                "item_id": change.item_id,
-                "item_kind": int(change.item_kind),
-                "type": int(change.type),
-                "revision": change.revision,
-                "digest": change.digest,
-                "before_digest": change.before_digest,
-                "principal": author.principal,
-                "method": author.method,
-                "request_id": author.request_id,
-                "reason": change.reason,
-                "needs_consent": change.needs_consent,
-                "ends": "" if change.ends is None else json.dumps(dict(change.ends)),
-                "actor": author.kind,
-                "paper": change.paper,
-            }
-        )
+        self._changes.append({"space": self._space_name, **changes.kept(change)})
 
     async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
         """Write an outbox row for each edge and memory that is there: its supersession changed."""
@@ -233,19 +211,8 @@ class Neo4jWrites(LearntReads):
         self, author: Author, salt: bytes, digest: str, receipt: Receipt
     ) -> None:
         """Remember what a request did, and forget those of over seven days ago."""
-        self._requests.append(
-            {
-                "space": self._space_name,
-                "principal": author.principal,
-                "method": author.method,
-                "request_id": author.request_id,
-                "salt": salt,
-                "digest": digest,
-                "refs": receipts.to_json(receipt.result),
-                "seq": receipt.seq,
-                "create_time": receipts.counted_from(author, self._clock()),
-            }
-        )
+        kept = receipts.kept(author, salt, digest, receipt, self._clock())
+        self._requests.append({"space": self._space_name, **kept})
 
     async def erase(self, item: Record) -> None:
         """Take out of every version what the item says no more."""

@@ -7,13 +7,10 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from concord_graph.domain.items import ItemKind
-from concord_graph.ports import Author, Change, ChangeType, OperationFilter
+from concord_graph.adapters.changes import COLUMNS, change_of
+from concord_graph.ports import Change, ChangeType, OperationFilter
 
-_COLUMNS = (
-    "seq, record_time, item_id, item_kind, type, revision, digest, before_digest,"
-    " principal, method, request_id, reason, needs_consent, ends, actor, paper"
-)
+_COLUMNS = ", ".join(COLUMNS)
 _CONSEQUENCES = (int(ChangeType.STANDING_CHANGED), int(ChangeType.TOUCHED))
 
 
@@ -23,7 +20,7 @@ def changes(db: sqlite3.Connection, space: str, after: int, limit: int) -> list[
         f"SELECT {_COLUMNS} FROM change WHERE space = (SELECT id FROM space WHERE name = ?)"
         " AND seq > ? ORDER BY seq LIMIT ?"
     )
-    return [_change(row) for row in db.execute(sql, (space, after, limit)).fetchall()]
+    return [change_of(row) for row in db.execute(sql, (space, after, limit)).fetchall()]
 
 
 def operations(
@@ -45,7 +42,7 @@ def operations(
         f"SELECT {_COLUMNS} FROM change WHERE space = :space AND seq >= :first{test}"
         f" ORDER BY seq {order} LIMIT :limit"
     )
-    return [_change(row) for row in db.execute(sql, bound).fetchall()]
+    return [change_of(row) for row in db.execute(sql, bound).fetchall()]
 
 
 def _tests(filter_: OperationFilter) -> tuple[str, dict[str, Any]]:
@@ -80,21 +77,3 @@ def _first_seq(db: sqlite3.Connection, space: int, time: int | None) -> int | No
         found = db.execute(sql, (space, middle)).fetchone()
         low, high = (low, middle) if found and found[0] >= time else (middle + 1, high)
     return low
-
-
-def _change(row: tuple[Any, ...]) -> Change:
-    return Change(
-        seq=row[0],
-        record_time=row[1],
-        item_id=row[2],
-        item_kind=ItemKind(row[3]),
-        type=ChangeType(row[4]),
-        revision=row[5],
-        digest=row[6],
-        before_digest=row[7],
-        author=Author(row[8], row[9], row[10], row[14]),
-        reason=row[11],
-        needs_consent=bool(row[12]),
-        ends=json.loads(row[13]) if row[13] else None,
-        paper=row[15],
-    )

@@ -9,7 +9,7 @@ from typing import Any
 
 from concord_attestation.consent import GenesisRecord
 
-from concord_graph.adapters import receipts
+from concord_graph.adapters import changes, receipts
 from concord_graph.adapters.sqlite import erased_items, rows, space_erasure
 from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.revisions import current
@@ -159,29 +159,7 @@ class SqliteWrites(SqliteReads, SessionWrites):
 
     async def append(self, change: Change) -> None:
         """Write an outbox row."""
-        author = change.author
-        self._insert(
-            "change",
-            {
-                "space": self._space,
-                "seq": change.seq,
-                "record_time": change.record_time,
-                "item_id": change.item_id,
-                "item_kind": change.item_kind,
-                "type": change.type,
-                "revision": change.revision,
-                "digest": change.digest,
-                "before_digest": change.before_digest,
-                "principal": author.principal,
-                "method": author.method,
-                "request_id": author.request_id,
-                "reason": change.reason,
-                "needs_consent": int(change.needs_consent),
-                "ends": "" if change.ends is None else json.dumps(dict(change.ends)),
-                "actor": author.kind,
-                "paper": change.paper,
-            },
-        )
+        self._insert("change", {"space": self._space, **changes.kept(change)})
 
     async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
         """Write an outbox row for each edge and memory that is there: its supersession changed."""
@@ -231,20 +209,8 @@ class SqliteWrites(SqliteReads, SessionWrites):
         self._db.execute(
             "DELETE FROM request WHERE create_time < ?", (receipts.forgotten_before(now),)
         )
-        self._insert(
-            "request",
-            {
-                "space": self._space,
-                "principal": author.principal,
-                "method": author.method,
-                "request_id": author.request_id,
-                "salt": salt,
-                "digest": digest,
-                "refs": receipts.to_json(receipt.result),
-                "seq": receipt.seq,
-                "create_time": receipts.counted_from(author, now),
-            },
-        )
+        kept = receipts.kept(author, salt, digest, receipt, now)
+        self._insert("request", {"space": self._space, **kept})
 
     async def erase(self, item: Record) -> None:
         """Take out of every revision what the item says no more."""
