@@ -30,6 +30,7 @@ from concord_graph.ports.results import (
 )
 from concord_graph.ports.store import EXPORTERS, GraphStore
 from concord_graph.ports.values import (
+    NOBODY,
     Author,
     Change,
     ChangeType,
@@ -56,6 +57,7 @@ from concord_graph.ports.writes import Writes
 
 __all__ = [
     "EXPORTERS",
+    "NOBODY",
     "Acknowledged",
     "Author",
     "BatchAdded",

@@ -26,7 +26,7 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.sessions import CoRead, Restated, Session
 from concord_graph.domain.spelling import NameKind
-from concord_graph.ports.results import Receipt, Ref
+from concord_graph.ports.results import Ref
 from concord_graph.ports.values import (
     Author,
     Change,
@@ -367,10 +367,6 @@ class RecordReads(Protocol):
         self, filter_: OperationFilter, beyond: int | None, limit: int
     ) -> Sequence[Change]:
         """Return operations newest first, or as the filter says, beyond a sequence number."""
-        ...
-
-    async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
-        """Return salt, digest and receipt of an earlier request; None when there was none."""
         ...
 
     async def genesis_envelope(self) -> bytes:

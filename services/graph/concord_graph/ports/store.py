@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 
 from concord_graph.ports.reads import Reads
 from concord_graph.ports.values import (
+    NOBODY,
     Author,
     Change,
     ReadCounts,
@@ -40,12 +41,9 @@ class GraphStore(Protocol):
         space: str,
         work: Callable[[Writes], Awaitable[T]],
         *,
-        author: Author | None = None,
+        author: Author = NOBODY,
     ) -> T:
-        """Run work in a transaction; an exception undoes all of it.
-
-        `author` is whose receipt the work will ask for: a hint, as with `Writes.expect`.
-        """
+        """Run work of an author's request in a transaction; an exception undoes all of it."""
         ...
 
     @property

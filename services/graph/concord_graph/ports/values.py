@@ -80,6 +80,9 @@ class Author:
     """AGENT, HUMAN or SYSTEM, as the caller's credential says; empty when nobody said it."""
 
 
+NOBODY = Author("", "", "")
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One row of the outbox, which is also the record of who did what. Never holds content."""
@@ -92,7 +95,7 @@ class Change:
     revision: int
     digest: str = ""
     before_digest: str = ""
-    author: Author = Author("", "", "")
+    author: Author = NOBODY
     reason: str = ""
     needs_consent: bool = False
     """Whether both parties must agree to such a change: what an audit shows."""

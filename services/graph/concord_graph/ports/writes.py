@@ -41,11 +41,8 @@ class Writes(Reads, Protocol):
         that of every earlier step and transaction."""
         ...
 
-    def fresh(self, item_id: str) -> None:
-        """Say that an id was made up just now, so that nothing in the store can know it yet.
-
-        Only a hint: a store across a network need not ask. Changes no answer.
-        """
+    def new_id(self) -> str:
+        """Return an id that nothing has yet."""
         ...
 
     async def expect(self, expected: Callable[[], Expected]) -> None:
@@ -89,6 +86,10 @@ class Writes(Reads, Protocol):
 
         All of them in a few statements: they may be a hundred thousand, and the space waits.
         """
+        ...
+
+    async def receipt(self) -> tuple[bytes, str, Receipt] | None:
+        """Return salt, digest and receipt of the author's request; None when it is new."""
         ...
 
     async def keep_receipt(

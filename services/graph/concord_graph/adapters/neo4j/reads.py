@@ -8,7 +8,6 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.parties import verify_genesis
 
-from concord_graph.adapters import receipts
 from concord_graph.adapters.neo4j import (
     conflicts,
     erased_items,
@@ -54,7 +53,6 @@ from concord_graph.ports import (
     Imported,
     MemoryFilter,
     OperationFilter,
-    Receipt,
     Ref,
     ServiceRecord,
     SessionFilter,
@@ -367,17 +365,6 @@ class Neo4jReads(Neo4jViews):
         )
         return [records.item(item) for item in await self._items(text, **_at(at))]
 
-    async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
-        """Return salt, digest and receipt of an earlier request."""
-        found = await self._items(
-            "MATCH (r:Request {principal: $principal, method: $method, request_id: $request_id})"
-            " RETURN properties(r)",
-            principal=author.principal,
-            method=author.method,
-            request_id=author.request_id,
-        )
-        return receipt_of(found[0]) if found else None
-
     async def edges_at(self, item_id: str) -> Sequence[Edge]:
         """Return the edges, deleted ones too, that start or end at the item."""
         found = await self._items(
@@ -439,12 +426,6 @@ def known_item(record: Fields | None) -> Item | None:
     if record is None or record["kind"] > ItemKind.MEMORY:
         return None
     return records.item(record)
-
-
-def receipt_of(record: Fields) -> tuple[bytes, str, Receipt]:
-    """Return salt, digest and receipt of a request's properties."""
-    receipt = Receipt(receipts.from_json(record["method"], record["refs"]), record["seq"])
-    return bytes(record["salt"]), record["digest"], receipt
 
 
 def _row_of(edge: Edge) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from concord_graph.domain.errors import StoreUnusable
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import (
     EXPORTERS,
+    NOBODY,
     Author,
     Change,
     ChangeType,
@@ -131,7 +132,7 @@ class Neo4jStore:
         space: str,
         work: Callable[[Writes], Awaitable[T]],
         *,
-        author: Author | None = None,
+        author: Author = NOBODY,
     ) -> T:
         """Run work in a transaction."""
 

@@ -40,6 +40,8 @@ class WorkingSet:
     triples: dict[Triple, tuple[Edge, ...]] = field(default_factory=dict)
     fresh: set[str] = field(default_factory=set)
     """Ids that were made up in this transaction: nothing in the store knows them."""
+    is_unused: bool = False
+    """Whether the space held nothing when the transaction began: all ids are new then."""
     _put: dict[str, Item] = field(default_factory=dict)
     _put_under: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
@@ -49,13 +51,17 @@ class WorkingSet:
         for key in _keys(item):
             self._put_under.setdefault(key, []).append(item.id)
 
+    def is_new(self, item_id: str) -> bool:
+        """Return whether nothing in the store knows the id."""
+        return self.is_unused or item_id in self.fresh
+
     def was_put(self, item_id: str) -> bool:
         """Return whether this transaction has put the item."""
         return item_id in self._put
 
     def unknown(self, ids: Iterable[str]) -> list[str]:
         """Return the ids that the store was not asked about and may know."""
-        return [i for i in dict.fromkeys(ids) if i not in self.around and i not in self.fresh]
+        return [i for i in dict.fromkeys(ids) if i not in self.around and not self.is_new(i)]
 
     def of(self, item_id: str) -> Around:
         """Return what the store said; nothing of an id that was made up just now."""
@@ -87,7 +93,7 @@ class WorkingSet:
         What does not exist, but may be pointed at, starts no edges but lineage.
         """
         source_id, relation, target_id = triple
-        if source_id in self.fresh or target_id in self.fresh:
+        if self.is_new(source_id) or self.is_new(target_id):
             return True
         source = self.around.get(source_id)
         return source is not None and (relation in LINEAGE_WORDS or source.item is None)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from concord_attestation.consent import GenesisRecord
+from concord_attestation.identifiers import new_id
 from neo4j import AsyncManagedTransaction
 from neo4j.exceptions import ConstraintError
 
@@ -25,7 +26,6 @@ from concord_graph.adapters.neo4j import (
 )
 from concord_graph.adapters.neo4j.patterns import ANY_AMENDMENT, ANY_CONFLICT
 from concord_graph.adapters.neo4j.pending import PendingReads
-from concord_graph.adapters.neo4j.reads import receipt_of
 from concord_graph.adapters.neo4j.records import Fields
 from concord_graph.adapters.neo4j.tokens import Tokens
 from concord_graph.adapters.neo4j.views import Row
@@ -69,7 +69,6 @@ _LOCK = (
     f" coalesce(s.stated, false), {ANY_AMENDMENT}, {ANY_CONFLICT},"
     " coalesce(s.deleted, false)"
 )
-_NOBODY = Author("", "", "")
 _BURN = (
     "OPTIONAL MATCH (b:Nonce) WHERE b.nonce IN $nonces WITH count(b) AS burnt"
     " CALL (burnt) { WITH * WHERE burnt = 0 UNWIND $nonces AS one CREATE (n:Nonce {nonce: one}) }"
@@ -89,10 +88,10 @@ class Neo4jWrites(LearntReads):
         pending: PendingReads,
         clock: Clock,
         tokens: Tokens,
-        author: Author | None = None,
+        author: Author,
     ) -> None:
         super().__init__(tx, space, epoch=epoch, pending=pending)
-        self._author = author or _NOBODY
+        self._author = author
         self._request: Fields | None = None
         self._clock = clock
         self._begun = False
@@ -118,6 +117,7 @@ class Neo4jWrites(LearntReads):
         self._seq, self._last_time, self._request, functional, *known = found[0]
         self._stated, self._amended, self._disputed, self._deleted = known
         self._counted = self._seq
+        self._known.is_unused = self._seq == 0
         self._functional = set(functional)
 
     def step(self) -> None:
@@ -132,9 +132,11 @@ class Neo4jWrites(LearntReads):
             self._last_time = max(self._clock(), self._last_time + 1)
         return self._seq, self._last_time
 
-    def fresh(self, item_id: str) -> None:
-        """Ask the store nothing about an id that was made up just now."""
+    def new_id(self) -> str:
+        """Return an id that nothing has yet: the store is asked nothing about it."""
+        item_id = new_id(self._clock())
         self._known.fresh.add(item_id)
+        return item_id
 
     def wind(self, seq: int, time: int) -> None:
         """Set the counters to those of an imported change."""
@@ -160,7 +162,7 @@ class Neo4jWrites(LearntReads):
         if isinstance(item, Memory) and item.session_id in self._last_turns:
             last = self._last_turns[item.session_id]
             self._last_turns[item.session_id] = max(last, item.turn_order)
-        if isinstance(item, Edge) or item.id not in self._known.fresh:
+        if isinstance(item, Edge) or not self._known.is_new(item.id):
             self._viewed = ({}, ())  # what nothing knew before changes nobody's supersession
 
     async def put_facts(self, support: Support) -> None:
@@ -348,11 +350,12 @@ class Neo4jWrites(LearntReads):
         except ConstraintError as error:
             raise ItemClash("") from error
 
-    async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
-        """Return salt, digest and receipt of an earlier request."""
-        if author != self._author:
-            return await super().receipt(author)
-        return receipt_of(self._request) if self._request else None
+    async def receipt(self) -> tuple[bytes, str, Receipt] | None:
+        """Return salt, digest and receipt of the author's request."""
+        if not (kept := self._request):
+            return None
+        receipt = Receipt(receipts.from_json(kept["method"], kept["refs"]), kept["seq"])
+        return bytes(kept["salt"]), kept["digest"], receipt
 
     def _declare(self, relation: DeclaredRelation) -> None:
         if relation.functional:

@@ -9,7 +9,6 @@ from typing import Any
 from concord_attestation.consent import GenesisRecord
 from concord_attestation.parties import verify_genesis
 
-from concord_graph.adapters import receipts
 from concord_graph.adapters.sqlite import (
     erased_items,
     fact_edges,
@@ -40,14 +39,12 @@ from concord_graph.domain.items import (
     Record,
 )
 from concord_graph.ports import (
-    Author,
     Change,
     Counts,
     EdgeFilter,
     Imported,
     MemoryFilter,
     OperationFilter,
-    Receipt,
     Ref,
 )
 
@@ -402,18 +399,6 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
 
     def _at(self, at: Instant) -> dict[str, Any]:
         return {"space": self._space, "valid": at.valid, "record": at.record}
-
-    async def receipt(self, author: Author) -> tuple[bytes, str, Receipt] | None:
-        """Return salt, digest and receipt of an earlier request."""
-        sql = (
-            "SELECT salt, digest, refs, seq FROM request"
-            " WHERE space = ? AND principal = ? AND method = ? AND request_id = ?"
-        )
-        key = (self._space, author.principal, author.method, author.request_id)
-        row = self._one(sql, key)
-        if row is None:
-            return None
-        return row[0], row[1], Receipt(receipts.from_json(author.method, row[2]), row[3])
 
     async def edges_at(self, item_id: str) -> Sequence[Edge]:
         """Return the edges, deleted ones too, that start or end at the item."""

@@ -43,6 +43,7 @@ from concord_graph.domain.errors import (
 from concord_graph.domain.items import ItemKind
 from concord_graph.ports import (
     EXPORTERS,
+    NOBODY,
     Author,
     Change,
     ChangeType,
@@ -105,11 +106,11 @@ class SqliteStore:
         space: str,
         work: Callable[[Writes], Awaitable[T]],
         *,
-        author: Author | None = None,  # noqa: ARG002 - asking the file costs little
+        author: Author = NOBODY,
     ) -> T:
         """Run work in a transaction."""
         loop = asyncio.get_running_loop()
-        return await self._file.writing(self._write, loop, space, work)
+        return await self._file.writing(self._write, loop, space, work, author)
 
     def pending(self, reads: Callable[[], Sequence[ReadCounts]]) -> None:
         """Show these not yet flushed reads in every answer."""
@@ -212,10 +213,16 @@ class SqliteStore:
         loop: asyncio.AbstractEventLoop,
         space: str,
         work: Callable[[Writes], Awaitable[T]],
+        author: Author,
     ) -> T:
         with self._transaction("BEGIN IMMEDIATE") as db:
             tx = SqliteWrites(
-                db, space, epoch=self._epoch, pending=self._pending(), clock=self._clock
+                db,
+                space,
+                epoch=self._epoch,
+                pending=self._pending(),
+                clock=self._clock,
+                author=author,
             )
             result = drive(cast("Coroutine[Any, Any, T]", work(tx)))
             tx.finish()

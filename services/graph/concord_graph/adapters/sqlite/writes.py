@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from concord_attestation.consent import GenesisRecord
+from concord_attestation.identifiers import new_id
 
 from concord_graph.adapters import changes, receipts
 from concord_graph.adapters.sqlite import erased_items, rows, space_erasure
@@ -58,8 +59,10 @@ class SqliteWrites(SqliteReads, SessionWrites):
         epoch: str,
         pending: Pending,
         clock: Clock,
+        author: Author,
     ) -> None:
         super().__init__(connection, space, epoch=epoch, pending=pending)
+        self._author = author
         self._clock = clock
         self._begun = False
         self.erased: list[bytes] = []
@@ -79,8 +82,9 @@ class SqliteWrites(SqliteReads, SessionWrites):
             self._last_time = max(self._clock(), self._last_time + 1)
         return self._seq, self._last_time
 
-    def fresh(self, item_id: str) -> None:
-        """Nothing to do: asking the file costs little."""
+    def new_id(self) -> str:
+        """Return an id that nothing has yet."""
+        return new_id(self._clock())
 
     async def expect(self, expected: Callable[[], Expected]) -> None:
         """Nothing to do: asking the file costs little."""
@@ -200,6 +204,18 @@ class SqliteWrites(SqliteReads, SessionWrites):
                 "reason": why,
             },
         )
+
+    async def receipt(self) -> tuple[bytes, str, Receipt] | None:
+        """Return salt, digest and receipt of the author's request."""
+        sql = (
+            "SELECT salt, digest, refs, seq FROM request"
+            " WHERE space = ? AND principal = ? AND method = ? AND request_id = ?"
+        )
+        author = self._author
+        row = self._one(sql, (self._space, author.principal, author.method, author.request_id))
+        if row is None:
+            return None
+        return row[0], row[1], Receipt(receipts.from_json(author.method, row[2]), row[3])
 
     async def keep_receipt(
         self, author: Author, salt: bytes, digest: str, receipt: Receipt

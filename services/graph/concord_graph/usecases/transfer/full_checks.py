@@ -184,8 +184,6 @@ async def _has_ends(tx: Writes, edge: Edge) -> bool:
 
 
 async def _are_there(tx: Writes, ends: list[End]) -> bool:
-    for end in ends:
-        tx.fresh(end.id)  # what this transaction has not put, a ghost, is not in the store either
     kinds = await tx.kinds([end.id for end in ends])
     for end in ends:
         ghost = ItemKind.MEMORY if end.kind == ItemKind.MEMORY else None

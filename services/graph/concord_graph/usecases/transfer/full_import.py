@@ -246,7 +246,6 @@ class FullImport:
     async def _before(self, item: Record) -> Record | None:
         tx, number = self._writer.tx, item.revision.number
         if number == 1:
-            tx.fresh(item.id)  # the space was unused: only this transaction can know it
             if await tx.kinds([item.id]):
                 raise self._wrong("begins an item whose id is taken")
             return None

@@ -148,7 +148,7 @@ class Commands:
         return done
 
     async def _known(self, tx: Writes, author: Author, request: bytes) -> Receipt | None:
-        found = await tx.receipt(author)
+        found = await tx.receipt()
         if found is None:
             return None
         salt, digest, receipt = found

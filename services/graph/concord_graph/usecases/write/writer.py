@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from concord_attestation.consent import GenesisRecord, Grant, GrantInvalid, RestoreGrant
-from concord_attestation.identifiers import new_id
 
 from concord_graph.domain import protection
 from concord_graph.domain.conflicts import Conflict, conflict_of, to_entry
@@ -125,9 +124,7 @@ class Writer:
 
     def new_id(self) -> str:
         """Return a fresh id."""
-        item_id = new_id(self.now)
-        self.tx.fresh(item_id)
-        return item_id
+        return self.tx.new_id()
 
     def named(self, node: Node) -> None:
         """Note that an action names this node; of a bare node the action states everything.
