@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 from concord_graph.adapters import receipts
+from concord_graph.domain.conflicts import ConflictState
 from concord_graph.domain.items import ItemKind
 from concord_graph.domain.sessions import Session
 from concord_graph.ports import (
@@ -12,11 +13,14 @@ from concord_graph.ports import (
     BatchAdded,
     Cascaded,
     ChangeApplied,
+    ConflictsRecorded,
+    FindingOutcome,
     ItemEffect,
     ItemsReverted,
     MemoryErased,
     NodeDeleted,
     Outcome,
+    Recorded,
     Ref,
     Result,
     SessionEnded,
@@ -44,6 +48,12 @@ RESULTS: list[Result] = [
     *(WorkingMemoryPut(ENTRIES[0], ENTRIES[1:]), WorkingMemoryRemoved(3)),
     *(MemoryErased(MEMORY, "receipt"), ItemsReverted((NODE, EDGE)), APPLIED, Acknowledged()),
     SessionEnded(Session("s", 1, 2, 3)),
+    ConflictsRecorded(
+        (
+            Recorded(FindingOutcome.CREATED, "c", ConflictState.POTENTIAL),
+            Recorded(FindingOutcome.STALE),
+        )
+    ),
 ]
 
 UNTYPED: dict[str, tuple[list[list[object]], Result]] = {
