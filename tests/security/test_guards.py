@@ -17,6 +17,12 @@ from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
 from concord_search.adapters.qdrant import space
 from concord_testing.serving import new_issuer
+from conflict_probes import (
+    ALONE,
+    NOT_THE_AGENT,
+    a_person_judges_a_tension,
+    one_decides_alone,
+)
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS
 from contract_homes import Home, Template, edge_said, seen
@@ -196,7 +202,27 @@ async def a_page_of_another_query(live: Live, template: Template) -> str:
 
 BIG = 2 * 1024 * 1024
 
+
+async def anybody_decides(*_: object) -> bool:
+    """Say that no decision about a conflict needs consent."""
+    return False
+
+
 GUARDS = {
+    "conflicts: both decide": Guard(
+        one_decides_alone,
+        ALONE,
+        off=Setting(
+            patched={"concord_graph.usecases.write.writer.Writer.demand_decidable": anybody_decides}
+        ),
+    ),
+    "conflicts: the agent decides": Guard(
+        a_person_judges_a_tension,
+        NOT_THE_AGENT,
+        off=Setting(
+            patched={"concord_graph.usecases.items.conflicts._demand_agent": lambda _: None}
+        ),
+    ),
     "authentication": Guard(
         a_stranger_reads, "a stranger read a node", off=Setting(verify=credulous)
     ),
