@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
-from concord_graph.adapters.sqlite import filters, statements
+from concord_graph.adapters.sqlite import conflicts, filters, statements
 from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.statements import Seen
 from concord_graph.domain.items import ItemKind
@@ -43,6 +43,10 @@ READS: dict[str, Callable[[bool], str]] = {
     "listed memories": lambda now: statements.listed_memories(
         now, filters.memory_tests(CURRENT, now)[0]
     ),
+    "conflict by id": conflicts.by_id,
+    "conflicts of pairs": conflicts.between,
+    "open conflicts": conflicts.open_at,
+    "derived memories": lambda _: conflicts.DERIVED,
     "live edges": lambda now: statements.live_items(ItemKind.EDGE, now, True),
     "live memories": lambda now: statements.live_items(ItemKind.MEMORY, now, True),
     "counted edges": lambda now: statements.counted(ItemKind.EDGE, now, True),
@@ -73,7 +77,7 @@ def test_reads_about_now_skip_history(db: sqlite3.Connection, read: str) -> None
     steps = plan(db, READS[read](True))
 
     assert [step for step in steps if "_then" in step] == []
-    assert [s for s in steps if re.match(r"SCAN [enmlosu]\b", s)] == []
+    assert [s for s in steps if re.match(r"SCAN [enmlostux]\b", s)] == []
 
 
 @pytest.mark.parametrize("read", ["edges", "hops", "steps", "whole steps", "triple"])

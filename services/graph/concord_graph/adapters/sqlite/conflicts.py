@@ -5,16 +5,31 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 
 from concord_graph.adapters.sqlite import revisions, rows
 from concord_graph.domain.conflicts import MOST_OPEN, OPEN
 from concord_graph.domain.items import FOREVER, Entry, ItemKind
 
+_CONFLICT = f"{ItemKind.CONFLICT:d}"
 _OPEN = f"t.shelf IN {tuple(sorted(state.name for state in OPEN))}"
-_ANY = (  # most spaces have none, and then no item is looked for
-    f"EXISTS (SELECT 1 FROM entry x WHERE x.space = :space AND x.kind = {ItemKind.CONFLICT:d})"
+# left to itself, the planner reads every conflict of a state
+_NOW = {"first_id": "conflict_pair", "second_id": "conflict_second"}
+_THEN = {"first_id": "conflict_first_then", "second_id": "conflict_second_then"}
+AT_SIDES = " UNION ALL ".join(
+    f"SELECT c.id FROM json_each(:sides) i CROSS JOIN entry c INDEXED BY {index}"
+    f" ON c.space = :space AND c.kind = {_CONFLICT} AND c.{side} = i.value"
+    for side, index in _THEN.items()
 )
-_SIDES = ("first_id", "second_id")
+"""The conflicts that ever had any of :sides as a side: it has always the same."""
+DERIVED = (
+    "SELECT DISTINCT m.id FROM memory m INDEXED BY memory_derived, json_each(m.sources) j,"
+    " json_each(j.value, '$.memory_ids') d"
+    f" WHERE m.space = :space AND {revisions.live('m', now=True)}"
+    """ AND instr(m.sources, '"memory_ids":["') > 0"""
+    f" AND d.value IN {revisions.IDS} ORDER BY m.id LIMIT :limit"
+)
+"""The live memories whose sources name any of :ids, by id."""
 
 
 class ConflictReads:
@@ -25,53 +40,73 @@ class ConflictReads:
 
     async def entry(self, entry_id: str, record: int = FOREVER) -> Entry | None:
         """Return an entry by id, a deleted one too."""
-        sql = (
-            f"SELECT {rows.ENTRY} FROM entry t WHERE t.space = :space AND t.id = :id"
-            f" AND {revisions.current('t', record == FOREVER)}"
-        )
         bound = {"space": self._space, "id": entry_id, "record": record}
-        row = self._db.execute(sql, bound).fetchone()
+        row = self._db.execute(by_id(record == FOREVER), bound).fetchone()
         return rows.entry(row) if row else None
 
     async def conflicts_between(
         self, pairs: Collection[tuple[str, str]], record: int = FOREVER
     ) -> Mapping[tuple[str, str], Entry]:
         """Return the live conflicts of pairs of ids, the smaller id first."""
-        sql = (
-            f"SELECT {rows.qualified(rows.ENTRY, 't')}, t.first_id, t.second_id"
-            " FROM json_each(:pairs) p CROSS JOIN entry t ON t.space = :space"
-            f" AND t.kind = {ItemKind.CONFLICT:d} AND t.first_id = p.value ->> 0"
-            f" AND t.second_id = p.value ->> 1 AND {revisions.live('t', record == FOREVER)}"
-        )
         bound = {"space": self._space, "pairs": json.dumps(list(pairs)), "record": record}
-        found = self._db.execute(sql, bound).fetchall()
+        found = self._db.execute(between(record == FOREVER), bound).fetchall()
         return {(row[-2], row[-1]): rows.entry(row) for row in found}
 
     async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:
         """Return the ids of live memories whose sources name any of them, by id."""
-        sql = (
-            "SELECT DISTINCT m.id FROM memory m, json_each(m.sources) s,"
-            " json_each(s.value, '$.memory_ids') d WHERE m.space = :space"
-            f" AND {revisions.live('m', now=True)}"
-            """ AND instr(m.sources, '"memory_ids":["') > 0"""
-            " AND d.value IN (SELECT value FROM json_each(:ids)) ORDER BY m.id LIMIT :limit"
-        )
         bound = {"space": self._space, "ids": json.dumps(list(memory_ids)), "limit": limit}
-        return [row[0] for row in self._db.execute(sql, bound)]
+        return [row[0] for row in self._db.execute(DERIVED, bound)]
 
     async def open_conflicts(
         self, ids: Collection[str], record: int = FOREVER
     ) -> Mapping[str, Sequence[str]]:
         """Return the ids of the open conflicts of each item, newest first."""
-        sql = " UNION ALL ".join(
-            f"SELECT t.rank, t.{side}, t.id FROM json_each(:ids) i CROSS JOIN entry t"
-            f" ON t.space = :space AND t.kind = {ItemKind.CONFLICT:d} AND t.{side} = i.value"
-            f" AND {revisions.live('t', record == FOREVER)} AND {_OPEN} WHERE {_ANY}"
-            for side in _SIDES
-        )
         bound = {"space": self._space, "ids": json.dumps(list(ids)), "record": record}
         found: dict[str, list[str]] = {}
-        for _, item_id, conflict_id in sorted(self._db.execute(sql, bound), reverse=True):
+        rows_ = self._db.execute(open_at(record == FOREVER), bound)
+        for _, item_id, conflict_id in sorted(rows_, reverse=True):
             if len(known := found.setdefault(item_id, [])) < MOST_OPEN:
                 known.append(conflict_id)
         return found
+
+
+@cache
+def by_id(now: bool) -> str:
+    """Return the statement that reads the entry of :id."""
+    return (
+        f"SELECT {rows.ENTRY} FROM entry t WHERE t.space = :space AND t.id = :id"
+        f" AND {revisions.current('t', now)}"
+    )
+
+
+@cache
+def between(now: bool) -> str:
+    """Return the statement that reads the conflicts of :pairs, a JSON list of pairs of ids."""
+    return (
+        f"SELECT {rows.qualified(rows.ENTRY, 't')}, t.first_id, t.second_id"
+        " FROM json_each(:pairs) p CROSS JOIN entry t"
+        f" INDEXED BY {(_NOW if now else _THEN)['first_id']} ON t.space = :space"
+        f" AND t.kind = {_CONFLICT} AND t.first_id = p.value ->> 0"
+        f" AND t.second_id = p.value ->> 1 AND {revisions.live('t', now)}"
+    )
+
+
+@cache
+def open_at(now: bool) -> str:
+    """Return the statement that finds the open conflicts of :ids: rank, side and id.
+
+    Most spaces have no conflict, and then it looks for no item.
+    """
+    indexes = _NOW if now else _THEN
+    some = (
+        f"SELECT 1 FROM entry x INDEXED BY {indexes['second_id']} WHERE x.space = :space"
+        f" AND x.kind = {_CONFLICT} AND x.second_id > '' AND {revisions.live('x', now)}"
+    )
+    return " UNION ALL ".join(
+        f"SELECT t.rank, t.{side}, t.id FROM json_each(:ids) i"
+        f" CROSS JOIN entry t INDEXED BY {index} ON t.space = :space AND t.kind = {_CONFLICT}"
+        f" AND t.{side} = i.value"
+        f" AND {revisions.live('t', now)} AND {_OPEN}"
+        f" WHERE EXISTS ({some})"
+        for side, index in indexes.items()
+    )

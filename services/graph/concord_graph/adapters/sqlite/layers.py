@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from concord_graph.adapters.sqlite import revisions, rows, statements
+from concord_graph.adapters.sqlite import conflicts, revisions, rows, statements
 from concord_graph.domain.items import FOREVER, Entry, Instant, ItemKind, MemoryKind
 from concord_graph.domain.spelling import NameKind, backwards, folded
 from concord_graph.ports import EntryFilter, Ref
@@ -109,9 +109,7 @@ class LayerReads:
             ),
             (
                 "sides",
-                "t.id IN (SELECT c.id FROM json_each(:sides) i CROSS JOIN entry c"
-                " ON c.space = :space AND c.kind = 8 AND (c.first_id = i.value"
-                " OR c.second_id = i.value))",
+                f"t.id IN ({conflicts.AT_SIDES})",
                 json.dumps(filter_.sides) if filter_.sides else None,
             ),
         ):
