@@ -166,6 +166,10 @@ class CallersGraph(Protocol):
         """A page of conflicts; `query` is graph's own request."""
         ...
 
+    async def former_etag(self, who: Credential, conflict: Conflict) -> str:
+        """The version of a conflict before its last change; empty when it had none."""
+        ...
+
     async def etags(self, who: Credential, ids: Sequence[str]) -> Mapping[str, str]:
         """The versions of edges or memories, by id. Raises `ItemUnknown`."""
         ...

@@ -4,6 +4,7 @@ from access_contracts import ACCESS
 from conflict_contracts import CONFLICT
 from contract_registry import Contract
 from dialogue_contracts import DIALOGUE
+from dissonance_contracts import DISSONANCE
 from episode_contracts import EPISODE
 from feed_contracts import FEED
 from governance_contracts import AUDIT, PRINCIPAL, PROPOSAL
@@ -38,6 +39,7 @@ SERVED = {
     "concord.governance.v1.AuditService": AUDIT,
     "concord.search.v1.SearchService": SEARCH,
     "concord.search.v1.IndexService": INDEX,
+    "concord.dissonance.v1.DissonanceService": DISSONANCE,
 }
 
 CONTRACTS: dict[str, Contract] = {

@@ -75,6 +75,10 @@ class Contract:
     intruder: Callable[[Home], Caller] | None = None
     """Who asks for the other space's things when it is not `caller`."""
     replies: int = 0
+    reused: Expected = Refused(grpc.StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED")
+    """What becomes of `other`."""
+    on_record: frozenset[str] | None = None
+    """By which methods the stores have the write on record, when not by its own."""
     once: str = ""
     """A field of the reply that a replay shows otherwise: what is told once."""
 

@@ -15,6 +15,7 @@ from concord_search.bootstrap import SearchApp, build
 from concord_search.config import IndexConfig
 from concord_search.ports import EmbeddingModel, Vector, Vectors
 from concord_testing.serving import Serving, serving
+from contract_dissonance import with_dissonance
 from contract_governance import governed_live
 from contract_live import FOLLOWER, Live, frozen_clock, member
 
@@ -60,7 +61,8 @@ async def whole_live(store: Path, enrolment: Mapping[str, str]) -> AsyncIterator
     """Serve a store file with every service."""
     async with (
         governed_live(store, enrolment) as governed,
-        with_search(governed) as all_,
+        with_search(governed) as searching,
+        with_dissonance(searching) as all_,
     ):
         yield all_
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from concord_chassis.failure import Failure
+
 from concord_dissonance.domain.errors import ItemUnknown
 from concord_dissonance.domain.reviews import Decision, Resolve
 from concord_dissonance.ports import (
@@ -15,6 +17,8 @@ from concord_dissonance.ports import (
     Proposal,
     Shown,
 )
+
+_REUSED = "ERROR_REASON_REQUEST_ID_REUSED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +62,18 @@ class Reviews:
         conflict = await self._callers.conflict(who, decision.conflict_id)
         if conflict is None:
             raise ItemUnknown(decision.conflict_id)
-        decision = replace(decision, etag=decision.etag or conflict.etag)
+        newest = replace(decision, etag=decision.etag or conflict.etag)
         if conflict.needs_consent:
-            proposal = await self._governance.propose(space, request_id, decision, who)
+            proposal = await self._governance.propose(space, request_id, newest, who)
             return Outcome(conflict.shown, proposal=proposal)
-        decided = await self._callers.decide(who, request_id, decision)
+        try:
+            decided = await self._callers.decide(who, request_id, newest)
+        except Failure as refused:
+            if decision.etag or refused.reason != _REUSED:
+                raise
+            # Sent again, the newest version is the one that the decision itself made.
+            former = await self._callers.former_etag(who, conflict)
+            decided = await self._callers.decide(who, request_id, replace(decision, etag=former))
         return Outcome(decided.conflict, decided=decided)
 
     async def resolve_pair(

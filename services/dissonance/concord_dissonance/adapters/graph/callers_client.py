@@ -1,6 +1,7 @@
 """Graph's conflicts, asked in a caller's name."""
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import grpc
 from concord.graph.v1 import (
@@ -55,6 +56,14 @@ class CallersGraphClient:
         page = await of_caller(self._conflicts.ListConflicts(query, metadata=in_name_of(who)))
         found = [messages.of_conflict(each) for each in page.conflicts]
         return ConflictPage(found, page.next_page_token)
+
+    async def former_etag(self, who: Credential, conflict: Conflict) -> str:
+        """The version of a conflict before its last change; empty when it had none."""
+        request = conflict_pb2.GetConflictRequest(id=conflict.id)
+        changed = cast(conflict_pb2.Conflict, conflict.shown).modify_time
+        request.as_of.record_time.FromMicroseconds(changed.ToMicroseconds() - 1)
+        found = await of_caller(self._conflicts.GetConflict(request, metadata=in_name_of(who)))
+        return found.conflict.etag
 
     async def etags(self, who: Credential, ids: Sequence[str]) -> Mapping[str, str]:
         """The versions of edges or memories, by id. Raises `ItemUnknown`."""

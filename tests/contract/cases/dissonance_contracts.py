@@ -1,0 +1,112 @@
+"""The contract cases of DissonanceService."""
+
+from concord.dissonance.v1 import dissonance_pb2 as pb
+from concord.graph.v1 import conflict_pb2
+from contract_homes import Home
+from contract_registry import NOT_FOUND, Answered, Contract, invalid
+
+COMPLETE = pb.CHECK_STATUS_COMPLETE
+
+
+def _check(radius: int = 2, node: str = "Ada") -> pb.CheckDissonanceRequest:
+    return pb.CheckDissonanceRequest(
+        request_id="r", context_node=node, radius=radius, scope=pb.CHECK_SCOPE_FULL
+    )
+
+
+def _pairs(home: Home) -> pb.ClassifyPairsRequest:
+    said = [f"The tower of {home.space} is {height} m high." for height in (300, 320)]
+    first, second = (pb.Statement(text=text) for text in said)
+    return pb.ClassifyPairsRequest(pairs=[pb.StatementPair(first=first, second=second)])
+
+
+def _review(home: Home, context: str = "", action: int = 2) -> pb.ReviewConflictRequest:
+    return pb.ReviewConflictRequest(
+        request_id="r",
+        conflict_id=home.conflict_id,
+        action=action,  # type: ignore[arg-type] # numbers are the contract's; 2 is DISMISS
+        context=context,
+    )
+
+
+def _resolve(home: Home, context: str = "", as_class: int = 2) -> pb.ResolveDissonanceRequest:
+    return pb.ResolveDissonanceRequest(
+        request_id="r",
+        conflict_id=home.conflict_id,
+        resolution_type=as_class,  # type: ignore[arg-type] # 2 is CONTRADICTION
+        superseded_id=home.memory_id,
+        context=context,
+    )
+
+
+DISSONANCE = {
+    # Nothing disagrees in a home anew, so a check writes nothing there that its request id guards:
+    # tests/e2e/test_dissonance.py sends one again that finds something.
+    "CheckDissonance": Contract(
+        request=lambda _: _check(),
+        success=lambda reply, _: (
+            reply.status == COMPLETE and reply.coverage.statements > 2 and not reply.conflicts
+        ),
+        bad_input=(lambda _: _check(radius=4), invalid("radius")),
+        other_space=Answered(lambda reply: reply.status == COMPLETE and "(b)" not in str(reply)),
+        other=lambda _: _check(radius=1),
+        reused=Answered(),
+        on_record=frozenset(),
+    ),
+    "ClassifyPairs": Contract(
+        request=_pairs,
+        success=lambda reply, _: (
+            [each.conflict_class for each in reply.verdicts]
+            == [conflict_pb2.CONFLICT_CLASS_CONTRADICTION]
+            and reply.status == COMPLETE
+        ),
+        bad_input=(lambda _: pb.ClassifyPairsRequest(), invalid("pairs")),
+        other_space=Answered(lambda reply: len(reply.verdicts) == 1),
+    ),
+    "DetectContradictions": Contract(
+        request=lambda _: pb.DetectContradictionsRequest(request_id="r", full=True),
+        success=lambda replies, _: (
+            [each.WhichOneof("event") for each in replies][-1] == "summary"
+            and replies[-1].summary.status == COMPLETE
+            and replies[-1].summary.coverage.statements > 2
+        ),
+        bad_input=(
+            lambda _: pb.DetectContradictionsRequest(request_id=""),
+            invalid("request_id"),
+        ),
+        other_space=Answered(lambda replies: replies[-1].summary.status == COMPLETE),
+        other=lambda _: pb.DetectContradictionsRequest(request_id="r", full=True, dry_run=True),
+        reused=Answered(),
+        on_record=frozenset(),
+    ),
+    "ListConflicts": Contract(
+        request=lambda home: pb.ListConflictsRequest(item_ids=[home.memory_id]),
+        success=lambda reply, home: [each.id for each in reply.conflicts] == [home.conflict_id],
+        bad_input=(lambda _: pb.ListConflictsRequest(page_size=201), invalid("page_size")),
+        other_space=Answered(lambda reply: not reply.conflicts and not reply.proposals),
+    ),
+    "ReviewConflict": Contract(
+        request=_review,
+        success=lambda reply, home: (
+            reply.conflict.state == conflict_pb2.CONFLICT_STATE_DISMISSED
+            and reply.conflict.reviewed_by == "agent-1"
+            and reply.conflict.id == home.conflict_id
+            and reply.token
+        ),
+        bad_input=(lambda home: _review(home, action=0), invalid("action")),
+        other_space=NOT_FOUND,
+        other=lambda home: _review(home, context="for another reason"),
+    ),
+    "ResolveDissonance": Contract(
+        request=_resolve,
+        success=lambda reply, home: (
+            reply.conflict.state == conflict_pb2.CONFLICT_STATE_RESOLVED
+            and reply.conflict.resolution.superseded_id == home.memory_id
+            and reply.token
+        ),
+        bad_input=(lambda home: _resolve(home, as_class=0), invalid("resolution_type")),
+        other_space=NOT_FOUND,
+        other=lambda home: _resolve(home, context="for another reason"),
+        on_record=frozenset({"ResolveConflict"}),
+    ),
+}
