@@ -13,6 +13,7 @@ from concord_testing.up_process import COMMAND, clean_environ, spawned
 
 STEPS = (
     *("import", "search", "history", "lineage", "neighbors"),
+    *("conflict", "review", "resolution"),
     *("genesis", "consent", "protection", "one-sided", "both", "audit", "undo"),
 )
 
@@ -30,8 +31,8 @@ def demo(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_demo_holds_and_is_told_in_words(tmp_path: Path) -> None:
-    """T4 T5 S4 G4 V5 V6 V8 A2 History, lineage, neighbors, what nobody changes alone. `--keep`
-    leaves a directory that `up` takes, and that no second demo writes to."""
+    """T4 T5 S4 D1 D5 D6 G4 V5 V6 V8 A2 History, lineage, a conflict, what nobody changes alone.
+    `--keep` leaves a directory that `up` takes, and that no second demo writes to."""
     told = demo("--keep", str(tmp_path / "kept"))
     again = demo("--keep", str(tmp_path / "kept"))
 
@@ -39,6 +40,7 @@ def test_the_demo_holds_and_is_told_in_words(tmp_path: Path) -> None:
     assert "pep-566 answers" in told.stdout
     assert "Why: vector " in told.stdout
     assert "●  pep-566  head: this holds" in told.stdout
+    assert "Mira lives in Bergen; Oslo is what was believed before." in told.stdout
     assert "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED" in told.stdout
     assert "The agent signed. Nothing happens: it waits for the person." in told.stdout
     assert "hashes, signatures, order and rules hold, and the store agrees." in told.stdout

@@ -212,3 +212,12 @@ def test_the_caller_is_known_only_where_somebody_acts() -> None:
 
     with pytest.raises(LookupError):
         caller()
+
+
+def test_a_secret_follows_from_a_text_and_the_key_alone() -> None:
+    """M4 What salts a digest is the same each time, and another with another key or text."""
+    issuer = TokenIssuer(KEY, "issuer")
+    strangers = TokenIssuer(Ed25519PrivateKey.generate(), "issuer")
+
+    assert issuer.secret_of("a") == TokenIssuer(KEY, "other name").secret_of("a")
+    assert len({issuer.secret_of("a"), issuer.secret_of("b"), strangers.secret_of("a")}) == 3

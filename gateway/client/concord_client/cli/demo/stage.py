@@ -31,6 +31,8 @@ class Stage:
     human: Signer = field(default_factory=lambda: Signer("demo-human", generate_key()))
     pinned: Pinned = field(default_factory=Pinned)
     """The genesis and the log's key, once they are known."""
+    conflict_id: str = ""
+    """The conflict that was found."""
     before: list[str] = field(default_factory=list)
     """The state export before the change."""
     proposal: proposal_pb2.Proposal = field(default_factory=proposal_pb2.Proposal)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from google.protobuf.json_format import MessageToDict
 
-from concord_client.cli.demo import governance, recall
+from concord_client.cli.demo import dissonance, governance, recall
 from concord_client.cli.demo.stage import DoesNotHold, Stage, Step
 from concord_client.cli.errors import CommandError
 from concord_client.cli.render.page import show, text
@@ -70,7 +70,7 @@ def walk(system: "Running", as_json: bool) -> bool:
         Client(Target(system.url, system.admin_keys[SPACE])) as admin,
     ):
         stage = Stage(client, admin, SPACE, system.enrolment_secrets[SPACE], shown=not as_json)
-        steps = [*recall.steps(), *governance.steps()]
+        steps = [*recall.steps(), *dissonance.steps(), *governance.steps()]
         return all(_take(stage, step, number) for number, step in enumerate(steps, 1))
 
 

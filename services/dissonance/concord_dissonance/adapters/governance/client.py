@@ -1,6 +1,5 @@
 """The governance port over governance's contract."""
 
-import hashlib
 from collections.abc import Sequence
 
 from concord.governance.v1 import proposal_pb2, proposal_pb2_grpc
@@ -27,6 +26,7 @@ class GovernanceClient:
     """Governance behind an address."""
 
     def __init__(self, address: str, issuer: TokenIssuer) -> None:
+        self._issuer = issuer
         self._tokens = OwnTokens(issuer, _SCOPES)
         self._channel = connect(address, token=None)
         self._proposals = proposal_pb2_grpc.ProposalServiceStub(self._channel)
@@ -58,9 +58,8 @@ class GovernanceClient:
         self, space: str, request_id: str, decision: Decision, who: Credential | None = None
     ) -> Proposal:
         """Proposes a decision, in dissonance's name unless a caller's credential is given."""
-        # The action's own id is another one, and the same when the request is sent again.
         request = proposal_pb2.CreateProposalRequest(
-            request_id=request_id, action=action_of(decision, _inner(space, request_id))
+            request_id=request_id, action=action_of(decision, self._salt(space, request_id))
         )
         if who is not None:
             call = self._proposals.CreateProposal(request, metadata=in_name_of(who))
@@ -76,7 +75,7 @@ class GovernanceClient:
             request_id=request_id,
             proposal_id=proposal.id,
             revision=proposal.revision,
-            action=action_of(decision, _inner(space, request_id)),
+            action=action_of(decision, self._salt(space, request_id)),
         )
         call = self._proposals.ReviseProposal(request, metadata=self._tokens.of(space))
         await own(GOVERNANCE, call)
@@ -93,13 +92,14 @@ class GovernanceClient:
             if refused.reason != _ENDED:
                 raise
 
+    def _salt(self, space: str, request_id: str) -> str:
+        """The action's own request id: nobody can guess it, as it salts the digests that outlive an
+        erased action, and it is the same when the request is sent again."""
+        return self._issuer.secret_of(f"{space}\0{request_id}")
+
     async def close(self) -> None:
         """Closes the connection."""
         await self._channel.close()
-
-
-def _inner(space: str, request_id: str) -> str:
-    return hashlib.sha256(f"{space}\0{request_id}".encode()).hexdigest()
 
 
 def _proposal(found: proposal_pb2.Proposal) -> Proposal:
