@@ -39,8 +39,9 @@ class Spawned:
         return clean_environ() | {"CONCORD_DATA": str(self.data)}
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Sends a signal and returns the exit status."""
-        os.kill(self.process.ident or 0, number)
+        """Sends a signal, unless it has ended already, and returns the exit status."""
+        if self.process.is_alive() and self.process.pid:
+            os.kill(self.process.pid, number)
         return self.ended()
 
     def kill(self) -> None:
