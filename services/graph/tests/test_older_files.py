@@ -20,7 +20,7 @@ def shape(db: sqlite3.Connection) -> dict[str, object]:
 
 
 def test_a_converted_file_is_as_a_new_one(tmp_path: Path) -> None:
-    """G16 The same columns, indexes and triggers: what protects a new file protects an older one."""
+    """G16 Same columns, indexes and triggers: what protects a new file protects an older one."""
     with tarfile.open(WRITTEN) as archive:
         archive.extractall(tmp_path, filter="data")
     older = sqlite3.connect(tmp_path / "data" / "graph" / "graph.db", isolation_level=None)

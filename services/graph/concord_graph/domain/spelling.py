@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Collection
 from difflib import SequenceMatcher
 
+from concord_graph.domain.items import Entry, ItemKind, Memory, Node, Record
+
 MOST_CHARACTERS = 64
 """As much of a name as is compared, from either end."""
 MOST_NEAR = 5
@@ -20,6 +22,20 @@ class NameKind(enum.IntEnum):
     MEMORY_ID = 2
     EXTERNAL_ID = 3
     SESSION = 4
+
+
+def names_of(item: Record) -> list[tuple[NameKind, str, str]]:
+    """Return what names an item: the kind of name, whose it is, and the name or nothing."""
+    match item:
+        case Node():
+            return [(NameKind.NODE, item.id, item.name)]
+        case Memory():
+            own = item.id if item.id_stated else ""
+            keyed = (NameKind.EXTERNAL_ID, item.id, item.external_id)
+            return [(NameKind.MEMORY_ID, item.id, own), keyed]
+        case Entry(kind=ItemKind.EPISODE, session_id=session):
+            return [(NameKind.SESSION, session, session)]
+    return []
 
 
 def folded(name: str) -> str:

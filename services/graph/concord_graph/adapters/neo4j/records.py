@@ -30,7 +30,7 @@ from concord_graph.domain.items import (
     Relation,
     Revision,
 )
-from concord_graph.domain.spelling import backwards, folded
+from concord_graph.domain.spelling import NameKind, backwards, folded, names_of
 
 Fields = dict[str, Any]
 
@@ -87,6 +87,12 @@ _OWN_KEYS = frozenset(
 """What a caller's property must not pass itself off as: indexes and constraints stand on these."""
 
 
+_NAMED = {
+    NameKind.NODE: "",
+    NameKind.MEMORY_ID: "_id",
+    NameKind.EXTERNAL_ID: "_key",
+    NameKind.SESSION: "_session",
+}
 _LEFT = frozenset(
     {"effective_from", "turn_place", "folded_id", "backwards_id", "folded_session"}
     | {"backwards_session", "first_id", "second_id", "conflict_class"}
@@ -252,41 +258,25 @@ def _kept(name: str, item_: Record) -> Fields:
 
 def _looked_into(item_: Record) -> Fields:
     """Return the properties that statements look into beside an item's own."""
+    found: Fields = {}
+    for kind, _, name in names_of(item_):  # None: there is none
+        suffix = _NAMED[kind]
+        found[f"folded{suffix}"] = folded(name) if name else None
+        found[f"backwards{suffix}"] = backwards(name) if name else None
+    if isinstance(item_, (Edge, Memory)):
+        found["effective_from"] = item_.effective_from
+        found["stated"] = [stated(*each) for each in item_.properties.items()]
     match item_:
-        case Node(name=name):
-            return _spelt("", name)
-        case Edge(properties=properties):
-            return {
-                "effective_from": item_.effective_from,
-                "stated": [stated(*each) for each in properties.items()],
-                "participants": _participants(item_),
-            }
-        case Memory(properties=properties):
-            return {
-                "effective_from": item_.effective_from,
-                "stated": [stated(*each) for each in properties.items()],
-                "content_digest": "" if item_.erase_time else item_.content_digest,
-                "turn_place": item_.turn_order or None,
-                **_spelt("_id", item_.id if item_.id_stated else ""),
-                **_spelt("_key", item_.external_id),
-            }
+        case Edge():
+            found["participants"] = _participants(item_)
+        case Memory():
+            found["content_digest"] = "" if item_.erase_time else item_.content_digest
+            found["turn_place"] = item_.turn_order or None
         case Entry(kind=ItemKind.CONFLICT, body=body):
-            return {
-                "first_id": body["first"]["id"],
-                "second_id": body["second"]["id"],
-                "conflict_class": int(body["conflict_class"]),
-            }
-        case Entry(session_id=session):
-            return _spelt("_session", session)
-    return {}
-
-
-def _spelt(suffix: str, name: str) -> Fields:
-    """Return a name as it is looked for among names spelt alike; None: there is none."""
-    return {
-        f"folded{suffix}": folded(name) if name else None,
-        f"backwards{suffix}": backwards(name) if name else None,
-    }
+            found["first_id"] = body["first"]["id"]
+            found["second_id"] = body["second"]["id"]
+            found["conflict_class"] = int(body["conflict_class"])
+    return found
 
 
 def _edge_labels(edge_: Edge) -> list[str]:

@@ -22,15 +22,11 @@ from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     FOREVER,
     Access,
-    DeclaredRelation,
     Edge,
-    Entry,
     ItemKind,
-    Memory,
-    Node,
     Record,
 )
-from concord_graph.domain.spelling import NameKind, backwards, folded
+from concord_graph.domain.spelling import backwards, folded, names_of
 from concord_graph.ports import Author, Change, ChangeType, Clock, Expected, Imported, Receipt
 
 # the change that wrote a revision has its digest
@@ -118,8 +114,7 @@ class SqliteWrites(SqliteReads, SessionWrites):
             raise
         if isinstance(item, Edge):
             self._join(item)
-        elif not isinstance(item, DeclaredRelation):
-            self._spell(item)
+        self._spell(item)
 
     def _join(self, edge: Edge) -> None:
         """Keep an edge where it is looked for by participant; what it says then is for readers."""
@@ -130,9 +125,9 @@ class SqliteWrites(SqliteReads, SessionWrites):
                 (self._space, str(name), edge.id),
             )
 
-    def _spell(self, item: Node | Memory | Entry) -> None:
+    def _spell(self, item: Record) -> None:
         """Keep the item's names where names spelt alike are looked for, while it is live."""
-        for kind, key, name in _names(item):
+        for kind, key, name in names_of(item):
             where = (self._space, kind, key)
             sql = "SELECT name FROM spelling WHERE space = ? AND kind = ? AND item = ?"
             kept = self._one(sql, where) if item.revision.number > 1 else None
@@ -313,14 +308,3 @@ class SqliteWrites(SqliteReads, SessionWrites):
         names = ", ".join(values)
         marks = ", ".join("?" * len(values))
         self._db.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))
-
-
-def _names(item: Node | Memory | Entry) -> list[tuple[NameKind, str, str]]:
-    """Return what an item is named by: the kind of name, whose it is, and the name or nothing."""
-    if isinstance(item, Node):
-        return [(NameKind.NODE, item.id, item.name)]
-    if isinstance(item, Entry):
-        episode = item.kind == ItemKind.EPISODE
-        return [(NameKind.SESSION, item.session_id, item.session_id)] if episode else []
-    own = item.id if item.id_stated else ""
-    return [(NameKind.MEMORY_ID, item.id, own), (NameKind.EXTERNAL_ID, item.id, item.external_id)]
