@@ -14,6 +14,7 @@ import uvloop
 from tests.bench import (
     add,
     audit_log,
+    dissonance,
     dissonance_cost,
     erasure,
     facts_read,
@@ -42,6 +43,7 @@ BENCHES: Mapping[str, Bench] = {
     "search": searching.bench,
     "residence": residence.bench,
     "erasure": erasure.bench,
+    "dissonance": dissonance.bench,
     "framing": framing.bench,
     "gateway": gateway_hop.bench,
     "retrieval": retrieval.bench,
