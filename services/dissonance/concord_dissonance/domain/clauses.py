@@ -62,6 +62,11 @@ class Clause:
         return len(self.negations) % 2 == 1
 
     @cached_property
+    def is_denied_now(self) -> bool:
+        """Whether it says that something does not hold now: "is not", "used to be"."""
+        return self.is_negated != self.has("once phrases")
+
+    @cached_property
     def pronoun(self) -> str:
         """The pronoun that stands for its subject; empty where a noun does."""
         for token in self.tokens:
@@ -75,7 +80,7 @@ class Clause:
     def is_event(self) -> bool:
         """Whether it tells what goes on at some moment: "is running", "a man running"."""
         return self.words.language == "en" and any(
-            token.word.endswith("ing") and token.word != token.stem for token in self.tokens
+            token.word.endswith("ing") and token.word != token.stem for token in self.tokens[1:]
         )
 
     def goes_on(self, stems: Collection[str]) -> bool:
@@ -106,6 +111,8 @@ class Reading:
 
     language: str
     clauses: tuple[Clause, ...]
+    is_language_told: bool = True
+    """False where its words could be of either language."""
 
     @cached_property
     def asserted(self) -> tuple[Clause, ...]:

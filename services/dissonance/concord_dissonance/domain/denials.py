@@ -21,9 +21,9 @@ def denied_clauses(first: Reading, second: Reading) -> Iterator[Finding]:
     """Yield clauses of which one asserts all that the other denies, and not much more."""
     for one in first.asserted:
         for other in second.beside(one):
-            if one.is_negated == other.is_negated or not same_speaker(one, other):
+            if one.is_denied_now == other.is_denied_now or not same_speaker(one, other):
                 continue
-            denying, said = (one, other) if one.is_negated else (other, one)
+            denying, said = (one, other) if one.is_denied_now else (other, one)
             denied = _denied(denying)
             if not denied or not denied <= said.content.keys():
                 continue
@@ -60,7 +60,7 @@ def same_speaker(one: Clause, other: Clause) -> bool:
 def _denied(clause: Clause) -> set[str]:
     """Return the stems that are denied: "and not" denies what follows, "but" affirms again."""
     words, tokens = clause.words.words, clause.tokens
-    at = clause.negations[0]
+    at = clause.negations[0] if clause.negations else 0
     begin = at if at and tokens[at - 1].word in words["joint"] else 0
     buts = (i for i in range(at, len(tokens)) if tokens[i].word in words["but"])
     return set(content_of(tokens[begin : next(buts, len(tokens))], clause.words))

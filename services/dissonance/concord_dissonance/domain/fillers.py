@@ -50,12 +50,14 @@ def compare(
         return Compared(Same.NO, Reason.EXCLUSIVE_VALUES, "declared")
     if section := _antonyms(words.language).get((first, second)):
         return Compared(Same.NO, Reason.ANTONYM, section)
+    if (valued := _compare_values(one, other, words)) is not UNKNOWN:
+        return valued
     if first.endswith(f" {second}") or second.endswith(f" {first}"):
         return UNKNOWN  # an acoustic guitar is a guitar
     sets = _exclusive(words.language)
     if shared := sets.get(first, frozenset()) & sets.get(second, frozenset()):
         return Compared(Same.NO, Reason.EXCLUSIVE_WORDS, min(shared))
-    return _compare_values(one, other, words)
+    return UNKNOWN
 
 
 def _compare_values(one: Sequence[Token], other: Sequence[Token], words: Lexicon) -> Compared:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby, takewhile
 from typing import NamedTuple
 
 from concord_dissonance.domain.clauses import Clause
-from concord_dissonance.domain.tokens import Token
+from concord_dissonance.domain.tokens import Token, joined
 
 
 class Fillers(NamedTuple):
@@ -15,6 +15,8 @@ class Fillers(NamedTuple):
 
     first: tuple[Token, ...]
     second: tuple[Token, ...]
+    after: str
+    """The word of the frame before them; empty at its beginning."""
     in_subject: bool
     """Whether they stand before the verb, as far as a clause without a parse shows."""
 
@@ -22,45 +24,60 @@ class Fillers(NamedTuple):
 def align(first: Clause, second: Clause) -> list[Fillers]:
     """Return the fillers of two clauses, in order; determiners are not compared.
 
-    Clauses of one length are compared place by place, others by what they begin and end with.
+    Clauses of one length are compared place by place, others by what they begin and end with. A
+    value with its unit is one place.
     """
-    one, other = _compared(first), _compared(second)
+    one, other = _places(first), _places(second)
+    mine, yours = [joined(each) for each in one], [joined(each) for each in other]
     if len(one) == len(other):
-        places = [(begin, end, end) for begin, end in _differing(one, other)]
+        runs = [(begin, end, end) for begin, end in _differing(mine, yours)]
     else:
-        begin = _shared(one, other)
-        end = _shared(one[begin:][::-1], other[begin:][::-1])
-        places = [(begin, len(one) - end, len(other) - end)]
-    verb = next((at for at, token in enumerate(one) if _is_auxiliary(token, first)), 1)
-    return [
-        Fillers(tuple(one[begin:end]), tuple(other[begin:other_end]), begin < verb)
-        for begin, end, other_end in places
-    ]
+        begin = _shared(mine, yours)
+        end = _shared(mine[begin:][::-1], yours[begin:][::-1])
+        runs = [(begin, len(one) - end, len(other) - end)]
+    verb = next((at for at, place in enumerate(one) if _is_auxiliary(place, first)), 1)
+    found: list[Fillers] = []
+    for begin, end, other_end in runs:
+        after = one[begin - 1][-1].word if begin else ""
+        parts = _tokens(one[begin:end]), _tokens(other[begin:other_end])
+        found.append(Fillers(*parts, after, begin < verb))
+    return found
 
 
-def _is_auxiliary(token: Token, clause: Clause) -> bool:
-    return token.word in clause.words.words["auxiliary"]
+def _places(clause: Clause) -> list[tuple[Token, ...]]:
+    """Return the tokens that are compared; those of one value stand together."""
+    words, tokens = clause.words.words, clause.tokens
+    ends = {value.begin: value.end for value in clause.values}
+    places: list[tuple[Token, ...]] = []
+    at = 0
+    while at < len(tokens):
+        end = ends.get(at, at + 1)
+        word = tokens[at].word
+        dating = word in words["dating"] and at + 1 in ends
+        if at in ends or not (dating or word in words["determiner"]):
+            places.append(tokens[at:end])
+        at = end
+    return places
 
 
-def _compared(clause: Clause) -> list[Token]:
-    skipped = clause.words.words["determiner"]
-    return [token for token in clause.tokens if token.word not in skipped]
+def _is_auxiliary(place: Sequence[Token], clause: Clause) -> bool:
+    return place[0].word in clause.words.words["auxiliary"]
 
 
-def _differing(one: Sequence[Token], other: Sequence[Token]) -> Iterator[tuple[int, int]]:
+def _tokens(places: Sequence[tuple[Token, ...]]) -> tuple[Token, ...]:
+    return tuple(chain.from_iterable(places))
+
+
+def _differing(mine: Sequence[str], yours: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield where runs of differing places begin and end."""
-    differs = [mine.stem != yours.stem for mine, yours in zip(one, other, strict=True)]
-    for differing, places in groupby(range(len(one)), key=differs.__getitem__):
+    differs = [one != other for one, other in zip(mine, yours, strict=True)]
+    for differing, places in groupby(range(len(mine)), key=differs.__getitem__):
         if differing:
             run = list(places)
             yield run[0], run[-1] + 1
 
 
-def _shared(one: Sequence[Token], other: Sequence[Token]) -> int:
-    """Return how many tokens the two begin with alike."""
-    count = 0
-    for mine, yours in zip(one, other, strict=False):
-        if mine.stem != yours.stem:
-            break
-        count += 1
-    return count
+def _shared(mine: Sequence[str], yours: Sequence[str]) -> int:
+    """Return how many places the two begin with alike."""
+    pairs = zip(mine, yours, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from functools import cache
 
 from concord_dissonance.domain.clauses import Clause, Reading
@@ -34,7 +34,7 @@ _OF_ONE_STORY = frozenset(
 
 def judge_texts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
     """Judge two sides by what their texts say, each in its own words."""
-    one, other = first.reading, second.reading
+    one, other = first.read_beside(second), second.read_beside(first)
     if not one.clauses or not other.clauses or one.language != other.language:
         return Abstention(Abstained.NOTHING_TO_COMPARE)
     if one.stems == other.stems:
@@ -45,34 +45,34 @@ def judge_texts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention
         return Abstention(Abstained.OTHER_TIME)
     found: list[Finding] = []
     missed: list[Abstained] = [_missed(one, other)]
-    for each in _findings(first, second, rules):
+    followed = _follow_each_other(first, second)
+    aliases = first.alias_stems | second.alias_stems
+    for each in _findings(one, other, rules, aliases, followed=followed):
         if isinstance(each, Abstained):
             missed.append(each)
-        elif _counts(each, first, second):
+        elif _counts(each, followed=followed):
             found.append(each)
         else:
             missed.append(Abstained.OTHER_TIME)
     said = [verdict for each in found if (verdict := _verdict(each, first, second))]
     if not said:
         return Abstention(max(missed, key=_NEAREST.index))
-    return max(said, key=lambda each: each.confidence)
+    return max(said, key=lambda each: (each.conflict is not ConflictClass.NONE, each.confidence))
 
 
-def _findings(first: Side, second: Side, rules: Rules) -> Iterator[Finding | Abstained]:
-    one, other = first.reading, second.reading
+def _findings(
+    one: Reading, other: Reading, rules: Rules, aliases: Set[str], *, followed: bool
+) -> Iterator[Finding | Abstained]:
     yield from denied_clauses(one, other)
-    yield from opposed_fillers(one, other, rules, first.alias_stems | second.alias_stems)
+    yield from opposed_fillers(one, other, rules, aliases)
     yield from denied_experiences(one, other)
-    if _follow_each_other(first, second):
+    if followed:
         yield from revised_values(one, other)
 
 
-def _counts(found: Finding, first: Side, second: Side) -> bool:
-    """Whether a finding is sure; less will do where a story goes on."""
-    precision = _precision(found)
-    return precision >= LEAST_PRECISION or (
-        found.pattern in _OF_ONE_STORY and _follow_each_other(first, second)
-    )
+def _counts(found: Finding, *, followed: bool) -> bool:
+    """Whether a finding is sure; less will do where one side follows the other."""
+    return _precision(found) >= LEAST_PRECISION or (found.pattern in _OF_ONE_STORY and followed)
 
 
 def _follow_each_other(first: Side, second: Side) -> bool:
@@ -83,6 +83,9 @@ def _follow_each_other(first: Side, second: Side) -> bool:
 
 
 def _verdict(found: Finding, first: Side, second: Side) -> Verdict | None:
+    if found.reason is Reason.SAME_VALUE:
+        whole = len(first.reading.clauses) == len(second.reading.clauses) == 1
+        return _said(ConflictClass.NONE, found, found.reason) if whole else None
     if found.reason is Reason.CONTAINED:
         return _said(ConflictClass.NUANCE, found, found.reason)
     older, why = _older(found, first, second)
@@ -169,7 +172,9 @@ def _are_apart(first: Side, second: Side) -> bool:
     )
 
 
-def _type(conflict: ConflictClass, found: Finding) -> ConflictType:
+def _type(conflict: ConflictClass, found: Finding) -> ConflictType | None:
+    if conflict is ConflictClass.NONE:
+        return None
     if conflict is ConflictClass.EVOLUTION or found.reason is Reason.DATE:
         return ConflictType.TEMPORAL
     for name, kind in (("legal", ConflictType.LEGAL), ("method", ConflictType.METHODOLOGICAL)):

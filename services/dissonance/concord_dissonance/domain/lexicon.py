@@ -114,7 +114,15 @@ def read_unit_lines() -> list[str]:
     return [fold(line) for line in text.splitlines() if not line.startswith("#")]
 
 
-_FUNCTION = ("negation", "determiner", "auxiliary", "pronoun", "joint", "polarity item")
+_FUNCTION = (
+    "negation",
+    "determiner",
+    "auxiliary",
+    "pronoun",
+    "joint",
+    "polarity item",
+    "no longer",
+)
 
 
 def _by_first(phrases: Iterable[str]) -> dict[str, tuple[Phrase, ...]]:

@@ -38,8 +38,10 @@ def _opposed(one: Clause, other: Clause, rules: Rules, aliases: Set[str]) -> Fin
         return Abstained.NO_COMPARABLE_SUBJECT
     compared = [compare(each.first, each.second, one.words, rules, aliases) for each in fillers]
     differing = [each for each in compared if each.same is not Same.YES]
-    if not differing or one.is_negated != other.is_negated:
+    if one.is_denied_now != other.is_denied_now:
         return Abstained.NO_COMPARABLE_ATTRIBUTE
+    if not differing:
+        return Finding(Reason.SAME_VALUE, "same", one, other)
     if len(differing) == 1 and differing[0].reason is Reason.CONTAINED:
         return Finding(Reason.CONTAINED, "declared", one, other)
     if any(each.same is Same.UNKNOWN for each in differing):
@@ -49,6 +51,8 @@ def _opposed(one: Clause, other: Clause, rules: Rules, aliases: Set[str]) -> Fin
     if _is_other_subject(fillers, compared):
         return Abstained.NO_COMPARABLE_SUBJECT
     found = differing[0]
+    if found.reason is Reason.DATE and fillers[0].after not in one.words.words["dated by"]:
+        return Abstained.OTHER_TIME  # what was then, not when something is
     return Finding(found.reason, _pattern(found, one, other), one, other)
 
 

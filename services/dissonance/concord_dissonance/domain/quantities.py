@@ -194,19 +194,20 @@ def _with_unit(
 
 
 def _valued(tokens: Sequence[Token], begin: int, end: int, what: Quantity, words: Lexicon) -> Value:
-    """Widen a quantity that is approximate or a bound by the words before it."""
-    if _stands_before(tokens, begin, words.phrases["bound phrases"]):
-        what = replace(what, precision=inf)
-    elif _stands_before(tokens, begin, words.phrases["approximately phrases"]):
-        what = replace(what, precision=max(what.precision, _APPROXIMATE * what.value))
+    """Widen a quantity that the words before it make approximate or a bound; they belong to it."""
+    if length := _before(tokens, begin, words.phrases["bound phrases"]):
+        return Value(replace(what, precision=inf), begin - length, end)
+    if length := _before(tokens, begin, words.phrases["approximately phrases"]):
+        precision = max(what.precision, _APPROXIMATE * what.value)
+        return Value(replace(what, precision=precision), begin - length, end)
     return Value(what, begin, end)
 
 
-def _stands_before(
-    tokens: Sequence[Token], at: int, phrases: Mapping[str, Sequence[Phrase]]
-) -> bool:
+def _before(tokens: Sequence[Token], at: int, phrases: Mapping[str, Sequence[Phrase]]) -> int:
+    """Return the length of the longest phrase that ends at a place; 0 for none."""
     spelt = [token.word for token in tokens[max(0, at - _LONGEST_BOUND) : at]]
-    return any(phrases_at(phrases, spelt, each) == len(spelt) - each for each in range(len(spelt)))
+    lengths = range(len(spelt), 0, -1)
+    return next((n for n in lengths if phrases_at(phrases, spelt, len(spelt) - n) == n), 0)
 
 
 def _starts_number(tokens: Sequence[Token], at: int) -> bool:

@@ -14,13 +14,15 @@ from concord_dissonance.domain.lexicon import LANGUAGES, Lexicon, lexicon, phras
 from concord_dissonance.domain.tokens import Token, has_phrase
 
 _TOKEN = re.compile(
-    r"(?P<number>\d{4}-\d\d-\d\d(?!\d)|\d+(?:[.,:/]\d+)*)"
+    r"(?P<number>\d{4}-\d\d-\d\d(?!\d)|\d+(?:[.,:/]\d+)*"
+    r"(?:\.(?=\s(?i:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)))?)"
     r"|(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)*)"
     r"|(?P<sign>[%€$£~°])"
     r"|(?P<end>[.!?]+(?=[\s\"”“'’)]|$)|[;\n])"
     r"|(?P<pause>[,:()–—]|(?<=\s)-+(?=\s))"
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+DEFAULT_LANGUAGE = "en"
 LINK = re.compile(r"(?:\b\w+\s*:\s*)?\[\[[^\[\]\n]{1,400}\]\]")
 """A link of a memory, with the label before it; links say what they say to graph."""
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»\n]*[\"”“»]|^>.*$", re.MULTILINE)
@@ -29,21 +31,25 @@ _QUOTED_NAME = 3
 _NEGATED = re.compile(r"(.+)(n't)")
 
 
-def read(text: str, *, plans: bool = False) -> Reading:
-    """Read a text of any length; its cost is linear in that. With `plans`, a plan claims itself."""
+def read(text: str, *, plans: bool = False, language: str = "") -> Reading:
+    """Read a text of any length; its cost is linear in that. With `plans`, a plan claims itself.
+
+    The language is told from its words, unless it is given.
+    """
     visible, places = _visible(text)
     visible = LINK.sub(_blanked, _CODE.sub(_blanked, visible))
     visible = _QUOTED.sub(_blanked_quotation, visible)
     found = list(_TOKEN.finditer(visible))
     words = [fold(each.group()) for each in found if each.lastgroup == "word"]
-    language = _language(words)
+    told = _language(words)
+    language = language or told or DEFAULT_LANGUAGE
     sentences = _sentences(found, lexicon(language), places)
     clauses = [
         clause
         for sentence, end in sentences
         for clause in _clauses(sentence, end, lexicon(language), plans=plans)
     ]
-    return Reading(language, tuple(clauses))
+    return Reading(language, tuple(clauses), is_language_told=bool(told))
 
 
 def _visible(text: str) -> tuple[str, Sequence[int]]:
@@ -64,12 +70,13 @@ def _blanked_quotation(found: re.Match[str]) -> str:
 
 
 def _language(words: Sequence[str]) -> str:
-    """Return the language with more function words; English when they are equal."""
+    """Return the language with more function words; empty when none has more."""
     counts = {
         language: sum(word in function for word in words)
         for language, function in LANGUAGES.items()
     }
-    return max(counts, key=lambda each: counts[each])
+    best = max(counts, key=lambda each: counts[each])
+    return best if sum(count == counts[best] for count in counts.values()) == 1 else ""
 
 
 def _sentences(
@@ -87,7 +94,8 @@ def _sentences(
         elif each.lastgroup == "word":
             sentence.extend(_words(each.group(), start, end, words))
         else:
-            sentence.append(Token(each.group(), each.group(), start, end))
+            written = each.group().rstrip(".")
+            sentence.append(Token(written, written, start, end))
     yield sentence, ""
 
 
@@ -110,11 +118,12 @@ def _clauses(
     parts = [part for part in _parts(sentence, words) if part]
     asks = [_asks(part, words) for part in parts]
     whole = "?" in end and not any(asks)
+    depends = any(part[0].word in words.words["condition"] for part in parts)
     questioned = False
     for part, asking in zip(parts, asks, strict=True):
         questioned = questioned or asking
         mood = Mood.QUESTION if whole or questioned else Mood.ASSERTED
-        if mood is Mood.ASSERTED and _is_wished(part, words, plans=plans):
+        if mood is Mood.ASSERTED and (depends or _is_wished(part, words, plans=plans)):
             mood = Mood.WISHED
         yield Clause(tuple(part), mood, tuple(_negations(part, words)), words)
 
@@ -129,7 +138,7 @@ def _parts(sentence: Sequence[Token], words: Lexicon) -> Iterator[list[Token]]:
         if ((joins or pauses) and opens) or (joins and token.word in openers) or token.word in "()":
             yield part
             part = []
-        if not pauses and not (joins and not part and token.word not in openers):
+        if not pauses and not (token.word in words.words["and"] and not part):
             part.append(token)
     yield part
 

@@ -80,6 +80,13 @@ class Side:
         """Its text, read once however often it is judged."""
         return read(self.text, plans=self.kind is Kind.PLAN)
 
+    def read_beside(self, other: "Side") -> Reading:
+        """Its text, in the language of the other where its own words do not tell theirs."""
+        mine, yours = self.reading, other.reading
+        if mine.language == yours.language or mine.is_language_told:
+            return mine
+        return read(self.text, plans=self.kind is Kind.PLAN, language=yours.language)
+
     @cached_property
     def alias_stems(self) -> frozenset[str]:
         """Its aliases as texts spell them."""
