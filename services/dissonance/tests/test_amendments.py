@@ -10,7 +10,7 @@ from concord_dissonance.domain.amendment import (
     small_edit,
 )
 from concord_dissonance.domain.sides import Kind, Micros, Side
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 BUDGET = "The budget of the Apollo project is 40,000 euros a year."
@@ -127,6 +127,7 @@ EDITS = st.lists(
 
 
 @given(WORDS, EDITS)
+@settings(deadline=None)
 def test_the_places_are_those_of_a_shortest_edit(
     old: list[str], edits: list[tuple[int, int, str]]
 ) -> None:

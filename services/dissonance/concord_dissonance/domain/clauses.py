@@ -174,6 +174,7 @@ class Mention(NamedTuple):
 def _mentions(clauses: Iterable[Clause]) -> Iterator[Mention]:
     before: Set[str] = frozenset()
     for clause in clauses:
+        content = {*_words(clause, 0, len(clause.tokens))}
         for value in clause.values:
             what, begin, end = value.what, value.begin, value.end
             if isinstance(what, Quantity) and what.dimension in _NAMED_VALUES:
@@ -181,9 +182,9 @@ def _mentions(clauses: Iterable[Clause]) -> Iterator[Mention]:
             own = {token.stem for token in clause.tokens[begin:end]}
             after = _words(clause, end, end + _AFTER)
             near = _words(clause, max(0, begin - _NEAR), end + _NEAR)
-            around = {*_words(clause, 0, len(clause.tokens)), *before}
+            around = content | before
             yield Mention(what, clause, {*after[:2]} - own, {*near} - own, around - own)
-        before = {*_words(clause, 0, len(clause.tokens))}
+        before = content
 
 
 def _words(clause: Clause, begin: int, end: int) -> list[str]:

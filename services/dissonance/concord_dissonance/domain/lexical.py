@@ -8,7 +8,7 @@ from functools import cache
 from concord_dissonance.domain.clauses import Clause, Reading
 from concord_dissonance.domain.denials import denied_clauses, denied_experiences
 from concord_dissonance.domain.finding import Finding
-from concord_dissonance.domain.lexicon import read_classes
+from concord_dissonance.domain.lexicon import LANGUAGES, read_classes
 from concord_dissonance.domain.oppositions import opposed_fillers
 from concord_dissonance.domain.revisions import revised_values
 from concord_dissonance.domain.sides import Kind, Micros, Rules, Side
@@ -33,30 +33,42 @@ _OF_ONE_STORY = frozenset(
 
 
 def judge_texts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
-    """Judge two sides by what their texts say, each in its own words."""
-    one, other = first.read_beside(second), second.read_beside(first)
-    if not one.clauses or not other.clauses or one.language != other.language:
+    """Judge two sides by what their texts say, each in its own words.
+
+    Texts whose words tell no language are read in each, until one decides.
+    """
+    told = {each.language for each in (first.reading, second.reading) if each.is_language_told}
+    said: Verdict | Abstention = Abstention(Abstained.NOTHING_TO_COMPARE)
+    if (first.kind is Kind.PLAN) != (second.kind is Kind.PLAN):
+        return Abstention(Abstained.NOT_ASSERTED)
+    for language in told or LANGUAGES if len(told) < len(LANGUAGES) else ():
+        said = _judge_in(language, first, second, rules)
+        if isinstance(said, Verdict):
+            break
+    return said
+
+
+def _judge_in(language: str, first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
+    one, other = first.read_in(language), second.read_in(language)
+    if not one.clauses or not other.clauses:
         return Abstention(Abstained.NOTHING_TO_COMPARE)
     if one.stems == other.stems:
         return Verdict(ConflictClass.NONE, Judge.LEXICAL, Reason.SAME_STATEMENT, _SURE)
-    if (first.kind is Kind.PLAN) != (second.kind is Kind.PLAN):
-        return Abstention(Abstained.NOT_ASSERTED)
     if _are_apart(first, second):
         return Abstention(Abstained.OTHER_TIME)
-    found: list[Finding] = []
-    missed: list[Abstained] = [_missed(one, other)]
     followed = _follow_each_other(first, second)
     aliases = first.alias_stems | second.alias_stems
+    said: list[Verdict] = []
+    missed: list[Abstained] = []
     for each in _findings(one, other, rules, aliases, followed=followed):
         if isinstance(each, Abstained):
             missed.append(each)
-        elif _counts(each, followed=followed):
-            found.append(each)
-        else:
+        elif not _counts(each, followed=followed):
             missed.append(Abstained.OTHER_TIME)
-    said = [verdict for each in found if (verdict := _verdict(each, first, second))]
+        elif verdict := _verdict(each, first, second):
+            said.append(verdict)
     if not said:
-        return Abstention(max(missed, key=_NEAREST.index))
+        return Abstention(max(missed, key=_NEAREST.index, default=_apart(one, other)))
     return max(said, key=lambda each: (each.conflict is not ConflictClass.NONE, each.confidence))
 
 
@@ -183,8 +195,8 @@ def _type(conflict: ConflictClass, found: Finding) -> ConflictType | None:
     return ConflictType.FACTUAL
 
 
-def _missed(one: Reading, other: Reading) -> Abstained:
-    """Return why clauses do not meet that nothing else was said of."""
+def _apart(one: Reading, other: Reading) -> Abstained:
+    """Return why no clauses of two texts meet."""
     if not one.content & other.content:
         return Abstained.NO_COMPARABLE_SUBJECT
     if not one.asserted or not other.asserted:

@@ -16,6 +16,7 @@ from concord_concepts.stop_words import ENGLISH, GERMAN
 
 Phrase = tuple[str, ...]
 LANGUAGES = {"en": ENGLISH, "de": GERMAN}
+"""The stop words of each language that is read."""
 _SHORTEST_STEM = 3
 _VOWELS = frozenset("aeiouyäöü")
 _ENDINGS = {
@@ -121,7 +122,7 @@ _FUNCTION = (
     "pronoun",
     "joint",
     "polarity item",
-    "no longer",
+    "former",
 )
 
 

@@ -16,6 +16,8 @@ from concord_dissonance.domain.verdicts import Abstained, Reason
 _MOST_FILLERS = 3
 _LEAST_SHARED = 2
 """Words that a frame has at least: "(ticket 7)" and "(ticket 8)" claim nothing of one thing."""
+_LONGEST_FRAME = 100
+"""Tokens; what goes on longer without a pause is no sentence."""
 _VALUES = frozenset({Reason.NUMBER, Reason.QUANTITY, Reason.DATE})
 
 
@@ -29,13 +31,15 @@ def opposed_fillers(
 
 
 def _opposed(one: Clause, other: Clause, rules: Rules, aliases: Set[str]) -> Finding | Abstained:
+    if not same_speaker(one, other):
+        return Abstained.NO_COMPARABLE_SUBJECT
+    if max(len(one.tokens), len(other.tokens)) > _LONGEST_FRAME:
+        return Abstained.TOO_DIFFERENT
     fillers = align(one, other)
     if not _is_one_frame(one, other, fillers):
         return Abstained.NO_COMPARABLE_ATTRIBUTE
     if len(fillers) > _MOST_FILLERS or not all(each.first and each.second for each in fillers):
         return Abstained.TOO_DIFFERENT
-    if not same_speaker(one, other):
-        return Abstained.NO_COMPARABLE_SUBJECT
     compared = [compare(each.first, each.second, one.words, rules, aliases) for each in fillers]
     differing = [each for each in compared if each.same is not Same.YES]
     if one.is_denied_now != other.is_denied_now:

@@ -28,6 +28,7 @@ LINK = re.compile(r"(?:\b\w+\s*:\s*)?\[\[[^\[\]\n]{1,400}\]\]")
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»\n]*[\"”“»]|^>.*$", re.MULTILINE)
 _QUOTED_NAME = 3
 """Words of the longest quotation that is read as a name."""
+_UMLAUTS = frozenset("äöü")
 _NEGATED = re.compile(r"(.+)(n't)")
 
 
@@ -75,6 +76,7 @@ def _language(words: Sequence[str]) -> str:
         language: sum(word in function for word in words)
         for language, function in LANGUAGES.items()
     }
+    counts["de"] += sum(not _UMLAUTS.isdisjoint(word) for word in words)
     best = max(counts, key=lambda each: counts[each])
     return best if sum(count == counts[best] for count in counts.values()) == 1 else ""
 

@@ -80,12 +80,12 @@ class Side:
         """Its text, read once however often it is judged."""
         return read(self.text, plans=self.kind is Kind.PLAN)
 
-    def read_beside(self, other: "Side") -> Reading:
-        """Its text, in the language of the other where its own words do not tell theirs."""
-        mine, yours = self.reading, other.reading
-        if mine.language == yours.language or mine.is_language_told:
+    def read_in(self, language: str) -> Reading:
+        """Its text, in a language that its words may be of, "en" or "de"."""
+        mine = self.reading
+        if mine.language == language:
             return mine
-        return read(self.text, plans=self.kind is Kind.PLAN, language=yours.language)
+        return read(self.text, plans=self.kind is Kind.PLAN, language=language)
 
     @cached_property
     def alias_stems(self) -> frozenset[str]:
