@@ -66,7 +66,7 @@ async def test_a_search_reads_its_page_in_its_session(running: TwoServers) -> No
     await search(running, "Berlin", fresh=token, session_id="peeked", peek=True)
     await search(running, "my dog in the office in Berlin", fresh=token, session_id="s")
     async with asyncio.timeout(60):
-        while not (found := (await running.records().ListCoReads(asked)).co_reads):
+        while not (found := (await running.records().ListCoReads(asked)).co_reads):  # noqa: ASYNC110 - what is waited for tells nobody
             await asyncio.sleep(0.05)
 
     assert {(each.memory_id, each.other_id) for each in found} == {
