@@ -62,6 +62,8 @@ def test_a_session_is_listed_and_ended(concord: CommandLine, unique: Unique) -> 
     assert name in ended
     assert concord.done("session", "end", name) == ended
     assert name in concord.done("session", "list", "--state", "ended")
+    ends = concord.done("operations", "--type", "session_ended")
+    assert name in ends
     refused = concord("session", "end", unique("silence"))
     assert refused.exit_code == 1
     assert "ITEM_NOT_FOUND" in refused.stderr

@@ -126,6 +126,7 @@ class ChangeType(Choice, module="concord.graph.v1.feed_pb2"):
     RESTORED = "restored"
     REFUSED = "refused"
     ERASED = "erased"
+    SESSION_ENDED = "session_ended"
 
 
 class ConflictClass(Choice, module="concord.graph.v1.conflict_pb2"):
