@@ -13,12 +13,11 @@ from concord.graph.v1 import feed_pb2
 from concord.type.v1 import type_pb2
 from contract_cases import CONTRACTS, SERVED
 from contract_descriptors import METHODS, carries_request_id, permission, services
-from contract_dissonance import SERVICE as DISSONANCE
-from contract_governance import governed_live, ledger_of
+from contract_governance import ledger_of
 from contract_homes import Template
 from contract_live import FOLLOWER, Answer, Live
 from contract_registry import Answered, Contract, Refused
-from contract_search import whole_live
+from contract_search import written_live
 from google.protobuf.message import Message
 
 EVERY = pytest.mark.parametrize("method", METHODS)
@@ -139,9 +138,7 @@ def methods_on_record(store: Path) -> set[str]:
 async def serving(method: str, template: Template, kept: Live, folder: Path) -> AsyncIterator[Live]:
     """Serve a fresh copy of both homes to a write, and the kept one to a read."""
     if method in WRITES:
-        # Search takes a second to follow, and dissonance alone writes by what it says.
-        run = whole_live if method.startswith(DISSONANCE) else governed_live
-        async with run(template.copy(folder), template.enrolment) as live:
+        async with written_live(method, template.copy(folder), template.enrolment) as live:
             yield live
     else:
         yield kept

@@ -25,7 +25,7 @@ from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS, carries_request_id, permission
-from contract_governance import governed_live, ledger_of
+from contract_governance import ledger_of
 from contract_homes import Home, Template, edge_said, nowhere, paged
 from contract_live import (
     SERVICE_SCOPES,
@@ -35,7 +35,7 @@ from contract_live import (
     full_name,
     member,
 )
-from contract_search import whole_live
+from contract_search import whole_live, written_live
 from google.protobuf.json_format import MessageToJson, ParseDict
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -217,7 +217,7 @@ async def test_a_write_ends_the_same_without_the_other_space(
     """G13, G4: neither B's things nor B's open grant change what A may write."""
 
     async def written(path: Path) -> list[str]:
-        async with governed_live(path, template.enrolment) as live:
+        async with written_live(method, path, template.enrolment) as live:
             contract = CONTRACTS[method]
             who = contract.caller(template.a)
             requests = [contract.request(template.a), *more_writes(method, template.a)]
@@ -252,7 +252,7 @@ async def test_an_id_of_the_other_space_is_like_one_that_never_was(
         if method in READS:
             return await tried_on(kept, home)
         store = template.copy(tmp_path)
-        async with governed_live(store, template.enrolment) as live:
+        async with written_live(method, store, template.enrolment) as live:
             return await tried_on(live, home)
 
     theirs, random = await tried(template.b), await tried(lost)
@@ -286,7 +286,7 @@ async def test_an_etag_of_the_other_space_opens_nothing(
     if request == CONTRACTS[method].request(a):
         return  # the method takes no etag
     store = template.copy(tmp_path)
-    async with governed_live(store, template.enrolment) as live:
+    async with written_live(method, store, template.enrolment) as live:
         answer = await live.ask(CONTRACTS[method].caller(a), method, request)
 
     if method == RECORD:  # says so of each finding
@@ -304,7 +304,7 @@ async def test_a_request_id_is_used_in_one_space(
     """M5, G13: the same id by a principal of the same name in B is another request."""
     contract, a, b = CONTRACTS[method], template.a, template.b
     store = template.copy(tmp_path)
-    async with governed_live(store, template.enrolment) as live:
+    async with written_live(method, store, template.enrolment) as live:
         before = await whole(live, "b")
         first = await live.ask(contract.caller(a), method, contract.request(a))
 

@@ -5,7 +5,7 @@ import hashlib
 import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from concord_search.bootstrap import SearchApp, build
 from concord_search.config import IndexConfig
 from concord_search.ports import EmbeddingModel, Vector, Vectors
 from concord_testing.serving import Serving, serving
+from contract_dissonance import SERVICE as DISSONANCE
 from contract_dissonance import with_dissonance
 from contract_governance import governed_live
 from contract_live import FOLLOWER, Live, frozen_clock, member
@@ -65,6 +66,15 @@ async def whole_live(store: Path, enrolment: Mapping[str, str]) -> AsyncIterator
         with_dissonance(searching) as all_,
     ):
         yield all_
+
+
+def written_live(
+    method: str, store: Path, enrolment: Mapping[str, str]
+) -> AbstractAsyncContextManager[Live]:
+    """Serve a store file with what a write needs: all for one of dissonance's, else without search,
+    which takes a second to follow."""
+    run = whole_live if method.startswith(DISSONANCE) else governed_live
+    return run(store, enrolment)
 
 
 @asynccontextmanager
