@@ -9,6 +9,7 @@ from typing import Any
 
 from attack import CREED, EVIL, Attack, Step
 from concord.graph.v1 import (
+    conflict_pb2,
     dialogue_pb2,
     episode_pb2,
     governed_pb2,
@@ -259,6 +260,41 @@ async def keeps_layers(it: Attack) -> None:
     await it.ask(method, request)
 
 
+async def decides_about_conflicts(it: Attack) -> None:
+    """Find a conflict with the creed, then confirm, dismiss, resolve or reopen one, alone."""
+    service, creed, own = it.party.conflict, await _creed(it), await _own(it)
+    finding = conflict_pb2.Finding(
+        first_id=creed.id,
+        first_etag=creed.etag,
+        second_id=own.id,
+        second_etag=own.etag,
+        conflict_class=it.chance.choice(conflict_pb2.ConflictClass.values()[2:]),
+        judge=conflict_pb2.JUDGE_LLM,
+    )
+    found = conflict_pb2.RecordConflictsRequest(request_id=request_id(), findings=[finding])
+    recorder = it.chance.choice([service, it.world.findings(it.party.space)])
+    await it.ask(recorder.RecordConflicts, found)
+    listed = await service.ListConflicts(conflict_pb2.ListConflictsRequest(page_size=20))
+    if not listed.conflicts:
+        return
+    chosen = it.chance.choice(list(listed.conflicts))
+    named = {"conflict_id": chosen.id, "etag": chosen.etag}
+    review, resolve = conflict_pb2.ReviewConflictRequest, conflict_pb2.ResolveConflictRequest
+    decision = it.chance.choice(conflict_pb2.ReviewDecision.values()[1:])
+    gives_way = it.chance.choice([CREED, own.id, ""])
+    tries: Sequence[tuple[Any, Any]] = (
+        (service.ReviewConflict, review(decision=decision, context="so it is said", **named)),
+        (
+            service.ResolveConflict,
+            resolve(resolution_type=2, superseded_id=gives_way, **named),  # type: ignore[arg-type]
+        ),
+        (service.ReopenConflict, conflict_pb2.ReopenConflictRequest(**named)),
+    )
+    method, request = it.chance.choice(tries)
+    request.request_id = request_id()
+    await it.ask(method, request)
+
+
 async def revokes_at_graph(it: Attack) -> None:
     """RevokeConsent at graph itself, of the human's consents, with the agent's key."""
     given = [paper for paper in it.papers if paper.kind == "consent" and paper.is_genuine]
@@ -278,6 +314,6 @@ WRITES: dict[str, Step] = {
         *(adds_a_lie, batches_lies, rewrites_a_memory, forgets_a_memory, restores_a_memory),
         *(erases_a_memory, confirms_an_erasure, adds_lineage, states_a_node),
         *(writes_beside_a_value, ends_a_value, declares, imports, talks, keeps_layers),
-        *(revokes_at_graph,),
+        *(decides_about_conflicts, revokes_at_graph),
     )
 }
