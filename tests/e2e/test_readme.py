@@ -24,7 +24,7 @@ from concord_testing.up_process import Spawned, spawned
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 HTTP_ADDRESS = "http://127.0.0.1:7601"
-TYPED = (0, 1, 3, 4)
+TYPED = (0, 1, 3, 4, 5)
 """The blocks of commands that go on from one another."""
 
 
@@ -106,8 +106,8 @@ def test_each_step_prints_what_is_shown(told: dict[int, list[Step]], block: int)
 
 
 def test_no_command_stands_where_no_test_runs_it() -> None:
-    """Style 19: five blocks of commands, each run above or below."""
-    assert len(blocks("console")) == 5
+    """Style 19: six blocks of commands, each run above or below."""
+    assert len(blocks("console")) == 6
     assert len(blocks("python")) == 1
 
 
