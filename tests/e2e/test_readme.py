@@ -65,7 +65,8 @@ def run(system: Spawned, command: list[str], folder: Path = ROOT) -> str:
 
 
 def alike(text: str) -> str:
-    """Text without what differs from run to run: numbers and the spaces around them."""
+    """Text without what differs from run to run: numbers, spaces around them, how long ago."""
+    text = re.sub(r"\d+ minutes? ago", "just now", text)
     return re.sub(r"\s+", " ", re.sub(r"\d+", "N", text)).strip()
 
 
