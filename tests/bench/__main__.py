@@ -15,6 +15,7 @@ from tests.bench import (
     add,
     audit_log,
     dissonance,
+    dissonance_candidates,
     dissonance_cost,
     erasure,
     facts_read,
@@ -48,6 +49,7 @@ BENCHES: Mapping[str, Bench] = {
     "gateway": gateway_hop.bench,
     "retrieval": retrieval.bench,
     "audit": audit_log.bench,
+    "dissonance-candidates": dissonance_candidates.bench,
     "dissonance-cost": dissonance_cost.bench,
     **values_in_time.BENCHES,
 }
