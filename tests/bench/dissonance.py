@@ -124,8 +124,8 @@ def _calibration(judged: Sequence[Outcome]) -> Iterator[Row]:
     by_confidence: dict[float, list[bool]] = {}
     for pair, said in judged:
         if isinstance(said, Verdict) and said.conflict is CONTRADICTION:
-            right = pair.wanted is CONTRADICTION
-            by_confidence.setdefault(round(said.confidence, 2), []).append(right)
+            rounded = round(said.confidence, 2)
+            by_confidence.setdefault(rounded, []).append(pair.wanted is CONTRADICTION)
     for confidence, right in sorted(by_confidence.items()):
         yield Row(
             f"reliability: confidence {confidence:.2f}",

@@ -78,11 +78,9 @@ def turns(folder: Path, *, masked: bool = False) -> PairSet:
     for row in read_rows(folder / "beam" / "pairs.jsonl"):
         if row["clean"]:
             later = 1 if row["second_after_first"] else -1
-            sides = (
-                _turns(place, row[place], time * DAY, masked=masked)
-                for place, time in (("first", 10), ("second", 10 + later))
-            )
-            pairs.append(Labelled(*sides, ConflictClass[row["label"]]))
+            first = _turns("1", row["first"], 10 * DAY, masked=masked)
+            second = _turns("2", row["second"], (10 + later) * DAY, masked=masked)
+            pairs.append(Labelled(first, second, ConflictClass[row["label"]]))
     return PairSet("beam, cues masked" if masked else "beam", pairs)
 
 
@@ -97,8 +95,9 @@ def random_turns(folder: Path) -> PairSet:
     for said in chats.values():
         for _ in range(RANDOM_PAIRS):
             one, other = sorted(draw.sample(range(len(said)), 2))
-            sides = (_turns(str(at), [said[at]], at * DAY) for at in (one, other))
-            pairs.append(Labelled(*sides, None))
+            first = _turns(str(one), [said[one]], one * DAY)
+            second = _turns(str(other), [said[other]], other * DAY)
+            pairs.append(Labelled(first, second, None))
     return PairSet("beam, pairs at random", pairs)
 
 
@@ -216,8 +215,14 @@ def _triple(row: Mapping[str, str], *names: str) -> TypedFact:
 
 
 def _fact(name: object, fact: TypedFact, begin: int | None, end: int | None = None) -> Side:
-    times = (None if time is None else Micros(time) for time in (begin, end))
-    return Side(str(name), 1, Kind.EDGE, "", fact, *times)
+    return Side(
+        str(name),
+        1,
+        Kind.EDGE,
+        fact=fact,
+        valid_from=None if begin is None else Micros(begin),
+        valid_until=None if end is None else Micros(end),
+    )
 
 
 def _micros(date: str | None) -> int | None:

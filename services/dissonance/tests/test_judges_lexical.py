@@ -130,13 +130,12 @@ def test_what_somebody_else_says_is_not_asserted() -> None:
 
 def test_plans_are_compared_with_plans() -> None:
     """D3 D4 Two plans meet; a plan and a fact do not."""
-    plans = [
-        memory(f"We will deploy on {day}. It will be due on {day}.", kind=Kind.PLAN)
-        for day in ("Friday", "Monday")
-    ]
+    first, second = (
+        memory(f"The release will be due on {day}.", kind=Kind.PLAN) for day in ("Friday", "Monday")
+    )
 
-    assert judged(*plans) == contradicts(Reason.DATE)
-    assert judged(plans[0], replace(plans[1], kind=Kind.FACT)) is Abstained.NOT_ASSERTED
+    assert judged(first, second) == contradicts(Reason.DATE)
+    assert judged(first, replace(second, kind=Kind.FACT)) is Abstained.NOT_ASSERTED
 
 
 @pytest.mark.parametrize(
@@ -159,15 +158,18 @@ def test_words_of_change_make_an_evolution(former: str, later: str) -> None:
 def test_later_stated_time_and_restating_make_an_evolution() -> None:
     """D4 The later valid_from, or the same source; order of arrival alone never does."""
     first, second = memory("Retention is 30 days."), memory("Retention is 90 days.")
-    dated = replace(first, valid_from=Micros(5)), replace(second, valid_from=Micros(2))
-    arrived = replace(first, written=Micros(1)), replace(second, written=Micros(2))
+    arrived = [replace(first, written=Micros(1)), replace(second, written=Micros(2))]
     said = [replace(each, sources=frozenset({"Anna"})) for each in arrived]
-    ended = replace(first, valid_until=Micros(2)), replace(second, valid_from=Micros(2))
+    begun = replace(second, valid_from=Micros(2))
 
-    assert judged(*dated) == (ConflictClass.EVOLUTION, Reason.LATER_STATE, Older.SECOND)
-    assert judged(*arrived) == contradicts(Reason.QUANTITY)
-    assert judged(*said) == (ConflictClass.EVOLUTION, Reason.RESTATED, Older.FIRST)
-    assert judged(*ended) is Abstained.OTHER_TIME
+    assert judged(replace(first, valid_from=Micros(5)), begun) == (
+        ConflictClass.EVOLUTION,
+        Reason.LATER_STATE,
+        Older.SECOND,
+    )
+    assert judged(arrived[0], arrived[1]) == contradicts(Reason.QUANTITY)
+    assert judged(said[0], said[1]) == (ConflictClass.EVOLUTION, Reason.RESTATED, Older.FIRST)
+    assert judged(replace(first, valid_until=Micros(2)), begun) is Abstained.OTHER_TIME
 
 
 def test_never_denies_what_was_before_it_alone() -> None:

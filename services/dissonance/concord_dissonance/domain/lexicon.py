@@ -100,6 +100,15 @@ def lexicon(language: str) -> Lexicon:
     return Lexicon(**{**plain.__dict__, "synonyms": synonyms})
 
 
+@cache
+def telling_words() -> Mapping[str, frozenset[str]]:
+    """Return by language the words that stand in its texts and in no other's."""
+    return {
+        "en": ENGLISH - lexicon("en").words["also german"],
+        "de": GERMAN - lexicon("de").words["also english"],
+    }
+
+
 def read_classes(name: str) -> Iterator[tuple[str, str]]:
     """Yield the classes of a file of `lexicon/`: name and body, folded."""
     text = resources.files(__package__).joinpath("lexicon", name).read_text("utf-8")

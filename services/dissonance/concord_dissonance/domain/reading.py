@@ -10,7 +10,7 @@ from unicodedata import category
 from concord_concepts.normal_form import fold
 
 from concord_dissonance.domain.clauses import Clause, Mood, Reading
-from concord_dissonance.domain.lexicon import LANGUAGES, Lexicon, lexicon, phrases_at
+from concord_dissonance.domain.lexicon import Lexicon, lexicon, phrases_at, telling_words
 from concord_dissonance.domain.tokens import Token, has_phrase
 
 _TOKEN = re.compile(
@@ -73,8 +73,8 @@ def _blanked_quotation(found: re.Match[str]) -> str:
 def _language(words: Sequence[str]) -> str:
     """Return the language with more function words; empty when none has more."""
     counts = {
-        language: sum(word in function for word in words)
-        for language, function in LANGUAGES.items()
+        language: sum(word in telling for word in words)
+        for language, telling in telling_words().items()
     }
     counts["de"] += sum(not _UMLAUTS.isdisjoint(word) for word in words)
     best = max(counts, key=lambda each: counts[each])

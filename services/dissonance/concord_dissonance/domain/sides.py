@@ -81,11 +81,15 @@ class Side:
         return read(self.text, plans=self.kind is Kind.PLAN)
 
     def read_in(self, language: str) -> Reading:
-        """Its text, in a language that its words may be of, "en" or "de"."""
-        mine = self.reading
-        if mine.language == language:
-            return mine
-        return read(self.text, plans=self.kind is Kind.PLAN, language=language)
+        """Its text, in a language that its words may be of, "en" or "de"; read once, too."""
+        if language not in self._readings:
+            plans = self.kind is Kind.PLAN
+            self._readings[language] = read(self.text, plans=plans, language=language)
+        return self._readings[language]
+
+    @cached_property
+    def _readings(self) -> dict[str, Reading]:
+        return {self.reading.language: self.reading}
 
     @cached_property
     def alias_stems(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Asks models about the pairs of texts that every exact judge abstained from."""
+"""Asks models about the pairs of texts that no exact judge is sure of."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -85,14 +85,14 @@ class AskModels:
         return after
 
     async def _asked(self, asking: Asking, first: Side, second: Side, said: Said) -> Said:
-        if isinstance(said, Verdict) or said.reason in _SETTLED or not _are_texts(first, second):
+        if _is_decided(said) or said.reason in _SETTLED or not _are_texts(first, second):
             return said
         for judge in asking.judges:
             if asking.is_dry:
                 asking.estimate += _cost(asking, judge, first, second)
                 continue
             said = await self._answer(asking, judge, first, second) or said
-            if isinstance(said, Verdict):
+            if _is_decided(said):
                 break
         return said
 
@@ -112,6 +112,10 @@ class AskModels:
         asking.coverage.is_degraded = True
         asking.coverage.skipped[f"{judge.kind.name}_{asking.failed[judge.kind]}"] += 1
         return None
+
+
+def _is_decided(said: Said) -> bool:
+    return isinstance(said, Verdict) and said.is_sure
 
 
 def _are_texts(first: Side, second: Side) -> bool:
