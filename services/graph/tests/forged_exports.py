@@ -135,6 +135,12 @@ def _as_revocation(**said: object) -> Forge:
     )
 
 
+COLD = {"id": "cold", "kind": 3, "etag": ""}
+CONFLICT = {
+    **{"conflict_class": 2, "judge": 2, "author": "a", "older_id": "", "type": 0, "severity": 0},
+    **{"confidence": 1.0, "rule": "", "reviewed_by": "", "contradicts_id": "", "resolution": None},
+    **{"reopens_at": 0, "consented": False},
+}
 FORGERIES: Sequence[tuple[str, Forge]] = (
     (f"has format {FORMAT + 1}", changed("export", 0, format=FORMAT + 1)),
     ("changes that no import made", lambda r: r[0].update(imports=[_plain(find(r, "change"))])),
@@ -200,6 +206,16 @@ FORGERIES: Sequence[tuple[str, Forge]] = (
         ),
     ),
     ("names what is not there", edited("working_memory", 0, {"body": {}})),
+    ("names what is not there", edited("conflict", 0, {"body": {}})),
+    ("names what is not there", edited("conflict", 0, {"shelf": "LOST"})),
+    *(
+        ("names what is not there", edited("conflict", 0, {"body": {**CONFLICT, **sides}}))
+        for sides in (
+            {"first": {"id": "x", "kind": 2, "etag": ""}, "second": {**COLD, "kind": 2}},
+            {"first": {"id": "a", "kind": 3, "etag": ""}, "second": {**COLD, "kind": 2}},
+            {"first": {"id": "z", "kind": 3, "etag": ""}, "second": COLD},
+        )
+    ),
     ("another live item has this name", edited("node", 1, {"name": "Ada"})),
     (
         "is of an import",
