@@ -2,11 +2,13 @@
 
 from collections.abc import AsyncIterator
 
+import pytest
 import pytest_asyncio
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2, governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
+from concord_dissonance.usecases import follow
 from dissonance_over_graph import Dissonant, Space, dissonant
 from governed_world import AGENT, STATUS, Party, World, eventually, salt
 
@@ -114,9 +116,16 @@ async def test_executing_it_decides_the_conflict(works: Dissonant, party: Party)
     assert conflict.contradicts_id
 
 
-async def test_at_most_twenty_wait_and_others_follow(works: Dissonant, party: Party) -> None:
+async def test_at_most_twenty_wait_and_others_follow(
+    live: World, party: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """D7 Many findings at once flood nobody; as one ends, the next is proposed."""
-    home = works.space()
+    monkeypatch.setattr(follow, "AGAIN", 0.1)
+    async with dissonant(live, with_search=False) as works:
+        await _flood(works.space(), party)
+
+
+async def _flood(home: Space, party: Party) -> None:
     await home.declare("LIVES_IN")
     for number in range(23):
         for city in ("Berlin", "Paris"):
@@ -132,7 +141,10 @@ async def test_at_most_twenty_wait_and_others_follow(works: Dissonant, party: Pa
         return len(now) == 20 and bool(there - named) and dismissed.id not in there
 
     assert len(found) == 23
-    assert await eventually(lambda: waiting(party), replaced)
+    second = await eventually(lambda: waiting(party), replaced)
+    await party.reject(second[0], AGENT)
+    third = await many(party, 20)
+    assert second[0].id not in {each.id for each in third}
 
 
 async def test_a_nuance_waits_for_the_agents_review(works: Dissonant, party: Party) -> None:

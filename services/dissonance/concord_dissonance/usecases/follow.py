@@ -1,6 +1,7 @@
 """Follows graph's conflicts, so that proposals end with them and new findings are proposed."""
 
 import asyncio
+from contextlib import suppress
 
 from concord_chassis.log import Logger
 
@@ -11,6 +12,10 @@ from concord_dissonance.usecases.proposals import Proposals
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 TOGETHER = 0.2
 """Seconds in which changes of a space are gathered: one look at it settles them all."""
+
+AGAIN = 15.0
+"""Seconds until a space with as many proposals as may wait is looked at again: of a rejection or an
+expiry no feed tells."""
 
 
 class Follow:
@@ -48,14 +53,18 @@ class Follow:
 
     async def _settle(self) -> None:
         wait = FIRST_WAIT
+        full: set[str] = set()
         while True:
-            await self._wake.wait()
-            await asyncio.sleep(TOGETHER)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(AGAIN):
+                    await self._wake.wait()
+                    await asyncio.sleep(TOGETHER)
             self._wake.clear()
-            spaces, self._changed = sorted(self._changed), set()
+            spaces, self._changed, full = sorted(self._changed | full), set(), set()
             for space in spaces:
                 try:
-                    await self._proposals.settle(space)
+                    if await self._proposals.settle(space):
+                        full.add(space)
                     wait = FIRST_WAIT
                 except (ServiceUnavailable, ServiceRefused) as lost:
                     self._log.warning("proposals wait", space=space, reason=str(lost))

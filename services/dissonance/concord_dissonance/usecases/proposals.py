@@ -29,10 +29,10 @@ class Proposals:
         self._graph, self._governance, self._log = graph, governance, log
         self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def settle(self, space: str) -> None:
+    async def settle(self, space: str) -> bool:
         """Withdraws what lost its conflict and proposes the surest of what is left.
 
-        Raises `ServiceUnavailable`.
+        Returns whether a finding waits until another's proposal ends. Raises `ServiceUnavailable`.
         """
         async with self._busy[space]:
             conflicts = {each.id: each for each in await self._graph.open_conflicts(space, ())}
@@ -43,7 +43,7 @@ class Proposals:
             ]
             named = {each.conflict_id for each in waiting}
             unnamed = [each for each in conflicts.values() if each.id not in named]
-            await self._open(space, unnamed, MOST_PENDING - len(waiting))
+            return await self._open(space, unnamed, MOST_PENDING - len(waiting))
 
     async def _stands(self, space: str, proposal: Proposal, conflict: Conflict | None) -> bool:
         """Whether a proposal waits on: else it is withdrawn."""
@@ -56,21 +56,22 @@ class Proposals:
         await self._governance.withdraw(space, proposal.id)
         return False
 
-    async def _open(self, space: str, conflicts: Iterable[Conflict], room: int) -> None:
+    async def _open(self, space: str, conflicts: Iterable[Conflict], room: int) -> bool:
         potential = (each for each in conflicts if each.state is State.POTENTIAL)
         for each in sorted(potential, key=lambda each: (-each.confidence, each.id)):
-            if room <= 0:
-                return
             if each.proposal is None or await self._was_proposed(space, each):
                 continue
+            if room <= 0:
+                return True
             try:
                 await self._governance.propose(space, _request_id(each), each.proposal)
             except ServiceRefused as refused:
                 self._log.info("not proposed", space=space, conflict=each.id, why=refused.reason)
                 if refused.reason in _OF_THE_SPACE:
-                    return
+                    return False
                 continue
             room -= 1
+        return False
 
     async def _was_proposed(self, space: str, conflict: Conflict) -> bool:
         """Whether this version of a conflict had its proposal: each finding opens one, once."""
