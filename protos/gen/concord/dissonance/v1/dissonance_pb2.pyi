@@ -870,7 +870,7 @@ class ResolveDissonanceRequest(_message.Message):
     """Why, up to 2,000 characters."""
     @_builtins.property
     def pair(self) -> _conflict_pb2.ConflictPair:
-        """Two edges or two memories; a CONFIRMED conflict is recorded in the caller's name unless there is one."""
+        """Two edges or two memories; a conflict is recorded first unless there is one."""
 
     def __init__(
         self,

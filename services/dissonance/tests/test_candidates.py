@@ -1,0 +1,97 @@
+"""Which pairs go to a judge: the right ones, few, and the same in any order (D3)."""
+
+import random
+
+from concord_dissonance.domain import candidates
+from concord_dissonance.domain.sides import Kind, RelationRule, Rules, Side, TypedFact
+from concord_dissonance.domain.statements import Statement
+from hypothesis import given
+from hypothesis import strategies as st
+
+WORDS = ["tower", "bridge", "river", "harbour", "office", "engine", "garden", "window"]
+ONE_VALUE = Rules({"LIVES_IN": RelationRule(functional=True)})
+
+
+def memory(
+    place: int, text: str, concepts: frozenset[str] = frozenset(), domain: str = ""
+) -> Statement:
+    """Return a memory as a statement."""
+    side = Side(f"m{place:04}", 0, Kind.FACT, text, concepts=concepts, domain=domain)
+    return Statement(side, "etag")
+
+
+def edge(
+    name: str,
+    value: str,
+    start: int | None = None,
+    end: int | None = None,
+    *,
+    relation: str = "LIVES_IN",
+    is_superseded: bool = False,
+) -> Statement:
+    """Return an edge of Ada as a statement."""
+    fact = TypedFact("Ada", relation, value)
+    side = Side(name, 0, Kind.EDGE, fact=fact, valid_from=start, valid_until=end)  # type: ignore[arg-type] # µs
+    return Statement(side, "etag", is_superseded=is_superseded)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=5), max_size=12), st.randoms()
+)
+def test_order_changes_nothing(texts: list[list[str]], draw: random.Random) -> None:
+    """D2 The same statements give the same pairs, in whatever order they come."""
+    there = [memory(n, " ".join(words), frozenset(words), "d") for n, words in enumerate(texts)]
+    shuffled = draw.sample(there, len(there))
+
+    assert candidates.of_memories(there, {}) == candidates.of_memories(shuffled, {})
+
+
+def test_pairs_grow_with_the_statements_and_not_with_their_square() -> None:
+    """D3 At most twenty pairs a statement, however much they have in common."""
+    for count in (100, 400):
+        same = [memory(n, "the same office", frozenset({"office"}), "d") for n in range(count)]
+        values = [edge(f"e{n:04}", f"city {n}") for n in range(count)]
+        pairs = candidates.of_memories(same, {}) | candidates.of_edges(values, ONE_VALUE)
+        assert len(pairs) <= 20 * (len(same) + len(values))
+
+
+def test_a_sentence_finds_the_one_with_another_filler() -> None:
+    """D3 The same sentence frame with another filler, however long the texts around it."""
+    noise = [memory(n, f"Item {n} of list {n} is numbered {n}.") for n in range(50)]
+    one = memory(900, "Much was said. The harbour bridge closes at nine.")
+    other = memory(901, "The harbour bridge closes at ten. Nobody minded it, then or later.")
+
+    assert ("m0900", "m0901") in candidates.of_memories([*noise, one, other], {})
+
+
+def test_concepts_meet_in_one_domain_above_the_threshold() -> None:
+    """D3 Jaccard above .60, and never across domains."""
+    sets = [frozenset("abcd"), frozenset("abce"), frozenset("abcf")]
+    close = [frozenset("abcdefgh"), frozenset("abcdefgi")]
+    there = [memory(n, "", each, "d") for n, each in enumerate((*sets, *close))]
+    apart = [memory(10 + n, "", close[0], f"d{n}") for n in range(2)]
+
+    assert candidates.near_in_concepts(there) == {("m0003", "m0004")}
+    assert candidates.near_in_concepts(apart) == set()
+    assert candidates.concept_overlap(there[0], there[1]) == 0.6
+
+
+def test_values_meet_where_they_claim_to_hold_together() -> None:
+    """D3 Overlap is of stated time; what a stated order has ended is none, arrival alone is."""
+    together = [edge("a", "Bonn", is_superseded=True), edge("b", "Rome")]
+    ended = [edge("a", "Bonn", 1, 5), edge("b", "Rome", 5)]
+    ordered = [edge("a", "Bonn", 1, is_superseded=True), edge("b", "Rome", 5)]
+    alike = [edge("a", "Bonn"), edge("b", "Bonn")]
+
+    assert candidates.of_edges(together, ONE_VALUE) == {("a", "b")}
+    for none in (ended, ordered, alike):
+        assert candidates.of_edges(none, ONE_VALUE) == set()
+
+
+def test_many_values_that_may_coexist_are_no_candidates() -> None:
+    """D4 Declared so they are skipped; undeclared, a judge abstains from neighbours alone."""
+    values = [edge(f"e{n}", f"city {n}") for n in range(9)]
+    many = Rules({"LIVES_IN": RelationRule(functional=False)})
+
+    assert candidates.of_edges(values, many) == set()
+    assert len(candidates.of_edges(values, Rules())) == 8
