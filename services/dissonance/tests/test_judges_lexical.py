@@ -53,6 +53,7 @@ def contradicts(reason: Reason) -> tuple[ConflictClass, Reason, Older]:
         ("The timeout is 30 seconds.", "The timeout is 45 seconds.", Reason.QUANTITY),
         ("Anna has two children.", "Anna has 3 children.", Reason.NUMBER),
         ("The review is on 12 March.", "The review is on March 14th.", Reason.DATE),
+        ("The door is not open but shut.", "The door is open.", Reason.NEGATION),
         ("The API is public.", "The API is private.", Reason.ANTONYM),
         ("Anna lives in France.", "Anna lives in Spain.", Reason.EXCLUSIVE_WORDS),
         ("Anna mag Kaffee.", "Anna mag keinen Kaffee.", Reason.NEGATION),
@@ -116,6 +117,29 @@ def test_the_same_in_other_writing_is_no_conflict(first: str, second: str) -> No
 def test_it_abstains_by_name(first: str, second: str, reason: Abstained) -> None:
     """D4 One frame condition that fails is an abstention with that name."""
     assert judged(first, second) is reason
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Two kids are playing with a dog.", "The kids have never played with a dog."),
+        ("The shop is not far from the bank.", "The shop is from the bank."),
+        ("A horse with no rider jumps.", "A horse with a rider jumps."),
+        ("No doubt the plan works.", "The plan works."),
+        ("The girls sit and not talk.", "The girls sit."),
+        ("Anna did not deny that she is ill.", "Anna is ill."),
+    ],
+)
+def test_not_every_negation_denies_the_clause(first: str, second: str) -> None:
+    """D4 First times, "with no", "not far", what stands before "and not", another verb."""
+    assert isinstance(judged(first, second), Abstained)
+
+
+def test_links_are_not_what_a_text_says() -> None:
+    """M3 D4 Nor is the label before one."""
+    assert judged(
+        "The door is open. Supersedes: [[memory:a]]", "The door is shut. Amends: [[memory:b]]"
+    ) == contradicts(Reason.ANTONYM)
 
 
 def test_what_somebody_else_says_is_not_asserted() -> None:
