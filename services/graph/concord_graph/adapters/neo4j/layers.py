@@ -25,6 +25,11 @@ _FIRST_SEQ = (  # both grow together
     " WHERE c.record_time >= $time AND c.seq > 0"
     " RETURN c.seq ORDER BY c.space, c.record_time, c.seq LIMIT 1"
 )
+# the conflicts that ever had any of these as a side: each has always the same
+_AT_SIDES = " UNION ".join(
+    f"UNWIND $asked AS ask MATCH (c:EntryVersion {{{side}: ask.id}}) RETURN c.id AS id"
+    for side in ("first_id", "second_id")
+)
 # where names of a kind stand: the live label, the two sortings, and the name itself
 _SPELT = {
     NameKind.NODE: ("Entity", "folded", "backwards", "name"),
@@ -88,7 +93,13 @@ async def entries(
     limit: int,
 ) -> tuple[list[Entry], int]:
     """Return live entries by (rank, record_from) descending, and how many match in all."""
-    tests, bound = _entry_tests(filter_, at)
+    at_sides = None
+    if filter_.sides:
+        asked = [{"id": side_id} for side_id in filter_.sides]
+        at_sides = [row[0] for row in await door.ask(_AT_SIDES, asked=asked)]
+        if not at_sides:
+            return [], 0
+    tests, bound = _entry_tests(filter_, at, at_sides)
     rank, time = before or (2**62, 0)
     bound |= {"rank": rank, "time": time, "limit": limit, "skip": skip}
     found = await door.ask(_entries(known_at(at.record), tests), **bound)
@@ -172,7 +183,9 @@ def _entries(known: Known, tests: str) -> str:
     )
 
 
-def _entry_tests(filter_: EntryFilter, at: Instant) -> tuple[str, dict[str, Any]]:
+def _entry_tests(
+    filter_: EntryFilter, at: Instant, at_sides: list[str] | None
+) -> tuple[str, dict[str, Any]]:
     tests = ""
     bound: dict[str, Any] = {"kind": int(filter_.kind), "asked": [{"record": at.record}]}
     for name, test, value in (
@@ -183,11 +196,7 @@ def _entry_tests(filter_: EntryFilter, at: Instant) -> tuple[str, dict[str, Any]
         ("ids", "t.id IN $ids", list(filter_.ids) or None),
         ("shelves", "t.shelf IN $shelves", list(filter_.shelves) or None),
         ("classes", "t.conflict_class IN $classes", [int(c) for c in filter_.classes] or None),
-        (
-            "sides",
-            "(t.first_id IN $sides OR t.second_id IN $sides)",
-            list(filter_.sides) or None,
-        ),
+        ("at_sides", "t.id IN $at_sides", at_sides),
     ):
         if value is not None:
             tests += f" AND {test}"
