@@ -53,7 +53,7 @@ async def modelled(
             "llm_url": endpoint.url,
             "llm_model": "some-model",
             "llm_spaces": frozenset({"one"}),
-            "llm_timeout": 0.5,
+            "llm_timeout": 2.0,
             "llm_attempts": 2,
         }
         async with dissonant(world, follow=False, **{**told, **settings}) as running:
@@ -100,7 +100,7 @@ async def test_a_space_that_did_not_switch_it_on_is_shown_to_no_endpoint(live: W
 
 PLAYED: dict[str, Answer] = {
     "dead": lambda _: None,
-    "slow": lambda _: 30.0,
+    "slow": lambda _: 90.0,
     "rate limited": lambda _: http(429, b"{}", "Retry-After: 1"),
     "cut off": lambda _: saying('{"relation": "con', finish="length"),
     "garbage": lambda _: http(200, b"<html>"),
@@ -120,7 +120,7 @@ async def test_an_endpoint_that_fails_never_reads_as_no_conflicts(
     assert run.said == {EXACT}
     assert run.summary.status == pb.CHECK_STATUS_DEGRADED
     assert run.summary.coverage.skipped == {"LLM_UNAVAILABLE": 1}
-    assert time.monotonic() - began < 30, "longer than the endpoint may take"
+    assert time.monotonic() - began < 60, "longer than the endpoint may take"
 
 
 async def test_the_day_of_a_space_has_one_budget(live: World) -> None:

@@ -70,9 +70,13 @@ def honest(body: dict[str, Any]) -> bytes:
 
 
 @asynccontextmanager
-async def judging(answer: Answer) -> AsyncIterator[tuple[OpenAiJudge, ChatEndpoint]]:
-    """A judge that asks a local server, impatiently."""
-    policy = RetryPolicy(timeout=0.5, budget=1.0, attempts=2, first_wait=0.01, longest_wait=0.02)
+async def judging(
+    answer: Answer, seconds: float = 20.0
+) -> AsyncIterator[tuple[OpenAiJudge, ChatEndpoint]]:
+    """A judge that asks a local server, with this many seconds for an attempt."""
+    policy = RetryPolicy(
+        timeout=seconds, budget=2 * seconds, attempts=2, first_wait=0.01, longest_wait=0.02
+    )
     async with serving_chat(answer) as endpoint:
         log = json_lines("test", stream=io.StringIO())
         asked = ModelEndpoint("judge", endpoint.url, SecretStr("sk-key"), policy, log)
@@ -153,7 +157,7 @@ UNUSABLE: dict[str, Answer] = {
 @pytest.mark.parametrize("answer", UNUSABLE.values(), ids=UNUSABLE.keys())
 async def test_no_usable_answer_is_no_verdict(answer: Answer) -> None:
     """D1 D11 Whatever an endpoint plays, it is unavailable, and never "no conflict"."""
-    async with judging(answer) as (judge, _):
+    async with judging(answer, seconds=0.5) as (judge, _):
         with pytest.raises(JudgeUnavailable):
             await judge.judge(OPEN, SHUT, budget())
 
