@@ -283,7 +283,10 @@ async def decides_about_conflicts(it: Attack) -> None:
     decision = it.chance.choice(conflict_pb2.ReviewDecision.values()[1:])
     gives_way = it.chance.choice([CREED, own.id, ""])
     tries: Sequence[tuple[Any, Any]] = (
-        (service.ReviewConflict, review(decision=decision, context="so it is said", **named)),
+        (
+            service.ReviewConflict,
+            review(decision=decision, context="so it is said", **named),  # type: ignore[arg-type]
+        ),
         (
             service.ResolveConflict,
             resolve(resolution_type=2, superseded_id=gives_way, **named),  # type: ignore[arg-type]

@@ -93,7 +93,7 @@ class Said:
 
 def said(text: str) -> Said:
     """Make what a row needs, with graph's own functions: there is no writing it without."""
-    memory = Memory("", text, MemoryKind.FACT)
+    memory = Memory(id="", content=text, memory_kind=MemoryKind.FACT)
     return Said(text, extract(text), memory.content_digest)
 
 

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from concord.dissonance.v1.dissonance_pb2 import CheckSummary, DetectContradictionsRequest
 from concord.dissonance.v1.dissonance_pb2_grpc import DissonanceServiceStub
@@ -21,6 +22,9 @@ from tests.bench.filling import found, remember
 from tests.bench.run import Run
 from tests.bench.servers import Whole, nowhere, served, whole
 from tests.bench.table import Bar, Row
+
+if TYPE_CHECKING:  # the name exists for type checkers only
+    from concord.dissonance.v1.dissonance_pb2_grpc import DissonanceServiceAsyncStub
 
 PATIENCE = 1800.0
 SPACE = "default"
@@ -87,7 +91,7 @@ def _memories() -> Iterator[Memory]:
             yield Memory(content=f"It is not true that {text[0].lower()}{text[1:]}")
 
 
-async def _dissonance(stack: AsyncExitStack, system: Whole) -> DissonanceServiceStub:
+async def _dissonance(stack: AsyncExitStack, system: Whole) -> "DissonanceServiceAsyncStub":
     issuer = system.graph.serving.issuer
     addresses = Addresses(
         graph_address=system.graph.serving.address,
@@ -103,7 +107,7 @@ async def _dissonance(stack: AsyncExitStack, system: Whole) -> DissonanceService
 
 
 async def _timed(
-    stub: DissonanceServiceStub, request_id: str, *, full: bool
+    stub: "DissonanceServiceAsyncStub", request_id: str, *, full: bool
 ) -> tuple[float, CheckSummary]:
     request = DetectContradictionsRequest(request_id=request_id, full=full)
     began = time.perf_counter()

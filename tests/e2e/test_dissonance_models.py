@@ -56,7 +56,8 @@ async def modelled(
             "llm_timeout": 2.0,
             "llm_attempts": 2,
         }
-        async with dissonant(world, follow=False, **{**told, **settings}) as running:
+        chosen: dict[str, Any] = {**told, **settings}
+        async with dissonant(world, follow=False, **chosen) as running:
             yield running, endpoint
 
 

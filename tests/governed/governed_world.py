@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc
 import ledger_store
@@ -55,6 +55,10 @@ from concord_graph.bootstrap import build as build_graph
 from concord_testing import blank_files
 from concord_testing.serving import Serving, new_issuer, serving
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+if TYPE_CHECKING:  # these names exist for type checkers only
+    from concord.governance.v1.proposal_pb2_grpc import ProposalServiceAsyncStub
+    from concord.graph.v1.conflict_pb2_grpc import ConflictServiceAsyncStub
 
 START = 1_800_000_000_000_000
 SECOND = 1_000_000
@@ -366,12 +370,12 @@ class World:
         """Return governance's channel for another principal of a space."""
         return self.governance.channel(Caller(space, principal, SCOPES, kind))
 
-    def dissonance(self, space: str = "one") -> proposal_pb2_grpc.ProposalServiceStub:
+    def dissonance(self, space: str = "one") -> ProposalServiceAsyncStub:
         """Return governance's proposals for dissonance, with a token that it signed itself."""
         channel = self.governance.channel_with(self._of_dissonance(space))
         return proposal_pb2_grpc.ProposalServiceStub(channel)
 
-    def findings(self, space: str = "one") -> conflict_pb2_grpc.ConflictServiceStub:
+    def findings(self, space: str = "one") -> ConflictServiceAsyncStub:
         """Return graph's conflicts for dissonance."""
         channel = self.graph.channel_with(self._of_dissonance(space))
         return conflict_pb2_grpc.ConflictServiceStub(channel)

@@ -139,12 +139,12 @@ class Lives:
         return World(
             graph,
             governance,
-            app,
+            app,  # type: ignore[arg-type] # without governance nobody asks for it
             scene.clock,
             scene.folder,
             scene.keys.issuer,
             scene.keys.dissonance,
-        )  # type: ignore[arg-type] # without governance nobody asks for it
+        )
 
 
 @asynccontextmanager

@@ -16,7 +16,7 @@ from concord_dissonance.domain.verdicts import (
     Reason,
     Verdict,
 )
-from concord_dissonance.usecases.ask_models import AskModels
+from concord_dissonance.usecases.ask_models import AskModels, Said
 from concord_models.budget import Budget, Cost
 
 MANY = Cost(1_000, 1_000_000, 1_000_000)
@@ -96,7 +96,12 @@ async def test_models_are_asked_where_the_exact_judges_abstained() -> None:
     model, covered = Model(), Coverage()
     models = asking(model)
     exact = Verdict(ConflictClass.NONE, Judge.STRUCTURAL, Reason.SAME_VALUE, 1.0)
-    before = [exact, Abstention(Abstained.NOT_ASSERTED), Abstention(Abstained.OTHER_SCOPE), UNKNOWN]
+    before: list[Said] = [
+        exact,
+        Abstention(Abstained.NOT_ASSERTED),
+        Abstention(Abstained.OTHER_SCOPE),
+        UNKNOWN,
+    ]
 
     said = await models(models.begin("home", covered), pairs(4), before)
 

@@ -1,5 +1,7 @@
 """Reviews of conflicts, CONTRADICTS that they assert, and reopening (D5)."""
 
+from typing import Any
+
 import pytest
 from concord.graph.v1 import conflict_pb2 as pb
 from concord_chassis.identity import Caller
@@ -119,7 +121,7 @@ async def test_reclassifying_changes_the_class_and_what_is_asserted(home: Calls)
     ],
 )
 async def test_a_reclassification_makes_sense(
-    home: Calls, field: str, changes: dict[str, object]
+    home: Calls, field: str, changes: dict[str, Any]
 ) -> None:
     """D5 It names a class, and of an evolution the side that was true earlier."""
     failure = await refused(review(home, await found(home), RECLASSIFY, **changes))

@@ -17,6 +17,7 @@ from conflict_world import (
     UNCHANGED,
     UNDECIDED,
     UPDATED,
+    Item,
     finding,
     get,
     listed,
@@ -122,7 +123,7 @@ async def test_sides_are_two_items_of_one_kind(home: Calls) -> None:
     edge, beside = await home.put_edge("a", "R", "b"), await home.put_edge("a", "R", "c")
     lineage = (await home.relate(SUPERSEDES, edge.id, beside.id)).edge
     nobody = type_pb2.Memory(id="nobody", etag="e")
-    pairs = [(one, one), (one, edge), (lineage, edge)]
+    pairs: list[tuple[Item, Item]] = [(one, one), (one, edge), (lineage, edge)]
     failures = [await refused(record(home, finding(*pair))) for pair in pairs]
 
     assert {failure.reason for failure in failures} == {"ERROR_REASON_FIELD_INVALID"}

@@ -1,6 +1,6 @@
 """Sessions: first and last use, end, and what was read together in them."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -87,7 +87,7 @@ async def test_a_session_lasts_from_its_first_use_to_its_last(live: World, home:
     """M7 Writes of memories, turns, episodes, entries and edges use a session, and so do reads."""
     assert await record(home, "s") is None
     await home.add("text", id="m", session_id="s")
-    steps = (
+    steps: tuple[Callable[[], Awaitable[object]], ...] = (
         lambda: home.append("s", ("Ada", "hello")),
         lambda: home.hold("held", session_id="s"),
         lambda: home.graph.UpsertEdge(upsert(home, "s")),

@@ -215,7 +215,7 @@ async def test_only_counting_reads_does_not_wait_for_the_disk(tmp_path: Path) ->
             return int(db.execute("PRAGMA synchronous").fetchone()[0])
 
     levels: list[int] = []
-    await store.touch({("home", "m"): (1, START)}, lambda: levels.append(level()))
+    await store.touch({("home", "m"): (1, START)}, {}, lambda: levels.append(level()))
     levels.append(await store._file.writing(level))
 
     assert levels == [1, 2]

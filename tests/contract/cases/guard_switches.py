@@ -34,7 +34,7 @@ from concord_chassis.server import Registration
 from concord_chassis.sizes import MAX_MESSAGE_BYTES
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
-from concord_graph.ports import Author, Reads, Writes
+from concord_graph.ports import NOBODY, Author, Reads, Writes
 from contract_homes import Template
 from contract_live import Live, Verifying, frozen_clock, graph_app, graph_live, verifying
 from google.protobuf.descriptor import Descriptor
@@ -118,7 +118,7 @@ class Tampered:
         space: str,
         work: Callable[[Writes], Awaitable[T]],
         *,
-        author: Author | None = None,
+        author: Author = NOBODY,
     ) -> T:
         """Run work on a transaction some of whose methods are replaced."""
         return await self._store.write(
@@ -162,7 +162,7 @@ class OneSpace(Tampered):
         _space: str,
         work: Callable[[Writes], Awaitable[T]],
         *,
-        author: Author | None = None,
+        author: Author = NOBODY,
     ) -> T:
         """Run work on A's transaction."""
         return await self._store.write("a", work, author=author)
