@@ -179,3 +179,12 @@ async def test_dependents_of_an_edge_derive_from_what_states_it(home: Calls) -> 
 
     assert (len(listed), listed[0]) == (50, derived.id)
     assert edge.id not in listed
+
+
+async def test_the_other_side_depends_on_nothing(home: Calls) -> None:
+    """D12 The side that stays is about the same subject, and is no suggestion."""
+    before = await home.put_edge("Ada", "LIVES_IN", "Bonn")
+    now = await home.put_edge("Ada", "LIVES_IN", "Köln")
+    kept = await recorded(home, before, now, conflict_class=EVOLUTION, older_id=before.id)
+
+    assert not (await resolve(home, kept, EVOLUTION)).dependent_ids

@@ -138,9 +138,10 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
     async def _dependents(self, shown: ShownConflict, item_id: str) -> list[str]:
         if not item_id:
             return []
-        kind = shown.conflict.first.kind
-        return list(
-            await self._queries.read(
-                caller().space, lambda tx, now: dependents(tx, item_id, kind, AsOf().at(now))
-            )
-        )
+        first, second = shown.conflict.first, shown.conflict.second
+        other_id = second.id if item_id == first.id else first.id
+
+        async def work(tx: Reads, now: int) -> list[str]:
+            return list(await dependents(tx, item_id, other_id, first.kind, AsOf().at(now)))
+
+        return await self._queries.read(caller().space, work)

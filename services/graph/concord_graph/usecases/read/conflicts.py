@@ -98,8 +98,11 @@ async def shown_conflicts(tx: Reads, entries: Sequence[Entry], at: Instant) -> l
     ]
 
 
-async def dependents(tx: Reads, item_id: str, kind: ItemKind, at: Instant) -> Sequence[str]:
-    """Return ids of items that depend on one: derived from it, then about the same subject (D12).
+async def dependents(
+    tx: Reads, item_id: str, other_id: str, kind: ItemKind, at: Instant
+) -> Sequence[str]:
+    """Return ids of items that depend on one side of a conflict, the other side left out (D12):
+    derived from it, then about the same subject.
 
     Of an edge, what derives from the memories that state it.
     """
@@ -112,10 +115,10 @@ async def dependents(tx: Reads, item_id: str, kind: ItemKind, at: Instant) -> Se
     edges = (await tx.views(ItemKind.EDGE, edge_ids, at)).values()
     subjects = {view.item.source.id for view in edges if isinstance(view.item, Edge)}
     if subjects and len(found) < MOST_DEPENDENTS:
-        most = MOST_DEPENDENTS + len(edge_ids)
+        most = MOST_DEPENDENTS + len(edge_ids) + 1
         steps = await tx.steps(subjects, Walk(at, incoming=False), most)
         found += sorted({step.id for step in steps} - set(edge_ids))
-    return found[:MOST_DEPENDENTS]
+    return [each for each in found if each != other_id][:MOST_DEPENDENTS]
 
 
 async def _stating(tx: Reads, views: Collection[View], at: Instant) -> Mapping[str, View]:
