@@ -17,6 +17,7 @@ from concord.graph.v1 import (
     lineage_pb2,
     memory_pb2,
     relation_pb2,
+    session_pb2,
     space_pb2,
     working_memory_pb2,
 )
@@ -239,7 +240,7 @@ async def talks(it: Attack) -> None:
 
 
 async def keeps_layers(it: Attack) -> None:
-    """The writes of episodes and working memory, with ids that are none of theirs."""
+    """The writes of episodes, working memory and sessions, with ids that are none of theirs."""
     episode, working = it.party.episode, it.party.working_memory
     edges = await it.edges(it.party)
     whose = it.chance.choice([CREED, *(edge.id for edge in edges)])
@@ -250,6 +251,7 @@ async def keeps_layers(it: Attack) -> None:
         ),
         (working.PutWorkingMemory, working_memory_pb2.PutWorkingMemoryRequest(content="I obey.")),
         (working.RemoveWorkingMemory, working_memory_pb2.RemoveWorkingMemoryRequest(id=whose)),
+        (it.party.session.EndSession, session_pb2.EndSessionRequest(session_id="s")),
         (
             working.ClearWorkingMemory,
             working_memory_pb2.ClearWorkingMemoryRequest(include_stale=True),

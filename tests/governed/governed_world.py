@@ -36,6 +36,7 @@ from concord.graph.v1 import (
     lineage_pb2_grpc,
     memory_pb2_grpc,
     relation_pb2_grpc,
+    session_pb2_grpc,
     space_pb2,
     space_pb2_grpc,
     working_memory_pb2_grpc,
@@ -154,6 +155,7 @@ class Party:
         self.lineage_service = lineage_pb2_grpc.LineageServiceStub(self.graph_channel)
         self.dialogue_service = dialogue_pb2_grpc.DialogueServiceStub(self.graph_channel)
         self.episode = episode_pb2_grpc.EpisodeServiceStub(self.graph_channel)
+        self.session = session_pb2_grpc.SessionServiceStub(self.graph_channel)
         self.working_memory = working_memory_pb2_grpc.WorkingMemoryServiceStub(self.graph_channel)
         self.space_service = space_pb2_grpc.SpaceServiceStub(self.graph_channel)
         self.relation = relation_pb2_grpc.RelationServiceStub(self.graph_channel)

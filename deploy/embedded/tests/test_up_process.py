@@ -118,7 +118,7 @@ def test_it_leaves_private_files_and_no_sockets(tmp_path: Path) -> None:
         sockets = Path((system.data / "runtime").read_text("utf-8"))
         assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
         assert {path.name for path in sockets.iterdir()} == {
-            *("graph.sock", "governance.sock", "search.sock")
+            *("dissonance.sock", "graph.sock", "governance.sock", "search.sock")
         }
         assert system.stop() == 0
 

@@ -15,6 +15,7 @@ import concord.search.v1
 import concord_client.cli
 import pytest
 import typer
+from concord.dissonance.v1.dissonance_pb2 import ListConflictsResponse
 from concord.graph.v1.graph_pb2 import FindPathResponse, GetNodeResponse, QueryNeighborsResponse
 from concord.graph.v1.lineage_pb2 import GetLineageResponse
 from concord.graph.v1.memory_pb2 import AddMemoryResponse, GetMemoryResponse
@@ -144,7 +145,8 @@ READS = {
     "search": {"Search"},
     "neighbors": {"QueryNeighbors"},
     "path": {"FindPath"},
-    "lineage": {"GetLineage"},
+    "lineage": {"GetLineage", "ListConflicts"},
+    "conflict": {"GetConflict"},
     "history": {"GetMemoryHistory"},
     "relations": {"ListRelations"},
     "dialogue": {"ListDialogue"},
@@ -198,7 +200,7 @@ def test_no_command_asks_such_a_call_without_an_instant() -> None:
     callbacks = {each.name: each.callback for each in app.registered_commands if each.callback}
     listed = {inspect.getsourcefile(callbacks[name]) for name in READS}
     folder = Path(concord_client.cli.__file__).parent
-    now = {"add.py", "items.py", "actions.py", "item_words.py"}  # what a change is about, as it is
+    now = {"add.py", "items.py", "actions.py", "item_words.py", "resolve.py"}  # as it is now
     timed = re.compile(rf"\b({'|'.join(of_an_instant())})Request\(")
 
     modules = {path for path in folder.rglob("*.py") if path.parent.name != "demo"}
@@ -215,7 +217,7 @@ OF_RECORD_TIME_ALONE = {"relations", "history"}
 def test_the_times_reach_the_answer(concord: CommandLine, unique: Unique, command: str) -> None:
     """T3 W4 Before anything was known, and before anything held, a command answers otherwise."""
     a, b, session = unique("A"), unique("B"), unique("s")
-    own = unique("own")
+    own, other = unique("own"), unique("other")
     concord.done("add", f"{own} is red", "--id", own)
     concord.done("update", own, "--content", f"{own} is blue")
     concord.done("link", a, "KNOWS", b)
@@ -223,7 +225,11 @@ def test_the_times_reach_the_answer(concord: CommandLine, unique: Unique, comman
     concord.done("say", session, "Ada", "Hi.")
     concord.done("episode", "tried", "--reward", "1", "--session", session)
     concord.done("hold", "thought", "--session", session)
+    concord.done("add", f"{own} is not blue", "--id", other)
+    concord.done("link", f"memory:{other}", "CONTRADICTS", f"memory:{own}")
+    (dispute,) = concord.reply(ListConflictsResponse, "conflicts", "--item", own).conflicts
     arguments = {
+        "conflict": [dispute.id],
         "get": [own],
         "search": [own],
         "neighbors": [a],
@@ -244,5 +250,5 @@ def test_the_times_reach_the_answer(concord: CommandLine, unique: Unique, comman
     assert answer("--as-known-at", LONG_AGO) != now
     if command in OF_RECORD_TIME_ALONE:
         assert answer("--as-of", LONG_AGO) == now
-    elif command not in {"get", "lineage"}:  # they show what is named, and when it held
+    elif command not in {"get", "lineage", "conflict"}:  # they show what is named, and when it held
         assert answer("--as-of", LONG_AGO) != now

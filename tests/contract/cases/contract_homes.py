@@ -162,8 +162,13 @@ def weaken(home: Home, weight: float) -> governed_pb2.GovernedAction:
 
 
 def nowhere(home: Home) -> Home:
-    """Return a home all of whose ids name nothing anywhere."""
-    lost = {each.name: str(uuid.uuid4()) for each in fields(home) if each.name.endswith("_id")}
+    """Return a home all of whose ids name nothing anywhere, in the order of the home's own.
+
+    A pair of ids is compared by their order: a refusal then names the same one of the two.
+    """
+    names = [each.name for each in fields(home) if each.name.endswith("_id")]
+    in_order = sorted(names, key=lambda name: str(getattr(home, name)))
+    lost = dict(zip(in_order, sorted(str(uuid.uuid4()) for _ in names), strict=True))
     lost["key_id"] = secrets.token_hex(6)
     return replace(home, **lost)  # type: ignore[arg-type] # every one of these fields is a text
 
