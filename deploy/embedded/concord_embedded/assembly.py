@@ -13,6 +13,7 @@ from concord_chassis.log import json_lines
 from concord_chassis.server import BindError
 from concord_dissonance import bootstrap as dissonance_parts
 from concord_dissonance import config as dissonance_config
+from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_gateway import bootstrap as gateway_parts
 from concord_gateway import config as gateway_config
 from concord_gateway.addresses import PortInUse
@@ -225,7 +226,8 @@ def _start_errors() -> Iterator[None]:
     try:
         yield
     except (
-        *(BindError, ConfigError, FileUnusable, SearchError, ServerUnusable, StoreUnusable),
+        *(BindError, ConfigError, FileUnusable, JudgeUnavailable, SearchError),
+        *(ServerUnusable, StoreUnusable),
     ) as error:
         raise StartError(str(error)) from error
 

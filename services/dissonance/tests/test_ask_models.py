@@ -18,6 +18,7 @@ from concord_dissonance.domain.verdicts import (
 )
 from concord_dissonance.usecases.ask_models import AskModels, Said
 from concord_models.budget import Budget, Cost
+from concord_testing.daily_cost import Day
 
 MANY = Cost(1_000, 1_000_000, 1_000_000)
 UNKNOWN = Abstention(Abstained.UNKNOWN_FILLERS)
@@ -31,20 +32,6 @@ def side(name: str, kind: Kind = Kind.FACT) -> Side:
 def pairs(count: int) -> list[tuple[Side, Side]]:
     """Different pairs."""
     return [(side(f"a{number}"), side(f"b{number}")) for number in range(count)]
-
-
-class Day:
-    """Today's cost, in memory."""
-
-    def __init__(self) -> None:
-        self.cost = Cost()
-
-    async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
-        """As promised."""
-        if limit is not None and not (self.cost + cost).within(limit):
-            return False
-        self.cost += cost
-        return True
 
 
 @dataclass

@@ -12,6 +12,7 @@ from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_dissonance.domain.sides import Kind, Side
 from concord_dissonance.domain.verdicts import Abstained, Abstention, ConflictClass, Judge, Verdict
 from concord_models.budget import Budget, Cost
+from concord_testing.daily_cost import Day
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -22,14 +23,6 @@ Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 WORDS = {"[UNK]": 0, "[SEP]": 1, "opposite": 2, "later": 3}
 LABELS = {"0": "entailment", "1": "neutral", "2": "contradiction"}
-
-
-class Day:
-    """A day on which nothing may be spent."""
-
-    async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
-        """Never called."""
-        raise AssertionError(cost, limit)
 
 
 FREE = Budget(Cost(), Cost(), Day(), micros_per_1000_tokens=1)

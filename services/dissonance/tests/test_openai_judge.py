@@ -24,23 +24,12 @@ from concord_models.budget import Budget, BudgetSpent, Cost
 from concord_models.chat import ChatModel
 from concord_models.endpoint import ModelEndpoint, RetryPolicy
 from concord_testing.chat_endpoint import Answer, ChatEndpoint, http, saying, serving_chat
+from concord_testing.daily_cost import Day
 from pydantic import SecretStr
 
 MANY = Cost(1_000, 1_000_000, 1_000_000)
 OPEN = Side("a", 1, Kind.FACT, "The shop on Mill Lane is open on Sundays.")
 SHUT = Side("b", 1, Kind.FACT, "On Sundays nobody gets into the shop on Mill Lane.")
-
-
-class Day:
-    """Today's cost, in memory."""
-
-    def __init__(self) -> None:
-        self.cost = Cost()
-
-    async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
-        """As promised."""
-        self.cost += cost
-        return limit is None or self.cost.within(limit)
 
 
 def budget(request: Cost = MANY) -> Budget:

@@ -4,23 +4,9 @@ import asyncio
 
 import pytest
 from concord_models.budget import Budget, BudgetSpent, Cost
+from concord_testing.daily_cost import Day
 
 MANY = Cost(1_000_000, 1_000_000_000, 1_000_000_000)
-
-
-class Day:
-    """Today's cost, in memory."""
-
-    def __init__(self) -> None:
-        self.cost = Cost()
-
-    async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
-        """As promised."""
-        await asyncio.sleep(0)
-        if limit is not None and not (self.cost + cost).within(limit):
-            return False
-        self.cost += cost
-        return True
 
 
 def budget(day: Day, *, request: Cost = MANY, of_day: Cost = MANY) -> Budget:
