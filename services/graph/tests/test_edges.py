@@ -357,6 +357,15 @@ async def test_a_stale_edge_etag_is_refused(home: Calls) -> None:
         assert await reason(call) == "ERROR_REASON_ETAG_MISMATCH"
 
 
+async def test_edges_are_listed_in_the_order_in_which_they_were_written(home: Calls) -> None:
+    """G9 Also when the clock stands still, or goes back: by the record time, not by luck."""
+    written = [(await home.put_edge("A", f"R{number}", "B")).id for number in range(12)]
+
+    reply = await home.graph.ListEdges(graph_pb2.ListEdgesRequest())
+
+    assert [edge.id for edge in reply.edges] == written
+
+
 async def test_edges_are_listed_in_pages_and_filtered(live: World, home: Calls) -> None:
     """G9 G11 Each filter narrows; a list never counts as reading."""
     first = await home.put_edge("A", "R1", "B", properties={"n": 1, "participants": ["Ann", "Zoë"]})

@@ -42,7 +42,7 @@ class Writes(Reads, Protocol):
         ...
 
     def new_id(self) -> str:
-        """Return an id that nothing has yet."""
+        """Return an id that sorts behind those of every earlier step; nothing has it yet."""
         ...
 
     async def expect(self, expected: Callable[[], Expected]) -> None:

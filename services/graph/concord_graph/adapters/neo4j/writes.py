@@ -127,14 +127,18 @@ class Neo4jWrites(LearntReads):
     def tick(self) -> tuple[int, int]:
         """Return the next sequence number and the step's record time."""
         self._seq += 1
+        return self._seq, self._time()
+
+    def _time(self) -> int:
+        """Return the step's record time, which is later than that of every step before."""
         if not self._begun:
             self._begun = True
             self._last_time = max(self._clock(), self._last_time + 1)
-        return self._seq, self._last_time
+        return self._last_time
 
     def new_id(self) -> str:
-        """Return an id that nothing has yet: the store is asked nothing about it."""
-        item_id = new_id(self._clock())
+        """Return an id that sorts behind those of every step before; nothing has it yet."""
+        item_id = new_id(self._time())
         self._known.fresh.add(item_id)
         return item_id
 
