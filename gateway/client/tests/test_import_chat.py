@@ -53,6 +53,7 @@ def test_a_turn_becomes_a_memory_of_its_session_speaker_and_time(tmp_path: Path)
         sources=[type_pb2.Source(speaker="Ada")],
         valid_from=memory.valid_from,
         external_id=memory.external_id,
+        role=type_pb2.TURN_ROLE_PERSON,
     )
     assert memory.valid_from.ToJsonString() == "2026-03-01T10:00:00Z"
 
@@ -86,6 +87,26 @@ def test_json_lines_of_turns_in_the_words_of_many_tools(
 ) -> None:
     """M6 Chat transcripts: the names that tools give to session, speaker and text."""
     assert turns_read(written(tmp_path, line, "talk.jsonl")) == [turn]
+
+
+@pytest.mark.parametrize(
+    ("line", "role"),
+    [
+        ({"role": "user", "name": "Ada", "content": "x"}, "USER"),
+        ({"author": {"role": "assistant"}, "content": {"parts": ["x"]}}, "ASSISTANT"),
+        ({"sender": "human", "text": "x"}, "USER"),
+        ({"from": "Ada", "body": "x"}, "PERSON"),
+        ("Assistant: x", "ASSISTANT"),
+        ("Ada: x", "PERSON"),
+    ],
+)
+def test_a_turn_has_the_role_that_the_transcript_names(
+    tmp_path: Path, line: object, role: str
+) -> None:
+    """M2 M6 Chats with an assistant are told from dialogues between people."""
+    (memory,) = memories(written(tmp_path, line, "talk.txt"))
+
+    assert type_pb2.TurnRole.Name(memory.role) == f"TURN_ROLE_{role}"
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,15 @@ async def test_a_turn_is_a_memory_with_session_speaker_time_and_order(home: Call
     assert await home.get(first.id) == first
 
 
+async def test_a_turn_has_the_role_in_which_it_was_said(home: Calls) -> None:
+    """M2 A role is kept with the turn; none is stored where none was stated."""
+    asked = dialogue_pb2.DialogueTurn(speaker="Ada", content="Why?", role=type_pb2.TURN_ROLE_USER)
+    plain = dialogue_pb2.DialogueTurn(speaker="Bob", content="Well.")
+    kept = (await home.dialogue_service.AppendDialogue(append_request(asked, plain))).turns
+
+    assert [(await home.get(turn.id)).role for turn in kept] == [type_pb2.TURN_ROLE_USER, 0]
+
+
 async def test_order_goes_on_in_its_session(home: Calls) -> None:
     """M2 Each session counts its own turns, over calls, over forgotten ones, and past AddMemory."""
     await home.append("s", ("Ada", "one"), ("Ada", "two"))
@@ -109,6 +118,7 @@ async def test_a_link_in_a_turn_counts(home: Calls) -> None:
         ("kind", {"kind": type_pb2.MEMORY_KIND_FACT}),
         ("sources", {"sources": [type_pb2.Source(speaker="Bob")]}),
         ("valid_from", {"valid_from": stamp(7)}),
+        ("role", {"role": type_pb2.TURN_ROLE_ASSISTANT}),
     ],
 )
 async def test_what_was_said_stays_said(home: Calls, mask: str, change: dict[str, object]) -> None:

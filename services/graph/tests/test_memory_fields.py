@@ -28,6 +28,7 @@ SAMPLES: Mapping[str, object] = {
     "edge_type": "EDGE_TYPE_DESCRIPTIVE",
     "importance": "IMPORTANCE_HIGH",
     "kind": "MEMORY_KIND_PLAN",
+    "role": "TURN_ROLE_ASSISTANT",
     "valid_from": "2031-05-06T07:08:09Z",
     "valid_until": "2032-05-06T07:08:09Z",
     "properties": {"mood": "calm"},

@@ -35,6 +35,16 @@ class MemoryKind(Choice, module="concord.type.v1.type_pb2"):
     TURN = "turn"
 
 
+class TurnRole(Choice, module="concord.type.v1.type_pb2"):
+    """In what role a turn was said."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+    PERSON = "person"
+
+
 class Importance(Choice, module="concord.type.v1.type_pb2"):
     """How much a memory matters."""
 

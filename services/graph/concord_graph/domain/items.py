@@ -100,6 +100,17 @@ class MemoryKind(enum.IntEnum):
     TURN = 7
 
 
+class TurnRole(enum.IntEnum):
+    """In what role a turn was said; numbers as in the contract. UNSET counts as PERSON."""
+
+    UNSET = 0
+    USER = 1
+    ASSISTANT = 2
+    SYSTEM = 3
+    TOOL = 4
+    PERSON = 5
+
+
 class Trust(enum.IntEnum):
     """How far a source is trusted; numbers as in the contract."""
 
@@ -230,6 +241,7 @@ class MemoryStatement:
     valid_until: int | None = None
     facts: tuple[Fact, ...] = ()
     properties: Properties = field(default_factory=dict)
+    role: TurnRole = TurnRole.UNSET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,7 +333,7 @@ Record = Item | Entry | DeclaredRelation
 
 _CAME_LATER: Mapping[type, frozenset[str]] = {
     Node: frozenset({"of_facts"}),
-    Memory: frozenset({"turn_order", "facts", "properties"}),
+    Memory: frozenset({"turn_order", "facts", "properties", "role"}),
     Source: frozenset({"memory_ids"}),
     DeclaredRelation: frozenset({"temporal_class", "transitive", "exclusive_sets"}),
     Entry: frozenset({"words"}),

@@ -7,12 +7,13 @@ from concord_graph.domain.items import Memory, MemoryKind
 
 
 def said(memory: Memory) -> tuple[object, ...]:
-    """Return what of a turn nobody rewords: words, speaker, session and time.
+    """Return what of a turn nobody rewords: words, speaker, role, session and time.
 
     What is thought about it, such as concepts, tags, importance and trust, is no part of that.
     """
     by = tuple((s.speaker, s.file, s.turn_ids, s.memory_ids) for s in memory.sources)
-    return (memory.memory_kind, memory.content, by, memory.session_id, memory.valid_from)
+    spoken = (memory.memory_kind, memory.content, by, memory.role)
+    return (*spoken, memory.session_id, memory.valid_from)
 
 
 def check_still_said(before: Memory, after: Memory) -> None:

@@ -11,7 +11,7 @@ from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
 
 from concord_graph.domain.drafts import MemoryDraft
-from concord_graph.domain.items import MemoryKind, Source
+from concord_graph.domain.items import MemoryKind, Source, TurnRole
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.calls import DEFAULT_PAGE, execute
 from concord_graph.usecases.memory.dialogue import list_turns
@@ -74,4 +74,5 @@ def _turn_draft(turn: dialogue_pb2.DialogueTurn, session_id: str) -> MemoryDraft
         external_id=incoming.text(turn.external_id),
         session_id=session_id,
         valid_from=incoming.instant(turn, "time"),
+        role=TurnRole(turn.role),
     )

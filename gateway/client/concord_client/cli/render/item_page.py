@@ -34,6 +34,7 @@ def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
         ("external id", memory.external_id),
         ("session", memory.session_id),
         ("turn", str(memory.turn_order or "")),
+        ("role", word(type_pb2.TurnRole.Name(memory.role), "TURN_ROLE_") if memory.role else ""),
         ("valid", _interval(supersession)),
         ("recorded", when(memory.create_time)),
         ("changed", _changed(memory)),

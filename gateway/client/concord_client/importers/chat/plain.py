@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from concord_client.importers.chat.records import time_of
-from concord_client.importers.chat.turns import Turn
+from concord_client.importers.chat.turns import Turn, role_of
 from concord_client.importers.outcome import ItemUnreadable
 
 _DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"
@@ -45,7 +45,8 @@ class Paragraph:
         """The turn. Raises `ItemUnreadable` where it is none."""
         if self.flaw:
             raise ItemUnreadable(self.flaw)
-        return Turn(session, self.speaker, "\n".join(self.lines), time_of(self.time or None))
+        time = time_of(self.time or None)
+        return Turn(session, self.speaker, "\n".join(self.lines), time, role_of(self.speaker))
 
 
 def paragraphs(lines: Sequence[str]) -> Iterator[Paragraph]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from concord_client.importers.chat.turns import Turn
+from concord_client.importers.chat.turns import Turn, role_of
 from concord_client.importers.outcome import ItemUnreadable
 
 Record = Mapping[str, object]
@@ -39,7 +39,9 @@ def turn_of(record: Record, session: str) -> Turn | None:
         raise ItemUnreadable(f"no text: none of {', '.join(TEXTS)}")
     if not speaker:
         raise ItemUnreadable(f"no speaker: none of {', '.join(SPEAKERS)}")
-    return Turn(session_of(record) or session, speaker, text, time_of(_first(record, TIMES)))
+    time = time_of(_first(record, TIMES))
+    said_as = role_of(role if isinstance(role, str) else speaker)
+    return Turn(session_of(record) or session, speaker, text, time, said_as)
 
 
 def session_of(record: Record) -> str:

@@ -14,6 +14,15 @@ from concord_client.importers.outcome import ItemUnreadable, check_content
 MAX_SESSION = 128
 MAX_SPEAKER = 256
 
+_ROLES = {
+    "user": type_pb2.TURN_ROLE_USER,
+    "human": type_pb2.TURN_ROLE_USER,
+    "assistant": type_pb2.TURN_ROLE_ASSISTANT,
+    "ai": type_pb2.TURN_ROLE_ASSISTANT,
+    "model": type_pb2.TURN_ROLE_ASSISTANT,
+}
+"""What tools call those who talk in a chat with an assistant."""
+
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 
@@ -27,6 +36,7 @@ class Turn:
     text: str
     time: datetime | None = None
     """When it was said; without it, turns are ordered as in the transcript."""
+    role: type_pb2.TurnRole.ValueType = type_pb2.TURN_ROLE_UNSPECIFIED
 
 
 class Sessions:
@@ -52,10 +62,16 @@ class Sessions:
             session_id=turn.session,
             sources=[type_pb2.Source(speaker=turn.speaker)],
             external_id=f"chat/{key}{again}",
+            role=turn.role,
         )
         if turn.time:
             memory.valid_from.FromDatetime(turn.time.astimezone(UTC))
         return memory
+
+
+def role_of(name: str) -> type_pb2.TurnRole.ValueType:
+    """The role that a transcript's word for a speaker names: a person's, where it names none."""
+    return _ROLES.get(name.casefold(), type_pb2.TURN_ROLE_PERSON)
 
 
 def _checked(turn: Turn) -> str:

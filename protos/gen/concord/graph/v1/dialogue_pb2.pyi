@@ -62,12 +62,15 @@ class DialogueTurn(_message.Message):
     CONTENT_FIELD_NUMBER: _builtins.int
     TIME_FIELD_NUMBER: _builtins.int
     EXTERNAL_ID_FIELD_NUMBER: _builtins.int
+    ROLE_FIELD_NUMBER: _builtins.int
     speaker: _builtins.str
     """Who said it, 1 to 256 characters."""
     content: _builtins.str
     """The words, 1 to 20,000 characters. Links in them count as in any memory."""
     external_id: _builtins.str
     """The importer's own key: a turn with the same key is not kept twice."""
+    role: _type_pb2.TurnRole.ValueType
+    """In what role the speaker said it; UNSPECIFIED = PERSON."""
     @_builtins.property
     def time(self) -> _timestamp_pb2.Timestamp:
         """When it was said; absent = now."""
@@ -79,10 +82,11 @@ class DialogueTurn(_message.Message):
         content: _builtins.str = ...,
         time: _timestamp_pb2.Timestamp | None = ...,
         external_id: _builtins.str = ...,
+        role: _type_pb2.TurnRole.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "external_id", b"external_id", "speaker", b"speaker", "time", b"time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "external_id", b"external_id", "role", b"role", "speaker", b"speaker", "time", b"time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

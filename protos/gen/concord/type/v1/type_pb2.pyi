@@ -197,6 +197,42 @@ MEMORY_KIND_TURN: MemoryKind.ValueType  # 7
 """One turn of a dialogue."""
 Global___MemoryKind: _TypeAlias = MemoryKind  # noqa: Y015
 
+class _TurnRole:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _TurnRoleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_TurnRole.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    TURN_ROLE_UNSPECIFIED: _TurnRole.ValueType  # 0
+    """PERSON."""
+    TURN_ROLE_USER: _TurnRole.ValueType  # 1
+    """By the one who asks an assistant."""
+    TURN_ROLE_ASSISTANT: _TurnRole.ValueType  # 2
+    """By the assistant that answers."""
+    TURN_ROLE_SYSTEM: _TurnRole.ValueType  # 3
+    """As an instruction to the assistant."""
+    TURN_ROLE_TOOL: _TurnRole.ValueType  # 4
+    """By a tool that the assistant called."""
+    TURN_ROLE_PERSON: _TurnRole.ValueType  # 5
+    """By one of several people who talk with each other."""
+
+class TurnRole(_TurnRole, metaclass=_TurnRoleEnumTypeWrapper):
+    """In what role a turn was said."""
+
+TURN_ROLE_UNSPECIFIED: TurnRole.ValueType  # 0
+"""PERSON."""
+TURN_ROLE_USER: TurnRole.ValueType  # 1
+"""By the one who asks an assistant."""
+TURN_ROLE_ASSISTANT: TurnRole.ValueType  # 2
+"""By the assistant that answers."""
+TURN_ROLE_SYSTEM: TurnRole.ValueType  # 3
+"""As an instruction to the assistant."""
+TURN_ROLE_TOOL: TurnRole.ValueType  # 4
+"""By a tool that the assistant called."""
+TURN_ROLE_PERSON: TurnRole.ValueType  # 5
+"""By one of several people who talk with each other."""
+Global___TurnRole: _TypeAlias = TurnRole  # noqa: Y015
+
 class _TrustLevel:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -810,6 +846,7 @@ class Memory(_message.Message):
     FACTS_FIELD_NUMBER: _builtins.int
     PROPERTIES_FIELD_NUMBER: _builtins.int
     CONFLICT_IDS_FIELD_NUMBER: _builtins.int
+    ROLE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id: the caller's own, else a UUIDv7. Links name it: [[memory:ID]]."""
     content: _builtins.str
@@ -838,6 +875,8 @@ class Memory(_message.Message):
     """A turn's place in its session's dialogue, from 1; 0 for other kinds and for turns without a place.
     Output only.
     """
+    role: Global___TurnRole.ValueType
+    """A turn's: in what role its speaker said it; UNSPECIFIED = PERSON. Like its speaker it never changes."""
     @_builtins.property
     def concepts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Its concepts; extracted from the content when none are given."""
@@ -936,10 +975,11 @@ class Memory(_message.Message):
         facts: _abc.Iterable[Global___Fact] | None = ...,
         properties: _struct_pb2.Struct | None = ...,
         conflict_ids: _abc.Iterable[_builtins.str] | None = ...,
+        role: Global___TurnRole.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "modify_time", b"modify_time", "properties", b"properties", "supersession", b"supersession", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "properties", b"properties", "relevance_score", b"relevance_score", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "properties", b"properties", "relevance_score", b"relevance_score", "role", b"role", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

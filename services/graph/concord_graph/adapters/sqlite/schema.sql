@@ -133,7 +133,8 @@ CREATE TABLE memory (
   turn_order INTEGER NOT NULL DEFAULT 0, -- place in its session's dialogue, from 1; 0 = none
   erase_time INTEGER NOT NULL DEFAULT 0, -- as in node
   facts TEXT NOT NULL DEFAULT '[]', -- the triples as they were stated; `support` has their edges
-  properties TEXT NOT NULL DEFAULT '{}' -- a caller's JSON object
+  properties TEXT NOT NULL DEFAULT '{}', -- a caller's JSON object
+  role INTEGER NOT NULL DEFAULT 0 -- in what role a turn was said; 0 = unset
 ) STRICT;
 CREATE UNIQUE INDEX memory_revision ON memory (space, id, revision);
 CREATE UNIQUE INDEX memory_current ON memory (space, id) WHERE record_until = 9223372036854775807;
@@ -564,7 +565,7 @@ CREATE TRIGGER memory_written_once BEFORE UPDATE OF space, id, revision, seq, re
   principal, salt, create_time, id_stated, content, content_digest, memory_kind, concepts,
   concepts_stated, domain, importance, surfaces_when, sources, external_id, category, tags,
   session_id, edge_type, valid_from, valid_until, effective_from, turn_order, erase_time,
-  facts, properties ON memory
+  facts, properties, role ON memory
 WHEN NOT (
   OLD.erase_time = 0
   AND EXISTS (SELECT 1 FROM memory n WHERE n.space = OLD.space AND n.id = OLD.id
@@ -574,6 +575,7 @@ WHEN NOT (
   AND NEW.concepts_stated = 0 AND NEW.domain = '' AND NEW.importance = 0
   AND NEW.surfaces_when = '[]' AND NEW.sources = '[]' AND NEW.external_id IS NULL
   AND NEW.category = '' AND NEW.tags = '[]' AND NEW.facts = '[]' AND NEW.properties = '{}'
+  AND NEW.role = 0
   AND NEW.space = OLD.space AND NEW.id = OLD.id AND NEW.revision = OLD.revision
   AND NEW.seq = OLD.seq AND NEW.record_from = OLD.record_from AND NEW.deleted = OLD.deleted
   AND NEW.principal = OLD.principal AND NEW.create_time = OLD.create_time

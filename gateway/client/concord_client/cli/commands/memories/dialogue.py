@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from concord_client.cli.choices import TurnRole
 from concord_client.cli.options import (
     AsOfOption,
     ExternalIdOption,
@@ -27,6 +28,9 @@ def say(
     *,
     time: Annotated[str | None, typer.Option(help="When (ISO 8601).", show_default="now")] = None,
     external_id: ExternalIdOption = None,
+    role: Annotated[
+        TurnRole | None, typer.Option(case_sensitive=False, show_default="person")
+    ] = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -42,6 +46,7 @@ def say(
         content=sys.stdin.read().rstrip("\n") if text == STDIN else text,
         time=instant(time),
         external_id=external_id or "",
+        role=role.value_of() if role else None,
     )
     with session.client() as client:
         reply = client.dialogue.AppendDialogue(
