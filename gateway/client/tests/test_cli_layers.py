@@ -17,7 +17,7 @@ def test_what_was_said_is_shown_in_its_order(concord: CommandLine, unique: Uniqu
     """W4 M2 Each turn with its place, time and speaker; a dialogue that is none says so."""
     session = unique("talk")
     first = concord.done("say", session, "Ada", "Where do we meet?", "--time", "2026-03-01")
-    concord.done("say", session, "Bob", "-", stdin="In Bremen.\n")
+    concord.done("say", session, "Bob", "-", "--role", "assistant", stdin="In Bremen.\n")
     lines = concord.done("dialogue", session).splitlines()
 
     assert first.startswith("Turn 1 ")

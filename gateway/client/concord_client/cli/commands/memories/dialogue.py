@@ -36,6 +36,7 @@ def say(
 ) -> None:
     """Keep a turn at the end of a dialogue; nobody can reword it."""
     from concord.graph.v1.dialogue_pb2 import AppendDialogueRequest, DialogueTurn
+    from concord.type.v1 import type_pb2
 
     from concord_client.cli.render.page import show
     from concord_client.cli.render.page import text as shown
@@ -46,7 +47,7 @@ def say(
         content=sys.stdin.read().rstrip("\n") if text == STDIN else text,
         time=instant(time),
         external_id=external_id or "",
-        role=role.value_of() if role else None,
+        role=role.value_of() if role else type_pb2.TURN_ROLE_UNSPECIFIED,
     )
     with session.client() as client:
         reply = client.dialogue.AppendDialogue(
