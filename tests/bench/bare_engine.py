@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import qdrant_edge as qdrant
-from concord_search.adapters.edge.shard import Bm25, engine_filter
+from concord_search.adapters.bm25 import Bm25
+from concord_search.adapters.edge.shard import engine_filter
 from concord_search.adapters.qdrant import filters
 from concord_search.adapters.qdrant.keys import read_key
 from concord_search.adapters.qdrant.shard import DENSE, WORDS

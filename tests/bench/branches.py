@@ -7,8 +7,9 @@ from typing import Self, cast
 from uuid import UUID, uuid4
 
 import qdrant_edge as qdrant
+from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.edge import shard
-from concord_search.adapters.edge.shard import Bm25, query_request
+from concord_search.adapters.edge.shard import query_request
 from concord_search.adapters.qdrant.filters import Filter
 from concord_search.adapters.qdrant.shard import DENSE, WORDS, Nearest, Points
 from concord_search.ports import Embedder

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from concord_search.adapters.edge.shard import Bm25
+from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.qdrant.keys import read_key
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Superseded

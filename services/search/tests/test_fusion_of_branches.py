@@ -5,7 +5,7 @@ from typing import cast
 import numpy as np
 import pytest
 import qdrant_edge as qdrant
-from concord_search.adapters.edge.shard import Bm25
+from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.qdrant.shard import DENSE, WORDS
 from concord_search.domain.fusion import fused, normalised
 from concord_search.domain.signals import Weights

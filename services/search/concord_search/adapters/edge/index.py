@@ -1,58 +1,24 @@
-"""The index port over Qdrant Edge: a directory per space, one writer and a few readers."""
+"""The index over Qdrant Edge: its shards are directories beside the other files of their parts."""
 
-import fcntl
-import hashlib
-import json
-import os
 import secrets
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from concord_chassis.workers import Workers
-
+from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.edge import disk_space, shard
-from concord_search.adapters.edge.shard import Bm25, EdgeShard
-from concord_search.adapters.qdrant.columns_file import ColumnsFile
-from concord_search.adapters.qdrant.keys import SpaceKey, new_key, read_key
-from concord_search.adapters.qdrant.space import SpaceIndex
-from concord_search.domain.candidates import Candidates
-from concord_search.domain.digests import State
-from concord_search.domain.errors import IndexCorrupt, IndexLocked, ModelMismatch
-from concord_search.domain.filters import Scope
-from concord_search.domain.memory import MemoryState
-from concord_search.ports import (
-    Batch,
-    EmbeddingModel,
-    Found,
-    IndexState,
-    Near,
-    Question,
-    Vector,
-)
-
-LAYOUT = 5
-"""Number of the on-disk layout; a part of another layout is dropped and followed anew."""
+from concord_search.adapters.edge.shard import EdgeShard
+from concord_search.adapters.qdrant.index import QdrantIndex
+from concord_search.ports import EmbeddingModel
 
 READERS = 2
-
-QUERIES_AT_ONCE = 16
-"""Queries in one call of the engine, which keeps Python's global lock: others wait so long."""
-
 SHARD = "shard"
 
 
-class EdgeIndex:
-    """The index of every space, under one directory that no other process may open.
+class EdgeIndex(QdrantIndex[EdgeShard]):
+    """The index in this process's own files.
 
-    ROOT/lock                 held while open
-    ROOT/HASH/stamp.json      space, layout and embedding model; written last
-    ROOT/HASH/key             the space's secret (0600)
     ROOT/HASH/shard-X/        the engine's files; the stamp says which, others are left-overs
-    ROOT/HASH/columns         what ranking reads, while no process has the part open for writing
     """
 
     def __init__(
@@ -62,284 +28,40 @@ class EdgeIndex:
         *,
         free_bytes: Callable[[Path], int] = disk_space.free_bytes,
     ) -> None:
+        super().__init__(root, model, EdgeShards(root, free_bytes), Bm25(), readers=READERS)
+
+
+class EdgeShards:
+    """The shards of all parts; see `qdrant.shard.Shards`."""
+
+    def __init__(self, root: Path, free_bytes: Callable[[Path], int]) -> None:
         self._root = root
-        self._model = model
         self._free_bytes = free_bytes
-        self._words = Bm25()
-        self._parts: dict[str, SpaceIndex[EdgeShard]] = {}
-        self._writer = Workers(1, "index-writer")
-        self._readers = Workers(READERS, "index-reader")
-        self._copier = Workers(1, "index-copier")
-        self._lock: int | None = None
-        self._is_open = False
-        self._ended = False
 
-    async def open(self) -> None:
-        """Opens every part; what is open stays so.
-
-        Raises `IndexLocked`, `ModelMismatch`, `IndexCorrupt`, or `IndexDiskFull` with nothing
-        opened: the engine writes when it opens its files, and an index without a part is to begin
-        one.
-        """
-        if not self._is_open:
-            await self._writer.run(self._open)
-
-    def _open(self) -> None:
-        self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if self._lock is None:
-            self._lock = _locked(self._root)
-        self._require_space()
-        self._open_parts()
-        self._is_open = True
-
-    def _open_parts(self) -> None:
-        for directory in sorted(path for path in self._root.iterdir() if path.is_dir()):
-            stamp = _read_stamp(directory)
-            if stamp is None or stamp.get("layout") != LAYOUT:
-                shutil.rmtree(directory)
-                continue
-            self._check_model(stamp, directory)
-            key = read_key(directory / "key")
-            name = str(stamp["shard"])
-            for stray in directory.glob(f"{SHARD}*"):
-                if stray.name != name:  # a process was killed while it made the files anew
-                    shutil.rmtree(stray)
-            part = self._over(directory, shard.load(directory / name), key)
-            part.resume()
-            self._parts[str(stamp["space"])] = part
-
-    def _over(self, directory: Path, points: EdgeShard, key: SpaceKey) -> SpaceIndex[EdgeShard]:
-        return SpaceIndex(points, key, self._words, ColumnsFile(directory / "columns"))
-
-    def _check_model(self, stamp: Mapping[str, Any], directory: Path) -> None:
-        theirs = EmbeddingModel(**stamp["model"])
-        if theirs != self._model:
-            raise ModelMismatch(
-                f"{directory} holds vectors of {_named(theirs)}, this server embeds with "
-                f"{_named(self._model)}, and the two are never mixed. Configure the former model, "
-                f"or delete {self._root}: the index is rebuilt from graph."
-            )
-
-    def _require_space(self) -> None:
+    def require_room(self) -> None:
+        """Raises `IndexDiskFull` where a write would find no room."""
         disk_space.require(self._free_bytes(self._root), self._root)
 
-    async def states(self) -> Mapping[str, IndexState]:
-        """Every space that has a part, with how far it has followed."""
-        return {space: part.state() for space, part in self._parts.items()}
+    def create(self, part: Path, dimension: int) -> EdgeShard:
+        """Makes an empty shard."""
+        first = part / SHARD
+        path = part / f"{SHARD}-{secrets.token_hex(4)}" if first.exists() else first
+        return shard.create(path, dimension)
 
-    async def begin(self, space: str, epoch: str) -> None:
-        """Makes an empty part for a store's epoch, dropping one of another epoch.
+    def make_current(self, part: Path, shard: EdgeShard) -> str:  # noqa: ARG002 - the port's
+        """Returns its name: the stamp makes it current."""
+        return shard.path.name
 
-        This and what else writes raises `IndexDiskFull` where there is no room, before it begins.
-        """
-        part = self._parts.get(space)
-        if part is None or part.state().epoch != epoch:
-            await self._writer.run(self._begin, space, epoch)
+    def load(self, part: Path, name: str) -> EdgeShard:
+        """Opens a shard, and removes others. Raises `IndexLocked` or `IndexCorrupt`."""
+        for stray in part.glob(f"{SHARD}*"):
+            if stray.name != name:  # a process was killed while it made the files anew
+                shutil.rmtree(stray)
+        return shard.load(part / name)
 
-    def _begin(self, space: str, epoch: str) -> None:
-        self._require_space()
-        if (former := self._parts.pop(space, None)) is not None:
-            former.close()
-        directory = self._directory(space)
-        shutil.rmtree(directory, ignore_errors=True)
-        directory.mkdir(mode=0o700)
-        key = new_key(directory / "key")
-        empty = shard.create(directory / SHARD, self._model.dimension)
-        part = self._over(directory, empty, key)
-        part.begin(epoch)
-        self._write_stamp(space, SHARD)
-        self._parts[space] = part
+    def remove(self, shard: EdgeShard) -> None:
+        """Removes a shard's files."""
+        shutil.rmtree(shard.path, ignore_errors=True)
 
-    def _directory(self, space: str) -> Path:
-        return self._root / hashlib.sha256(space.encode()).hexdigest()[:32]
-
-    def _write_stamp(self, space: str, shard: str) -> None:
-        stamp = {"space": space, "layout": LAYOUT, "model": asdict(self._model), "shard": shard}
-        _write_stamp(self._directory(space), stamp)
-
-    def _part(self, space: str) -> SpaceIndex[EdgeShard]:
-        try:
-            return self._parts[space]
-        except KeyError:
-            raise IndexCorrupt(f"the space {space!r} has no part yet") from None
-
-    async def apply(self, space: str, batch: Batch) -> None:
-        """Applies changes, one batch at a time over all spaces."""
-        await self._writer.run(self._write, self._part(space).apply, batch)
-
-    def _write(self, step: Callable[[Any], None], change: object) -> None:
-        self._require_space()
-        step(change)
-
-    async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
-        """For each state, whether it needs a vector that the index does not have."""
-        return await self._writer.run(self._part(space).unembedded, states)
-
-    async def ask(self, space: str, question: Question) -> Found:
-        """The candidates for a question; none for a space without a part."""
-        part = self._parts.get(space)
-        if part is None:
-            return Found(_NOTHING, has_words=False)
-        try:
-            return await self._readers.run(part.ask, question)
-        except IndexCorrupt:
-            if self._parts.get(space) is part:
-                raise
-            return await self.ask(space, question)  # the part was replaced meanwhile
-
-    async def near(
-        self, space: str, vector: Vector, scope: Scope, limit: int, least: float
-    ) -> list[Near]:
-        """Memories by cosine, descending, none below `least`."""
-        part = self._parts.get(space)
-        if part is None:
-            return []
-        return await self._readers.run(part.near, vector, scope, limit, least)
-
-    async def near_each(
-        self, space: str, ids: Sequence[str], scope: Scope, limit: int, least: float
-    ) -> list[Sequence[Near] | None]:
-        """What is near to each memory's newest indexed state, without itself."""
-        found: list[Sequence[Near] | None] = []
-        for start in range(0, len(ids), QUERIES_AT_ONCE):
-            part = self._parts.get(space)
-            some = ids[start : start + QUERIES_AT_ONCE]
-            if part is None:
-                return [None] * len(ids)
-            found += await self._readers.run(part.near_each, some, scope, limit, least)
-        return found
-
-    async def vector_of(self, space: str, item_id: str, seq: int) -> Vector | None:
-        """The vector of a memory's state; None when that state is not the newest indexed one."""
-        part = self._parts.get(space)
-        if part is None:
-            return None
-        return await self._readers.run(part.vector_of, item_id, seq)
-
-    async def held(self, space: str) -> Sequence[State]:
-        """Every state that a space's files hold."""
-        return await self._writer.run(self._part(space).held)
-
-    async def drop(self, space: str, ids: Collection[str]) -> None:
-        """Takes memories out, with all their states."""
-        await self._writer.run(self._write, self._part(space).drop, ids)
-
-    async def scrub(self, space: str) -> Sequence[str]:
-        """Makes a space's files anew, without what was erased; returns what was unconfirmed."""
-        part = self._part(space)
-        ids, needed = await self._writer.run(part.begin_copy)
-        if needed:
-            fresh = await self._copier.run(self._copied, part, self._directory(space))
-            await self._writer.run(self._take, space, part, fresh)
-        return ids
-
-    def _copied(self, part: SpaceIndex[EdgeShard], directory: Path) -> EdgeShard:
-        def going_on() -> bool:
-            self._require_space()
-            return not self._ended
-
-        path = directory / f"{SHARD}-{secrets.token_hex(4)}"
-        self._require_space()
-        try:
-            fresh = shard.create(path, self._model.dimension)
-            part.copy_into(fresh, going_on)
-        except BaseException:
-            shutil.rmtree(path, ignore_errors=True)
-            raise
-        return fresh
-
-    def _take(self, space: str, part: SpaceIndex[EdgeShard], fresh: EdgeShard) -> None:
-        if self._parts.get(space) is not part:  # the store was replaced meanwhile
-            shutil.rmtree(fresh.path, ignore_errors=True)
-            return
-        former = part.take(fresh)
-        self._write_stamp(space, fresh.path.name)
-        shutil.rmtree(former.path)
-
-    async def confirmed(self, space: str, ids: Sequence[str]) -> None:
-        """Notes that the erasures of these memories were confirmed."""
-        await self._writer.run(self._write, self._part(space).confirmed, ids)
-
-    def id_of(self, space: str, item: str) -> str:
-        """The id of a memory by the index's own name for it."""
-        return self._part(space).id_of(item)
-
-    async def close(self) -> None:
-        """Writes everything out and lets go of the directory. A second call does nothing."""
-        if self._ended:
-            return
-        self._ended = True
-        self._readers.close()
-        self._copier.close()
-        await self._writer.run(self._close)
-        self._writer.close()
-
-    def _close(self) -> None:
-        while self._parts:
-            self._parts.popitem()[1].close()
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-
-
-def _locked(root: Path) -> int:
-    lock = os.open(root / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(lock)
-        raise IndexLocked(
-            f"The index in {root} is in use by another process. Stop that process, or choose "
-            "another data directory."
-        ) from error
-    return lock
-
-
-def _read_stamp(directory: Path) -> Mapping[str, Any] | None:
-    """None for a part whose making was interrupted."""
-    try:
-        found = json.loads((directory / "stamp.json").read_text("utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise IndexCorrupt(
-            f"{directory / 'stamp.json'} cannot be read. Delete {directory}: it is rebuilt."
-        ) from error
-    return found if isinstance(found, dict) else None
-
-
-def _write_stamp(directory: Path, stamp: Mapping[str, Any]) -> None:
-    """Write it to the disk: what it no longer names is removed next."""
-    draft = directory / "stamp.tmp"
-    with draft.open("w", encoding="utf-8") as file:
-        json.dump(stamp, file)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(directory / "stamp.json")
-    folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def _named(model: EmbeddingModel) -> str:
-    return f"{model.model_id} ({model.dimension} dimensions, revision {model.revision[:12]})"
-
-
-_NO_FLOATS, _NO_INTS = np.zeros(0), np.zeros(0, dtype=np.int64)
-_NOTHING = Candidates(
-    items=(),
-    seqs=_NO_INTS,
-    cosine=_NO_FLOATS,
-    lexical=_NO_FLOATS,
-    fusion=_NO_FLOATS,
-    domain_match=_NO_FLOATS,
-    shared_concepts=_NO_INTS,
-    all_concepts=_NO_INTS,
-    importance=_NO_FLOATS,
-    access_count=_NO_INTS,
-    last_access=_NO_INTS,
-    created=_NO_INTS,
-    is_head=np.zeros(0, dtype=np.bool_),
-)
+    def discard(self, part: Path) -> None:
+        """Nothing of a part is outside its directory."""

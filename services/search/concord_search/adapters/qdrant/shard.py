@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -109,4 +110,38 @@ class Shard(Protocol):
 
     def close(self) -> None:
         """Writes everything out and lets go."""
+        ...
+
+
+S = TypeVar("S", bound=Shard)
+
+
+class Shards(Protocol[S]):
+    """The shards of an index, each of a part, which is a directory that holds the part's key.
+
+    A part has one current shard, and others while it is made anew. Every method blocks.
+    """
+
+    def require_room(self) -> None:
+        """Raises `IndexDiskFull` where a write would find no room."""
+        ...
+
+    def create(self, part: Path, dimension: int) -> S:
+        """Makes an empty shard, not yet the current one."""
+        ...
+
+    def make_current(self, part: Path, shard: S) -> str:
+        """Makes a shard its part's current one. Returns the name under which `load` finds it."""
+        ...
+
+    def load(self, part: Path, name: str) -> S:
+        """Opens the current shard, and removes others. Raises `IndexLocked` or `IndexCorrupt`."""
+        ...
+
+    def remove(self, shard: S) -> None:
+        """Removes a shard that is not the current one, or no longer."""
+        ...
+
+    def discard(self, part: Path) -> None:
+        """Removes what of a part is outside its directory; of a part in the making too."""
         ...

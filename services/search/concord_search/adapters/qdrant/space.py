@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 from uuid import UUID
 
 import numpy as np
@@ -17,8 +17,8 @@ from concord_search.adapters.qdrant.shard import (
     DENSE,
     WORDS,
     Nearest,
+    S,
     Scored,
-    Shard,
     Vectors,
     Words,
 )
@@ -28,8 +28,6 @@ from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
 from concord_search.domain.memory import Ending, MemoryState, Parked
 from concord_search.ports import Batch, Found, IndexState, Near, Question, Vector
-
-S = TypeVar("S", bound=Shard)
 
 WATERMARK = UUID(int=0)
 """The point that holds how far the shard has followed; the only one that is no row."""

@@ -1,0 +1,335 @@
+"""The index port over any Qdrant: a directory and a shard per space, one writer, a few readers."""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Generic
+
+import numpy as np
+from concord_chassis.workers import Workers
+
+from concord_search.adapters.qdrant.columns_file import ColumnsFile
+from concord_search.adapters.qdrant.keys import new_key, read_key
+from concord_search.adapters.qdrant.shard import S, Shards, Words
+from concord_search.adapters.qdrant.space import SpaceIndex
+from concord_search.domain.candidates import Candidates
+from concord_search.domain.digests import State
+from concord_search.domain.errors import IndexCorrupt, IndexLocked, ModelMismatch
+from concord_search.domain.filters import Scope
+from concord_search.domain.memory import MemoryState
+from concord_search.ports import (
+    Batch,
+    EmbeddingModel,
+    Found,
+    IndexState,
+    Near,
+    Question,
+    Vector,
+)
+
+LAYOUT = 5
+"""Number of the on-disk layout; a part of another layout is dropped and followed anew."""
+
+QUERIES_AT_ONCE = 16
+"""Queries in one call of the engine, which embedded keeps Python's global lock so long."""
+
+
+class QdrantIndex(Generic[S]):
+    """The index of every space, under one directory that no other process may open.
+
+    ROOT/lock                 held while open
+    ROOT/HASH/stamp.json      space, layout, embedding model, shard and engine; written last
+    ROOT/HASH/key             the space's secret (0600)
+    ROOT/HASH/columns         what ranking reads, while no process has the part open for writing
+
+    The shards are a transport's. It may keep them beside these files.
+    """
+
+    def __init__(
+        self, root: Path, model: EmbeddingModel, shards: Shards[S], words: Words, *, readers: int
+    ) -> None:
+        self._root = root
+        self._model = model
+        self._shards = shards
+        self._words = words
+        self._parts: dict[str, SpaceIndex[S]] = {}
+        self._writer = Workers(1, "index-writer")
+        self._readers = Workers(readers, "index-reader")
+        self._copier = Workers(1, "index-copier")
+        self._lock: int | None = None
+        self._is_open = False
+        self._ended = False
+
+    async def open(self) -> None:
+        """Opens every part; what is open stays so.
+
+        Raises `IndexLocked`, `ModelMismatch`, `IndexCorrupt`, or `IndexDiskFull` with nothing
+        opened: the engine writes when it opens its files, and an index without a part is to begin
+        one.
+        """
+        if not self._is_open:
+            await self._writer.run(self._open)
+
+    def _open(self) -> None:
+        self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if self._lock is None:
+            self._lock = _locked(self._root)
+        self._shards.require_room()
+        self._open_parts()
+        self._is_open = True
+
+    def _open_parts(self) -> None:
+        for directory in sorted(path for path in self._root.iterdir() if path.is_dir()):
+            stamp = _read_stamp(directory)
+            if stamp is None or stamp.get("layout") != LAYOUT:
+                self._discard(directory)
+                continue
+            self._check_model(stamp, directory)
+            part = self._over(directory, self._shards.load(directory, str(stamp["shard"])))
+            part.resume()
+            self._parts[str(stamp["space"])] = part
+
+    def _discard(self, directory: Path) -> None:
+        self._shards.discard(directory)
+        shutil.rmtree(directory)
+
+    def _over(self, directory: Path, shard: S) -> SpaceIndex[S]:
+        key = read_key(directory / "key")
+        return SpaceIndex(shard, key, self._words, ColumnsFile(directory / "columns"))
+
+    def _check_model(self, stamp: Mapping[str, Any], directory: Path) -> None:
+        theirs = EmbeddingModel(**stamp["model"])
+        if theirs != self._model:
+            raise ModelMismatch(
+                f"{directory} holds vectors of {_named(theirs)}, this server embeds with "
+                f"{_named(self._model)}, and the two are never mixed. Configure the former model, "
+                f"or delete {self._root}: the index is rebuilt from graph."
+            )
+
+    async def states(self) -> Mapping[str, IndexState]:
+        """Every space that has a part, with how far it has followed."""
+        return {space: part.state() for space, part in self._parts.items()}
+
+    async def begin(self, space: str, epoch: str) -> None:
+        """Makes an empty part for a store's epoch, dropping one of another epoch.
+
+        This and what else writes raises `IndexDiskFull` where there is no room, before it begins.
+        """
+        part = self._parts.get(space)
+        if part is None or part.state().epoch != epoch:
+            await self._writer.run(self._begin, space, epoch)
+
+    def _begin(self, space: str, epoch: str) -> None:
+        self._shards.require_room()
+        if (former := self._parts.pop(space, None)) is not None:
+            former.close()
+        directory = self._directory(space)
+        if directory.exists():
+            self._discard(directory)
+        directory.mkdir(mode=0o700)
+        new_key(directory / "key")
+        empty = self._shards.create(directory, self._model.dimension)
+        part = self._over(directory, empty)
+        part.begin(epoch)
+        self._make_current(space, empty)
+        self._parts[space] = part
+
+    def _directory(self, space: str) -> Path:
+        return self._root / hashlib.sha256(space.encode()).hexdigest()[:32]
+
+    def _make_current(self, space: str, shard: S) -> None:
+        directory = self._directory(space)
+        name = self._shards.make_current(directory, shard)
+        stamp = {"space": space, "layout": LAYOUT, "model": asdict(self._model), "shard": name}
+        _write_stamp(directory, stamp)
+
+    def _part(self, space: str) -> SpaceIndex[S]:
+        try:
+            return self._parts[space]
+        except KeyError:
+            raise IndexCorrupt(f"the space {space!r} has no part yet") from None
+
+    async def apply(self, space: str, batch: Batch) -> None:
+        """Applies changes, one batch at a time over all spaces."""
+        await self._writer.run(self._write, self._part(space).apply, batch)
+
+    def _write(self, step: Callable[[Any], None], change: object) -> None:
+        self._shards.require_room()
+        step(change)
+
+    async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
+        """For each state, whether it needs a vector that the index does not have."""
+        return await self._writer.run(self._part(space).unembedded, states)
+
+    async def ask(self, space: str, question: Question) -> Found:
+        """The candidates for a question; none for a space without a part."""
+        part = self._parts.get(space)
+        if part is None:
+            return Found(_NOTHING, has_words=False)
+        try:
+            return await self._readers.run(part.ask, question)
+        except IndexCorrupt:
+            if self._parts.get(space) is part:
+                raise
+            return await self.ask(space, question)  # the part was replaced meanwhile
+
+    async def near(
+        self, space: str, vector: Vector, scope: Scope, limit: int, least: float
+    ) -> list[Near]:
+        """Memories by cosine, descending, none below `least`."""
+        part = self._parts.get(space)
+        if part is None:
+            return []
+        return await self._readers.run(part.near, vector, scope, limit, least)
+
+    async def near_each(
+        self, space: str, ids: Sequence[str], scope: Scope, limit: int, least: float
+    ) -> list[Sequence[Near] | None]:
+        """What is near to each memory's newest indexed state, without itself."""
+        found: list[Sequence[Near] | None] = []
+        for start in range(0, len(ids), QUERIES_AT_ONCE):
+            part = self._parts.get(space)
+            some = ids[start : start + QUERIES_AT_ONCE]
+            if part is None:
+                return [None] * len(ids)
+            found += await self._readers.run(part.near_each, some, scope, limit, least)
+        return found
+
+    async def vector_of(self, space: str, item_id: str, seq: int) -> Vector | None:
+        """The vector of a memory's state; None when that state is not the newest indexed one."""
+        part = self._parts.get(space)
+        if part is None:
+            return None
+        return await self._readers.run(part.vector_of, item_id, seq)
+
+    async def held(self, space: str) -> Sequence[State]:
+        """Every state that a space's files hold."""
+        return await self._writer.run(self._part(space).held)
+
+    async def drop(self, space: str, ids: Collection[str]) -> None:
+        """Takes memories out, with all their states."""
+        await self._writer.run(self._write, self._part(space).drop, ids)
+
+    async def scrub(self, space: str) -> Sequence[str]:
+        """Makes a space's files anew, without what was erased; returns what was unconfirmed."""
+        part = self._part(space)
+        ids, needed = await self._writer.run(part.begin_copy)
+        if needed:
+            fresh = await self._copier.run(self._copied, part, self._directory(space))
+            await self._writer.run(self._take, space, part, fresh)
+        return ids
+
+    def _copied(self, part: SpaceIndex[S], directory: Path) -> S:
+        def going_on() -> bool:
+            self._shards.require_room()
+            return not self._ended
+
+        self._shards.require_room()
+        fresh = self._shards.create(directory, self._model.dimension)
+        try:
+            part.copy_into(fresh, going_on)
+        except BaseException:
+            self._shards.remove(fresh)
+            raise
+        return fresh
+
+    def _take(self, space: str, part: SpaceIndex[S], fresh: S) -> None:
+        if self._parts.get(space) is not part:  # the store was replaced meanwhile
+            self._shards.remove(fresh)
+            return
+        former = part.take(fresh)
+        self._make_current(space, fresh)
+        self._shards.remove(former)
+
+    async def confirmed(self, space: str, ids: Sequence[str]) -> None:
+        """Notes that the erasures of these memories were confirmed."""
+        await self._writer.run(self._write, self._part(space).confirmed, ids)
+
+    def id_of(self, space: str, item: str) -> str:
+        """The id of a memory by the index's own name for it."""
+        return self._part(space).id_of(item)
+
+    async def close(self) -> None:
+        """Writes everything out and lets go of the directory. A second call does nothing."""
+        if self._ended:
+            return
+        self._ended = True
+        self._readers.close()
+        self._copier.close()
+        await self._writer.run(self._close)
+        self._writer.close()
+
+    def _close(self) -> None:
+        while self._parts:
+            self._parts.popitem()[1].close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def _locked(root: Path) -> int:
+    lock = os.open(root / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(lock)
+        raise IndexLocked(
+            f"The index in {root} is in use by another process. Stop that process, or choose "
+            "another data directory."
+        ) from error
+    return lock
+
+
+def _read_stamp(directory: Path) -> Mapping[str, Any] | None:
+    """None for a part whose making was interrupted."""
+    try:
+        found = json.loads((directory / "stamp.json").read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise IndexCorrupt(
+            f"{directory / 'stamp.json'} cannot be read. Delete {directory}: it is rebuilt."
+        ) from error
+    return found if isinstance(found, dict) else None
+
+
+def _write_stamp(directory: Path, stamp: Mapping[str, Any]) -> None:
+    """Write it to the disk: what it no longer names is removed next."""
+    draft = directory / "stamp.tmp"
+    with draft.open("w", encoding="utf-8") as file:
+        json.dump(stamp, file)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(directory / "stamp.json")
+    folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _named(model: EmbeddingModel) -> str:
+    return f"{model.model_id} ({model.dimension} dimensions, revision {model.revision[:12]})"
+
+
+_NO_FLOATS, _NO_INTS = np.zeros(0), np.zeros(0, dtype=np.int64)
+_NOTHING = Candidates(
+    items=(),
+    seqs=_NO_INTS,
+    cosine=_NO_FLOATS,
+    lexical=_NO_FLOATS,
+    fusion=_NO_FLOATS,
+    domain_match=_NO_FLOATS,
+    shared_concepts=_NO_INTS,
+    all_concepts=_NO_INTS,
+    importance=_NO_FLOATS,
+    access_count=_NO_INTS,
+    last_access=_NO_INTS,
+    created=_NO_INTS,
+    is_head=np.zeros(0, dtype=np.bool_),
+)
