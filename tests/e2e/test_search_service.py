@@ -126,6 +126,28 @@ async def test_the_reply_carries_its_band_lines_and_next_action(running: TwoServ
     assert [line.split(":")[0] for line in short.stac_lines] == ["Relevance"]
 
 
+async def test_of_two_results_in_conflict_one_is_preferred(running: TwoServers) -> None:
+    """S5 An open conflict among the results: the next action says which of the two to prefer."""
+    words = "The gate of the old harbour opens at nine in the morning."
+    later = "The gate of the old harbour opens at ten. Contradicts: [[memory:nine]]"
+    token = await running.add(
+        Memory(id="nine", content=words),
+        Memory(id="ten", content=later, importance=type_pb2.IMPORTANCE_HIGH),
+    )
+
+    both = await search(running, words, fresh=token)
+    only = search_pb2.SearchFilter(importances=[type_pb2.IMPORTANCE_HIGH])
+    alone = await search(running, words, filter=only)
+
+    assert ids(both) == ["nine", "ten"]
+    assert both.next_action == search_pb2.NEXT_ACTION_PREFER
+    assert both.preferred_memory_id == "ten"
+    assert both.stac_lines[-1] == "Next: prefer ten, and say that nine conflicts with it."
+    assert ids(alone) == ["ten"]
+    assert alone.next_action != search_pb2.NEXT_ACTION_PREFER
+    assert alone.preferred_memory_id == ""
+
+
 async def test_nothing_found_is_unknown_and_no_error(running: TwoServers) -> None:
     """S2, S5 unrelated queries may return nothing."""
     token = await running.add(DOG)

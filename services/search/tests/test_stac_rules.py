@@ -6,9 +6,11 @@ from concord_search.domain.ranking import Breakdown, SignalPart
 from concord_search.domain.stac import (
     Band,
     NextAction,
+    Preference,
     StacOptions,
     Thresholds,
     band,
+    is_second_preferred,
     lines,
     next_action,
 )
@@ -100,6 +102,35 @@ def test_what_no_longer_holds_is_not_stated(results: list[Breakdown], expected: 
 
     assert next_action(results, LIMITS, current=False) is expected
     assert not any(word in said[-1] for word in ("use ", "state it", "caveat"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (result(authority=0.8, temporal=0.2), result(authority=1.0, temporal=0.2), True),
+        (result(authority=0.8, temporal=0.2), result(authority=0.99, temporal=0.2), False),
+        (result(authority=1.0, temporal=0.2), result(authority=0.8, temporal=0.95), False),
+        (result(authority=0.9, temporal=0.89), result(authority=0.8, temporal=0.9), True),
+        (result(authority=0.8, temporal=0.9), result(authority=0.9, temporal=1.0), False),
+        (result(temporal=0.1), result(temporal=0.89), False),
+    ],
+)
+def test_of_two_in_conflict_authority_then_recency_is_preferred(
+    first: Breakdown, second: Breakdown, expected: bool
+) -> None:
+    """S5 temporal >= .90 is preferred unless authority differs by >= .20; else the better one."""
+    assert is_second_preferred(first, second, LIMITS) is expected
+
+
+def test_results_in_conflict_are_never_simply_used() -> None:
+    """S5 PREFER names the preferred, also where the best alone would be accepted."""
+    top = result(vector_similarity=0.9, authority=0.9, concept_overlap=0.2)
+    chosen = Preference("kept", "other")
+
+    said = lines([top], "", "x", StacOptions(), LIMITS, preference=chosen)
+
+    assert next_action([top], LIMITS, preference=chosen) is NextAction.PREFER
+    assert said[-1] == "Next: prefer kept, and say that other conflicts with it."
 
 
 def test_there_are_three_lines_in_the_agreed_words() -> None:

@@ -28,6 +28,7 @@ class NextAction(Enum):
     CAVEAT = "caveat"
     STATE = "state"
     SUMMARISE = "summarise"
+    PREFER = "prefer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ class Thresholds:
     ask_vector: float = 0.80
     ask_domain: float = 0.50
     strong_overlap: float = 0.50
+    prefer_temporal: float = 0.90
+    prefer_authority: float = 0.20
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -63,6 +66,14 @@ class StacOptions:
     show_next: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """Of two results in an open conflict, the ids of the one to prefer and of the other."""
+
+    preferred_id: str
+    other_id: str
+
+
 STRONG_SUPPORTS = 2
 LOOKED_AT = 3
 
@@ -79,16 +90,33 @@ def band(result: Breakdown, limits: Thresholds) -> Band:
     return Band.MEDIUM if result.composite >= limits.band_medium else Band.LOW
 
 
+def is_second_preferred(first: Breakdown, second: Breakdown, limits: Thresholds) -> bool:
+    """Whether to prefer the second of two results in conflict, of which the first ranks better.
+
+    The one of clearly more authority, else the one that is recent, else the first.
+    """
+    authority = round(second.score("authority") - first.score("authority"), _DIGITS)
+    if abs(authority) >= limits.prefer_authority:
+        return authority > 0
+    return second.score("temporal") >= limits.prefer_temporal > first.score("temporal")
+
+
 def next_action(
-    results: Sequence[Breakdown], limits: Thresholds, *, current: bool = True
+    results: Sequence[Breakdown],
+    limits: Thresholds,
+    *,
+    current: bool = True,
+    preference: Preference | None = None,
 ) -> NextAction:
     """What to do with results, best first; `current`: they hold, and nothing has replaced them.
 
-    The rules are asked in this order: nothing found: refine; a near match that shares neither
-    concept nor domain: ask; a near match with authority or recency: accept; none of the first
-    three shares a concept: refine; else what the top result's confidence band says. What no longer
-    holds is never used or stated.
+    The rules are asked in this order: two in an open conflict: prefer one; nothing found: refine;
+    a near match that shares neither concept nor domain: ask; a near match with authority or
+    recency: accept; none of the first three shares a concept: refine; else what the top result's
+    confidence band says. What no longer holds is never used or stated.
     """
+    if preference is not None:
+        return NextAction.PREFER
     action = _by_rules(results, limits)
     return action if current or action in _OF_ANYTHING else NextAction.SUMMARISE
 
@@ -120,10 +148,12 @@ def lines(  # one argument per part of the lines
     limits: Thresholds,
     *,
     current: bool = True,
+    preference: Preference | None = None,
 ) -> list[str]:
     """The lines for the best result: why it surfaced, how relevant it is, what to do next.
 
-    `domain` is the top result's, `why` its one-sentence reason; `current` as for `next_action`.
+    `domain` is the top result's, `why` its one-sentence reason; `current` and `preference` as for
+    `next_action`.
     """
     written = []
     if results and options.show_why:
@@ -131,7 +161,8 @@ def lines(  # one argument per part of the lines
     if results:
         written.append(f"Relevance: {results[0].composite:.2f}, {why[:1].lower()}{why[1:]}")
     if options.show_next:
-        written.append(f"Next: {_NEXT[next_action(results, limits, current=current)]}")
+        action = next_action(results, limits, current=current, preference=preference)
+        written.append(f"Next: {_prefer(preference) if preference else _NEXT[action]}")
     return written[: options.max_lines]
 
 
@@ -144,6 +175,15 @@ def _why_surfaced(top: Breakdown, domain: str, limits: Thresholds) -> str:
         f" domain: {domain or 'none'}"
     )
 
+
+def _prefer(preference: Preference) -> str:
+    return (
+        f"prefer {preference.preferred_id}, and say that {preference.other_id} conflicts with it."
+    )
+
+
+_DIGITS = 9
+"""A difference of scores is compared without what binary fractions add to it."""
 
 _NEXT = {
     NextAction.ACCEPT: "use the top result.",

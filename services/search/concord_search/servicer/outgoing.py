@@ -32,6 +32,7 @@ _ACTIONS = {
     NextAction.CAVEAT: search_pb2.NEXT_ACTION_CAVEAT,
     NextAction.STATE: search_pb2.NEXT_ACTION_STATE,
     NextAction.SUMMARISE: search_pb2.NEXT_ACTION_SUMMARISE,
+    NextAction.PREFER: search_pb2.NEXT_ACTION_PREFER,
 }
 
 
@@ -48,6 +49,7 @@ def answer(
         confidence=_BANDS[found.band],
         stac_lines=found.lines,
         next_action=_ACTIONS[found.action],
+        preferred_memory_id=found.preference.preferred_id if found.preference else "",
         index_token=token(space, found.epoch, found.applied_seq),
         index_incomplete=found.is_incomplete,
     )

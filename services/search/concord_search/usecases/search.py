@@ -11,7 +11,7 @@ from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admit
 from concord_search.domain.instants import PRESENT, AsOf, Micros
 from concord_search.domain.ranking import Breakdown, Ranking
 from concord_search.domain.signals import QueryFacts, Weights
-from concord_search.domain.stac import Band, NextAction, StacOptions, Thresholds
+from concord_search.domain.stac import Band, NextAction, Preference, StacOptions, Thresholds
 from concord_search.ports import (
     Clock,
     Embedder,
@@ -78,6 +78,7 @@ class SearchAnswer:
     now: Micros
     band: Band
     action: NextAction
+    preference: Preference | None
     lines: Sequence[str]
     epoch: str
     applied_seq: int
@@ -278,13 +279,17 @@ class Search:
         best = sorted(current or results, key=lambda each: -each.breakdown.composite)
         band = best[0].band if current else Band.LOW if results else Band.UNKNOWN
         breakdowns = [each.breakdown for each in best]
+        preference = _preference(best, limits) if current else None
         followed = self._progress.of(space)
         return SearchAnswer(
             results=results,
             next_offset=next_offset,
             now=question.scope.now,
             band=band,
-            action=stac.next_action(breakdowns, limits, current=bool(current)),
+            action=stac.next_action(
+                breakdowns, limits, current=bool(current), preference=preference
+            ),
+            preference=preference,
             lines=stac.lines(
                 breakdowns,
                 domain=best[0].memory.state.domain if best else "",
@@ -292,6 +297,7 @@ class Search:
                 options=query.stac,
                 limits=limits,
                 current=bool(current),
+                preference=preference,
             ),
             is_incomplete=bool(self._progress.disk_full),
             epoch=followed.epoch,
@@ -325,6 +331,20 @@ def after_their_heads(results: Sequence[Result]) -> list[Result]:
         behind = followers.get(each.memory.state.id, [])
         ordered += [each, *sorted(behind, key=lambda result: -result.memory.state.valid_from)]
     return ordered
+
+
+def _preference(best: Sequence[Result], limits: Thresholds) -> Preference | None:
+    """Which to prefer of the first two results that conflict, one of them among the first three."""
+    there = {each.memory.state.id: each for each in best}
+    for one in best[: stac.LOOKED_AT]:
+        for other in (there.get(conflict.other_id) for conflict in one.conflicts):
+            if other is None:
+                continue
+            ids = one.memory.state.id, other.memory.state.id
+            if stac.is_second_preferred(one.breakdown, other.breakdown, limits):
+                ids = ids[::-1]
+            return Preference(*ids)
+    return None
 
 
 def _only(question: Question, members: Sequence[str]) -> Question:

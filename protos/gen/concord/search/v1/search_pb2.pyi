@@ -110,6 +110,10 @@ class _NextActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NextAction
     """State it and name its source: no rule applies and the confidence is high."""
     NEXT_ACTION_SUMMARISE: _NextAction.ValueType  # 6
     """Do not assert it; summarise and propose next steps: no rule applies and the confidence is low."""
+    NEXT_ACTION_PREFER: _NextAction.ValueType  # 7
+    """Prefer one of two results that are in an open conflict, and name the other: that of clearly more
+    authority, else the one that is recent, else the better ranked.
+    """
 
 class NextAction(_NextAction, metaclass=_NextActionEnumTypeWrapper):
     """What to do with the results. ACCEPT, ASK and REFINE follow from rules over score, confidence and results."""
@@ -128,6 +132,10 @@ NEXT_ACTION_STATE: NextAction.ValueType  # 5
 """State it and name its source: no rule applies and the confidence is high."""
 NEXT_ACTION_SUMMARISE: NextAction.ValueType  # 6
 """Do not assert it; summarise and propose next steps: no rule applies and the confidence is low."""
+NEXT_ACTION_PREFER: NextAction.ValueType  # 7
+"""Prefer one of two results that are in an open conflict, and name the other: that of clearly more
+authority, else the one that is recent, else the better ranked.
+"""
 Global___NextAction: _TypeAlias = NextAction  # noqa: Y015
 
 @_typing.final
@@ -385,6 +393,7 @@ class SearchResponse(_message.Message):
     NEXT_ACTION_FIELD_NUMBER: _builtins.int
     INDEX_TOKEN_FIELD_NUMBER: _builtins.int
     INDEX_INCOMPLETE_FIELD_NUMBER: _builtins.int
+    PREFERRED_MEMORY_ID_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
     """Empty on the last page."""
     confidence: Global___ConfidenceBand.ValueType
@@ -392,13 +401,17 @@ class SearchResponse(_message.Message):
     query's instant). LOW when no result is current; UNKNOWN when there is no result.
     """
     next_action: Global___NextAction.ValueType
-    """What to do next. Never ACCEPT, STATE or CAVEAT when no result is current."""
+    """What to do next. Never ACCEPT, STATE or CAVEAT when no result is current; PREFER when one of the first
+    three current results is in an open conflict with another result of the page.
+    """
     index_token: _builtins.str
     """Freshness token of the index that answered."""
     index_incomplete: _builtins.bool
     """True when the index lacks changes because its disk has no room, so that results may be missing. A query
     without any result is then refused with ERROR_REASON_UNAVAILABLE.
     """
+    preferred_memory_id: _builtins.str
+    """With PREFER: the memory to prefer of the two in conflict. Empty otherwise."""
     @_builtins.property
     def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchResult]:
         """Best first; in history mode by valid time, oldest first."""
@@ -419,10 +432,11 @@ class SearchResponse(_message.Message):
         next_action: Global___NextAction.ValueType = ...,
         index_token: _builtins.str = ...,
         index_incomplete: _builtins.bool = ...,
+        preferred_memory_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "next_action", b"next_action", "next_page_token", b"next_page_token", "results", b"results", "stac_lines", b"stac_lines"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "next_action", b"next_action", "next_page_token", b"next_page_token", "preferred_memory_id", b"preferred_memory_id", "results", b"results", "stac_lines", b"stac_lines"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
