@@ -96,6 +96,14 @@ class Space:
         request.update_mask.paths.append("content")
         await self.memories.UpdateMemory(request)
 
+    async def current(self, node: str) -> set[str]:
+        """Return what a node is related to now."""
+        request = graph_pb2.QueryNeighborsRequest(
+            start=type_pb2.EdgeEnd(name=node), direction=type_pb2.DIRECTION_OUTGOING
+        )
+        reply = await self.graph.QueryNeighbors(request)
+        return {each.edge.target.name for each in reply.neighbors}
+
     async def detect(self, *, full: bool = True, dry_run: bool = False, sent: str = "") -> Run:
         """Check the space."""
         request = pb.DetectContradictionsRequest(

@@ -268,6 +268,25 @@ async def test_a_resolution_supersedes_and_can_be_taken_back(home: Space) -> Non
     assert reopened.state == POTENTIAL
 
 
+async def test_the_earlier_of_two_values_can_be_the_right_one(home: Space) -> None:
+    """D6 T2 What arrived later never held then, and holds again when that is taken back."""
+    await home.declare("LIVES_IN")
+    right = await home.edge("Ada", "LIVES_IN", "Berlin")
+    wrong = await home.edge("Ada", "LIVES_IN", "Paris")
+    (found,) = (await home.detect()).conflicts
+    reply = await home.resolve(
+        conflict_id=found.id,
+        resolution_type=conflict_pb2.CONFLICT_CLASS_CONTRADICTION,
+        superseded_id=wrong.id,
+    )
+
+    assert reply.conflict.resolution.superseding_id == right.id
+    assert await home.current("Ada") == {"Berlin"}
+    assert (await home.detect()).said == set()
+    await home.review(reply.conflict, pb.REVIEW_ACTION_REOPEN)
+    assert await home.current("Ada") == {"Paris"}
+
+
 async def test_unknown_conflicts_are_not_found(home: Space) -> None:
     """G13 Another space's conflict and none at all are the same."""
     nobody = conflict_pb2.Conflict(id="01a00000-0000-7000-8000-000000000000")

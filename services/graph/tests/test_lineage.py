@@ -95,8 +95,11 @@ async def test_cycles_by_links_are_refused_whole(home: Calls) -> None:
     assert await reason(home.add("Amends: [[memory:me]]", id="me")) == "ERROR_REASON_LINEAGE_CYCLE"
 
 
-async def test_an_earlier_value_cannot_replace_its_later_one(home: Calls) -> None:
-    """T1 T2 Succession counts as lineage when cycles are looked for; saying it again does not."""
+async def test_an_earlier_value_never_amends_its_later_one(home: Calls) -> None:
+    """T1 T2 Succession counts as lineage when cycles are looked for; saying it again does not.
+
+    What an earlier value replaces never held, and succeeds nothing then.
+    """
     await home.declare("IN")
     old = await home.put_edge("x", "IN", "y", valid_from=START - 3 * DAY)
     again = await home.put_edge("x", "IN", "y", valid_from=START - 2 * DAY)
@@ -105,9 +108,12 @@ async def test_an_earlier_value_cannot_replace_its_later_one(home: Calls) -> Non
     await home.relate(SUPERSEDES, old.id, other.id)
 
     for older in (old.id, again.id):
-        assert await reason(home.relate(SUPERSEDES, older, new.id)) == "ERROR_REASON_LINEAGE_CYCLE"
+        assert await reason(home.relate(AMENDS, older, new.id)) == "ERROR_REASON_LINEAGE_CYCLE"
     await home.relate(SUPERSEDES, old.id, again.id)
     assert await reason(home.relate(SUPERSEDES, other.id, new.id)) == "ERROR_REASON_LINEAGE_CYCLE"
+    await home.relate(SUPERSEDES, old.id, new.id)
+    for newer, older in ((new.id, old.id), (other.id, new.id)):
+        assert await reason(home.relate(SUPERSEDES, newer, older)) == "ERROR_REASON_LINEAGE_CYCLE"
 
 
 @pytest.mark.parametrize(

@@ -361,7 +361,10 @@ async def test_a_declaration_that_changes_too_much_is_refused(
 
 
 async def test_succession_counts_when_cycles_are_looked_for(home: Calls) -> None:
-    """T1 T2 An earlier value cannot replace a later one by lineage, over any steps."""
+    """T1 T2 What an earlier value replaced cannot replace a later one by lineage.
+
+    The earlier value itself can: the later one never held then (D6).
+    """
     await home.declare("IN")
     old = await home.put_edge("a", "IN", "x", valid_from=START - 2 * DAY)
     await home.put_edge("a", "IN", "y", valid_from=START - DAY)
@@ -369,9 +372,10 @@ async def test_succession_counts_when_cycles_are_looked_for(home: Calls) -> None
     other = await home.put_edge("a", "R", "w")
     await home.relate(SUPERSEDES, old.id, other.id)
 
-    assert await reason(home.relate(SUPERSEDES, old.id, new.id)) == "ERROR_REASON_LINEAGE_CYCLE"
     assert await reason(home.relate(SUPERSEDES, other.id, new.id)) == "ERROR_REASON_LINEAGE_CYCLE"
-    assert (await home.relate(SUPERSEDES, new.id, old.id)).created
+    assert (await home.relate(SUPERSEDES, old.id, new.id)).created
+    assert await value(home, "a") == {"y"}
+    assert await reason(home.relate(SUPERSEDES, new.id, old.id)) == "ERROR_REASON_LINEAGE_CYCLE"
 
 
 async def test_the_chain_of_a_row(live: World, home: Calls) -> None:

@@ -13,7 +13,7 @@ from itertools import pairwise, permutations
 import pytest
 from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from graph_world import DAY, START, Calls, fact, micros, stamp
+from graph_world import DAY, START, SUPERSEDES, Calls, fact, micros, stamp
 
 SUBJECTS, CHANGES = 4, 5
 STANDING = feed_pb2.CHANGE_TYPE_STANDING_CHANGED
@@ -144,6 +144,37 @@ def succeeding(edges: Sequence[tuple[str, int]], place: int) -> set[int]:
     }
 
 
+def replacing(said: list[tuple[str, int]], place: int, never_held: dict[int, int]) -> set[int]:
+    """Return what a value gives way to; `never_held` names what lineage put in a value's place."""
+    if place in never_held:
+        return {never_held[place]}
+    held = [i for i in range(len(said)) if i not in never_held]
+    return {held[i] for i in succeeding([said[i] for i in held], held.index(place))}
+
+
+async def check_row(
+    calls: Calls, said: list[tuple[str, int]], ids: list[str], never_held: dict[int, int]
+) -> None:
+    """Compare the supersession of each value of a row with the naive rule's."""
+    nexts = {i: replacing(said, i, never_held) for i in range(len(said))}
+    begun = {i: {n for n in nexts[i] if said[n][1] <= START} for i in nexts}
+    for place, told in enumerate(said):
+        supersession = (await calls.get_edge(ids[place])).supersession
+        reached, frontier = {place}, [place]
+        while frontier:
+            found = begun[frontier.pop()] - reached
+            reached |= found
+            frontier += found
+
+        assert supersession.is_superseded == bool(begun[place]), told
+        since = said[min(nexts[place])][1] if nexts[place] else 0
+        assert micros(supersession.superseded_from) == since, told
+        assert supersession.predecessor_count == sum(place in each for each in nexts.values()), told
+        if len({at for _, at in said}) == len(said):
+            heads = {ids[i] for i in reached if not begun[i]}
+            assert set(supersession.head_ids) == heads, told
+
+
 @pytest.mark.parametrize("seed", range(6))
 async def test_the_row_of_a_functional_relation_equals_the_naive_rule(
     home: Calls, seed: int
@@ -159,30 +190,49 @@ async def test_the_row_of_a_functional_relation_equals_the_naive_rule(
         gone = await home.put_edge("a", "IN", "w", valid_from=START - 15 * DAY - 1)
         await home.delete_edge(await home.get_edge(gone.id))
 
-    for place, (target, since) in enumerate(said):
-        supersession = (await home.get_edge(ids[place])).supersession
-        nexts = succeeding(said, place)
-        begun = {i for i in nexts if said[i][1] <= START}
-        former = sum(place in succeeding(said, other) for other in range(len(said)))
-        reached, frontier = {place}, [place]
-        while frontier:
-            here = frontier.pop()
-            found = {i for i in succeeding(said, here) if said[i][1] <= START} - reached
-            reached |= found
-            frontier += found
-        heads = {i for i in reached if not any(said[n][1] <= START for n in succeeding(said, i))}
-
-        assert supersession.is_superseded == bool(begun), (target, since)
-        assert micros(supersession.superseded_from) == (said[min(nexts)][1] if nexts else 0)
-        assert supersession.predecessor_count == former, (target, since)
-        if len({at for _, at in said}) == len(said):
-            assert set(supersession.head_ids) == {ids[i] for i in heads}, (target, since)
+    await check_row(home, said, ids, {})
     seq = (await home.changes())[-1].seq
     before = {i: (await home.get_edge(i)).supersession.superseded_from for i in ids}
     new = (await home.put_edge("a", "IN", "y", valid_from=START - 5 * DAY - 1)).id
     told = {c.item_id for c in await home.changes(after=seq) if c.type == STANDING}
     moved = {i for i in ids if (await home.get_edge(i)).supersession.superseded_from != before[i]}
     assert moved <= told <= set(ids) - {new}
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_a_value_that_gave_way_to_an_earlier_one_never_held(home: Calls, seed: int) -> None:
+    """T1 T2 D6 It ends nothing, holds at no instant, and is back when its lineage is deleted."""
+    draw = random.Random(seed)
+    await home.declare("IN")
+    days = draw.sample(range(-30, 10), 10)
+    said = sorted((draw.choice("xyz"), START + day * DAY) for day in days)
+    said.sort(key=lambda each: each[1])
+    ids = [(await home.put_edge("a", "IN", to, valid_from=at)).id for to, at in said]
+    never_held = {later: draw.randrange(later) for later in draw.sample(range(1, 10), 3)}
+    lineage = {}
+
+    for later, earlier in sorted(never_held.items()):
+        before, seq = await superseded(home, ids), (await home.changes())[-1].seq
+        lineage[later] = (await home.relate(SUPERSEDES, ids[earlier], ids[later])).edge
+        after = await superseded(home, ids)
+        told = {c.item_id for c in await home.changes(after=seq)}
+        assert {i for i in ids if before[i] != after[i]} <= told
+        until = (await home.get_edge(ids[later])).supersession.effective_valid_until
+        assert micros(until) == said[later][1]
+    await check_row(home, said, ids, never_held)
+    for later in sorted(never_held):
+        before, seq = await superseded(home, ids), (await home.changes())[-1].seq
+        await home.delete_edge(await home.get_edge(lineage[later].id))
+        del never_held[later]
+        after = await superseded(home, ids)
+        told = {c.item_id for c in await home.changes(after=seq)}
+        assert {i for i in ids if before[i] != after[i]} <= told
+        await check_row(home, said, ids, never_held)
+
+
+async def superseded(calls: Calls, ids: list[str]) -> dict[str, int]:
+    """Return from when each edge is superseded (µs)."""
+    return {i: micros((await calls.get_edge(i)).supersession.superseded_from) for i in ids}
 
 
 async def test_told_in_order_without_times_the_last_one_holds(home: Calls) -> None:

@@ -33,6 +33,8 @@ class RelationServiceStub:
     whatever their targets: an edge supersedes the one before, unless that one is constitutive. Edges of
     the same source and instant do not supersede each other, in whatever order they were recorded: all of
     them are current until a later edge supersedes all of them, or lineage says which of them is right.
+    Where lineage says that an earlier edge supersedes or deprecates a later one, the later one never held: it
+    supersedes none, holds at no instant, and the edge after it succeeds the one before it.
     """
 
     def __init__(self, channel):
@@ -61,6 +63,8 @@ class RelationServiceServicer:
     whatever their targets: an edge supersedes the one before, unless that one is constitutive. Edges of
     the same source and instant do not supersede each other, in whatever order they were recorded: all of
     them are current until a later edge supersedes all of them, or lineage says which of them is right.
+    Where lineage says that an earlier edge supersedes or deprecates a later one, the later one never held: it
+    supersedes none, holds at no instant, and the edge after it succeeds the one before it.
     """
 
     def DeclareRelation(self, request, context):
@@ -114,6 +118,8 @@ class RelationService:
     whatever their targets: an edge supersedes the one before, unless that one is constitutive. Edges of
     the same source and instant do not supersede each other, in whatever order they were recorded: all of
     them are current until a later edge supersedes all of them, or lineage says which of them is right.
+    Where lineage says that an earlier edge supersedes or deprecates a later one, the later one never held: it
+    supersedes none, holds at no instant, and the edge after it succeeds the one before it.
     """
 
     @staticmethod

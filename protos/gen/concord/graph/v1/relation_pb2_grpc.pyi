@@ -34,6 +34,8 @@ class RelationServiceStub:
     whatever their targets: an edge supersedes the one before, unless that one is constitutive. Edges of
     the same source and instant do not supersede each other, in whatever order they were recorded: all of
     them are current until a later edge supersedes all of them, or lineage says which of them is right.
+    Where lineage says that an earlier edge supersedes or deprecates a later one, the later one never held: it
+    supersedes none, holds at no instant, and the edge after it succeeds the one before it.
     """
 
     @_typing.overload
@@ -63,6 +65,8 @@ class RelationServiceAsyncStub(RelationServiceStub):
     whatever their targets: an edge supersedes the one before, unless that one is constitutive. Edges of
     the same source and instant do not supersede each other, in whatever order they were recorded: all of
     them are current until a later edge supersedes all of them, or lineage says which of them is right.
+    Where lineage says that an earlier edge supersedes or deprecates a later one, the later one never held: it
+    supersedes none, holds at no instant, and the edge after it succeeds the one before it.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -88,6 +92,8 @@ class RelationServiceServicer(metaclass=_abc_1.ABCMeta):
     whatever their targets: an edge supersedes the one before, unless that one is constitutive. Edges of
     the same source and instant do not supersede each other, in whatever order they were recorded: all of
     them are current until a later edge supersedes all of them, or lineage says which of them is right.
+    Where lineage says that an earlier edge supersedes or deprecates a later one, the later one never held: it
+    supersedes none, holds at no instant, and the edge after it succeeds the one before it.
     """
 
     @_abc_1.abstractmethod

@@ -136,8 +136,8 @@ def rests_on(expression: str, known: Known) -> str:
     return exists(governed, *constitutive, *agreed)
 
 
-def counts(older: str, kind: ItemKind, known: Known) -> str:
-    """Return the test that lineage l is not void: made with consent, or at what nobody holds (G4).
+def counts(older: str, kind: ItemKind, known: Known, lineage: str = "l") -> str:
+    """Return the test that lineage is not void: made with consent, or at what nobody holds (G4).
 
     Whether it is held is only asked where there is lineage, and none of consent.
     """
@@ -146,7 +146,7 @@ def counts(older: str, kind: ItemKind, known: Known) -> str:
     else:
         rests = f"{older}:Held" if known is None else rests_on(f"{older}.id", known)
     free = f"{older}.edge_type <> {CONSTITUTIVE} AND NOT {rests}"
-    return f"CASE WHEN l.governed THEN true ELSE {free} END"
+    return f"CASE WHEN {lineage}.governed THEN true ELSE {free} END"
 
 
 def replaced(alias: str, kind: ItemKind, known: Known) -> str:

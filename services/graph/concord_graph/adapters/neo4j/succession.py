@@ -3,7 +3,8 @@
 Of a relation declared functional all edges of one source are a *row*: an edge is followed by the
 next ones with another target, those of one instant side by side. Edges of one triple never end one
 another. A constitutive edge gives way to none, nor does one that lineage rests on which was made
-with consent.
+with consent. An edge that lineage replaced by an earlier one of its row never held: it stands
+in no row (decision 0043).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from concord_graph.adapters.neo4j.patterns import (
     CONSTITUTIVE,
     Known,
     bringing,
+    counts,
     exists,
     governs,
     in_time,
@@ -41,7 +43,8 @@ def functional(name: str, known: Known) -> str:
 
 def gives_way(alias: str, known: Known) -> str:
     """Return the test that an edge has successors by time at all (G4)."""
-    return f"{alias}.edge_type <> {CONSTITUTIVE} AND NOT {governs(alias, known)}"
+    held = governs(alias, known)
+    return f"{alias}.edge_type <> {CONSTITUTIVE} AND NOT {held} AND NOT {_never_held(alias, known)}"
 
 
 def next_from(known: Known) -> str:
@@ -81,8 +84,9 @@ def with_former(known: Known) -> str:
     newest = "ORDER BY u.effective_from DESC LIMIT 1 }[0]"
     last = f"COLLECT {{ MATCH {earlier} RETURN [u.effective_from, u.target_id] {newest}"
     back = f"COLLECT {{ MATCH {earlier} AND u.target_id <> last[1] RETURN u.effective_from {newest}"
+    in_row = f"{functional('e.relation', known)} AND NOT {_never_held('e', known)}"
     return (
-        f"WITH *, CASE WHEN {functional('e.relation', known)} THEN {last} ELSE null END AS last"
+        f"WITH *, CASE WHEN {in_row} THEN {last} ELSE null END AS last"
         f" WITH *, CASE WHEN last IS NULL THEN null ELSE coalesce({back}, {_EVER}) END AS back"
     )
 
@@ -244,12 +248,25 @@ def listed_relations(known: Known) -> str:
 
 def _row(alias: str, other: str, known: Known) -> str:
     """Return the live edges in the row of another edge, up to and with the WHERE."""
-    keys = f"source_id: {other}.source_id, relation: {other}.relation"
-    pattern = seen(alias, "Edge", known, keys, by=_ROW)
-    return f"{pattern} AND {alias}.effective_from IS NOT NULL"
+    return _in_row(alias, f"source_id: {other}.source_id, relation: {other}.relation", known)
 
 
 def _this_row(alias: str, known: Known) -> str:
-    """Return the live edges in the row of $source and $relation, up to the WHERE."""
-    pattern = seen(alias, "Edge", known, "source_id: $source, relation: $relation", by=_ROW)
-    return f"{pattern} AND {alias}.effective_from IS NOT NULL"
+    """Return the live edges in the row of $source and $relation, up to and with the WHERE."""
+    return _in_row(alias, "source_id: $source, relation: $relation", known)
+
+
+def _in_row(alias: str, keys: str, known: Known) -> str:
+    pattern = seen(alias, "Edge", known, keys, by=_ROW)
+    return f"{pattern} AND {alias}.effective_from IS NOT NULL AND NOT {_never_held(alias, known)}"
+
+
+def _never_held(alias: str, known: Known) -> str:
+    """Return the test that lineage replaced an edge by an earlier one of its row."""
+    return (
+        f"EXISTS {{ MATCH {seen('k', 'Replacing', known, f'target_id: {alias}.id')}"
+        f" AND {counts(alias, ItemKind.EDGE, known, 'k')}"
+        f" MATCH {seen('v', 'Edge', known, 'id: k.source_id')}"
+        f" AND v.source_id = {alias}.source_id AND v.relation = {alias}.relation"
+        f" AND v.effective_from < {alias}.effective_from }}"
+    )

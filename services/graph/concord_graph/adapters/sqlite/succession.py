@@ -3,7 +3,8 @@
 Of a relation declared functional all edges of one source are a *row*: an edge is followed by the
 next ones with another target, those of one instant side by side. Edges of one triple never end one
 another. A constitutive edge gives way to none, nor does one that lineage rests on which was made
-with consent.
+with consent. An edge that lineage replaced by an earlier one of its row never held: it stands
+in no row (decision 0043).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def functional(now: bool) -> str:
 def next_from(now: bool) -> str:
     """Return from when the next edge follows edge e (µs), NULL without one."""
     first = (
-        f"SELECT s.effective_from FROM {_row('s', 'e')} AND s.target_id <> e.target_id"
+        f"SELECT s.effective_from FROM {_row('s', 'e', now)} AND s.target_id <> e.target_id"
         f" AND s.effective_from > e.effective_from"
         f" AND {live('s', now)} AND {_gives_way('e', now)} ORDER BY s.effective_from LIMIT 1"
     )
@@ -55,7 +56,7 @@ def stands(now: bool, replaced_from: str) -> str:
 def _gives_way(alias: str, now: bool) -> str:
     """Return the test that an edge has successors by time at all (G4)."""
     held = rests("edge", f"{alias}.id", f"{alias}.space", now)
-    return f"{alias}.edge_type <> 2 AND NOT {held}"
+    return f"{alias}.edge_type <> 2 AND NOT {held} AND NOT {_never_held(alias, now)}"
 
 
 def former_count(now: bool) -> str:
@@ -63,7 +64,8 @@ def former_count(now: bool) -> str:
     former = _former("e", "e.target_id", "e.effective_from", now)
     counted = f"SELECT 1 FROM {former} AND {_gives_way('s', now)} LIMIT {MOST_COUNTED}"
     count = f"SELECT count(*) FROM ({counted})"
-    return f"CASE WHEN e.relation IN {functional(now)} THEN ({count}) ELSE 0 END"
+    in_row = f"e.relation IN {functional(now)} AND NOT {_never_held('e', now)}"
+    return f"CASE WHEN {in_row} THEN ({count}) ELSE 0 END"
 
 
 def _former(other: str, target: str, since: str, now: bool, but: str = "") -> str:
@@ -76,7 +78,7 @@ def _former(other: str, target: str, since: str, now: bool, but: str = "") -> st
 
     def earlier(alias: str) -> str:
         return (
-            f"{_row(alias, other)} AND {alias}.effective_from < {since} AND {live(alias, now)}"
+            f"{_row(alias, other, now)} AND {live(alias, now)} AND {alias}.effective_from < {since}"
             + (f" AND {alias}.id <> {but}" if but else "")
         )
 
@@ -96,7 +98,7 @@ def _former(other: str, target: str, since: str, now: bool, but: str = "") -> st
 def is_former(older: str, now: bool) -> str:
     """Return the test that edge e is the next one of another edge."""
     between = (
-        f"SELECT 1 FROM {_row('s', 'e')} AND s.effective_from < e.effective_from"
+        f"SELECT 1 FROM {_row('s', 'e', now)} AND s.effective_from < e.effective_from"
         f" AND s.effective_from > {older}.effective_from AND s.target_id <> {older}.target_id"
         f" AND {live('s', now)}"
     )
@@ -104,11 +106,11 @@ def is_former(older: str, now: bool) -> str:
         f"({older}.source_id = e.source_id AND {older}.relation = e.relation"
         f" AND {older}.target_id <> e.target_id AND {older}.effective_from < e.effective_from"
         f" AND e.relation IN {functional(now)} AND {_gives_way(older, now)}"
-        f" AND NOT EXISTS ({between}))"
+        f" AND NOT {_never_held('e', now)} AND NOT EXISTS ({between}))"
     )
 
 
-def _row(alias: str, other: str) -> str:
+def _row(alias: str, other: str, now: bool) -> str:
     """Return the edges in the row of another edge, or of :source and :relation without one."""
     space, source, relation = (
         (f"{other}.space", f"{other}.source_id", f"{other}.relation")
@@ -118,6 +120,24 @@ def _row(alias: str, other: str) -> str:
     return (
         f"edge {alias} INDEXED BY edge_succession WHERE {alias}.seq > 0 AND {alias}.space = {space}"
         f" AND {alias}.source_id = {source} AND {alias}.relation = {relation}"
+        f" AND NOT {_never_held(alias, now)}"
+    )
+
+
+def _never_held(alias: str, now: bool) -> str:
+    """Return the test that lineage that counts replaced an edge by an earlier one of its row.
+
+    One level deep: SQLite's parser takes what stands around it no deeper.
+    """
+    return (
+        f"EXISTS (SELECT 1 FROM edge k {by('edge_replaces', now)} JOIN edge v ON v.space = k.space"
+        f" AND v.id = k.source_id AND {live('v', now)}"
+        f" LEFT JOIN edge h {by('edge_governed', now)} ON h.space = k.space"
+        f" AND h.source_id = k.target_id AND h.governed = 1 AND {live('h', now)}"
+        f" WHERE k.space = {alias}.space AND k.target_id = {alias}.id AND k.replaces = 1"
+        f" AND {live('k', now)} AND v.source_id = {alias}.source_id"
+        f" AND v.relation = {alias}.relation AND v.effective_from < {alias}.effective_from"
+        f" AND (k.governed = 1 OR {alias}.edge_type <> 2 AND h.id IS NULL))"
     )
 
 
@@ -127,7 +147,7 @@ def next_ones(now: bool, ids: str) -> str:
         "SELECT e.id AS id, s.id AS follower FROM edge e JOIN edge s INDEXED BY edge_succession"
         " ON s.seq > 0 AND s.space = e.space AND s.relation = e.relation"
         f" AND s.source_id = e.source_id AND s.effective_from = {next_from(now)}"
-        f" AND s.target_id <> e.target_id AND {live('s', now)}"
+        f" AND s.target_id <> e.target_id AND {live('s', now)} AND NOT {_never_held('s', now)}"
         f" WHERE e.space = :space AND e.id IN {ids} AND {current('e', now)}"
         " AND s.effective_from <= :valid"
     )
@@ -152,15 +172,16 @@ def followers(now: bool, ids: str = IDS) -> str:
         " GROUP BY source_id, relation"
     )
     before = (
-        f"SELECT q.effective_from FROM {_row('q', 's')} AND q.effective_from < s.effective_from"
-        f" AND {live('q', now)} ORDER BY q.effective_from DESC LIMIT 1"
+        f"SELECT q.effective_from FROM {_row('q', 's', now)}"
+        f" AND q.effective_from < s.effective_from AND {live('q', now)}"
+        " ORDER BY q.effective_from DESC LIMIT 1"
     )
     follows = (
-        f"EXISTS (SELECT 1 FROM {_row('p', 's')} AND p.effective_from = ({before})"
+        f"EXISTS (SELECT 1 FROM {_row('p', 's', now)} AND p.effective_from = ({before})"
         f" AND p.target_id <> s.target_id AND {live('p', now)})"
     )
     followed = (
-        f"EXISTS (SELECT 1 FROM {_row('x', 's')} AND x.effective_from > s.effective_from"
+        f"EXISTS (SELECT 1 FROM {_row('x', 's', now)} AND x.effective_from > s.effective_from"
         f" AND x.effective_from <= :valid AND x.target_id <> s.target_id AND {live('x', now)})"
     )
     replaced = (
@@ -170,7 +191,7 @@ def followers(now: bool, ids: str = IDS) -> str:
     )
     beyond = (
         "SELECT s.id, s.source_id, s.relation, s.effective_from FROM grouped g"
-        f" CROSS JOIN {_row('s', 'g')}"
+        f" CROSS JOIN {_row('s', 'g', now)}"
         f" AND s.effective_from > g.since AND s.effective_from <= :valid AND {live('s', now)}"
         f" AND {follows} AND (NOT {followed} OR {replaced} OR NOT ({_gives_way('s', now)}))"
     )
@@ -187,7 +208,7 @@ def followers(now: bool, ids: str = IDS) -> str:
 def row(now: bool) -> str:
     """Select up to :limit live edges of the row of :source and :relation, by valid_from."""
     return (
-        f"SELECT {qualified(EDGE, 's')} FROM {_row('s', '')}"
+        f"SELECT {qualified(EDGE, 's')} FROM {_row('s', '', now)}"
         f" AND {live('s', now)} ORDER BY s.effective_from, s.id LIMIT :limit"
     )
 
@@ -198,7 +219,7 @@ def beside() -> str:
 
     Not those that another edge than :id at :from follows all the same.
     """
-    there = f"{_row('u', '')} AND u.id <> :id AND {live('u', True)}"
+    there = f"{_row('u', '', True)} AND u.id <> :id AND {live('u', True)}"
     at_once = f"SELECT 1 FROM {there} AND u.effective_from = :from"
     after = f"SELECT u.effective_from FROM {there} AND u.effective_from > :from{{}}"
     after += " ORDER BY u.effective_from LIMIT 1"
@@ -207,7 +228,7 @@ def beside() -> str:
     return (
         f"SELECT {columns} FROM {former}"
         f" AND NOT EXISTS ({at_once} AND u.target_id <> s.target_id)"
-        f" UNION ALL SELECT {columns} FROM {_row('s', '')}"
+        f" UNION ALL SELECT {columns} FROM {_row('s', '', True)}"
         f" AND s.effective_from IN (({after.format('')}),"
         f" ({after.format(' AND u.target_id <> :target')}))"
         f" AND s.id <> :id AND {live('s', True)} AND NOT EXISTS ({at_once})"
@@ -217,7 +238,7 @@ def beside() -> str:
 RIVALS = (
     "SELECT e.id FROM edge e INDEXED BY edge_succession WHERE e.seq > 0 AND e.space = :space"
     f" AND e.relation = :relation AND {live('e', True)}"
-    f" AND EXISTS (SELECT 1 FROM {_row('s', 'e')} AND s.target_id <> e.target_id"
+    f" AND EXISTS (SELECT 1 FROM {_row('s', 'e', True)} AND s.target_id <> e.target_id"
     f" AND s.effective_from <> e.effective_from AND {live('s', True)}) LIMIT :limit"
 )
 """The live edges of :relation whose source has another value of it at another instant."""

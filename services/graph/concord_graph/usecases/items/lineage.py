@@ -11,6 +11,7 @@ from concord_graph.domain.errors import FieldInvalid, ItemNotFound, ItemState, L
 from concord_graph.domain.items import (
     HIDING,
     LINEAGE_WORDS,
+    REPLACING,
     Edge,
     EdgeType,
     End,
@@ -39,7 +40,9 @@ async def add_lineage(writer: Writer, draft: LineageDraft) -> Written:
             return written(stored, stored)
         stated = await writer.put(stored, replace(stored, origin=Origin.EXPLICIT))
         return written(stored, stated)
-    await _refuse_cycle(writer, newer.id, draft.relation, older.id)
+    if draft.relation in HIDING:
+        taken_out = await _takes_out_of_row(writer.tx, draft)
+        await refuse_descent(writer, newer.id, older.id, in_no_row=older.id if taken_out else "")
     if (
         stored is not None
     ):  # void since its end became constitutive or held: made anew, with consent
@@ -112,7 +115,8 @@ async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> N
     for relation, target_id in sorted(wanted):
         if await writer.tx.live_edges_of_triple(memory.id, relation, target_id):
             continue
-        await _refuse_cycle(writer, memory.id, relation, target_id)
+        if relation in HIDING:
+            await refuse_descent(writer, memory.id, target_id)
         # written before it is judged: an attempt to hide what defines the agent goes on record
         await writer.put(
             None,
@@ -187,19 +191,26 @@ async def _common_kind(writer: Writer, draft: LineageDraft) -> ItemKind:
     return newer.kind
 
 
-async def _refuse_cycle(writer: Writer, newer_id: str, relation: str, older_id: str) -> None:
-    """Refuse directed lineage when the older item descends, over any steps, from the newer."""
-    if relation in HIDING:
-        await refuse_descent(writer, newer_id, older_id)
+async def _takes_out_of_row(tx: Reads, draft: LineageDraft) -> bool:
+    """Return whether lineage says that the later of two values of one row never held (T2)."""
+    newer, older = await tx.edge(draft.newer_id), await tx.edge(draft.older_id)
+    if newer is None or older is None or draft.relation not in REPLACING:
+        return False
+    one_row = (newer.source, newer.relation) == (older.source, older.relation)
+    return one_row and newer.effective_from < older.effective_from
 
 
-async def refuse_descent(writer: Writer, newer_id: str, older_id: str) -> None:
+async def refuse_descent(
+    writer: Writer, newer_id: str, older_id: str, *, in_no_row: str = ""
+) -> None:
     """Refuse what leads, over any steps of lineage or succession, from the older to the newer.
 
     With one id for both: what leads from an item back to itself. It is looked for from both ends,
-    so that the end of a chain, however long, costs no more than a step.
+    so that the end of a chain, however long, costs no more than a step. The edge `in_no_row` stands
+    in no row of values once this is written.
     """
-    down, up = _Walk(writer.tx, older_id, down=True), _Walk(writer.tx, newer_id, down=False)
+    down = _Walk(writer.tx, older_id, in_no_row, down=True)
+    up = _Walk(writer.tx, newer_id, in_no_row, down=False)
     while down.frontier and up.frontier:
         walk, other = (down, up) if down.size < up.size else (up, down)
         if await walk.step() & other.seen:
@@ -209,8 +220,9 @@ async def refuse_descent(writer: Writer, newer_id: str, older_id: str) -> None:
 class _Walk:
     """Goes step by step to what items replace (down), or to what replaces them (up)."""
 
-    def __init__(self, tx: Reads, item_id: str, *, down: bool) -> None:
+    def __init__(self, tx: Reads, item_id: str, in_no_row: str, *, down: bool) -> None:
         self._tx = tx
+        self._in_no_row = in_no_row
         self._down = down
         self.frontier = [item_id]
         self.seen = {item_id}
@@ -237,12 +249,15 @@ class _Walk:
         """Return the edges that the frontier's follow, or are followed by; each row read once."""
         found: set[str] = set()
         for edge_id in self.frontier:
-            edge = None if edge_id in self._in_row else await self._tx.edge(edge_id)
+            known = edge_id in self._in_row or edge_id == self._in_no_row
+            edge = None if known else await self._tx.edge(edge_id)
             if edge is None or edge.deleted or edge.is_lineage:
                 continue
             if is_constitutive(edge) and not self._down:
                 continue  # no later value supersedes it
-            beyond = _beyond(edge, await self._tx.succession(edge, MOST_FORMER), down=self._down)
+            row = await self._tx.succession(edge, MOST_FORMER)
+            row = [each for each in row if each.id != self._in_no_row]
+            beyond = _beyond(edge, row, down=self._down)
             self._in_row |= beyond
             found |= beyond
         return found

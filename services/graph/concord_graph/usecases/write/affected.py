@@ -56,10 +56,22 @@ async def _around(tx: Reads, before: Item | None, after: Item) -> dict[str, Item
         if not is_drawn(before, after):
             around.add(after.id)
     elif after.relation in REPLACING:
-        affected |= {end.id: end.kind for end in (after.source, after.target)}
+        affected |= await _replaced(tx, after)
     for edge in await tx.lineage_edges(around) if around else ():
         if edge.relation in REPLACING:
-            affected |= {end.id: end.kind for end in (edge.source, edge.target)}
+            affected |= await _replaced(tx, edge)
+    return affected
+
+
+async def _replaced(tx: Reads, lineage: Edge) -> dict[str, ItemKind]:
+    """Return the ends of lineage, and what stands beside the older one in a row of values.
+
+    A value that gave way to an earlier one stands in no row, and comes back into it.
+    """
+    affected = {end.id: end.kind for end in (lineage.source, lineage.target)}
+    older = await tx.edge(lineage.target.id) if lineage.target.kind == ItemKind.EDGE else None
+    if older is not None:
+        affected |= {edge.id: ItemKind.EDGE for edge in await tx.beside(older)}
     return affected
 
 
