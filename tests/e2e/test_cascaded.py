@@ -10,6 +10,7 @@ from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
 from concord_client.trust.review import ReviewError, demand_undoing, review
+from concord_governance.usecases import proposals
 from concord_graph.usecases.write import cascade
 from governed_steps import DESCRIPTIVE, decided, demand_honest, does, hub_with
 from governed_world import (
@@ -25,6 +26,10 @@ from governed_world import (
 
 EXECUTED, FAILED = STATUS.PROPOSAL_STATUS_EXECUTED, STATUS.PROPOSAL_STATUS_FAILED
 A_BATCH = 1_000
+MORE_THAN_ENVELOPES_NAME = pytest.mark.parametrize(
+    ("most", "count"),
+    [(20, 110), pytest.param(MAX_ITEMS, 2 * MAX_ITEMS, marks=pytest.mark.soak)],
+)
 
 
 async def remember(party: Party, texts: list[str]) -> None:
@@ -60,12 +65,13 @@ async def executed_entry(party: Party) -> dict[str, object]:
     return dict(told[-1])
 
 
-@pytest.mark.parametrize("count", [210, 2_000])
+@MORE_THAN_ENVELOPES_NAME
 async def test_many_links_keep_no_constitutive_memory_from_being_erased(
-    party: Party, count: int
+    party: Party, most: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """M4 G4 V6 The right to erase is in both parties' hands, however many memories one of them
     links to what is to go."""
+    monkeypatch.setattr(proposals, "MAX_ITEMS", most)
     proposal = await party.propose(await creed_with(party, count))
     assert [item.id for item in proposal.affected] == ["creed"]
     assert proposal.cascaded_count == count
@@ -78,13 +84,17 @@ async def test_many_links_keep_no_constitutive_memory_from_being_erased(
     await demand_honest(party)
 
 
-async def test_many_edges_keep_no_constitutive_edge_from_being_deleted(party: Party) -> None:
+@MORE_THAN_ENVELOPES_NAME
+async def test_many_edges_keep_no_constitutive_edge_from_being_deleted(
+    party: Party, most: int, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """G4 V6 V8 A node with a constitutive edge is deleted with all that hangs on it, more than
-    papers could name; undone, everything is back as it was."""
-    delete = await hub_with(party, MAX_ITEMS + 100)
+    envelopes could name; undone, everything is back as it was."""
+    monkeypatch.setattr(proposals, "MAX_ITEMS", most)
+    delete = await hub_with(party, count)
     before = await party.state()
     proposal = await party.propose(delete)
-    assert (len(proposal.affected), proposal.cascaded_count) == (2, MAX_ITEMS + 100)
+    assert (len(proposal.affected), proposal.cascaded_count) == (2, count)
     done = await decided(party, proposal)
     assert (done.status, done.resolution) == (EXECUTED, "")
     assert await party.state() != before

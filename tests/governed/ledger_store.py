@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from concord_governance.adapters.sqlite.ledger import SCHEMA
 from concord_governance.config import SqliteConfig
 from concord_stores.neo4j_config import Neo4jConfig
+from concord_testing import blank_files
 from concord_testing.neo4j_server import OneStore, one_store
 from pydantic import SecretStr
 
@@ -32,6 +34,6 @@ def server(folder: Path) -> Iterator[None]:
 def of(path: Path) -> SqliteConfig | Neo4jConfig:
     """Return the settings of the ledger of a path; a new one is empty."""
     if _server is None:
-        return SqliteConfig(ledger_path=path)
+        return SqliteConfig(ledger_path=blank_files.lay(path, SCHEMA))
     at = _server.of(path)
     return Neo4jConfig(uri=at.uri, user=at.user, password=SecretStr(at.password))

@@ -33,7 +33,7 @@ from concord_governance.ports.ledger import Clock, LedgerReads, LedgerWrites
 T = TypeVar("T")
 
 _HERE = Path(__file__).parent
-_SCHEMA = Schema(
+SCHEMA = Schema(
     version=9,
     tables=(_HERE / "schema.sql").read_text("utf-8"),
     conversions={7: (_HERE / "from_e65dbee.sql").read_text("utf-8")},
@@ -107,7 +107,7 @@ def open_ledger(
     Raises:
         FileUnusable: the file cannot serve; the text says what to do.
     """
-    file = open_file(path, _SCHEMA, name="ledger", readers=readers, busy_seconds=busy_seconds)
+    file = open_file(path, SCHEMA, name="ledger", readers=readers, busy_seconds=busy_seconds)
     return SqliteLedger(file, clock)
 
 
