@@ -13,6 +13,8 @@ from concord.graph.v1 import (
     graph_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
+    record_pb2,
+    record_pb2_grpc,
     relation_pb2,
     relation_pb2_grpc,
 )
@@ -146,6 +148,11 @@ class Space:
         )
         return await self.dissonance.ReviewConflict(request)
 
+    async def end_session(self, session_id: str) -> pb.EndSessionResponse:
+        """End a session."""
+        request = pb.EndSessionRequest(request_id=request_id(), session_id=session_id)
+        return await self.dissonance.EndSession(request)
+
     async def resolve(self, **fields: object) -> pb.ResolveDissonanceResponse:
         """Resolve a conflict."""
         request = pb.ResolveDissonanceRequest(request_id=request_id(), **fields)  # type: ignore[arg-type]
@@ -162,6 +169,15 @@ class Dissonant:
     def space(self, name: str = "one", principal: str = "agent", kind: str = "AGENT") -> Space:
         """Return a space as a principal of it sees it."""
         return Space(self.world, self.served, name, principal, kind)
+
+    async def position(self, name: str = "one") -> int:
+        """Return the last change of a space that was followed; 0 before the first one."""
+        who = Caller(name, "dissonance", frozenset({"record:all"}), "SYSTEM")
+        records = record_pb2_grpc.RecordServiceStub(self.world.graph.channel(who))
+        kind = record_pb2.POSITION_KIND_TRIGGERS
+        request = record_pb2.GetJudgedPositionRequest(kind=kind)
+        reply = await records.GetJudgedPosition(request)
+        return int(reply.position.token.partition(" ")[0] or 0)
 
 
 @asynccontextmanager

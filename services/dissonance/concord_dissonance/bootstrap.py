@@ -15,20 +15,28 @@ from concord_models.budget import Budget, Cost
 from concord_dissonance.adapters.governance.client import GovernanceClient
 from concord_dissonance.adapters.graph.callers_client import CallersGraphClient
 from concord_dissonance.adapters.graph.client import GraphClient
+from concord_dissonance.adapters.graph.sessions_client import SessionsClient
 from concord_dissonance.adapters.search.client import SearchClient
 from concord_dissonance.config import Addresses
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.ports import Clock, TextJudge
 from concord_dissonance.servicer.dissonance import DissonanceServicer
 from concord_dissonance.servicer.translate import translate
+from concord_dissonance.usecases.amendments import Amendments
 from concord_dissonance.usecases.ask_models import AskModels
 from concord_dissonance.usecases.check import Check
+from concord_dissonance.usecases.check_written import CheckWritten
 from concord_dissonance.usecases.classify import ClassifyPairs
 from concord_dissonance.usecases.detect import Detect
+from concord_dissonance.usecases.end_session import EndSession
 from concord_dissonance.usecases.examine import Examine
 from concord_dissonance.usecases.follow import Follow
+from concord_dissonance.usecases.idle import EndIdleSessions
 from concord_dissonance.usecases.proposals import Proposals
+from concord_dissonance.usecases.recurring import ProposeRecurring
 from concord_dissonance.usecases.reviews import Reviews
+from concord_dissonance.usecases.suggestions import Suggestions
+from concord_dissonance.usecases.triggers import Triggers
 
 
 def system_clock() -> Micros:
@@ -48,30 +56,52 @@ class DissonanceApp:
         callers = CallersGraphClient(addresses.graph_address)
         search = SearchClient(addresses.search_address, issuer)
         governance = GovernanceClient(addresses.governance_address, issuer)
-        self._clients = (graph, callers, search, governance)
+        sessions = SessionsClient(addresses.graph_address, issuer)
+        self._clients = (graph, callers, search, governance, sessions)
         # One thread: the judges are Python, and its lock lets one of them think at a time.
         self._workers = Workers(1, "judges")
         self._log = log
-        self._follow = Follow(graph, Proposals(graph, governance, log), log)
         self._following: asyncio.Task[None] | None = None
         self._judges = _text_judges(addresses, log)
-        models = AskModels(self._judges, _budgets(addresses, graph), addresses.llm_spaces)
+        models = AskModels(self._judges, _budgets(addresses, graph), addresses.llm_spaces, clock)
         examine = Examine(search, self._workers, models)
+        suggestions = Suggestions(governance, log)
+        amendments = Amendments(graph, search, suggestions)
+        check_written = CheckWritten(graph, search, examine)
+        recurring = ProposeRecurring(graph, sessions, governance, suggestions)
+        end_session = EndSession(sessions, callers, check_written, recurring)
+        self._follow = Follow(
+            graph,
+            Proposals(graph, governance, log),
+            Triggers(
+                graph=graph,
+                sessions=sessions,
+                check=check_written,
+                amendments=amendments,
+                ends=end_session,
+                log=log,
+            ),
+            EndIdleSessions(sessions, clock, log),
+            log,
+        )
         self.registrations: Sequence[Registration] = (
             Registration(
                 dissonance_pb2.DESCRIPTOR.services_by_name["DissonanceService"],
                 dissonance_pb2_grpc.add_DissonanceServiceServicer_to_server,
                 DissonanceServicer(
-                    ClassifyPairs(graph, self._workers, models),
-                    Check(graph, examine, clock),
-                    Detect(graph, examine),
-                    Reviews(graph, callers, governance),
+                    classify=ClassifyPairs(graph, self._workers, models),
+                    check=Check(graph, examine, clock),
+                    detect=Detect(graph, examine),
+                    reviews=Reviews(graph, callers, governance),
+                    end_session=end_session,
+                    amendments=amendments,
+                    models=models,
                 ),
             ),
         )
 
     async def start(self) -> None:
-        """Begin to follow graph's conflicts; graph may come up later."""
+        """Begin to follow graph's changes; graph may come up later."""
         self._following = asyncio.get_running_loop().create_task(self._follow.run(), name="follow")
         self._following.add_done_callback(self._log_death)
 

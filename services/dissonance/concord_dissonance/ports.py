@@ -5,7 +5,7 @@ the caller's own credential, so that nobody gains a right by asking dissonance; 
 refused reaches that caller as it is.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NewType, Protocol
 
@@ -14,6 +14,7 @@ from concord_models.budget import Budget
 from concord_dissonance.domain.reviews import Decision, Resolve
 from concord_dissonance.domain.sides import Micros, RelationRule, Side
 from concord_dissonance.domain.statements import Finding, Recorded, State, Statement
+from concord_dissonance.domain.suggestions import Suggestion
 from concord_dissonance.domain.verdicts import Abstention, Judge, Verdict
 
 PRINCIPAL = "dissonance"
@@ -59,6 +60,39 @@ class Changed:
     head: Position
     ids: frozenset[str] = frozenset()
     everything: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session's record, in microseconds; `end` is 0 while it goes on."""
+
+    id: str
+    start: Micros
+    last_use: Micros
+    end: Micros
+    shown: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Some changes of a space, in sequence, and the position after them."""
+
+    position: Position
+    token: str
+    """Names the last of them, for reads that must not be older."""
+    written: Mapping[str, bool]
+    """By id, the memories that were created, changed or restored: whether by an import."""
+    ended: Sequence[tuple[str, Micros]]
+    """The sessions that ended, and when."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """That a space changed: a conflict of it, or something that a trigger follows."""
+
+    space: str
+    conflicts: bool = True
+    triggers: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +148,28 @@ class Graph(Protocol):
         stand at them. None for an unknown node."""
         ...
 
+    async def memories_of(self, space: str, ids: Sequence[str]) -> Sequence[Statement]:
+        """The memories of these ids, of any kind, that hold now and are not superseded."""
+        ...
+
+    async def edges_of(self, space: str, ids: Sequence[str]) -> Sequence[Statement]:
+        """The live edges of these ids that state something."""
+        ...
+
+    async def edges_with(self, space: str, relations: Sequence[str]) -> Sequence[Statement]:
+        """Every live edge of these relations."""
+        ...
+
+    async def values_of(
+        self, space: str, subjects: Collection[tuple[str, str]]
+    ) -> Sequence[Statement]:
+        """Every live edge of these sources, by name or id, and relations, also superseded ones."""
+        ...
+
+    async def related(self, space: str, memory_id: str) -> frozenset[str]:
+        """The items that lineage of whatever relation connects with a memory directly."""
+        ...
+
     async def judged(self, space: str) -> Judged:
         """How far a space was judged."""
         ...
@@ -144,12 +200,63 @@ class Graph(Protocol):
         ...
 
 
-class ConflictFeed(Protocol):
-    """Graph's change feed, as far as it is about conflicts."""
+class Feed(Protocol):
+    """Graph's change feed, as far as it says where to look."""
 
-    def conflict_changes(self) -> AsyncIterator[str]:
-        """Every space; an empty name once the feed is followed; then each space in which a
-        conflict changed. Ends, or raises `ServiceUnavailable`, when the feed breaks."""
+    def heard(self) -> AsyncIterator[Heard | None]:
+        """Every space; None once the feed is followed; then each space that changes. Ends, or
+        raises `ServiceUnavailable`, when the feed breaks."""
+        ...
+
+
+class Sessions(Protocol):
+    """Graph's sessions and changes, asked by dissonance for itself."""
+
+    async def spaces(self) -> Sequence[str]:
+        """Every space."""
+        ...
+
+    async def idle(self, space: str, since: Micros) -> Sequence[Session]:
+        """The sessions that go on and were last used before a time."""
+        ...
+
+    async def end_idle(self, space: str, session: Session) -> None:
+        """Ends a session unless it was used since it was read."""
+        ...
+
+    async def session(self, space: str, session_id: str) -> Session | None:
+        """A session's record."""
+        ...
+
+    async def ended(self, space: str, count: int) -> Sequence[str]:
+        """The sessions that ended last, the last one first."""
+        ...
+
+    async def stated_in(
+        self, space: str, session_ids: Sequence[str]
+    ) -> Mapping[str, frozenset[str]]:
+        """By memory, which of these sessions added it, or added it again."""
+        ...
+
+    async def written_in(self, space: str, session: Session) -> tuple[Sequence[str], Sequence[str]]:
+        """The memories of a session, and the edges that changed while it lasted."""
+        ...
+
+    async def authors(self, space: str, memory_ids: Sequence[str]) -> frozenset[str]:
+        """The principals that added or changed these memories."""
+        ...
+
+    async def followed(self, space: str) -> Judged:
+        """How far a space's changes were followed."""
+        ...
+
+    async def note_followed(self, space: str, followed: Judged) -> str:
+        """Stores how far, and returns the record's etag. Raises `ServiceUnavailable` when another
+        process has meanwhile."""
+        ...
+
+    def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
+        """The changes of a space after a position, up to its newest one; all without one."""
         ...
 
 
@@ -178,17 +285,30 @@ class CallersGraph(Protocol):
         """Reviews, resolves or reopens a conflict."""
         ...
 
+    async def end_session(
+        self, who: Credential, request_id: str, session_id: str
+    ) -> tuple[Session, str]:
+        """Ends a session; returns its record and a freshness token."""
+        ...
+
 
 class Search(Protocol):
     """Search, asked by dissonance for itself."""
 
     async def similar(
-        self, space: str, memory_ids: Sequence[str], limit: int
+        self, space: str, memory_ids: Sequence[str], limit: int, fresh: str = ""
     ) -> Mapping[str, Sequence[tuple[str, float]]]:
         """What is near to each memory: ids with their cosine, best first.
 
         Memories that the index does not have yet are absent; what is named may be gone since.
+        `fresh`: the token of a change that the index must have.
         """
+        ...
+
+    async def nearly_same(
+        self, space: str, memory_ids: Sequence[str], fresh: str = ""
+    ) -> Mapping[str, Sequence[str]]:
+        """The memories, of whatever kind but turns, that may differ from each by a small edit."""
         ...
 
 
@@ -215,7 +335,7 @@ class TextJudge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A proposal because of a conflict."""
+    """A proposal because of a conflict, or of a suggestion."""
 
     id: str
     number: int
@@ -224,6 +344,8 @@ class Proposal:
     is_in_review: bool
     """Whether it waits for the agent's review of the conflict."""
     revision: int
+    suggestion: str = ""
+    """The key of what dissonance suggests by it; empty for a conflict's, and for others' own."""
 
 
 class Governance(Protocol):
@@ -233,8 +355,16 @@ class Governance(Protocol):
         """Dissonance's own proposals that wait, also for a review."""
         ...
 
-    async def about(self, space: str, conflict_id: str) -> Sequence[Proposal]:
-        """Every proposal that touches a conflict, whoever made it."""
+    async def about(self, space: str, item_id: str) -> Sequence[Proposal]:
+        """Every proposal that touches an item, such as a conflict, whoever made it."""
+        ...
+
+    async def suggest(self, space: str, request_id: str, suggestion: Suggestion) -> Proposal:
+        """Proposes, in dissonance's name, what no conflict caused."""
+        ...
+
+    async def human(self, space: str) -> str:
+        """The principal of the HUMAN slot; empty before the genesis."""
         ...
 
     async def propose(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from concord_dissonance.domain.errors import JudgeUnavailable
-from concord_dissonance.domain.sides import Kind, Side
+from concord_dissonance.domain.sides import Kind, Micros, Side
 from concord_dissonance.domain.statements import Coverage
 from concord_dissonance.domain.verdicts import (
     Abstained,
@@ -75,6 +75,7 @@ def asking(*judges: Model, request: Cost = MANY, spaces: Sequence[str] = ("home"
         judges,
         lambda _: Budget(request, MANY, Day(), micros_per_1000_tokens=2_000),
         frozenset(spaces),
+        lambda: Micros(0),
     )
 
 

@@ -1,8 +1,11 @@
 """A decision about a conflict as the request that graph takes, and that a proposal wraps."""
 
-from concord.graph.v1 import conflict_pb2, governed_pb2
+from concord.graph.v1 import conflict_pb2, governed_pb2, graph_pb2, lineage_pb2, memory_pb2
+from concord.type.v1 import type_pb2
+from google.protobuf.field_mask_pb2 import FieldMask
 
 from concord_dissonance.domain.reviews import Decision, Resolve, Review
+from concord_dissonance.domain.suggestions import Amend, Promote, Suggestion, key_of
 
 Request = (
     conflict_pb2.ReviewConflictRequest
@@ -63,3 +66,37 @@ def conflict_of(action: governed_pb2.GovernedAction) -> tuple[str, str]:
 def class_of(word: str) -> conflict_pb2.ConflictClass.ValueType:
     """A class by its word, e.g. "EVOLUTION"; unspecified for an empty one."""
     return conflict_pb2.ConflictClass.Value(f"CONFLICT_CLASS_{word or 'UNSPECIFIED'}")
+
+
+def suggested_action(suggestion: Suggestion, request_id: str) -> governed_pb2.GovernedAction:
+    """The action that proposes what no conflict caused."""
+    if isinstance(suggestion, Amend):
+        lineage = lineage_pb2.AddLineageRequest(
+            request_id=request_id,
+            relation=type_pb2.LINEAGE_RELATION_AMENDS,
+            newer_id=suggestion.newer_id,
+            older_id=suggestion.older_id,
+        )
+        return governed_pb2.GovernedAction(add_lineage=lineage)
+    mask = FieldMask(paths=["edge_type"])
+    kind = type_pb2.EDGE_TYPE_CONSTITUTIVE
+    if suggestion.is_edge:
+        edge = type_pb2.Edge(id=suggestion.item_id, etag=suggestion.etag, edge_type=kind)
+        update = graph_pb2.UpdateEdgeRequest(request_id=request_id, edge=edge, update_mask=mask)
+        return governed_pb2.GovernedAction(update_edge=update)
+    memory = type_pb2.Memory(id=suggestion.item_id, etag=suggestion.etag, edge_type=kind)
+    change = memory_pb2.UpdateMemoryRequest(request_id=request_id, memory=memory, update_mask=mask)
+    return governed_pb2.GovernedAction(update_memory=change)
+
+
+def suggestion_of(action: governed_pb2.GovernedAction) -> str:
+    """The key of what an action of dissonance's own suggests; empty for a conflict's."""
+    match action.WhichOneof("action"):
+        case "add_lineage":
+            return key_of(Amend(action.add_lineage.newer_id, action.add_lineage.older_id))
+        case "update_memory":
+            return key_of(Promote(action.update_memory.memory.id, False, "", ""))
+        case "update_edge":
+            return key_of(Promote(action.update_edge.edge.id, True, "", ""))
+        case _:
+            return ""

@@ -94,6 +94,20 @@ def small_edit(former: str, later: str) -> Edit | None:
     return Edit(1 - (gone + came) / (len(old) + len(new)), changes)
 
 
+def description(former: str, later: str, edit: Edit) -> str:
+    """Say what changed, e.g. `"40,000" became "45,000"`, `added "not"`, `removed "early"`."""
+    said = [
+        _described(former[slice(*each.former)], later[slice(*each.later)]) for each in edit.changes
+    ]
+    return "; ".join(said) or "letter case, punctuation or links"
+
+
+def _described(gone: str, came: str) -> str:
+    if gone and came:
+        return f'"{gone}" became "{came}"'
+    return f'removed "{gone}"' if gone else f'added "{came}"'
+
+
 def _places(edit: Edit) -> tuple[Span, ...]:
     return tuple(change.later for change in edit.changes)
 

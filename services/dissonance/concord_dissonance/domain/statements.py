@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from concord_dissonance.domain.sides import Side
+from concord_dissonance.domain.sides import Side, TypedFact
 from concord_dissonance.domain.verdicts import Verdict
 
 
@@ -24,6 +24,10 @@ class Statement:
     stated_by: frozenset[str] = frozenset()
     """Of an edge: the ids of the memories that state it."""
     is_superseded: bool = False
+    facts: tuple[TypedFact, ...] = ()
+    """Of a memory: the triples that it states."""
+    is_amended: bool = False
+    """Whether a live memory amends it."""
 
     @property
     def id(self) -> str:

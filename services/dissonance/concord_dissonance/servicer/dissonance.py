@@ -10,9 +10,12 @@ from concord_chassis.identity import caller
 
 from concord_dissonance.ports import Credential, Shown
 from concord_dissonance.servicer import incoming, outgoing
+from concord_dissonance.usecases.amendments import Amendments
+from concord_dissonance.usecases.ask_models import AskModels
 from concord_dissonance.usecases.check import Check
 from concord_dissonance.usecases.classify import ClassifyPairs
 from concord_dissonance.usecases.detect import Detect
+from concord_dissonance.usecases.end_session import EndSession
 from concord_dissonance.usecases.reviews import Reviews
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -22,10 +25,19 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     """Finding and deciding disagreements, in the caller's space."""
 
     def __init__(
-        self, classify: ClassifyPairs, check: Check, detect: Detect, reviews: Reviews
+        self,
+        *,
+        classify: ClassifyPairs,
+        check: Check,
+        detect: Detect,
+        reviews: Reviews,
+        end_session: EndSession,
+        amendments: Amendments,
+        models: AskModels,
     ) -> None:
         self._classify, self._check, self._detect = classify, check, detect
-        self._reviews = reviews
+        self._reviews, self._end_session = reviews, end_session
+        self._amendments, self._models = amendments, models
 
     async def ClassifyPairs(
         self, request: pb.ClassifyPairsRequest, context: Context
@@ -85,6 +97,29 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
         else:
             outcome = await self._reviews.decide(space, who, request.request_id, resolution)
         return outgoing.resolved(outcome)
+
+    async def EndSession(
+        self, request: pb.EndSessionRequest, context: Context
+    ) -> pb.EndSessionResponse:
+        """End a session, and check what it wrote."""
+        ended = await self._end_session(
+            caller().space, _credential(context), request.request_id, request.session_id
+        )
+        return outgoing.ended(ended)
+
+    async def SuggestAmendments(
+        self, request: pb.SuggestAmendmentsRequest, context: Context
+    ) -> pb.SuggestAmendmentsResponse:
+        """Suggest what memories may amend."""
+        fresh = request.consistency.at_least_as_fresh
+        found = await self._amendments(caller().space, request.memory_ids, fresh)
+        return pb.SuggestAmendmentsResponse(amendments=map(outgoing.amendment, found))
+
+    async def ListJudges(
+        self, request: pb.ListJudgesRequest, context: Context
+    ) -> pb.ListJudgesResponse:
+        """Say which judges answer."""
+        return outgoing.judges(self._models.states)
 
 
 def _credential(context: Context) -> Credential:

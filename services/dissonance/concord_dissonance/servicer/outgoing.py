@@ -1,18 +1,29 @@
 """Answers to replies."""
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any, cast
 
 from concord.dissonance.v1 import dissonance_pb2 as pb
-from concord.graph.v1 import conflict_pb2
+from concord.graph.v1 import conflict_pb2, session_pb2
 from concord.type.v1 import type_pb2
 
 from concord_dissonance.domain.sides import Kind
 from concord_dissonance.domain.statements import Coverage, Statement
-from concord_dissonance.domain.verdicts import Abstention, ConflictClass, Older, Span, Verdict
+from concord_dissonance.domain.verdicts import (
+    Abstention,
+    ConflictClass,
+    Judge,
+    Older,
+    Span,
+    Verdict,
+)
 from concord_dissonance.ports import PRINCIPAL, Shown
+from concord_dissonance.usecases.amendments import Amendment
+from concord_dissonance.usecases.ask_models import JudgeState
 from concord_dissonance.usecases.check import CheckAnswer
 from concord_dissonance.usecases.detect import Progress, Summary
+from concord_dissonance.usecases.end_session import Ended
 from concord_dissonance.usecases.record import Found
 from concord_dissonance.usecases.reviews import Listed, Outcome
 
@@ -149,6 +160,46 @@ def _number(prefix: str, word: Enum) -> Any:  # the contract's enums share no ty
 
 def _span(place: Span) -> conflict_pb2.Span:
     return conflict_pb2.Span(start=place.start, end=place.end)
+
+
+def ended(found: Ended) -> pb.EndSessionResponse:
+    """What a session left behind."""
+    return pb.EndSessionResponse(
+        session=cast(session_pb2.Session, found.session.shown),
+        status=status_of(found.check.coverage),
+        conflicts=map(conflict, found.check.found),
+        coverage=coverage(found.check.coverage),
+        recurring=[
+            pb.RecurringFact(item_id=each.item_id, proposal_number=each.proposal_number)
+            for each in found.recurring
+        ],
+        token=found.token,
+    )
+
+
+def amendment(found: Amendment) -> pb.Amendment:
+    """A memory that may amend a former one."""
+    return pb.Amendment(
+        newer_id=found.newer_id,
+        older_id=found.older_id,
+        similarity=found.similarity,
+        change=found.change,
+        proposal_number=found.proposal_number,
+    )
+
+
+def judges(states: Mapping[Judge, JudgeState]) -> pb.ListJudgesResponse:
+    """Whether the judges answer: those that need no model always do."""
+    reply = pb.ListJudgesResponse()
+    for judge in (Judge.STRUCTURAL, Judge.LEXICAL, *states):
+        state = states.get(judge, JudgeState())
+        said = reply.judges.add(
+            judge=_number("JUDGE", judge),
+            state=pb.JUDGE_STATE_DEAD if state.is_dead else pb.JUDGE_STATE_READY,
+        )
+        if state.asked is not None:
+            said.ask_time.FromMicroseconds(state.asked)
+    return reply
 
 
 def listed(found: Listed) -> pb.ListConflictsResponse:

@@ -8,10 +8,10 @@ from concord_chassis import deadline
 from concord_models.budget import Budget, BudgetSpent, Cost
 
 from concord_dissonance.domain.errors import JudgeUnavailable
-from concord_dissonance.domain.sides import Kind, Side
+from concord_dissonance.domain.sides import Kind, Micros, Side
 from concord_dissonance.domain.statements import Coverage
 from concord_dissonance.domain.verdicts import Abstained, Abstention, Judge, Verdict
-from concord_dissonance.ports import TextJudge
+from concord_dissonance.ports import Clock, TextJudge
 
 AT_ONCE = 4
 """Questions under way for one check."""
@@ -21,6 +21,14 @@ _SETTLED = frozenset({Abstained.NOT_ASSERTED, Abstained.OTHER_SCOPE, Abstained.U
 """Abstentions that say enough: there is nothing to compare, whoever is asked."""
 
 Said = Verdict | Abstention
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeState:
+    """When a model was asked last (µs, None for never), and whether it then gave no answer."""
+
+    asked: Micros | None = None
+    is_dead: bool = False
 
 
 @dataclass(slots=True)
@@ -50,9 +58,12 @@ class AskModels:
         judges: Sequence[TextJudge],
         budget: Callable[[str], Budget],
         remote_spaces: frozenset[str],
+        clock: Clock,
     ) -> None:
         """`remote_spaces`: those whose memories may go to an endpoint."""
         self._judges, self._budget, self._remote_spaces = judges, budget, remote_spaces
+        self._clock = clock
+        self.states: dict[Judge, JudgeState] = {each.kind: JudgeState() for each in judges}
 
     def begin(self, space: str, coverage: Coverage, *, is_dry: bool = False) -> Asking:
         """Begin a check: which models may see what the space holds."""
@@ -104,8 +115,11 @@ class AskModels:
             asking.failed[judge.kind] = "NO_TIME"
         if judge.kind not in asking.failed:
             try:
-                return await judge.judge(first, second, asking.budget)
+                said = await judge.judge(first, second, asking.budget)
+                self.states[judge.kind] = JudgeState(self._clock())
+                return said
             except JudgeUnavailable:
+                self.states[judge.kind] = JudgeState(self._clock(), is_dead=True)
                 asking.failed[judge.kind] = "UNAVAILABLE"
             except BudgetSpent:
                 asking.failed[judge.kind] = "BUDGET_SPENT"

@@ -1,4 +1,4 @@
-"""Follows graph's conflicts, so that proposals end with them and new findings are proposed."""
+"""Follows graph's changes: proposals end with their conflicts, and what is written is checked."""
 
 import asyncio
 from contextlib import suppress
@@ -6,37 +6,75 @@ from contextlib import suppress
 from concord_chassis.log import Logger
 
 from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
-from concord_dissonance.ports import ConflictFeed
+from concord_dissonance.ports import Feed, Heard
+from concord_dissonance.usecases.idle import EndIdleSessions
 from concord_dissonance.usecases.proposals import Proposals
+from concord_dissonance.usecases.triggers import Triggers
 
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 TOGETHER = 0.2
 """Seconds in which changes of a space are gathered: one look at it settles them all."""
+
+QUIET = 0.5
+"""Seconds in which what is written is gathered before it is followed."""
 
 AGAIN = 15.0
 """Seconds until a space with as many proposals as may wait is looked at again: of a rejection or an
 expiry no feed tells."""
 
 
+class Marked:
+    """Spaces that wait to be looked at."""
+
+    def __init__(self) -> None:
+        self._spaces: set[str] = set()
+        self._wake = asyncio.Event()
+
+    def add(self, space: str) -> None:
+        """Have a space looked at."""
+        self._spaces.add(space)
+        self._wake.set()
+
+    async def taken(self, gather: float, longest: float | None = None) -> set[str]:
+        """Wait for a space, gather what follows within some seconds, and take them all; none when
+        none came in the longest time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(longest):
+                await self._wake.wait()
+                await asyncio.sleep(gather)
+        self._wake.clear()
+        taken, self._spaces = self._spaces, set()
+        return taken
+
+
 class Follow:
     """The one follower. `run` it as a task and cancel that."""
 
-    def __init__(self, feed: ConflictFeed, proposals: Proposals, log: Logger) -> None:
-        self._feed, self._proposals, self._log = feed, proposals, log
-        self._changed: set[str] = set()
-        self._wake = asyncio.Event()
+    def __init__(
+        self,
+        feed: Feed,
+        proposals: Proposals,
+        triggers: Triggers,
+        idle: EndIdleSessions,
+        log: Logger,
+    ) -> None:
+        self._feed, self._log, self._idle = feed, log, idle
+        self._proposals, self._triggers = proposals, triggers
+        self._disputed, self._written = Marked(), Marked()
         self.is_following = False
 
     async def run(self) -> None:
         """Follows until cancelled, reconnecting when graph goes away."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._settle(), name="settle proposals")
+            group.create_task(self._catch_up(), name="follow what is written")
+            group.create_task(self._idle.run(), name="end idle sessions")
             wait = FIRST_WAIT
             while True:
                 try:
-                    async for space in self._feed.conflict_changes():
+                    async for heard in self._feed.heard():
                         wait = FIRST_WAIT
-                        self._hear(space)
+                        self._hear(heard)
                 except (ServiceUnavailable, ServiceRefused) as lost:
                     self._log.warning("feed lost", reason=str(lost), retry_in=wait)
                 finally:
@@ -44,23 +82,21 @@ class Follow:
                 await asyncio.sleep(wait)
                 wait = min(wait * 2, LONGEST_WAIT)
 
-    def _hear(self, space: str) -> None:
-        if space:
-            self._changed.add(space)
-            self._wake.set()
-        else:
+    def _hear(self, heard: Heard | None) -> None:
+        if heard is None:
             self.is_following = True
+            return
+        if heard.conflicts:
+            self._disputed.add(heard.space)
+        if heard.triggers:
+            self._written.add(heard.space)
 
     async def _settle(self) -> None:
         wait = FIRST_WAIT
         full: set[str] = set()
         while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(AGAIN):
-                    await self._wake.wait()
-                    await asyncio.sleep(TOGETHER)
-            self._wake.clear()
-            spaces, self._changed, full = sorted(self._changed | full), set(), set()
+            spaces = sorted(await self._disputed.taken(TOGETHER, AGAIN) | full)
+            full = set()
             for space in spaces:
                 try:
                     if await self._proposals.settle(space):
@@ -68,6 +104,19 @@ class Follow:
                     wait = FIRST_WAIT
                 except (ServiceUnavailable, ServiceRefused) as lost:
                     self._log.warning("proposals wait", space=space, reason=str(lost))
-                    self._hear(space)
+                    self._disputed.add(space)
+                    wait = min(wait * 2, LONGEST_WAIT)
+                    await asyncio.sleep(wait)
+
+    async def _catch_up(self) -> None:
+        wait = FIRST_WAIT
+        while True:
+            for space in sorted(await self._written.taken(QUIET)):
+                try:
+                    await self._triggers.catch_up(space)
+                    wait = FIRST_WAIT
+                except (ServiceUnavailable, ServiceRefused) as lost:
+                    self._log.warning("changes wait", space=space, reason=str(lost))
+                    self._written.add(space)
                     wait = min(wait * 2, LONGEST_WAIT)
                     await asyncio.sleep(wait)

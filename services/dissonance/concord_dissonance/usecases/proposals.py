@@ -46,7 +46,9 @@ class Proposals:
             return await self._open(space, unnamed, MOST_PENDING - len(waiting))
 
     async def _stands(self, space: str, proposal: Proposal, conflict: Conflict | None) -> bool:
-        """Whether a proposal waits on: else it is withdrawn."""
+        """Whether a proposal waits on: else it is withdrawn. Of a suggestion it does."""
+        if proposal.suggestion:
+            return True
         if conflict is not None and conflict.etag == proposal.conflict_etag:
             return True
         reviewed = conflict is not None and conflict.state is State.CONFIRMED

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from concord_governance.domain.actions import conflict_of
+from concord_governance.domain.actions import conflict_of, kind_of
 from concord_governance.domain.errors import SafeguardViolation
-from concord_governance.domain.proposals import Json, Trigger
+from concord_governance.domain.proposals import Json, Kind, Trigger
 
 DISSONANCE: Final = "dissonance"
 """Its principal, and the issuer of its tokens."""
@@ -72,7 +72,8 @@ def demand_trigger(
     grounds = {
         Trigger.DISSONANCE: conflict_id,
         Trigger.SESSION_END: session_id,
-        Trigger.PROACTIVE: conflict_id or session_id,
+        # Of an amendment the ground is the pair itself, which the action names.
+        Trigger.PROACTIVE: conflict_id or session_id or kind_of(action) == Kind.ADD_LINEAGE,
     }
     if not grounds[trigger]:
         raise SafeguardViolation(f"a proposal of the trigger {trigger.name} names what caused it")

@@ -193,7 +193,7 @@ class ConflictsRecorded:
 
 @dataclass(frozen=True, slots=True)
 class SessionEnded:
-    """A session, ended."""
+    """A session, ended unless it goes on."""
 
     session: Session
     shown = ()

@@ -49,6 +49,7 @@ class ServiceRecord(StrEnum):
     """What a record of a service is about: at most one of each in a space."""
 
     JUDGED_POSITION = "judged_position"
+    TRIGGERS_POSITION = "triggers_position"
     MODEL_SPEND = "model_spend"
 
 

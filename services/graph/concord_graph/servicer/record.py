@@ -8,11 +8,17 @@ import grpc
 from concord.graph.v1 import record_pb2, record_pb2_grpc
 from concord_chassis.identity import caller
 
+from concord_graph.ports import ServiceRecord
 from concord_graph.servicer.outgoing import stamp
 from concord_graph.usecases.queries import Queries
-from concord_graph.usecases.records import Records, Sums
+from concord_graph.usecases.records import JudgedPosition, Records, Sums
 
 Context = grpc.aio.ServicerContext[Any, Any]
+
+_KINDS = {
+    record_pb2.POSITION_KIND_UNSPECIFIED: ServiceRecord.JUDGED_POSITION,
+    record_pb2.POSITION_KIND_TRIGGERS: ServiceRecord.TRIGGERS_POSITION,
+}
 
 
 class RecordServicer(record_pb2_grpc.RecordServiceServicer):
@@ -26,7 +32,7 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
         self, request: record_pb2.GetJudgedPositionRequest, context: Context
     ) -> record_pb2.GetJudgedPositionResponse:
         """Read how far the space was judged."""
-        found = await self._records.judged_position(caller().space)
+        found = await self._records.judged_position(caller().space, _KINDS[request.kind])
         position = record_pb2.JudgedPosition(token=found.token, judge_version=found.judge_version)
         return record_pb2.GetJudgedPositionResponse(position=position, etag=found.etag)
 
@@ -34,9 +40,10 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
         self, request: record_pb2.PutJudgedPositionRequest, context: Context
     ) -> record_pb2.PutJudgedPositionResponse:
         """Store how far the space was judged."""
-        position = request.position
+        said = request.position
+        position = JudgedPosition(said.token, said.judge_version, request.etag)
         etag = await self._records.put_judged_position(
-            caller().space, position.token, position.judge_version, request.etag
+            caller().space, position, _KINDS[request.kind]
         )
         return record_pb2.PutJudgedPositionResponse(etag=etag)
 

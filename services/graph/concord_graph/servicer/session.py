@@ -32,7 +32,11 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
     ) -> session_pb2.EndSessionResponse:
         """End a session."""
         await self._queries.flush()  # what used it before its end must not begin it anew
-        command = partial(end_session, session_id=request.session_id)
+        command = partial(
+            end_session,
+            session_id=request.session_id,
+            last_use_time=incoming.instant(request, "last_use_time"),
+        )
         done = await execute(self._commands, request, command)
         return session_pb2.EndSessionResponse(
             session=outgoing.session(done.result.session),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -30,16 +30,23 @@ class Records:
         self._store = store
         self._clock = clock
 
-    async def judged_position(self, space: str) -> JudgedPosition:
-        """Return how far a space was judged."""
+    async def judged_position(
+        self, space: str, kind: ServiceRecord = ServiceRecord.JUDGED_POSITION
+    ) -> JudgedPosition:
+        """Return how far a space was judged, or its changes followed."""
 
         async def work(tx: Reads) -> JudgedPosition:
-            return JudgedPosition(**await tx.service_record(ServiceRecord.JUDGED_POSITION))
+            return JudgedPosition(**await tx.service_record(kind))
 
         return await self._store.read(space, work)
 
-    async def put_judged_position(self, space: str, token: str, judge: str, etag: str) -> str:
-        """Store how far a space was judged; return the new etag.
+    async def put_judged_position(
+        self,
+        space: str,
+        position: JudgedPosition,
+        kind: ServiceRecord = ServiceRecord.JUDGED_POSITION,
+    ) -> str:
+        """Store a position whose etag is that of the stored one; return the new etag.
 
         Raises:
             EtagMismatch: the stored one has another etag.
@@ -47,12 +54,12 @@ class Records:
 
         async def work(tx: Writes) -> str:
             _demand_space(tx)
-            stored = await tx.service_record(ServiceRecord.JUDGED_POSITION)
-            if stored.get("etag", "") != etag:
-                raise EtagMismatch(ServiceRecord.JUDGED_POSITION)
-            body = {"token": token, "judge_version": judge, "etag": uuid4().hex}
-            await tx.put_service_record(ServiceRecord.JUDGED_POSITION, body)
-            return body["etag"]
+            stored = await tx.service_record(kind)
+            if stored.get("etag", "") != position.etag:
+                raise EtagMismatch(kind)
+            body = asdict(replace(position, etag=uuid4().hex))
+            await tx.put_service_record(kind, body)
+            return str(body["etag"])
 
         return await self._store.write(space, work)
 

@@ -5,6 +5,7 @@ Dissonance: where the memory disagrees with itself."""
 
 from collections import abc as _abc
 from concord.graph.v1 import conflict_pb2 as _conflict_pb2
+from concord.graph.v1 import session_pb2 as _session_pb2
 from concord.type.v1 import type_pb2 as _type_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -109,6 +110,30 @@ REVIEW_ACTION_RECLASSIFY: ReviewAction.ValueType  # 4
 REVIEW_ACTION_REOPEN: ReviewAction.ValueType  # 5
 """Takes the last review or resolution back."""
 Global___ReviewAction: _TypeAlias = ReviewAction  # noqa: Y015
+
+class _JudgeState:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _JudgeStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JudgeState.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    JUDGE_STATE_UNSPECIFIED: _JudgeState.ValueType  # 0
+    """Never sent."""
+    JUDGE_STATE_READY: _JudgeState.ValueType  # 1
+    """It answers, or nobody has asked it yet."""
+    JUDGE_STATE_DEAD: _JudgeState.ValueType  # 2
+    """It gave no usable answer the last time: checks are DEGRADED."""
+
+class JudgeState(_JudgeState, metaclass=_JudgeStateEnumTypeWrapper):
+    """Whether a judge answers."""
+
+JUDGE_STATE_UNSPECIFIED: JudgeState.ValueType  # 0
+"""Never sent."""
+JUDGE_STATE_READY: JudgeState.ValueType  # 1
+"""It answers, or nobody has asked it yet."""
+JUDGE_STATE_DEAD: JudgeState.ValueType  # 2
+"""It gave no usable answer the last time: checks are DEGRADED."""
+Global___JudgeState: _TypeAlias = JudgeState  # noqa: Y015
 
 @_typing.final
 class Coverage(_message.Message):
@@ -933,3 +958,278 @@ class ResolveDissonanceResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ResolveDissonanceResponse: _TypeAlias = ResolveDissonanceResponse  # noqa: Y015
+
+@_typing.final
+class EndSessionRequest(_message.Message):
+    """Names a session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """The caller's id of this request, 1 to 128 characters."""
+    session_id: _builtins.str
+    """Which; ITEM_NOT_FOUND when it was never used."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        session_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EndSessionRequest: _TypeAlias = EndSessionRequest  # noqa: Y015
+
+@_typing.final
+class EndSessionResponse(_message.Message):
+    """What the session left behind."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    CONFLICTS_FIELD_NUMBER: _builtins.int
+    COVERAGE_FIELD_NUMBER: _builtins.int
+    RECURRING_FIELD_NUMBER: _builtins.int
+    TOKEN_FIELD_NUMBER: _builtins.int
+    status: Global___CheckStatus.ValueType
+    """How the check of what it wrote went: its facts, plans and reflections, and the edges that changed while it
+    lasted.
+    """
+    token: _builtins.str
+    """Freshness token of the last write."""
+    @_builtins.property
+    def session(self) -> _session_pb2.Session:
+        """Its record."""
+
+    @_builtins.property
+    def conflicts(self) -> _containers.RepeatedCompositeFieldContainer[_conflict_pb2.Conflict]:
+        """What disagrees with what it wrote, the surest first."""
+
+    @_builtins.property
+    def coverage(self) -> Global___Coverage:
+        """What the check covered."""
+
+    @_builtins.property
+    def recurring(self) -> _containers.RepeatedCompositeFieldContainer[Global___RecurringFact]:
+        """Facts that each of the last five ended sessions stated, proposed to become constitutive."""
+
+    def __init__(
+        self,
+        *,
+        session: _session_pb2.Session | None = ...,
+        status: Global___CheckStatus.ValueType = ...,
+        conflicts: _abc.Iterable[_conflict_pb2.Conflict] | None = ...,
+        coverage: Global___Coverage | None = ...,
+        recurring: _abc.Iterable[Global___RecurringFact] | None = ...,
+        token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["coverage", b"coverage", "session", b"session"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflicts", b"conflicts", "coverage", b"coverage", "recurring", b"recurring", "session", b"session", "status", b"status", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EndSessionResponse: _TypeAlias = EndSessionResponse  # noqa: Y015
+
+@_typing.final
+class RecurringFact(_message.Message):
+    """A fact that recurs, and its proposal."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ITEM_ID_FIELD_NUMBER: _builtins.int
+    PROPOSAL_NUMBER_FIELD_NUMBER: _builtins.int
+    item_id: _builtins.str
+    """A memory or an edge."""
+    proposal_number: _builtins.int
+    """The number of the proposal that makes it constitutive."""
+    def __init__(
+        self,
+        *,
+        item_id: _builtins.str = ...,
+        proposal_number: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["item_id", b"item_id", "proposal_number", b"proposal_number"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecurringFact: _TypeAlias = RecurringFact  # noqa: Y015
+
+@_typing.final
+class SuggestAmendmentsRequest(_message.Message):
+    """Names memories."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    MEMORY_IDS_FIELD_NUMBER: _builtins.int
+    CONSISTENCY_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """The caller's id of this request, 1 to 128 characters."""
+    @_builtins.property
+    def memory_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Which memories, 1 to 256; one that is gone or superseded has no suggestions."""
+
+    @_builtins.property
+    def consistency(self) -> _type_pb2.Consistency:
+        """How fresh the index must be; the call waits for it up to its deadline."""
+
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        memory_ids: _abc.Iterable[_builtins.str] | None = ...,
+        consistency: _type_pb2.Consistency | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["consistency", b"consistency"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["consistency", b"consistency", "memory_ids", b"memory_ids", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SuggestAmendmentsRequest: _TypeAlias = SuggestAmendmentsRequest  # noqa: Y015
+
+@_typing.final
+class SuggestAmendmentsResponse(_message.Message):
+    """What the memories may amend."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AMENDMENTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def amendments(self) -> _containers.RepeatedCompositeFieldContainer[Global___Amendment]:
+        """By memory in the order asked for, the most similar first; at most three for one memory."""
+
+    def __init__(
+        self,
+        *,
+        amendments: _abc.Iterable[Global___Amendment] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["amendments", b"amendments"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SuggestAmendmentsResponse: _TypeAlias = SuggestAmendmentsResponse  # noqa: Y015
+
+@_typing.final
+class Amendment(_message.Message):
+    """A memory that may amend a former one. Nothing is written until the proposal is approved, or until somebody
+    adds the lineage.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NEWER_ID_FIELD_NUMBER: _builtins.int
+    OLDER_ID_FIELD_NUMBER: _builtins.int
+    SIMILARITY_FIELD_NUMBER: _builtins.int
+    CHANGE_FIELD_NUMBER: _builtins.int
+    PROPOSAL_NUMBER_FIELD_NUMBER: _builtins.int
+    newer_id: _builtins.str
+    """The memory that was asked about."""
+    older_id: _builtins.str
+    """The former one."""
+    similarity: _builtins.float
+    """Share of the words that stay in their order, in [0.8, 1]."""
+    change: _builtins.str
+    """What changed, e.g. "40,000" became "45,000"."""
+    proposal_number: _builtins.int
+    """The number of the proposal of AMENDS; 0 when there is none, such as in a space without genesis."""
+    def __init__(
+        self,
+        *,
+        newer_id: _builtins.str = ...,
+        older_id: _builtins.str = ...,
+        similarity: _builtins.float = ...,
+        change: _builtins.str = ...,
+        proposal_number: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "newer_id", b"newer_id", "older_id", b"older_id", "proposal_number", b"proposal_number", "similarity", b"similarity"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Amendment: _TypeAlias = Amendment  # noqa: Y015
+
+@_typing.final
+class ListJudgesRequest(_message.Message):
+    """Asks for the judges."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListJudgesRequest: _TypeAlias = ListJudgesRequest  # noqa: Y015
+
+@_typing.final
+class ListJudgesResponse(_message.Message):
+    """The judges."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JUDGES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def judges(self) -> _containers.RepeatedCompositeFieldContainer[Global___JudgeStatus]:
+        """In the order in which they are asked."""
+
+    def __init__(
+        self,
+        *,
+        judges: _abc.Iterable[Global___JudgeStatus] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["judges", b"judges"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListJudgesResponse: _TypeAlias = ListJudgesResponse  # noqa: Y015
+
+@_typing.final
+class JudgeStatus(_message.Message):
+    """Whether a judge answers."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JUDGE_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    ASK_TIME_FIELD_NUMBER: _builtins.int
+    judge: _conflict_pb2.Judge.ValueType
+    """Which."""
+    state: Global___JudgeState.ValueType
+    """How it stands."""
+    @_builtins.property
+    def ask_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was asked last; absent for one that nobody asked yet, and for those that need no model."""
+
+    def __init__(
+        self,
+        *,
+        judge: _conflict_pb2.Judge.ValueType = ...,
+        state: Global___JudgeState.ValueType = ...,
+        ask_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ask_time", b"ask_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ask_time", b"ask_time", "judge", b"judge", "state", b"state"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___JudgeStatus: _TypeAlias = JudgeStatus  # noqa: Y015

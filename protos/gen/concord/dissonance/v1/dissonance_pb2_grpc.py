@@ -69,6 +69,21 @@ class DissonanceServiceStub:
                 request_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ResolveDissonanceRequest.SerializeToString,
                 response_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ResolveDissonanceResponse.FromString,
                 _registered_method=True)
+        self.EndSession = channel.unary_unary(
+                '/concord.dissonance.v1.DissonanceService/EndSession',
+                request_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.EndSessionRequest.SerializeToString,
+                response_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.EndSessionResponse.FromString,
+                _registered_method=True)
+        self.SuggestAmendments = channel.unary_unary(
+                '/concord.dissonance.v1.DissonanceService/SuggestAmendments',
+                request_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.SuggestAmendmentsRequest.SerializeToString,
+                response_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.SuggestAmendmentsResponse.FromString,
+                _registered_method=True)
+        self.ListJudges = channel.unary_unary(
+                '/concord.dissonance.v1.DissonanceService/ListJudges',
+                request_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ListJudgesRequest.SerializeToString,
+                response_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ListJudgesResponse.FromString,
+                _registered_method=True)
 
 
 class DissonanceServiceServicer:
@@ -124,6 +139,29 @@ class DissonanceServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def EndSession(self, request, context):
+        """Ends a session in graph, checks what it wrote, and proposes that facts which recur become constitutive. A
+        session that graph ends otherwise, or that was idle for 30 minutes, is followed by the same.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SuggestAmendments(self, request, context):
+        """Compares memories with former ones of which they are small edits, and proposes AMENDS for these, each pair
+        once, while fewer than five suggestions wait. It happens by itself after a write, but not after an import.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListJudges(self, request, context):
+        """Says which judges are configured and whether each answers.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_DissonanceServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -156,6 +194,21 @@ def add_DissonanceServiceServicer_to_server(servicer, server):
                     servicer.ResolveDissonance,
                     request_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ResolveDissonanceRequest.FromString,
                     response_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ResolveDissonanceResponse.SerializeToString,
+            ),
+            'EndSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.EndSession,
+                    request_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.EndSessionRequest.FromString,
+                    response_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.EndSessionResponse.SerializeToString,
+            ),
+            'SuggestAmendments': grpc.unary_unary_rpc_method_handler(
+                    servicer.SuggestAmendments,
+                    request_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.SuggestAmendmentsRequest.FromString,
+                    response_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.SuggestAmendmentsResponse.SerializeToString,
+            ),
+            'ListJudges': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListJudges,
+                    request_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ListJudgesRequest.FromString,
+                    response_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ListJudgesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -325,6 +378,87 @@ class DissonanceService:
             '/concord.dissonance.v1.DissonanceService/ResolveDissonance',
             concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ResolveDissonanceRequest.SerializeToString,
             concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ResolveDissonanceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EndSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.dissonance.v1.DissonanceService/EndSession',
+            concord_dot_dissonance_dot_v1_dot_dissonance__pb2.EndSessionRequest.SerializeToString,
+            concord_dot_dissonance_dot_v1_dot_dissonance__pb2.EndSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SuggestAmendments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.dissonance.v1.DissonanceService/SuggestAmendments',
+            concord_dot_dissonance_dot_v1_dot_dissonance__pb2.SuggestAmendmentsRequest.SerializeToString,
+            concord_dot_dissonance_dot_v1_dot_dissonance__pb2.SuggestAmendmentsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListJudges(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.dissonance.v1.DissonanceService/ListJudges',
+            concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ListJudgesRequest.SerializeToString,
+            concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ListJudgesResponse.FromString,
             options,
             channel_credentials,
             insecure,

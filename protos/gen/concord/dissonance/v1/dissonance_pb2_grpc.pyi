@@ -56,6 +56,16 @@ class DissonanceServiceStub:
     """Resolves a conflict, or two items that have none yet. With a constitutive side it opens a BILATERAL
     proposal instead, and the reply names it.
     """
+    EndSession: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.EndSessionRequest, _dissonance_pb2.EndSessionResponse]
+    """Ends a session in graph, checks what it wrote, and proposes that facts which recur become constitutive. A
+    session that graph ends otherwise, or that was idle for 30 minutes, is followed by the same.
+    """
+    SuggestAmendments: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.SuggestAmendmentsRequest, _dissonance_pb2.SuggestAmendmentsResponse]
+    """Compares memories with former ones of which they are small edits, and proposes AMENDS for these, each pair
+    once, while fewer than five suggestions wait. It happens by itself after a write, but not after an import.
+    """
+    ListJudges: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.ListJudgesRequest, _dissonance_pb2.ListJudgesResponse]
+    """Says which judges are configured and whether each answers."""
 
 @_typing.type_check_only
 class DissonanceServiceAsyncStub(DissonanceServiceStub):
@@ -85,6 +95,16 @@ class DissonanceServiceAsyncStub(DissonanceServiceStub):
     """Resolves a conflict, or two items that have none yet. With a constitutive side it opens a BILATERAL
     proposal instead, and the reply names it.
     """
+    EndSession: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.EndSessionRequest, _dissonance_pb2.EndSessionResponse]  # type: ignore[assignment]
+    """Ends a session in graph, checks what it wrote, and proposes that facts which recur become constitutive. A
+    session that graph ends otherwise, or that was idle for 30 minutes, is followed by the same.
+    """
+    SuggestAmendments: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.SuggestAmendmentsRequest, _dissonance_pb2.SuggestAmendmentsResponse]  # type: ignore[assignment]
+    """Compares memories with former ones of which they are small edits, and proposes AMENDS for these, each pair
+    once, while fewer than five suggestions wait. It happens by itself after a write, but not after an import.
+    """
+    ListJudges: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.ListJudgesRequest, _dissonance_pb2.ListJudgesResponse]  # type: ignore[assignment]
+    """Says which judges are configured and whether each answers."""
 
 class DissonanceServiceServicer(metaclass=_abc_1.ABCMeta):
     """Finds pairs of statements that disagree, judges them, and records what it found as conflicts in graph. It
@@ -147,5 +167,33 @@ class DissonanceServiceServicer(metaclass=_abc_1.ABCMeta):
         """Resolves a conflict, or two items that have none yet. With a constitutive side it opens a BILATERAL
         proposal instead, and the reply names it.
         """
+
+    @_abc_1.abstractmethod
+    def EndSession(
+        self,
+        request: _dissonance_pb2.EndSessionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_dissonance_pb2.EndSessionResponse, _abc.Awaitable[_dissonance_pb2.EndSessionResponse]]:
+        """Ends a session in graph, checks what it wrote, and proposes that facts which recur become constitutive. A
+        session that graph ends otherwise, or that was idle for 30 minutes, is followed by the same.
+        """
+
+    @_abc_1.abstractmethod
+    def SuggestAmendments(
+        self,
+        request: _dissonance_pb2.SuggestAmendmentsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_dissonance_pb2.SuggestAmendmentsResponse, _abc.Awaitable[_dissonance_pb2.SuggestAmendmentsResponse]]:
+        """Compares memories with former ones of which they are small edits, and proposes AMENDS for these, each pair
+        once, while fewer than five suggestions wait. It happens by itself after a write, but not after an import.
+        """
+
+    @_abc_1.abstractmethod
+    def ListJudges(
+        self,
+        request: _dissonance_pb2.ListJudgesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_dissonance_pb2.ListJudgesResponse, _abc.Awaitable[_dissonance_pb2.ListJudgesResponse]]:
+        """Says which judges are configured and whether each answers."""
 
 def add_DissonanceServiceServicer_to_server(servicer: DissonanceServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

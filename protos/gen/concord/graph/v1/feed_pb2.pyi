@@ -389,6 +389,7 @@ class Change(_message.Message):
     IMPORTED_FIELD_NUMBER: _builtins.int
     RESTORE_GRANT_FIELD_NUMBER: _builtins.int
     REVOCATION_FIELD_NUMBER: _builtins.int
+    METHOD_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     """Its place in the space, from 1."""
     item_id: _builtins.str
@@ -409,6 +410,10 @@ class Change(_message.Message):
     """For the change of type IMPORTED: the restore grant under which all earlier changes were imported."""
     revocation: _builtins.bytes
     """For the change of type REVOKED: the envelope that the principal signed, byte for byte."""
+    method: _builtins.str
+    """The method through which it was asked for, e.g. "BatchAddMemories"; empty for a change that came with an
+    import, and for Concord's own.
+    """
     @_builtins.property
     def record_time(self) -> _timestamp_pb2.Timestamp:
         """When it was recorded; never earlier than the change before. All changes of one request, or of one
@@ -435,10 +440,11 @@ class Change(_message.Message):
         imported: _builtins.bool = ...,
         restore_grant: _builtins.bytes = ...,
         revocation: _builtins.bytes = ...,
+        method: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "record_time", b"record_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "digest", b"digest", "imported", b"imported", "item_id", b"item_id", "item_kind", b"item_kind", "record_time", b"record_time", "restore_grant", b"restore_grant", "revision", b"revision", "revocation", b"revocation", "seq", b"seq", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "digest", b"digest", "imported", b"imported", "item_id", b"item_id", "item_kind", b"item_kind", "method", b"method", "record_time", b"record_time", "restore_grant", b"restore_grant", "revision", b"revision", "revocation", b"revocation", "seq", b"seq", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -26,7 +26,7 @@ from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63oncord/graph/v1/record.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"K\n\x0eJudgedPosition\x12\x1a\n\x05token\x18\x01 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12\x1d\n\rjudge_version\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"\x1a\n\x18GetJudgedPositionRequest\"]\n\x19GetJudgedPositionResponse\x12\x32\n\x08position\x18\x01 \x01(\x0b\x32 .concord.graph.v1.JudgedPosition\x12\x0c\n\x04\x65tag\x18\x02 \x01(\t\"l\n\x18PutJudgedPositionRequest\x12:\n\x08position\x18\x01 \x01(\x0b\x32 .concord.graph.v1.JudgedPositionB\x06\xca\xf3\x18\x02\x08\x01\x12\x14\n\x04\x65tag\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\")\n\x19PutJudgedPositionResponse\x12\x0c\n\x04\x65tag\x18\x01 \x01(\t\"\x89\x01\n\nModelSpend\x12\'\n\x05\x63\x61lls\x18\x01 \x01(\x03\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\xa2\x94\x1am\xc2\x11\x00\x00\x00\xa2\x94\x1amB\x12(\n\x06tokens\x18\x02 \x01(\x03\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\xa2\x94\x1am\xc2\x11\x00\x00\x00\xa2\x94\x1amB\x12(\n\x06micros\x18\x03 \x01(\x03\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\xa2\x94\x1am\xc2\x11\x00\x00\x00\xa2\x94\x1amB\"p\n\x14\x41\x64\x64ModelSpendRequest\x12+\n\x05spend\x18\x01 \x01(\x0b\x32\x1c.concord.graph.v1.ModelSpend\x12+\n\x05limit\x18\x02 \x01(\x0b\x32\x1c.concord.graph.v1.ModelSpend\"S\n\x15\x41\x64\x64ModelSpendResponse\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x01 \x01(\x08\x12+\n\x05total\x18\x02 \x01(\x0b\x32\x1c.concord.graph.v1.ModelSpend\"0\n\x12ListCoReadsRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\"s\n\x06\x43oRead\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x10\n\x08other_id\x18\x02 \x01(\t\x12\x15\n\rsession_count\x18\x03 \x01(\x05\x12-\n\tlast_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"A\n\x13ListCoReadsResponse\x12*\n\x08\x63o_reads\x18\x01 \x03(\x0b\x32\x18.concord.graph.v1.CoRead\"s\n\x13ListRestatedRequest\x12*\n\x0bsession_ids\x18\x01 \x03(\tB\x15\xca\xf3\x18\x11\x12\x07\x08\x01\x10\x80\x01(\x01\"\x06\x08\x01\x10\x14\x18\x01\x12\x30\n\x0eleast_sessions\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x34@\"2\n\x08Restated\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x13\n\x0bsession_ids\x18\x02 \x03(\t\"D\n\x14ListRestatedResponse\x12,\n\x08memories\x18\x01 \x03(\x0b\x32\x1a.concord.graph.v1.Restated2\xe2\x04\n\rRecordService\x12~\n\x11GetJudgedPosition\x12*.concord.graph.v1.GetJudgedPositionRequest\x1a+.concord.graph.v1.GetJudgedPositionResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12~\n\x11PutJudgedPosition\x12*.concord.graph.v1.PutJudgedPositionRequest\x1a+.concord.graph.v1.PutJudgedPositionResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12r\n\rAddModelSpend\x12&.concord.graph.v1.AddModelSpendRequest\x1a\'.concord.graph.v1.AddModelSpendResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12l\n\x0bListCoReads\x12$.concord.graph.v1.ListCoReadsRequest\x1a%.concord.graph.v1.ListCoReadsResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12o\n\x0cListRestated\x12%.concord.graph.v1.ListRestatedRequest\x1a&.concord.graph.v1.ListRestatedResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:allb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63oncord/graph/v1/record.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"K\n\x0eJudgedPosition\x12\x1a\n\x05token\x18\x01 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12\x1d\n\rjudge_version\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"P\n\x18GetJudgedPositionRequest\x12\x34\n\x04kind\x18\x01 \x01(\x0e\x32\x1e.concord.graph.v1.PositionKindB\x06\xca\xf3\x18\x02\x30\x01\"]\n\x19GetJudgedPositionResponse\x12\x32\n\x08position\x18\x01 \x01(\x0b\x32 .concord.graph.v1.JudgedPosition\x12\x0c\n\x04\x65tag\x18\x02 \x01(\t\"\xa2\x01\n\x18PutJudgedPositionRequest\x12:\n\x08position\x18\x01 \x01(\x0b\x32 .concord.graph.v1.JudgedPositionB\x06\xca\xf3\x18\x02\x08\x01\x12\x14\n\x04\x65tag\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x34\n\x04kind\x18\x03 \x01(\x0e\x32\x1e.concord.graph.v1.PositionKindB\x06\xca\xf3\x18\x02\x30\x01\")\n\x19PutJudgedPositionResponse\x12\x0c\n\x04\x65tag\x18\x01 \x01(\t\"\x89\x01\n\nModelSpend\x12\'\n\x05\x63\x61lls\x18\x01 \x01(\x03\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\xa2\x94\x1am\xc2\x11\x00\x00\x00\xa2\x94\x1amB\x12(\n\x06tokens\x18\x02 \x01(\x03\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\xa2\x94\x1am\xc2\x11\x00\x00\x00\xa2\x94\x1amB\x12(\n\x06micros\x18\x03 \x01(\x03\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\xa2\x94\x1am\xc2\x11\x00\x00\x00\xa2\x94\x1amB\"p\n\x14\x41\x64\x64ModelSpendRequest\x12+\n\x05spend\x18\x01 \x01(\x0b\x32\x1c.concord.graph.v1.ModelSpend\x12+\n\x05limit\x18\x02 \x01(\x0b\x32\x1c.concord.graph.v1.ModelSpend\"S\n\x15\x41\x64\x64ModelSpendResponse\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x01 \x01(\x08\x12+\n\x05total\x18\x02 \x01(\x0b\x32\x1c.concord.graph.v1.ModelSpend\"0\n\x12ListCoReadsRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\"s\n\x06\x43oRead\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x10\n\x08other_id\x18\x02 \x01(\t\x12\x15\n\rsession_count\x18\x03 \x01(\x05\x12-\n\tlast_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"A\n\x13ListCoReadsResponse\x12*\n\x08\x63o_reads\x18\x01 \x03(\x0b\x32\x18.concord.graph.v1.CoRead\"s\n\x13ListRestatedRequest\x12*\n\x0bsession_ids\x18\x01 \x03(\tB\x15\xca\xf3\x18\x11\x12\x07\x08\x01\x10\x80\x01(\x01\"\x06\x08\x01\x10\x14\x18\x01\x12\x30\n\x0eleast_sessions\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x34@\"2\n\x08Restated\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x13\n\x0bsession_ids\x18\x02 \x03(\t\"D\n\x14ListRestatedResponse\x12,\n\x08memories\x18\x01 \x03(\x0b\x32\x1a.concord.graph.v1.Restated*I\n\x0cPositionKind\x12\x1d\n\x19POSITION_KIND_UNSPECIFIED\x10\x00\x12\x1a\n\x16POSITION_KIND_TRIGGERS\x10\x01\x32\xe2\x04\n\rRecordService\x12~\n\x11GetJudgedPosition\x12*.concord.graph.v1.GetJudgedPositionRequest\x1a+.concord.graph.v1.GetJudgedPositionResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12~\n\x11PutJudgedPosition\x12*.concord.graph.v1.PutJudgedPositionRequest\x1a+.concord.graph.v1.PutJudgedPositionResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12r\n\rAddModelSpend\x12&.concord.graph.v1.AddModelSpendRequest\x1a\'.concord.graph.v1.AddModelSpendResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12l\n\x0bListCoReads\x12$.concord.graph.v1.ListCoReadsRequest\x1a%.concord.graph.v1.ListCoReadsResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12o\n\x0cListRestated\x12%.concord.graph.v1.ListRestatedRequest\x1a&.concord.graph.v1.ListRestatedResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:allb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,10 +37,14 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_JUDGEDPOSITION'].fields_by_name['token']._serialized_options = b'\312\363\030\007\022\005\020\200\020(\001'
   _globals['_JUDGEDPOSITION'].fields_by_name['judge_version']._loaded_options = None
   _globals['_JUDGEDPOSITION'].fields_by_name['judge_version']._serialized_options = b'\312\363\030\002H\003'
+  _globals['_GETJUDGEDPOSITIONREQUEST'].fields_by_name['kind']._loaded_options = None
+  _globals['_GETJUDGEDPOSITIONREQUEST'].fields_by_name['kind']._serialized_options = b'\312\363\030\0020\001'
   _globals['_PUTJUDGEDPOSITIONREQUEST'].fields_by_name['position']._loaded_options = None
   _globals['_PUTJUDGEDPOSITIONREQUEST'].fields_by_name['position']._serialized_options = b'\312\363\030\002\010\001'
   _globals['_PUTJUDGEDPOSITIONREQUEST'].fields_by_name['etag']._loaded_options = None
   _globals['_PUTJUDGEDPOSITIONREQUEST'].fields_by_name['etag']._serialized_options = b'\312\363\030\002H\003'
+  _globals['_PUTJUDGEDPOSITIONREQUEST'].fields_by_name['kind']._loaded_options = None
+  _globals['_PUTJUDGEDPOSITIONREQUEST'].fields_by_name['kind']._serialized_options = b'\312\363\030\0020\001'
   _globals['_MODELSPEND'].fields_by_name['calls']._loaded_options = None
   _globals['_MODELSPEND'].fields_by_name['calls']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\242\224\032m\302\021\000\000\000\242\224\032mB'
   _globals['_MODELSPEND'].fields_by_name['tokens']._loaded_options = None
@@ -63,34 +67,36 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RECORDSERVICE'].methods_by_name['ListCoReads']._serialized_options = b'\332\363\030\014\n\nrecord:all'
   _globals['_RECORDSERVICE'].methods_by_name['ListRestated']._loaded_options = None
   _globals['_RECORDSERVICE'].methods_by_name['ListRestated']._serialized_options = b'\332\363\030\014\n\nrecord:all'
+  _globals['_POSITIONKIND']._serialized_start=1388
+  _globals['_POSITIONKIND']._serialized_end=1461
   _globals['_JUDGEDPOSITION']._serialized_start=114
   _globals['_JUDGEDPOSITION']._serialized_end=189
   _globals['_GETJUDGEDPOSITIONREQUEST']._serialized_start=191
-  _globals['_GETJUDGEDPOSITIONREQUEST']._serialized_end=217
-  _globals['_GETJUDGEDPOSITIONRESPONSE']._serialized_start=219
-  _globals['_GETJUDGEDPOSITIONRESPONSE']._serialized_end=312
-  _globals['_PUTJUDGEDPOSITIONREQUEST']._serialized_start=314
-  _globals['_PUTJUDGEDPOSITIONREQUEST']._serialized_end=422
-  _globals['_PUTJUDGEDPOSITIONRESPONSE']._serialized_start=424
-  _globals['_PUTJUDGEDPOSITIONRESPONSE']._serialized_end=465
-  _globals['_MODELSPEND']._serialized_start=468
-  _globals['_MODELSPEND']._serialized_end=605
-  _globals['_ADDMODELSPENDREQUEST']._serialized_start=607
-  _globals['_ADDMODELSPENDREQUEST']._serialized_end=719
-  _globals['_ADDMODELSPENDRESPONSE']._serialized_start=721
-  _globals['_ADDMODELSPENDRESPONSE']._serialized_end=804
-  _globals['_LISTCOREADSREQUEST']._serialized_start=806
-  _globals['_LISTCOREADSREQUEST']._serialized_end=854
-  _globals['_COREAD']._serialized_start=856
-  _globals['_COREAD']._serialized_end=971
-  _globals['_LISTCOREADSRESPONSE']._serialized_start=973
-  _globals['_LISTCOREADSRESPONSE']._serialized_end=1038
-  _globals['_LISTRESTATEDREQUEST']._serialized_start=1040
-  _globals['_LISTRESTATEDREQUEST']._serialized_end=1155
-  _globals['_RESTATED']._serialized_start=1157
-  _globals['_RESTATED']._serialized_end=1207
-  _globals['_LISTRESTATEDRESPONSE']._serialized_start=1209
-  _globals['_LISTRESTATEDRESPONSE']._serialized_end=1277
-  _globals['_RECORDSERVICE']._serialized_start=1280
-  _globals['_RECORDSERVICE']._serialized_end=1890
+  _globals['_GETJUDGEDPOSITIONREQUEST']._serialized_end=271
+  _globals['_GETJUDGEDPOSITIONRESPONSE']._serialized_start=273
+  _globals['_GETJUDGEDPOSITIONRESPONSE']._serialized_end=366
+  _globals['_PUTJUDGEDPOSITIONREQUEST']._serialized_start=369
+  _globals['_PUTJUDGEDPOSITIONREQUEST']._serialized_end=531
+  _globals['_PUTJUDGEDPOSITIONRESPONSE']._serialized_start=533
+  _globals['_PUTJUDGEDPOSITIONRESPONSE']._serialized_end=574
+  _globals['_MODELSPEND']._serialized_start=577
+  _globals['_MODELSPEND']._serialized_end=714
+  _globals['_ADDMODELSPENDREQUEST']._serialized_start=716
+  _globals['_ADDMODELSPENDREQUEST']._serialized_end=828
+  _globals['_ADDMODELSPENDRESPONSE']._serialized_start=830
+  _globals['_ADDMODELSPENDRESPONSE']._serialized_end=913
+  _globals['_LISTCOREADSREQUEST']._serialized_start=915
+  _globals['_LISTCOREADSREQUEST']._serialized_end=963
+  _globals['_COREAD']._serialized_start=965
+  _globals['_COREAD']._serialized_end=1080
+  _globals['_LISTCOREADSRESPONSE']._serialized_start=1082
+  _globals['_LISTCOREADSRESPONSE']._serialized_end=1147
+  _globals['_LISTRESTATEDREQUEST']._serialized_start=1149
+  _globals['_LISTRESTATEDREQUEST']._serialized_end=1264
+  _globals['_RESTATED']._serialized_start=1266
+  _globals['_RESTATED']._serialized_end=1316
+  _globals['_LISTRESTATEDRESPONSE']._serialized_start=1318
+  _globals['_LISTRESTATEDRESPONSE']._serialized_end=1386
+  _globals['_RECORDSERVICE']._serialized_start=1464
+  _globals['_RECORDSERVICE']._serialized_end=2074
 # @@protoc_insertion_point(module_scope)

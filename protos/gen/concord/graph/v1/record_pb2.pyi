@@ -8,6 +8,7 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -18,6 +19,26 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _PositionKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _PositionKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_PositionKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    POSITION_KIND_UNSPECIFIED: _PositionKind.ValueType  # 0
+    """Of the checks of the whole space."""
+    POSITION_KIND_TRIGGERS: _PositionKind.ValueType  # 1
+    """Of what follows single changes: ended sessions, reflections, and small edits."""
+
+class PositionKind(_PositionKind, metaclass=_PositionKindEnumTypeWrapper):
+    """Whose position it is."""
+
+POSITION_KIND_UNSPECIFIED: PositionKind.ValueType  # 0
+"""Of the checks of the whole space."""
+POSITION_KIND_TRIGGERS: PositionKind.ValueType  # 1
+"""Of what follows single changes: ended sessions, reflections, and small edits."""
+Global___PositionKind: _TypeAlias = PositionKind  # noqa: Y015
 
 @_typing.final
 class JudgedPosition(_message.Message):
@@ -51,12 +72,17 @@ class GetJudgedPositionRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    KIND_FIELD_NUMBER: _builtins.int
+    kind: Global___PositionKind.ValueType
+    """Which position."""
     def __init__(
         self,
+        *,
+        kind: Global___PositionKind.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -98,8 +124,11 @@ class PutJudgedPositionRequest(_message.Message):
 
     POSITION_FIELD_NUMBER: _builtins.int
     ETAG_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
     etag: _builtins.str
     """The current etag; empty when there must be no record."""
+    kind: Global___PositionKind.ValueType
+    """Which position."""
     @_builtins.property
     def position(self) -> Global___JudgedPosition:
         """The position."""
@@ -109,10 +138,11 @@ class PutJudgedPositionRequest(_message.Message):
         *,
         position: Global___JudgedPosition | None = ...,
         etag: _builtins.str = ...,
+        kind: Global___PositionKind.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["position", b"position"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "position", b"position"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "kind", b"kind", "position", b"position"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -71,14 +71,14 @@ class RecordServiceServicer:
     """
 
     def GetJudgedPosition(self, request, context):
-        """Reads how far the space was judged.
+        """Reads how far the space was judged, or its changes followed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def PutJudgedPosition(self, request, context):
-        """Stores how far the space was judged, unless somebody else did meanwhile: then ETAG_MISMATCH.
+        """Stores such a position, unless somebody else did meanwhile: then ETAG_MISMATCH.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

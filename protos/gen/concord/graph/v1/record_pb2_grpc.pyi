@@ -37,9 +37,9 @@ class RecordServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> RecordServiceAsyncStub: ...
     GetJudgedPosition: _grpc.UnaryUnaryMultiCallable[_record_pb2.GetJudgedPositionRequest, _record_pb2.GetJudgedPositionResponse]
-    """Reads how far the space was judged."""
+    """Reads how far the space was judged, or its changes followed."""
     PutJudgedPosition: _grpc.UnaryUnaryMultiCallable[_record_pb2.PutJudgedPositionRequest, _record_pb2.PutJudgedPositionResponse]
-    """Stores how far the space was judged, unless somebody else did meanwhile: then ETAG_MISMATCH."""
+    """Stores such a position, unless somebody else did meanwhile: then ETAG_MISMATCH."""
     AddModelSpend: _grpc.UnaryUnaryMultiCallable[_record_pb2.AddModelSpendRequest, _record_pb2.AddModelSpendResponse]
     """Adds to what models cost today (UTC, by graph's clock), unless a sum would pass its limit; checked and
     added at once. A repeated call adds again. Adding nothing reads the sums.
@@ -63,9 +63,9 @@ class RecordServiceAsyncStub(RecordServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetJudgedPosition: _aio.UnaryUnaryMultiCallable[_record_pb2.GetJudgedPositionRequest, _record_pb2.GetJudgedPositionResponse]  # type: ignore[assignment]
-    """Reads how far the space was judged."""
+    """Reads how far the space was judged, or its changes followed."""
     PutJudgedPosition: _aio.UnaryUnaryMultiCallable[_record_pb2.PutJudgedPositionRequest, _record_pb2.PutJudgedPositionResponse]  # type: ignore[assignment]
-    """Stores how far the space was judged, unless somebody else did meanwhile: then ETAG_MISMATCH."""
+    """Stores such a position, unless somebody else did meanwhile: then ETAG_MISMATCH."""
     AddModelSpend: _aio.UnaryUnaryMultiCallable[_record_pb2.AddModelSpendRequest, _record_pb2.AddModelSpendResponse]  # type: ignore[assignment]
     """Adds to what models cost today (UTC, by graph's clock), unless a sum would pass its limit; checked and
     added at once. A repeated call adds again. Adding nothing reads the sums.
@@ -92,7 +92,7 @@ class RecordServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _record_pb2.GetJudgedPositionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_record_pb2.GetJudgedPositionResponse, _abc.Awaitable[_record_pb2.GetJudgedPositionResponse]]:
-        """Reads how far the space was judged."""
+        """Reads how far the space was judged, or its changes followed."""
 
     @_abc_1.abstractmethod
     def PutJudgedPosition(
@@ -100,7 +100,7 @@ class RecordServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _record_pb2.PutJudgedPositionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_record_pb2.PutJudgedPositionResponse, _abc.Awaitable[_record_pb2.PutJudgedPositionResponse]]:
-        """Stores how far the space was judged, unless somebody else did meanwhile: then ETAG_MISMATCH."""
+        """Stores such a position, unless somebody else did meanwhile: then ETAG_MISMATCH."""
 
     @_abc_1.abstractmethod
     def AddModelSpend(

@@ -27,7 +27,7 @@ from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63oncord/graph/v1/session.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa6\x01\n\x07Session\x12\n\n\x02id\x18\x01 \x01(\t\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rlast_use_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"K\n\x11\x45ndSessionRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1a\n\nsession_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\"O\n\x12\x45ndSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.concord.graph.v1.Session\x12\r\n\x05token\x18\x02 \x01(\t\"/\n\x11GetSessionRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\"o\n\x12GetSessionResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12*\n\x07session\x18\x02 \x01(\x0b\x32\x19.concord.graph.v1.Session\"\xb3\x01\n\x13ListSessionsRequest\x12\x19\n\tpage_size\x18\x01 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x05\x12\x35\n\x05state\x18\x03 \x01(\x0e\x32\x1e.concord.graph.v1.SessionStateB\x06\xca\xf3\x18\x02\x30\x01\x12.\n\nidle_since\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\\\n\x14ListSessionsResponse\x12+\n\x08sessions\x18\x01 \x03(\x0b\x32\x19.concord.graph.v1.Session\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*^\n\x0cSessionState\x12\x1d\n\x19SESSION_STATE_UNSPECIFIED\x10\x00\x12\x16\n\x12SESSION_STATE_OPEN\x10\x01\x12\x17\n\x13SESSION_STATE_ENDED\x10\x02\x32\xd8\x02\n\x0eSessionService\x12j\n\nEndSession\x12#.concord.graph.v1.EndSessionRequest\x1a$.concord.graph.v1.EndSessionResponse\"\x11\xda\xf3\x18\r\n\x0bgraph:write\x12i\n\nGetSession\x12#.concord.graph.v1.GetSessionRequest\x1a$.concord.graph.v1.GetSessionResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12o\n\x0cListSessions\x12%.concord.graph.v1.ListSessionsRequest\x1a&.concord.graph.v1.ListSessionsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:readb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63oncord/graph/v1/session.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa6\x01\n\x07Session\x12\n\n\x02id\x18\x01 \x01(\t\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rlast_use_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"~\n\x11\x45ndSessionRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1a\n\nsession_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x31\n\rlast_use_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"O\n\x12\x45ndSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.concord.graph.v1.Session\x12\r\n\x05token\x18\x02 \x01(\t\"/\n\x11GetSessionRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\"o\n\x12GetSessionResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12*\n\x07session\x18\x02 \x01(\x0b\x32\x19.concord.graph.v1.Session\"\xb3\x01\n\x13ListSessionsRequest\x12\x19\n\tpage_size\x18\x01 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x05\x12\x35\n\x05state\x18\x03 \x01(\x0e\x32\x1e.concord.graph.v1.SessionStateB\x06\xca\xf3\x18\x02\x30\x01\x12.\n\nidle_since\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\\\n\x14ListSessionsResponse\x12+\n\x08sessions\x18\x01 \x03(\x0b\x32\x19.concord.graph.v1.Session\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*^\n\x0cSessionState\x12\x1d\n\x19SESSION_STATE_UNSPECIFIED\x10\x00\x12\x16\n\x12SESSION_STATE_OPEN\x10\x01\x12\x17\n\x13SESSION_STATE_ENDED\x10\x02\x32\xd8\x02\n\x0eSessionService\x12j\n\nEndSession\x12#.concord.graph.v1.EndSessionRequest\x1a$.concord.graph.v1.EndSessionResponse\"\x11\xda\xf3\x18\r\n\x0bgraph:write\x12i\n\nGetSession\x12#.concord.graph.v1.GetSessionRequest\x1a$.concord.graph.v1.GetSessionResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12o\n\x0cListSessions\x12%.concord.graph.v1.ListSessionsRequest\x1a&.concord.graph.v1.ListSessionsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:readb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -52,22 +52,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SESSIONSERVICE'].methods_by_name['GetSession']._serialized_options = b'\332\363\030\014\n\ngraph:read'
   _globals['_SESSIONSERVICE'].methods_by_name['ListSessions']._loaded_options = None
   _globals['_SESSIONSERVICE'].methods_by_name['ListSessions']._serialized_options = b'\332\363\030\014\n\ngraph:read'
-  _globals['_SESSIONSTATE']._serialized_start=908
-  _globals['_SESSIONSTATE']._serialized_end=1002
+  _globals['_SESSIONSTATE']._serialized_start=959
+  _globals['_SESSIONSTATE']._serialized_end=1053
   _globals['_SESSION']._serialized_start=144
   _globals['_SESSION']._serialized_end=310
   _globals['_ENDSESSIONREQUEST']._serialized_start=312
-  _globals['_ENDSESSIONREQUEST']._serialized_end=387
-  _globals['_ENDSESSIONRESPONSE']._serialized_start=389
-  _globals['_ENDSESSIONRESPONSE']._serialized_end=468
-  _globals['_GETSESSIONREQUEST']._serialized_start=470
-  _globals['_GETSESSIONREQUEST']._serialized_end=517
-  _globals['_GETSESSIONRESPONSE']._serialized_start=519
-  _globals['_GETSESSIONRESPONSE']._serialized_end=630
-  _globals['_LISTSESSIONSREQUEST']._serialized_start=633
-  _globals['_LISTSESSIONSREQUEST']._serialized_end=812
-  _globals['_LISTSESSIONSRESPONSE']._serialized_start=814
-  _globals['_LISTSESSIONSRESPONSE']._serialized_end=906
-  _globals['_SESSIONSERVICE']._serialized_start=1005
-  _globals['_SESSIONSERVICE']._serialized_end=1349
+  _globals['_ENDSESSIONREQUEST']._serialized_end=438
+  _globals['_ENDSESSIONRESPONSE']._serialized_start=440
+  _globals['_ENDSESSIONRESPONSE']._serialized_end=519
+  _globals['_GETSESSIONREQUEST']._serialized_start=521
+  _globals['_GETSESSIONREQUEST']._serialized_end=568
+  _globals['_GETSESSIONRESPONSE']._serialized_start=570
+  _globals['_GETSESSIONRESPONSE']._serialized_end=681
+  _globals['_LISTSESSIONSREQUEST']._serialized_start=684
+  _globals['_LISTSESSIONSREQUEST']._serialized_end=863
+  _globals['_LISTSESSIONSRESPONSE']._serialized_start=865
+  _globals['_LISTSESSIONSRESPONSE']._serialized_end=957
+  _globals['_SESSIONSERVICE']._serialized_start=1056
+  _globals['_SESSIONSERVICE']._serialized_end=1400
 # @@protoc_insertion_point(module_scope)

@@ -93,19 +93,27 @@ class EndSessionRequest(_message.Message):
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
+    LAST_USE_TIME_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     session_id: _builtins.str
     """Which; ITEM_NOT_FOUND when it was never used."""
+    @_builtins.property
+    def last_use_time(self) -> _timestamp_pb2.Timestamp:
+        """End it only if this was its last use; absent = whenever that was. A session that was used since goes on, and
+        its record has no end time: so a timer ends none that is in use.
+        """
+
     def __init__(
         self,
         *,
         request_id: _builtins.str = ...,
         session_id: _builtins.str = ...,
+        last_use_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["last_use_time", b"last_use_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["last_use_time", b"last_use_time", "request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -113,7 +121,7 @@ Global___EndSessionRequest: _TypeAlias = EndSessionRequest  # noqa: Y015
 
 @_typing.final
 class EndSessionResponse(_message.Message):
-    """The session, ended."""
+    """The session."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

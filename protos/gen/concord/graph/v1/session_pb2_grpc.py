@@ -66,7 +66,7 @@ class SessionServiceServicer:
 
     def EndSession(self, request, context):
         """Ends a session: its record gets an end time, and the feed a change of type SESSION_ENDED. Of a session that
-        has ended, it changes nothing and replies when it ended.
+        has ended, or was used after the request's `last_use_time`, it changes nothing and replies with its record.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -40,7 +40,7 @@ class SessionServiceStub:
     def __new__(cls, channel: _aio.Channel) -> SessionServiceAsyncStub: ...
     EndSession: _grpc.UnaryUnaryMultiCallable[_session_pb2.EndSessionRequest, _session_pb2.EndSessionResponse]
     """Ends a session: its record gets an end time, and the feed a change of type SESSION_ENDED. Of a session that
-    has ended, it changes nothing and replies when it ended.
+    has ended, or was used after the request's `last_use_time`, it changes nothing and replies with its record.
     """
     GetSession: _grpc.UnaryUnaryMultiCallable[_session_pb2.GetSessionRequest, _session_pb2.GetSessionResponse]
     """Reads a session's record. A miss is an answer."""
@@ -59,7 +59,7 @@ class SessionServiceAsyncStub(SessionServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     EndSession: _aio.UnaryUnaryMultiCallable[_session_pb2.EndSessionRequest, _session_pb2.EndSessionResponse]  # type: ignore[assignment]
     """Ends a session: its record gets an end time, and the feed a change of type SESSION_ENDED. Of a session that
-    has ended, it changes nothing and replies when it ended.
+    has ended, or was used after the request's `last_use_time`, it changes nothing and replies with its record.
     """
     GetSession: _aio.UnaryUnaryMultiCallable[_session_pb2.GetSessionRequest, _session_pb2.GetSessionResponse]  # type: ignore[assignment]
     """Reads a session's record. A miss is an answer."""
@@ -81,7 +81,7 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_session_pb2.EndSessionResponse, _abc.Awaitable[_session_pb2.EndSessionResponse]]:
         """Ends a session: its record gets an end time, and the feed a change of type SESSION_ENDED. Of a session that
-        has ended, it changes nothing and replies when it ended.
+        has ended, or was used after the request's `last_use_time`, it changes nothing and replies with its record.
         """
 
     @_abc_1.abstractmethod

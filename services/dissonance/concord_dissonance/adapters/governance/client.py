@@ -2,14 +2,26 @@
 
 from collections.abc import Sequence
 
-from concord.governance.v1 import proposal_pb2, proposal_pb2_grpc
+from concord.governance.v1 import (
+    principal_pb2,
+    principal_pb2_grpc,
+    proposal_pb2,
+    proposal_pb2_grpc,
+)
+from concord.type.v1 import type_pb2
 from concord_chassis.channel import connect
 from concord_chassis.identity import TokenIssuer
 
-from concord_dissonance.adapters.decisions import action_of, conflict_of
+from concord_dissonance.adapters.decisions import (
+    action_of,
+    conflict_of,
+    suggested_action,
+    suggestion_of,
+)
 from concord_dissonance.adapters.service_calls import OwnTokens, in_name_of, of_caller, own
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.domain.reviews import Decision
+from concord_dissonance.domain.suggestions import Promote, Suggestion
 from concord_dissonance.ports import PRINCIPAL, Credential, Proposal
 
 GOVERNANCE = "governance"
@@ -30,6 +42,7 @@ class GovernanceClient:
         self._tokens = OwnTokens(issuer, _SCOPES)
         self._channel = connect(address, token=None)
         self._proposals = proposal_pb2_grpc.ProposalServiceStub(self._channel)
+        self._principals = principal_pb2_grpc.PrincipalServiceStub(self._channel)
 
     async def pending(self, space: str) -> Sequence[Proposal]:
         """Dissonance's own proposals that wait, also for a review."""
@@ -37,9 +50,9 @@ class GovernanceClient:
         found = await self._listed(space, request)
         return [_proposal(each) for each in found if each.proposer == PRINCIPAL]
 
-    async def about(self, space: str, conflict_id: str) -> Sequence[Proposal]:
-        """Every proposal that touches a conflict, whoever made it."""
-        request = proposal_pb2.ListProposalsRequest(item_id=conflict_id, page_size=PAGE)
+    async def about(self, space: str, item_id: str) -> Sequence[Proposal]:
+        """Every proposal that touches an item, such as a conflict, whoever made it."""
+        request = proposal_pb2.ListProposalsRequest(item_id=item_id, page_size=PAGE)
         return [_proposal(each) for each in await self._listed(space, request)]
 
     async def _listed(
@@ -67,6 +80,24 @@ class GovernanceClient:
         request.trigger = proposal_pb2.PROPOSAL_TRIGGER_DISSONANCE
         call = self._proposals.CreateProposal(request, metadata=self._tokens.of(space))
         return _proposal((await own(GOVERNANCE, call)).proposal)
+
+    async def suggest(self, space: str, request_id: str, suggestion: Suggestion) -> Proposal:
+        """Proposes, in dissonance's name, what no conflict caused."""
+        request = proposal_pb2.CreateProposalRequest(
+            request_id=request_id,
+            action=suggested_action(suggestion, self._salt(space, request_id)),
+            trigger=proposal_pb2.PROPOSAL_TRIGGER_PROACTIVE,
+            session_id=suggestion.session_id if isinstance(suggestion, Promote) else "",
+        )
+        call = self._proposals.CreateProposal(request, metadata=self._tokens.of(space))
+        return _proposal((await own(GOVERNANCE, call)).proposal)
+
+    async def human(self, space: str) -> str:
+        """The principal of the HUMAN slot; empty before the genesis."""
+        request = principal_pb2.GetPrincipalsRequest()
+        call = self._principals.GetPrincipals(request, metadata=self._tokens.of(space))
+        slots = (await own(GOVERNANCE, call)).slots
+        return next((each.principal for each in slots if each.slot == type_pb2.SLOT_HUMAN), "")
 
     async def revise(self, space: str, proposal: Proposal, decision: Decision) -> None:
         """Gives a proposal of dissonance's own its next revision, which ends a review."""
@@ -111,4 +142,5 @@ def _proposal(found: proposal_pb2.Proposal) -> Proposal:
         conflict_etag=etag,
         is_in_review=found.status == proposal_pb2.PROPOSAL_STATUS_PENDING_REVIEW,
         revision=found.revision,
+        suggestion=suggestion_of(found.action) if found.proposer == PRINCIPAL else "",
     )

@@ -11,6 +11,8 @@ from concord.graph.v1 import (
     graph_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
+    session_pb2,
+    session_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.channel import connect
@@ -20,7 +22,7 @@ from concord_dissonance.adapters.graph import messages
 from concord_dissonance.adapters.service_calls import in_name_of, of_caller
 from concord_dissonance.domain.errors import ItemUnknown
 from concord_dissonance.domain.reviews import Decision
-from concord_dissonance.ports import Conflict, ConflictPage, Credential, Decided, Shown
+from concord_dissonance.ports import Conflict, ConflictPage, Credential, Decided, Session, Shown
 
 Reply = (
     conflict_pb2.ReviewConflictResponse
@@ -37,6 +39,7 @@ class CallersGraphClient:
         self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
         self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
+        self._sessions = session_pb2_grpc.SessionServiceStub(self._channel)
 
     async def conflict(
         self, who: Credential, conflict_id: str = "", pair: tuple[str, str] | None = None
@@ -94,6 +97,14 @@ class CallersGraphClient:
             case _:
                 reopened = await of_caller(self._conflicts.ReopenConflict(message, metadata=own))
                 return _decided(reopened, ())
+
+    async def end_session(
+        self, who: Credential, request_id: str, session_id: str
+    ) -> tuple[Session, str]:
+        """Ends a session; returns its record and a freshness token."""
+        request = session_pb2.EndSessionRequest(request_id=request_id, session_id=session_id)
+        reply = await of_caller(self._sessions.EndSession(request, metadata=in_name_of(who)))
+        return messages.of_session(reply.session), reply.token
 
     async def close(self) -> None:
         """Closes the connection."""

@@ -1,11 +1,9 @@
 """The graph port over graph's contract, under dissonance's own tokens."""
 
-import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import grpc
 from concord.graph.v1 import (
     conflict_pb2,
     conflict_pb2_grpc,
@@ -13,6 +11,8 @@ from concord.graph.v1 import (
     feed_pb2_grpc,
     graph_pb2,
     graph_pb2_grpc,
+    lineage_pb2,
+    lineage_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
     record_pb2,
@@ -22,18 +22,18 @@ from concord.graph.v1 import (
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.channel import connect
-from concord_chassis.failure import from_rpc_error
 from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
 from concord_models.budget import Cost
 
 from concord_dissonance.adapters.decisions import class_of
 from concord_dissonance.adapters.graph import messages
+from concord_dissonance.adapters.graph.watching import watch
 from concord_dissonance.adapters.service_calls import OwnTokens, own
 from concord_dissonance.domain.errors import PairStale, ServiceUnavailable
 from concord_dissonance.domain.reviews import Resolve
-from concord_dissonance.domain.sides import RelationRule
+from concord_dissonance.domain.sides import Kind, RelationRule
 from concord_dissonance.domain.statements import Finding, Recorded, Statement
-from concord_dissonance.ports import PRINCIPAL, Changed, Conflict, Judged, Position
+from concord_dissonance.ports import PRINCIPAL, Changed, Conflict, Heard, Judged, Position
 
 if TYPE_CHECKING:  # the name exists for type checkers only
     from concord.graph.v1.record_pb2_grpc import RecordServiceAsyncStub
@@ -43,10 +43,9 @@ PAGE = 200
 REFS_A_CALL = 64
 """Memories asked for at once: at 20,000 characters each their reply stays below the limit."""
 IDS_A_CALL = 500
-SILENCE = 30.0
-"""Seconds without even a keep-alive after which the feed counts as lost."""
 CHECKED_KINDS = (type_pb2.MEMORY_KIND_FACT, type_pb2.MEMORY_KIND_PLAN)
 """What a check of a space looks at: journals and turns are episodic (D3)."""
+CHECKED = (Kind.FACT, Kind.PLAN)
 _SCOPES = frozenset({"graph:read", "memory:read", "conflict:write", "record:all"})
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
 _JUDGED_KINDS = frozenset({type_pb2.ITEM_KIND_EDGE, type_pb2.ITEM_KIND_MEMORY})
@@ -75,6 +74,7 @@ class GraphClient:
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
         self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
+        self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
         self._relations = relation_pb2_grpc.RelationServiceStub(self._channel)
         self._records = record_pb2_grpc.RecordServiceStub(self._channel)
         self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
@@ -96,9 +96,11 @@ class GraphClient:
         """What models cost a space today, in graph's records."""
         return DailyCostOfSpace(self._records, self._tokens, space)
 
-    async def edges(self, space: str) -> AsyncIterator[Sequence[Statement]]:
+    async def edges(
+        self, space: str, filter_: graph_pb2.EdgeFilter | None = None
+    ) -> AsyncIterator[Sequence[Statement]]:
         """Every live edge that states something, in pages."""
-        request = graph_pb2.ListEdgesRequest(page_size=PAGE)
+        request = graph_pb2.ListEdgesRequest(filter=filter_, page_size=PAGE)
         while True:
             found = await own(
                 GRAPH, self._graph.ListEdges(request, metadata=self._tokens.of(space))
@@ -133,15 +135,18 @@ class GraphClient:
         ends = (end for edge in edges for end in (edge.source, edge.target))
         ids |= {end.id for end in ends if end.kind == type_pb2.ITEM_KIND_MEMORY}
         stating = [messages.of_edge(e) for e in edges if messages.states_something(e)]
-        return [*stating, *await self._facts_and_plans(space, sorted(ids))]
+        memories = await self.memories_of(space, sorted(ids))
+        return [*stating, *(each for each in memories if each.side.kind in CHECKED)]
 
     async def _edges_around(
-        self, space: str, start: type_pb2.EdgeEnd, radius: int
+        self, space: str, start: type_pb2.EdgeEnd, radius: int, relation: str = ""
     ) -> list[type_pb2.Edge] | None:
+        """The edges so near to an item; with a relation, those of it that the item is source of."""
         request = graph_pb2.QueryNeighborsRequest(
             start=start,
+            filter=graph_pb2.EdgeFilter(relations=[relation] if relation else ()),
             depth=radius,
-            direction=type_pb2.DIRECTION_BOTH,
+            direction=type_pb2.DIRECTION_OUTGOING if relation else type_pb2.DIRECTION_BOTH,
             include_superseded=True,
             page_size=PAGE,
             peek=True,
@@ -158,32 +163,64 @@ class GraphClient:
             if not request.page_token:
                 return edges
 
-    async def _facts_and_plans(self, space: str, ids: Sequence[str]) -> list[Statement]:
+    async def memories_of(self, space: str, ids: Sequence[str]) -> Sequence[Statement]:
+        """The memories of these ids, of any kind, that hold now and are not superseded."""
         found: list[Statement] = []
         for start in range(0, len(ids), REFS_A_CALL):
             refs = [feed_pb2.RevisionRef(id=each) for each in ids[start : start + REFS_A_CALL]]
             request = feed_pb2.BatchGetRevisionsRequest(space=space, refs=refs)
             reply = await own(GRAPH, self._feed.BatchGetRevisions(request))
             memories = (each.memory for each in reply.revisions if each.HasField("memory"))
-            found += [messages.of_memory(each) for each in memories if _is_checked(each)]
+            found += [messages.of_memory(each) for each in memories if _is_current(each)]
         return found
+
+    async def edges_of(self, space: str, ids: Sequence[str]) -> Sequence[Statement]:
+        """The live edges of these ids that state something."""
+        found: list[Statement] = []
+        for edge_id in ids:
+            request = graph_pb2.GetEdgeRequest(id=edge_id, peek=True)
+            reply = await own(GRAPH, self._graph.GetEdge(request, metadata=self._tokens.of(space)))
+            if reply.status == type_pb2.LOOKUP_STATUS_FOUND and messages.states_something(
+                reply.edge
+            ):
+                found.append(messages.of_edge(reply.edge))
+        return found
+
+    async def edges_with(self, space: str, relations: Sequence[str]) -> Sequence[Statement]:
+        """Every live edge of these relations."""
+        filter_ = graph_pb2.EdgeFilter(relations=relations)
+        return [each async for page in self.edges(space, filter_) for each in page]
+
+    async def values_of(
+        self, space: str, subjects: Collection[tuple[str, str]]
+    ) -> Sequence[Statement]:
+        """Every live edge of these sources, by name or id, and relations."""
+        found: dict[str, Statement] = {}
+        for source, relation in sorted(subjects):
+            for start in (type_pb2.EdgeEnd(name=source), type_pb2.EdgeEnd(id=source)):
+                edges = await self._edges_around(space, start, 1, relation)
+                if edges is not None:
+                    stating = filter(messages.states_something, edges)
+                    found |= {each.id: messages.of_edge(each) for each in stating}
+                    break
+        return list(found.values())
+
+    async def related(self, space: str, memory_id: str) -> frozenset[str]:
+        """The items that lineage connects with a memory directly."""
+        request = lineage_pb2.GetLineageRequest(id=memory_id)
+        call = self._lineage.GetLineage(request, metadata=self._tokens.of(space))
+        ends = [{edge.source.id, edge.target.id} for edge in (await own(GRAPH, call)).edges]
+        return frozenset().union(*(each for each in ends if memory_id in each)) - {memory_id}
 
     async def judged(self, space: str) -> Judged:
         """How far a space was judged."""
         request = record_pb2.GetJudgedPositionRequest()
         call = self._records.GetJudgedPosition(request, metadata=self._tokens.of(space))
-        reply = await own(GRAPH, call)
-        seq, _, epoch = reply.position.token.partition(" ")
-        position = Position(epoch, int(seq)) if seq.isdecimal() else None
-        return Judged(position, reply.position.judge_version, reply.etag)
+        return messages.of_position(await own(GRAPH, call))
 
     async def note_judged(self, space: str, judged: Judged) -> None:
         """Records how far a space was judged, unless another check has meanwhile."""
-        at = judged.position
-        position = record_pb2.JudgedPosition(
-            token=f"{at.seq} {at.epoch}" if at else "", judge_version=judged.version
-        )
-        request = record_pb2.PutJudgedPositionRequest(position=position, etag=judged.etag)
+        request = messages.position_request(judged)
         call = self._records.PutJudgedPosition(request, metadata=self._tokens.of(space))
         with suppress(ServiceUnavailable):  # a lost race, too: the next check judges more
             await own(GRAPH, call)
@@ -201,7 +238,7 @@ class GraphClient:
                 feed_pb2.SpaceCursor(space=name, seq=since.seq if name == space else each.seq)
                 for name, each in known.items()
             ]
-            async for message in self.watch(cursors):
+            async for message in watch(self._watched, cursors):
                 if message.space != space:
                     continue
                 for change in message.changes:
@@ -213,39 +250,22 @@ class GraphClient:
                     break
         return Changed(head, frozenset(ids))
 
-    async def watch(
-        self, cursors: Sequence[feed_pb2.SpaceCursor]
-    ) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
-        """The feed after some cursors. Raises `ServiceUnavailable` when it breaks."""
-        call = self._watched.WatchChanges(feed_pb2.WatchChangesRequest(cursors=cursors))
-        try:
-            while True:
-                async with asyncio.timeout(SILENCE):
-                    message = await call.read()
-                if not isinstance(message, feed_pb2.WatchChangesResponse):
-                    return
-                yield message
-        except TimeoutError:
-            raise ServiceUnavailable(GRAPH, "the feed fell silent") from None
-        except grpc.aio.AioRpcError as error:
-            raise ServiceUnavailable(GRAPH, from_rpc_error(error).code.name) from error
-        finally:
-            call.cancel()
-
-    async def conflict_changes(self) -> AsyncIterator[str]:
-        """The spaces in which a conflict changed, each as often as one did; at first every space
-        there is, and then an empty name once the feed is followed."""
+    async def heard(self) -> AsyncIterator[Heard | None]:
+        """The spaces that change, each as often as it does; at first every space there is, and
+        then None once the feed is followed."""
         heads = await own(GRAPH, self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         for each in heads.spaces:
-            yield each.space
-        yield ""
+            yield Heard(each.space)
+        yield None
         cursors = [
             feed_pb2.SpaceCursor(space=each.space, seq=each.head_seq) for each in heads.spaces
         ]
-        async for message in self.watch(cursors):
+        async for message in watch(self._watched, cursors):
             kinds = {change.item_kind for change in message.changes}
-            if type_pb2.ITEM_KIND_CONFLICT in kinds:
-                yield message.space
+            conflicts = type_pb2.ITEM_KIND_CONFLICT in kinds
+            triggers = any(map(messages.triggers, message.changes))
+            if conflicts or triggers:
+                yield Heard(message.space, conflicts, triggers)
 
     async def record(
         self, space: str, request_id: str, findings: Sequence[Finding]
@@ -305,10 +325,9 @@ class GraphClient:
         await self._channel.close()
 
 
-def _is_checked(memory: type_pb2.Memory) -> bool:
-    """Whether a memory is a fact or a plan that is current."""
+def _is_current(memory: type_pb2.Memory) -> bool:
     gone = memory.HasField("forget_time") or memory.HasField("erase_time")
-    return memory.kind in CHECKED_KINDS and not gone and not memory.supersession.is_superseded
+    return not gone and not memory.supersession.is_superseded
 
 
 class DailyCostOfSpace:

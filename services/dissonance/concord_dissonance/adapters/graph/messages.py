@@ -3,7 +3,7 @@
 from enum import Enum
 from typing import Any, cast
 
-from concord.graph.v1 import conflict_pb2, relation_pb2
+from concord.graph.v1 import conflict_pb2, feed_pb2, record_pb2, relation_pb2, session_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -19,7 +19,7 @@ from concord_dissonance.domain.sides import (
 )
 from concord_dissonance.domain.statements import Finding, Recorded, State, Statement
 from concord_dissonance.domain.verdicts import Older, Span
-from concord_dissonance.ports import Conflict, Shown
+from concord_dissonance.ports import Conflict, Judged, Position, Session, Shown
 
 MOST_SPANS = 16
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
@@ -30,6 +30,13 @@ _KINDS = {
 _STATES = {getattr(conflict_pb2, f"CONFLICT_STATE_{state.name}"): state for state in State}
 _TEMPORAL = {getattr(relation_pb2, f"TEMPORAL_CLASS_{each.name}"): each for each in TemporalClass}
 _NEW = (conflict_pb2.FINDING_OUTCOME_CREATED, conflict_pb2.FINDING_OUTCOME_UPDATED)
+_WRITTEN = frozenset(
+    {
+        feed_pb2.CHANGE_TYPE_CREATED,
+        feed_pb2.CHANGE_TYPE_UPDATED,
+        feed_pb2.CHANGE_TYPE_RESTORED,
+    }
+)
 _RECORDS = frozenset({"SUPERSEDES", "DEPRECATES", "AMENDS", "CONTRADICTS", "RELATED_TO", "ERASED"})
 
 
@@ -86,6 +93,8 @@ def of_memory(memory: type_pb2.Memory) -> Statement:
         read=micros(memory.access.last_access_time),
         session_id=memory.session_id,
         is_superseded=memory.supersession.is_superseded,
+        facts=tuple(TypedFact(each.subject, each.relation, each.object) for each in memory.facts),
+        is_amended=bool(memory.supersession.amendment_ids),
     )
 
 
@@ -120,6 +129,48 @@ def of_conflict(conflict: conflict_pb2.Conflict) -> Conflict:
         ),
         confidence=conflict.confidence,
         shown=cast(Shown, conflict),
+    )
+
+
+def triggers(change: feed_pb2.Change) -> bool:
+    """Whether a change has a check or a suggestion follow it."""
+    ended = change.type == feed_pb2.CHANGE_TYPE_SESSION_ENDED
+    is_memory = change.item_kind == type_pb2.ITEM_KIND_MEMORY
+    return not change.imported and (ended or (is_memory and change.type in _WRITTEN))
+
+
+def is_import(change: feed_pb2.Change) -> bool:
+    """Whether a memory came with many others, for which nobody asked for suggestions."""
+    return change.method in ("", "BatchAddMemories", "ImportSpace")
+
+
+def of_position(reply: record_pb2.GetJudgedPositionResponse) -> Judged:
+    """How far a space was judged, or its changes followed."""
+    seq, _, epoch = reply.position.token.partition(" ")
+    position = Position(epoch, int(seq)) if seq.isdecimal() else None
+    return Judged(position, reply.position.judge_version, reply.etag)
+
+
+def position_request(
+    judged: Judged,
+    kind: record_pb2.PositionKind.ValueType = record_pb2.POSITION_KIND_UNSPECIFIED,
+) -> record_pb2.PutJudgedPositionRequest:
+    """The request that stores it."""
+    at = judged.position
+    position = record_pb2.JudgedPosition(
+        token=f"{at.seq} {at.epoch}" if at else "", judge_version=judged.version
+    )
+    return record_pb2.PutJudgedPositionRequest(position=position, etag=judged.etag, kind=kind)
+
+
+def of_session(session: session_pb2.Session) -> Session:
+    """A session's record."""
+    return Session(
+        id=session.id,
+        start=micros(session.start_time),
+        last_use=micros(session.last_use_time),
+        end=micros(session.end_time),
+        shown=cast(Shown, session),
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from concord.search.v1 import search_pb2, search_pb2_grpc
+from concord.type.v1 import type_pb2
 from concord_chassis.channel import connect
 from concord_chassis.identity import TokenIssuer
 
@@ -11,6 +12,13 @@ from concord_dissonance.adapters.service_calls import OwnTokens, own
 
 SEARCH = "search"
 IDS_A_CALL = 256
+EDITS = 10
+"""Neighbours that are looked at for a small edit."""
+LEAST_EDITED = 0.7
+"""Least cosine of two texts of which one is a small edit of the other."""
+AMENDED_KINDS = tuple(
+    kind for kind in type_pb2.MemoryKind.values() if kind not in (0, type_pb2.MEMORY_KIND_TURN)
+)
 CAP = 15.0
 """Seconds for one call: a search that is silent for longer is not waited for."""
 
@@ -24,16 +32,33 @@ class SearchClient:
         self._search = search_pb2_grpc.SearchServiceStub(self._channel)
 
     async def similar(
-        self, space: str, memory_ids: Sequence[str], limit: int
+        self, space: str, memory_ids: Sequence[str], limit: int, fresh: str = ""
     ) -> Mapping[str, Sequence[tuple[str, float]]]:
         """What is near to each memory: ids with their cosine, best first."""
+        request = search_pb2.BatchFindSimilarRequest(limit=limit)
+        request.filter.kinds.extend(CHECKED_KINDS)
+        return await self._found(space, memory_ids, request, fresh)
+
+    async def nearly_same(
+        self, space: str, memory_ids: Sequence[str], fresh: str = ""
+    ) -> Mapping[str, Sequence[str]]:
+        """The memories, of whatever kind but turns, that may differ from each by a small edit."""
+        request = search_pb2.BatchFindSimilarRequest(limit=EDITS, min_similarity=LEAST_EDITED)
+        request.filter.kinds.extend(AMENDED_KINDS)
+        found = await self._found(space, memory_ids, request, fresh)
+        return {memory_id: [each for each, _ in near] for memory_id, near in found.items()}
+
+    async def _found(
+        self,
+        space: str,
+        memory_ids: Sequence[str],
+        request: search_pb2.BatchFindSimilarRequest,
+        fresh: str,
+    ) -> dict[str, Sequence[tuple[str, float]]]:
         found: dict[str, Sequence[tuple[str, float]]] = {}
+        request.consistency.at_least_as_fresh = fresh
         for start in range(0, len(memory_ids), IDS_A_CALL):
-            request = search_pb2.BatchFindSimilarRequest(
-                memory_ids=memory_ids[start : start + IDS_A_CALL],
-                filter=search_pb2.SearchFilter(kinds=CHECKED_KINDS),
-                limit=limit,
-            )
+            request.memory_ids[:] = memory_ids[start : start + IDS_A_CALL]
             call = self._search.BatchFindSimilar(request, metadata=self._tokens.of(space))
             reply = await own(SEARCH, call)
             for each in reply.found:

@@ -11,8 +11,11 @@ from concord_graph.ports import Change, ChangeType, SessionEnded
 from concord_graph.usecases.write.writer import Writer
 
 
-async def end_session(writer: Writer, session_id: str) -> SessionEnded:
-    """End a session and announce it in the feed; one that has ended stays as it is.
+async def end_session(
+    writer: Writer, session_id: str, last_use_time: int | None = None
+) -> SessionEnded:
+    """End a session and announce it in the feed; one that has ended stays as it is, as does one
+    whose last use was another than the stated one.
 
     Raises:
         ItemNotFound: it was never used.
@@ -20,7 +23,7 @@ async def end_session(writer: Writer, session_id: str) -> SessionEnded:
     session = await writer.tx.session(session_id)
     if session is None:
         raise ItemNotFound(session_id)
-    if session.end_time:
+    if session.end_time or last_use_time not in (None, session.last_use_time):
         return SessionEnded(session)
     seq, time = writer.tx.tick()
     ended = replace(session, end_time=time)

@@ -1,0 +1,215 @@
+"""The sessions port over graph's contract, under dissonance's own tokens."""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping, Sequence
+from hashlib import sha256
+
+from concord.graph.v1 import (
+    feed_pb2,
+    feed_pb2_grpc,
+    memory_pb2,
+    memory_pb2_grpc,
+    record_pb2,
+    record_pb2_grpc,
+    session_pb2,
+    session_pb2_grpc,
+    space_pb2,
+    space_pb2_grpc,
+)
+from concord.type.v1 import type_pb2
+from concord_chassis.channel import connect
+from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.opaque import seal
+
+from concord_dissonance.adapters.graph import messages
+from concord_dissonance.adapters.graph.watching import watch
+from concord_dissonance.adapters.service_calls import OwnTokens, own
+from concord_dissonance.domain.sides import Micros
+from concord_dissonance.ports import PRINCIPAL, Followed, Judged, Position, Session
+
+GRAPH = "graph"
+PAGE = 200
+_TRIGGERS = record_pb2.POSITION_KIND_TRIGGERS
+_SCOPES = frozenset({"graph:read", "memory:read", "record:all"})
+_WRITES = (
+    feed_pb2.CHANGE_TYPE_CREATED,
+    feed_pb2.CHANGE_TYPE_UPDATED,
+    feed_pb2.CHANGE_TYPE_RESTORED,
+)
+_EARLIER = Micros(60_000_000)
+"""A session's first use is noted after what it wrote, and its writes may be this much older."""
+
+
+class SessionsClient:
+    """Graph behind an address."""
+
+    def __init__(self, address: str, issuer: TokenIssuer) -> None:
+        service = RenewedToken(
+            issuer, Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM", PRINCIPAL)
+        )
+        self._tokens = OwnTokens(issuer, _SCOPES)
+        self._ending = OwnTokens(issuer, frozenset({"graph:write"}))
+        self._channel = connect(address, token=service)
+        self._follower = connect(address, token=service, cap=None)
+        self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
+        self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
+        self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
+        self._records = record_pb2_grpc.RecordServiceStub(self._channel)
+        self._sessions = session_pb2_grpc.SessionServiceStub(self._channel)
+        self._spaces = space_pb2_grpc.SpaceServiceStub(self._channel)
+
+    async def spaces(self) -> Sequence[str]:
+        """Every space."""
+        return [each.space for each in await self._heads()]
+
+    async def _heads(self) -> Sequence[feed_pb2.SpaceHead]:
+        return (await own(GRAPH, self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))).spaces
+
+    async def idle(self, space: str, since: Micros) -> Sequence[Session]:
+        """The sessions that go on and were last used before a time."""
+        request = session_pb2.ListSessionsRequest(
+            page_size=PAGE, state=session_pb2.SESSION_STATE_OPEN
+        )
+        request.idle_since.FromMicroseconds(since)
+        found: list[Session] = []
+        while True:
+            call = self._sessions.ListSessions(request, metadata=self._tokens.of(space))
+            page = await own(GRAPH, call)
+            found += map(messages.of_session, page.sessions)
+            request.page_token = page.next_page_token
+            if not request.page_token:
+                return found
+
+    async def end_idle(self, space: str, session: Session) -> None:
+        """Ends a session unless it was used since it was read."""
+        request = session_pb2.EndSessionRequest(
+            # The same from every timer that read it so.
+            request_id=sha256(f"idle {session.last_use} {session.id}".encode()).hexdigest(),
+            session_id=session.id,
+        )
+        request.last_use_time.FromMicroseconds(session.last_use)
+        call = self._sessions.EndSession(request, metadata=self._ending.of(space))
+        await own(GRAPH, call)
+
+    async def session(self, space: str, session_id: str) -> Session | None:
+        """A session's record."""
+        request = session_pb2.GetSessionRequest(session_id=session_id)
+        call = self._sessions.GetSession(request, metadata=self._tokens.of(space))
+        reply = await own(GRAPH, call)
+        return messages.of_session(reply.session) if reply.HasField("session") else None
+
+    async def ended(self, space: str, count: int) -> Sequence[str]:
+        """The sessions that ended last, the last one first."""
+        request = session_pb2.ListSessionsRequest(
+            page_size=PAGE, state=session_pb2.SESSION_STATE_ENDED
+        )
+        call = self._sessions.ListSessions(request, metadata=self._tokens.of(space))
+        found = [messages.of_session(each) for each in (await own(GRAPH, call)).sessions]
+        found.sort(key=lambda each: (-each.end, each.id))
+        return [each.id for each in found[:count]]
+
+    async def stated_in(
+        self, space: str, session_ids: Sequence[str]
+    ) -> Mapping[str, frozenset[str]]:
+        """By memory, which of these sessions added it, or added it again."""
+        request = record_pb2.ListRestatedRequest(session_ids=session_ids, least_sessions=1)
+        call = self._records.ListRestated(request, metadata=self._tokens.of(space))
+        found = (await own(GRAPH, call)).memories
+        return {each.memory_id: frozenset(each.session_ids) for each in found}
+
+    async def written_in(self, space: str, session: Session) -> tuple[Sequence[str], Sequence[str]]:
+        """The memories of a session, and the edges that changed while it lasted."""
+        request = memory_pb2.ListMemoriesRequest(page_size=PAGE)
+        request.filter.session_id = session.id
+        memory_ids: list[str] = []
+        while True:
+            call = self._memories.ListMemories(request, metadata=self._tokens.of(space))
+            page = await own(GRAPH, call)
+            memory_ids += [each.id for each in page.memories]
+            request.page_token = page.next_page_token
+            if not request.page_token:
+                break
+        asked = space_pb2.ListOperationsRequest(
+            item_kinds=[type_pb2.ITEM_KIND_EDGE], types=_WRITES, page_size=PAGE
+        )
+        asked.since.FromMicroseconds(session.start - _EARLIER)
+        asked.before.FromMicroseconds(session.end)
+        written = await self._operations(space, asked)
+        return memory_ids, sorted({each.item_id for each in written})
+
+    async def authors(self, space: str, memory_ids: Sequence[str]) -> frozenset[str]:
+        """The principals that added or changed these memories."""
+        found: set[str] = set()
+        for memory_id in memory_ids:
+            asked = space_pb2.ListOperationsRequest(item_id=memory_id, types=_WRITES)
+            found |= {each.principal for each in await self._operations(space, asked)}
+        return frozenset(found)
+
+    async def _operations(
+        self, space: str, request: space_pb2.ListOperationsRequest
+    ) -> list[space_pb2.Operation]:
+        """Operations, of each item and principal the newest alone."""
+        found: dict[tuple[str, str], space_pb2.Operation] = {}
+        while True:
+            call = self._spaces.ListOperations(request, metadata=self._tokens.of(space))
+            page = await own(GRAPH, call)
+            for each in page.operations:
+                found.setdefault((each.item_id, each.principal), each)
+            request.page_token = page.next_page_token
+            if not request.page_token:
+                return list(found.values())
+
+    async def followed(self, space: str) -> Judged:
+        """How far a space's changes were followed."""
+        request = record_pb2.GetJudgedPositionRequest(kind=_TRIGGERS)
+        call = self._records.GetJudgedPosition(request, metadata=self._tokens.of(space))
+        return messages.of_position(await own(GRAPH, call))
+
+    async def note_followed(self, space: str, followed: Judged) -> str:
+        """Stores how far, and returns the record's etag."""
+        request = messages.position_request(followed, _TRIGGERS)
+        call = self._records.PutJudgedPosition(request, metadata=self._tokens.of(space))
+        return (await own(GRAPH, call)).etag
+
+    async def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
+        """The changes of a space after a position, up to its newest one; all without one."""
+        known = {each.space: each for each in await self._heads()}
+        head = known.get(space)
+        start = 0
+        if head and since and since.epoch == head.epoch and since.seq <= head.head_seq:
+            start = since.seq
+        if head is None or start == head.head_seq:
+            return
+        cursors = [
+            feed_pb2.SpaceCursor(space=name, seq=start if name == space else each.head_seq)
+            for name, each in known.items()
+        ]
+        async for message in watch(self._watched, cursors):
+            if message.space != space or not message.changes:
+                continue
+            yield _followed(message)
+            if message.changes[-1].seq >= head.head_seq:
+                return
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._follower.close()
+        await self._channel.close()
+
+
+def _followed(message: feed_pb2.WatchChangesResponse) -> Followed:
+    written: defaultdict[str, bool] = defaultdict(lambda: True)
+    ended = {}
+    last = message.changes[-1]
+    for change in filter(messages.triggers, message.changes):
+        if change.type == feed_pb2.CHANGE_TYPE_SESSION_ENDED:
+            ended[change.item_id] = messages.micros(change.record_time)
+        else:
+            written[change.item_id] &= messages.is_import(change)
+    fresh = type_pb2.FreshnessToken(space=message.space, epoch=message.epoch, seq=last.seq)
+    return Followed(
+        Position(message.epoch, last.seq),
+        seal(fresh.SerializeToString(deterministic=True)),
+        written,
+        list(ended.items()),
+    )

@@ -1,0 +1,37 @@
+"""Reading graph's change feed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
+
+import grpc
+from concord.graph.v1 import feed_pb2
+from concord_chassis.failure import from_rpc_error
+
+from concord_dissonance.domain.errors import ServiceUnavailable
+
+if TYPE_CHECKING:  # the name exists for type checkers only
+    from concord.graph.v1.feed_pb2_grpc import ChangeFeedServiceAsyncStub
+
+SILENCE = 30.0
+"""Seconds without even a keep-alive after which the feed counts as lost."""
+
+
+async def watch(
+    feed: "ChangeFeedServiceAsyncStub", cursors: Sequence[feed_pb2.SpaceCursor]
+) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
+    """The feed after some cursors. Raises `ServiceUnavailable` when it breaks."""
+    call = feed.WatchChanges(feed_pb2.WatchChangesRequest(cursors=cursors))
+    try:
+        while True:
+            async with asyncio.timeout(SILENCE):
+                message = await call.read()
+            if not isinstance(message, feed_pb2.WatchChangesResponse):
+                return
+            yield message
+    except TimeoutError:
+        raise ServiceUnavailable("graph", "the feed fell silent") from None
+    except grpc.aio.AioRpcError as error:
+        raise ServiceUnavailable("graph", from_rpc_error(error).code.name) from error
+    finally:
+        call.cancel()

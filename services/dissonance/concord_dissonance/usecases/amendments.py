@@ -1,0 +1,76 @@
+"""Suggests that a memory amends a former one that it edits a little (T6)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from concord_dissonance.domain.amendment import Edit, amended, description
+from concord_dissonance.domain.sides import Kind
+from concord_dissonance.domain.statements import Statement
+from concord_dissonance.domain.suggestions import Amend
+from concord_dissonance.ports import Graph, Search
+from concord_dissonance.usecases.suggestions import Suggestions
+
+
+@dataclass(frozen=True, slots=True)
+class Amendment:
+    """A memory that may amend a former one, and how they differ."""
+
+    newer_id: str
+    older_id: str
+    similarity: float
+    change: str
+    proposal_number: int = 0
+    """Of the proposal to say so; 0 without one."""
+
+
+class Amendments:
+    """The use case."""
+
+    def __init__(self, graph: Graph, search: Search, suggestions: Suggestions) -> None:
+        self._graph, self._search, self._suggestions = graph, search, suggestions
+
+    async def __call__(
+        self, space: str, memory_ids: Sequence[str], fresh: str = ""
+    ) -> list[Amendment]:
+        """What the memories may amend, proposed where a proposal is possible.
+
+        `fresh`: the token of a change that the index must have. Raises `ServiceUnavailable`.
+        """
+        near = await self._search.nearly_same(space, memory_ids, fresh)
+        wanted = sorted({*near, *(each for formers in near.values() for each in formers)})
+        there = {each.id: each for each in await self._graph.memories_of(space, wanted)}
+        found: list[Amendment] = []
+        for memory_id in memory_ids:
+            if (newer := there.get(memory_id)) and near.get(memory_id):
+                formers = [there[each] for each in near[memory_id] if each in there]
+                found += await self._suggested(space, newer, formers)
+        return found
+
+    async def _suggested(
+        self, space: str, newer: Statement, formers: Sequence[Statement]
+    ) -> list[Amendment]:
+        sides = [each.side for each in formers if _may_be_amended(each, newer)]
+        edits = amended(newer.side, sides)
+        related = await self._graph.related(space, newer.id) if edits else frozenset()
+        found = []
+        for former, edit in edits:
+            if former.id not in related:
+                proposal = await self._suggestions.open(space, Amend(newer.id, former.id))
+                number = proposal.number if proposal else 0
+                found.append(_amendment(newer, former.id, former.text, edit, number))
+        return found
+
+
+def _may_be_amended(former: Statement, newer: Statement) -> bool:
+    """Whether a former memory is the newest of its chain, and its facts have the same subject."""
+    if former.id == newer.id or former.is_superseded or former.is_amended:
+        return False
+    ours, theirs = ({fact.subject for fact in each.facts} for each in (newer, former))
+    is_former = (former.side.written, former.id) < (newer.side.written, newer.id)
+    same_subject = not ours or not theirs or bool(ours & theirs)
+    return is_former and same_subject and former.side.kind is not Kind.TURN
+
+
+def _amendment(newer: Statement, older_id: str, text: str, edit: Edit, number: int) -> Amendment:
+    change = description(text, newer.side.text, edit)
+    return Amendment(newer.id, older_id, edit.similarity, change, number)

@@ -1,0 +1,87 @@
+"""Checks what was written, by a session or in a reflection, against what the space holds (D7)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from concord_dissonance.domain import candidates
+from concord_dissonance.domain.containment import containers_of
+from concord_dissonance.domain.errors import ServiceUnavailable
+from concord_dissonance.domain.sides import Kind, Rules
+from concord_dissonance.domain.statements import Coverage, Statement
+from concord_dissonance.ports import Graph, Search
+from concord_dissonance.usecases.examine import Examination, Examine
+from concord_dissonance.usecases.record import Found, record
+
+KINDS = frozenset({Kind.FACT, Kind.PLAN, Kind.REFLECTION})
+"""What is checked of what was written. It is compared with facts and plans."""
+
+
+@dataclass(slots=True)
+class WrittenCheck:
+    """What was found, the surest first, and recorded; `token` is that of the record."""
+
+    coverage: Coverage
+    found: list[Found] = field(default_factory=list)
+    token: str = ""
+
+
+class CheckWritten:
+    """The use case. Its cost grows with what was written, not with the space."""
+
+    def __init__(self, graph: Graph, search: Search, examine: Examine) -> None:
+        self._graph, self._search, self._examine = graph, search, examine
+
+    async def __call__(
+        self, space: str, memory_ids: Sequence[str], edge_ids: Sequence[str] = (), fresh: str = ""
+    ) -> WrittenCheck:
+        """Checks memories with the facts that they state, and edges.
+
+        `fresh`: the token of a change that the index must have. Raises `ServiceUnavailable` when
+        graph does not answer; without search the check is degraded.
+        """
+        read = await self._graph.memories_of(space, memory_ids)
+        memories = [each for each in read if each.side.kind in KINDS]
+        edges = await self._graph.edges_of(space, edge_ids)
+        if not memories and not edges:
+            return WrittenCheck(Coverage())
+        exam = await self._against(space, memories, edges, fresh)
+        async for _ in self._examine(exam):
+            pass
+        # Recording is idempotent by pair and versions: what is checked again is not new.
+        found, token = await record(self._graph, space, uuid4().hex, exam.findings)
+        exam.coverage.recorded = sum(each.is_new for each in found)
+        return WrittenCheck(exam.coverage, [each for each in found if each.is_shown], token)
+
+    async def _against(
+        self, space: str, memories: Sequence[Statement], edges: Sequence[Statement], fresh: str
+    ) -> Examination:
+        relations = await self._graph.relations(space)
+        containing = [name for name, rule in relations.items() if rule.transitive]
+        around = await self._graph.edges_with(space, containing) if containing else []
+        facts = [fact for each in memories for fact in each.facts]
+        facts += [each.side.fact for each in edges if each.side.fact is not None]
+        values = await self._graph.values_of(space, {(f.subject, f.relation) for f in facts})
+        near = await self._near(space, memories, fresh)
+        ids = {each.id for each in memories}
+        written = ids | {each.id for each in edges}
+        written |= {each.id for each in values if not ids.isdisjoint(each.stated_by)}
+        return Examination(
+            space,
+            [*memories, *near, *edges, *values],
+            Rules(relations, containers_of([*around, *values], relations)),
+            frozenset(written),
+        )
+
+    async def _near(
+        self, space: str, memories: Sequence[Statement], fresh: str
+    ) -> Sequence[Statement]:
+        try:
+            similar = await self._search.similar(
+                space, [each.id for each in memories], candidates.NEAR, fresh
+            )
+        except ServiceUnavailable:
+            return []  # the examination asks again, and counts what it could not compare
+        ids = {other for near in similar.values() for other, _ in near}
+        found = await self._graph.memories_of(space, sorted(ids - {each.id for each in memories}))
+        return [each for each in found if each.side.kind in KINDS]

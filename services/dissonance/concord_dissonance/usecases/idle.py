@@ -1,0 +1,41 @@
+"""Ends sessions that nobody used for 30 minutes (M7)."""
+
+import asyncio
+
+from concord_chassis.log import Logger
+
+from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
+from concord_dissonance.domain.sides import Micros
+from concord_dissonance.ports import Clock, Sessions
+
+IDLE = 30 * 60 * 1_000_000
+"""Microseconds without a use after which a session is over."""
+LOOK = 60.0
+"""Seconds between two looks."""
+
+
+class EndIdleSessions:
+    """The timer. `run` it as a task and cancel that.
+
+    It keeps nothing: graph has each session's last use, and ends a session only if that still is
+    its last one. So a restart forgets none, and of two timers one ends it.
+    """
+
+    def __init__(self, sessions: Sessions, clock: Clock, log: Logger) -> None:
+        self._sessions, self._clock, self._log = sessions, clock, log
+
+    async def run(self) -> None:
+        """Looks until cancelled."""
+        while True:
+            try:
+                await self.look()
+            except (ServiceUnavailable, ServiceRefused) as lost:
+                self._log.warning("idle sessions wait", reason=str(lost))
+            await asyncio.sleep(LOOK)
+
+    async def look(self) -> None:
+        """Ends what is idle now, in every space."""
+        since = Micros(self._clock() - IDLE)
+        for space in await self._sessions.spaces():
+            for session in await self._sessions.idle(space, since):
+                await self._sessions.end_idle(space, session)

@@ -1,0 +1,44 @@
+"""Opens the proposals of what dissonance suggests without a conflict, each once."""
+
+import asyncio
+import hashlib
+from collections import defaultdict
+
+from concord_chassis.log import Logger
+
+from concord_dissonance.domain.errors import ServiceRefused
+from concord_dissonance.domain.suggestions import Suggestion, key_of
+from concord_dissonance.ports import Governance, Proposal
+
+MOST_WAITING = 5
+"""Suggestions that wait in a space: of the 20 places of dissonance's proposals, findings keep the
+others."""
+
+
+class Suggestions:
+    """The use case. What was suggested before stands in governance, whatever became of it."""
+
+    def __init__(self, governance: Governance, log: Logger) -> None:
+        self._governance, self._log = governance, log
+        self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def open(self, space: str, suggestion: Suggestion) -> Proposal | None:
+        """The proposal of a suggestion; None when it is refused or finds no place.
+
+        Raises `ServiceUnavailable`.
+        """
+        key = key_of(suggestion)
+        async with self._busy[space]:
+            for each in await self._governance.about(space, suggestion.item_id):
+                if each.suggestion == key:
+                    return each
+            waiting = [each for each in await self._governance.pending(space) if each.suggestion]
+            if len(waiting) >= MOST_WAITING:
+                self._log.info("not suggested", space=space, why="enough wait")
+                return None
+            try:
+                request_id = hashlib.sha256(key.encode()).hexdigest()
+                return await self._governance.suggest(space, request_id, suggestion)
+            except ServiceRefused as refused:
+                self._log.info("not suggested", space=space, why=refused.reason)
+                return None

@@ -1,0 +1,71 @@
+"""Follows what is written, off the write's path: reflections, small edits, and sessions' ends."""
+
+from dataclasses import replace
+
+from concord_chassis.log import Logger
+
+from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
+from concord_dissonance.domain.sides import Kind
+from concord_dissonance.ports import Followed, Graph, Sessions
+from concord_dissonance.usecases.amendments import Amendments
+from concord_dissonance.usecases.check_written import CheckWritten
+from concord_dissonance.usecases.end_session import EndSession
+
+SKIPPED = 1_000
+"""Changes that trigger nothing, after which the position is stored all the same."""
+
+
+class Triggers:
+    """The use case: brings a space up to its newest change.
+
+    Graph keeps the position, which is stored after the work: a process that dies in between does it
+    again, and both recording and proposing do nothing twice.
+    """
+
+    def __init__(
+        self,
+        *,
+        graph: Graph,
+        sessions: Sessions,
+        check: CheckWritten,
+        amendments: Amendments,
+        ends: EndSession,
+        log: Logger,
+    ) -> None:
+        self._graph, self._sessions, self._log = graph, sessions, log
+        self._check, self._amendments, self._ends = check, amendments, ends
+
+    async def catch_up(self, space: str) -> None:
+        """Does what the changes since the position call for. Raises `ServiceUnavailable`."""
+        at = await self._sessions.followed(space)
+        before = at.position.seq if at.position else 0
+        async for changes in self._sessions.changes(space, at.position):
+            if changes.written or changes.ended:
+                try:
+                    await self._follow(space, changes)
+                except ServiceRefused as refused:
+                    # What is refused now would be refused again: the changes after it go on.
+                    self._log.error("not followed", space=space, why=refused.reason)
+            elif changes.position.seq - before < SKIPPED:
+                continue
+            etag = await self._sessions.note_followed(space, replace(at, position=changes.position))
+            at, before = replace(at, etag=etag), changes.position.seq
+
+    async def _follow(self, space: str, changes: Followed) -> None:
+        there = await self._graph.memories_of(space, list(changes.written))
+        reflections = [each.id for each in there if each.side.kind is Kind.REFLECTION]
+        if reflections:
+            found = await self._check(space, reflections, fresh=changes.token)
+            if found.coverage.skipped["SEARCH_UNAVAILABLE"]:
+                raise ServiceUnavailable("search", "a reflection has to be compared")
+        alone = [
+            each.id
+            for each in there
+            if not changes.written[each.id] and each.side.kind is not Kind.TURN
+        ]
+        if alone:
+            await self._amendments(space, alone, changes.token)
+        for session_id, end in changes.ended:
+            session = await self._sessions.session(space, session_id)
+            if session is not None:
+                await self._ends.after(space, replace(session, end=end), changes.token)

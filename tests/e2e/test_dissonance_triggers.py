@@ -1,0 +1,200 @@
+"""What dissonance does by itself after a write: sessions that end, and reflections (D7, M7)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+import pytest_asyncio
+from concord.graph.v1 import conflict_pb2, feed_pb2, session_pb2, space_pb2
+from concord.type.v1 import type_pb2
+from concord_dissonance.usecases import follow, idle
+from dissonance_over_graph import Dissonant, Space, dissonant
+from governed_world import SECOND, Party, World, eventually, request_id
+
+OPEN, CLOSED = "The office is open on Sunday.", "The office is not open on Sunday."
+REFLECTION = type_pb2.MEMORY_KIND_REFLECTION
+MINUTE = 60 * SECOND
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Followers that gather for no time, and a timer that looks all the time."""
+    monkeypatch.setattr(follow, "QUIET", 0.01)
+    monkeypatch.setattr(idle, "LOOK", 0.05)
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def works(live: World) -> AsyncIterator[Dissonant]:
+    """Every service, with dissonance that follows what is written."""
+    async with dissonant(live) as running:
+        yield running
+
+
+async def found(space: Space, count: int = 1) -> Sequence[conflict_pb2.Conflict]:
+    """Wait until so many conflicts stand, and return them."""
+
+    async def listed() -> Sequence[conflict_pb2.Conflict]:
+        return (await space.listed()).conflicts
+
+    return await eventually(listed, lambda there: len(there) >= count)
+
+
+async def ends(party: Party) -> list[str]:
+    """Return the sessions whose end stands in the record, each as often as it does."""
+    asked = space_pb2.ListOperationsRequest(types=[feed_pb2.CHANGE_TYPE_SESSION_ENDED])
+    return [each.item_id for each in (await party.space_service.ListOperations(asked)).operations]
+
+
+async def session_of(party: Party, session_id: str) -> session_pb2.Session:
+    """Return a session's record."""
+    asked = session_pb2.GetSessionRequest(session_id=session_id)
+    return (await party.session.GetSession(asked)).session
+
+
+async def test_the_end_of_a_session_shows_what_it_disagrees_with(
+    works: Dissonant, party: Party
+) -> None:
+    """D7 M7 Memories and edges that the session wrote are checked; the reply says what was found."""
+    home = works.space()
+    await home.declare("LIVES_IN")
+    await home.edge("Ada", "LIVES_IN", "Berlin")
+    await home.add(OPEN)
+    party.clock.pass_(2 * MINUTE)
+    await home.add(CLOSED, session_id="talk")
+    await home.add("Ada moved.", session_id="talk", facts=[fact("Ada", "LIVES_IN", "Paris")])
+    reply = await home.end_session("talk")
+    said = {frozenset({each.first.statement, each.second.statement}) for each in reply.conflicts}
+
+    assert said == {
+        frozenset({OPEN, CLOSED}),
+        frozenset({"Ada LIVES_IN Berlin", "Ada LIVES_IN Paris"}),
+    }
+    assert reply.session.end_time == (await session_of(party, "talk")).end_time
+    assert {each.id for each in await found(home, 2)} == {each.id for each in reply.conflicts}
+    assert reply.coverage.recorded == 2
+    assert await ends(party) == ["talk"]
+
+
+async def test_a_session_that_wrote_nothing_ends_without_a_finding(
+    works: Dissonant, party: Party
+) -> None:
+    """D7 What others wrote is not looked at."""
+    home = works.space()
+    for text in (OPEN, CLOSED):
+        await home.add(text)
+    party.clock.pass_(2 * MINUTE)
+    await home.add("Tea is served at five.", kind=type_pb2.MEMORY_KIND_JOURNAL, session_id="talk")
+    reply = await home.end_session("talk")
+
+    assert not reply.conflicts
+    assert reply.coverage.candidates == 0
+
+
+async def test_an_edge_that_lies_in_another_is_no_contradiction(works: Dissonant) -> None:
+    """D2 D4 Also after a session, what contains what is read from the whole space."""
+    home = works.space()
+    await home.declare("LIES_IN", functional=False, transitive=True)
+    await home.declare("LIVES_IN")
+    await home.edge("Berlin", "LIES_IN", "Germany")
+    await home.edge("Ada", "LIVES_IN", "Germany")
+    await home.add("Ada moved.", session_id="talk", facts=[fact("Ada", "LIVES_IN", "Berlin")])
+    (conflict,) = (await home.end_session("talk")).conflicts
+
+    assert conflict.conflict_class == conflict_pb2.CONFLICT_CLASS_NUANCE
+
+
+async def test_a_session_ended_in_graph_is_checked_as_well(works: Dissonant, party: Party) -> None:
+    """D7 M7 Whoever ends it: dissonance hears of it by the feed."""
+    home = works.space()
+    await home.add(OPEN)
+    await home.add(CLOSED, session_id="talk")
+    request = session_pb2.EndSessionRequest(request_id=request_id(), session_id="talk")
+    await party.session.EndSession(request)
+
+    (conflict,) = await found(home)
+    assert {conflict.first.statement, conflict.second.statement} == {OPEN, CLOSED}
+
+
+async def test_an_idle_session_ends_once_however_many_look(live: World, party: Party) -> None:
+    """M7 After 30 minutes without a use, by one of two timers; what is in use goes on."""
+    async with dissonant(live, with_search=False) as works, dissonant(live, with_search=False):
+        home = works.space()
+        await home.add(OPEN, session_id="idle")
+        party.clock.pass_(29 * MINUTE)
+        await home.add(CLOSED, session_id="used")
+        assert not (await session_of(party, "idle")).HasField("end_time")
+        party.clock.pass_(2 * MINUTE)
+        await eventually(lambda: ends(party))
+        await asyncio.sleep(0.3)
+
+        assert await ends(party) == ["idle"]
+        assert not (await session_of(party, "used")).HasField("end_time")
+
+
+async def test_a_session_idle_while_nobody_looked_ends_later(live: World, party: Party) -> None:
+    """M7 The timer keeps nothing, so a restart forgets nothing."""
+    async with dissonant(live, with_search=False, follow=False) as works:
+        await works.space().add(OPEN, session_id="idle")
+    party.clock.pass_(31 * MINUTE)
+    async with dissonant(live, with_search=False):
+        assert await eventually(lambda: ends(party)) == ["idle"]
+
+
+async def test_a_reflection_is_checked_when_it_is_written(works: Dissonant) -> None:
+    """D7 Off the write's path, against facts and plans, its own text and the facts that it states."""
+    home = works.space()
+    await home.declare("LIVES_IN")
+    await home.edge("Ada", "LIVES_IN", "Berlin")
+    await home.add(OPEN)
+    written = await home.add(CLOSED, kind=REFLECTION, facts=[fact("Ada", "LIVES_IN", "Paris")])
+    there = await found(home, 2)
+
+    sides = [{each.first.id, each.second.id} for each in there]
+    assert any(written.id in each for each in sides)
+    assert {each.author for each in there} == {"dissonance"}
+
+
+async def test_other_kinds_wait_for_a_check(works: Dissonant) -> None:
+    """D7 A fact is checked on demand or at its session's end; a journal never is."""
+    home = works.space()
+    await home.add(OPEN)
+    await home.add(CLOSED)
+    await home.add(CLOSED, kind=type_pb2.MEMORY_KIND_JOURNAL)
+    await home.add("The tower is 300 m high.")
+    await home.add("The tower is 320 m high.", kind=REFLECTION)
+    (conflict,) = await found(home)
+
+    assert "tower" in conflict.first.statement
+
+
+async def test_what_was_written_while_dissonance_was_away_is_checked(
+    live: World, party: Party
+) -> None:
+    """D7 The position is graph's: nothing is lost over a restart, and nothing judged twice."""
+    async with dissonant(live, follow=False) as works:
+        await works.space().add(OPEN)
+        await works.space().add(CLOSED, kind=REFLECTION)
+    async with dissonant(live) as works:
+        (conflict,) = await found(works.space())
+        await followed(works, live)
+    before = await operations(party)
+    async with dissonant(live) as works:
+        await asyncio.sleep(0.3)
+        assert await found(works.space()) == [conflict]
+    assert await operations(party) == before
+
+
+async def followed(works: Dissonant, world: World) -> None:
+    """Wait until the position in graph is that of the last change that triggers something."""
+    await eventually(works.position, lambda seq: seq > 1)
+
+
+async def operations(party: Party) -> int:
+    """Return how many operations stand in the record of the space."""
+    asked = space_pb2.ListOperationsRequest(page_size=500)
+    return len((await party.space_service.ListOperations(asked)).operations)
+
+
+def fact(subject: str, relation: str, object_: str) -> type_pb2.Fact:
+    """Return a triple."""
+    return type_pb2.Fact(subject=subject, relation=relation, object=object_)
