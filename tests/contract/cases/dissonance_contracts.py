@@ -3,7 +3,7 @@
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.graph.v1 import conflict_pb2
 from contract_homes import Home
-from contract_registry import NOT_FOUND, Answered, Contract, invalid
+from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, invalid
 
 COMPLETE = pb.CHECK_STATUS_COMPLETE
 
@@ -37,6 +37,14 @@ def _resolve(home: Home, context: str = "", as_class: int = 2) -> pb.ResolveDiss
         superseded_id=home.memory_id,
         context=context,
     )
+
+
+def _reading(home: Home) -> str:
+    return f"reads ({home.space})"
+
+
+def _amendments(*memory_ids: str) -> pb.SuggestAmendmentsRequest:
+    return pb.SuggestAmendmentsRequest(request_id="r", memory_ids=memory_ids)
 
 
 DISSONANCE = {
@@ -108,5 +116,40 @@ DISSONANCE = {
         other_space=NOT_FOUND,
         other=lambda home: _resolve(home, context="for another reason"),
         on_record=frozenset({"ResolveConflict"}),
+    ),
+    "EndSession": Contract(
+        request=lambda home: pb.EndSessionRequest(request_id="r", session_id=_reading(home)),
+        success=lambda reply, home: (
+            reply.session.id == _reading(home)
+            and reply.session.end_time.seconds
+            and reply.status == COMPLETE
+            and not reply.conflicts
+            and reply.token
+        ),
+        bad_input=(lambda _: pb.EndSessionRequest(request_id="r"), invalid("session_id")),
+        other_space=NOT_FOUND,
+        other=lambda _: pb.EndSessionRequest(request_id="r", session_id="talk"),
+    ),
+    # tests/e2e/test_amendments_after_the_write.py has homes in which something is suggested.
+    "SuggestAmendments": Contract(
+        request=lambda home: _amendments(home.memory_id),
+        success=lambda reply, _: not reply.amendments,
+        bad_input=(lambda _: _amendments(), invalid("memory_ids")),
+        other_space=Answered(lambda reply: not reply.amendments),
+        other=lambda home: _amendments(home.old_id),
+        reused=Answered(),
+        on_record=frozenset(),
+    ),
+    "ListJudges": Contract(
+        request=lambda _: pb.ListJudgesRequest(),
+        success=lambda reply, _: (
+            [(each.judge, each.state) for each in reply.judges]
+            == [
+                (conflict_pb2.JUDGE_STRUCTURAL, pb.JUDGE_STATE_READY),
+                (conflict_pb2.JUDGE_LEXICAL, pb.JUDGE_STATE_READY),
+            ]
+        ),
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
+        other_space=Answered(lambda reply: len(reply.judges) == 2),
     ),
 }
