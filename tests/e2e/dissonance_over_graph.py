@@ -1,6 +1,6 @@
 """Dissonance over the real graph, search and governance, each a real server, for tests of all."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -17,6 +17,7 @@ from concord.graph.v1 import (
     record_pb2_grpc,
     relation_pb2,
     relation_pb2_grpc,
+    space_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller, TokenVerifier
@@ -65,6 +66,9 @@ class Space:
         self.graph = graph_pb2_grpc.GraphServiceStub(graph)
         self.memories = memory_pb2_grpc.MemoryServiceStub(graph)
         self.relations = relation_pb2_grpc.RelationServiceStub(graph)
+        self.spaces = space_pb2_grpc.SpaceServiceStub(graph)
+        self.token = ""
+        """The freshness token of the last memory that was added."""
 
     async def declare(self, name: str, **fields: object) -> None:
         """Declare a relation, functional and a state unless said otherwise."""
@@ -89,7 +93,9 @@ class Space:
         """Add a memory."""
         memory = type_pb2.Memory(content=content, **fields)  # type: ignore[arg-type]
         request = memory_pb2.AddMemoryRequest(request_id=request_id(), memory=memory)
-        return (await self.memories.AddMemory(request)).memory
+        reply = await self.memories.AddMemory(request)
+        self.token = reply.token
+        return reply.memory
 
     async def update(self, memory: type_pb2.Memory, content: str) -> None:
         """Change what a memory says."""
@@ -152,6 +158,14 @@ class Space:
         """End a session."""
         request = pb.EndSessionRequest(request_id=request_id(), session_id=session_id)
         return await self.dissonance.EndSession(request)
+
+    async def amendments(self, *memories: type_pb2.Memory) -> Sequence[pb.Amendment]:
+        """Return what memories may amend, once the index has them all."""
+        request = pb.SuggestAmendmentsRequest(
+            request_id=request_id(), memory_ids=[each.id for each in memories]
+        )
+        request.consistency.at_least_as_fresh = self.token
+        return (await self.dissonance.SuggestAmendments(request)).amendments
 
     async def resolve(self, **fields: object) -> pb.ResolveDissonanceResponse:
         """Resolve a conflict."""

@@ -10,11 +10,6 @@ class Amend:
     newer_id: str
     older_id: str
 
-    @property
-    def item_id(self) -> str:
-        """An item by which its proposal is found again."""
-        return self.newer_id
-
 
 @dataclass(frozen=True, slots=True)
 class Promote:

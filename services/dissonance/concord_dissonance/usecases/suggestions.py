@@ -7,7 +7,7 @@ from collections import defaultdict
 from concord_chassis.log import Logger
 
 from concord_dissonance.domain.errors import ServiceRefused
-from concord_dissonance.domain.suggestions import Suggestion, key_of
+from concord_dissonance.domain.suggestions import Promote, Suggestion, key_of
 from concord_dissonance.ports import Governance, Proposal
 
 MOST_WAITING = 5
@@ -29,10 +29,15 @@ class Suggestions:
         """
         key = key_of(suggestion)
         async with self._busy[space]:
-            for each in await self._governance.about(space, suggestion.item_id):
-                if each.suggestion == key:
-                    return each
             waiting = [each for each in await self._governance.pending(space) if each.suggestion]
+            before = [*waiting]
+            if isinstance(suggestion, Promote):
+                # It recurs session after session; of an amendment the request id says enough.
+                before += await self._governance.about(space, suggestion.item_id)
+            if (
+                same := next((each for each in before if each.suggestion == key), None)
+            ) is not None:
+                return same
             if len(waiting) >= MOST_WAITING:
                 self._log.info("not suggested", space=space, why="enough wait")
                 return None

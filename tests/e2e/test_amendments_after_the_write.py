@@ -1,0 +1,298 @@
+"""A memory that edits a former one a little: AMENDS is proposed after the write (T6)."""
+
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+import pytest_asyncio
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import lineage_pb2, memory_pb2, space_pb2
+from concord.type.v1 import type_pb2
+from concord_dissonance.usecases import follow, suggestions
+from dissonance_over_graph import Dissonant, Space, dissonant
+from google.protobuf.timestamp_pb2 import Timestamp
+from governed_world import DAY, START, STATUS, Party, World, eventually, request_id
+
+BUDGET = "The budget of the Apollo project is 40,000 euros a year."
+RAISED = "The budget of the Apollo project is 45,000 euros a year."
+TURN, PLAN = type_pb2.MEMORY_KIND_TURN, type_pb2.MEMORY_KIND_PLAN
+AMENDS = type_pb2.LINEAGE_RELATION_AMENDS
+PENDING = STATUS.PROPOSAL_STATUS_PENDING
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A follower that gathers for no time."""
+    monkeypatch.setattr(follow, "QUIET", 0.01)
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def works(live: World) -> AsyncIterator[Dissonant]:
+    """Every service; dissonance does what it is asked to."""
+    async with dissonant(live, follow=False) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def home(works: Dissonant) -> Space:
+    """A space as its agent sees it."""
+    return works.space()
+
+
+async def amended_by(space: Space, content: str, **fields: object) -> list[str]:
+    """Add a memory; return the ids of those that it may amend."""
+    added = await space.add(content, **fields)
+    return [each.older_id for each in await space.amendments(added)]
+
+
+async def waiting(party: Party) -> Sequence[proposal_pb2.Proposal]:
+    """Return the proposals that wait."""
+    request = proposal_pb2.ListProposalsRequest(statuses=[PENDING], page_size=200)
+    return (await party.proposals.ListProposals(request)).proposals
+
+
+async def relate(party: Party, newer: str, older: str) -> None:
+    """State that a memory amends another."""
+    request = lineage_pb2.AddLineageRequest(
+        request_id=request_id(), relation=AMENDS, newer_id=newer, older_id=older
+    )
+    await party.lineage_service.AddLineage(request)
+
+
+async def forget(space: Space, memory_id: str) -> None:
+    """Forget a memory."""
+    found = await space.memories.GetMemory(memory_pb2.GetMemoryRequest(id=memory_id, peek=True))
+    request = memory_pb2.ForgetMemoryRequest(
+        request_id=request_id(), id=memory_id, etag=found.memory.etag
+    )
+    await space.memories.ForgetMemory(request)
+
+
+def at(micros: int) -> Timestamp:
+    """Return a time."""
+    stamp = Timestamp()
+    stamp.FromMicroseconds(micros)
+    return stamp
+
+
+async def test_a_small_edit_is_proposed_and_not_written(live: World, party: Party) -> None:
+    """T6 (promise 1) After the write, once; approved by the agent alone, it stands."""
+    async with dissonant(live) as works:
+        home = works.space()
+        await home.add(BUDGET, id="old")
+        new = await home.add(RAISED, id="new")
+        (proposal,) = await eventually(lambda: waiting(party))
+        (asked,) = await home.amendments(new)
+        lineage = lineage_pb2.GetLineageRequest(id="new")
+        before = (await party.lineage_service.GetLineage(lineage)).edges
+
+        assert not before
+        assert proposal.kind == proposal_pb2.PROPOSAL_KIND_ADD_LINEAGE
+        assert proposal.trigger == proposal_pb2.PROPOSAL_TRIGGER_PROACTIVE
+        assert (proposal.proposer, asked.proposal_number) == ("dissonance", proposal.number)
+        assert (asked.older_id, asked.change) == ("old", '"40,000" became "45,000"')
+        assert asked.similarity == pytest.approx(20 / 22)
+        assert (await party.decide(proposal)).status == STATUS.PROPOSAL_STATUS_EXECUTED
+        (edge,) = (await party.lineage_service.GetLineage(lineage)).edges
+        assert (edge.source.id, edge.relation, edge.target.id) == ("new", "AMENDS", "old")
+        assert not await home.amendments(new)
+
+
+async def test_a_rejected_suggestion_does_not_come_back(live: World, party: Party) -> None:
+    """T6 V7 Neither when the memory is asked about again, nor after a restart."""
+    async with dissonant(live) as works:
+        await works.space().add(BUDGET)
+        new = await works.space().add(RAISED)
+        (proposal,) = await eventually(lambda: waiting(party))
+        await party.reject(proposal, "AGENT")
+    async with dissonant(live) as works:
+        space = works.space()
+        await space.add("Nothing like it was ever said in this space before.")
+        (asked,) = await space.amendments(new)
+
+        assert asked.proposal_number == proposal.number
+        assert not await waiting(party)
+
+
+@pytest.mark.parametrize(
+    ("content", "change"),
+    [
+        (BUDGET.replace("a year", "every year"), '"a" became "every"'),
+        (BUDGET.replace("is", "is not"), 'added "not"'),
+        (BUDGET.replace(" Apollo", ""), 'removed "Apollo"'),
+        (BUDGET.upper(), "letter case, punctuation or links"),
+    ],
+)
+async def test_what_changed_is_said(home: Space, content: str, change: str) -> None:
+    """T6 (promise 2) In words that the two texts have."""
+    old = await home.add(BUDGET)
+    (found,) = await home.amendments(await home.add(content))
+
+    assert (found.older_id, found.change) == (old.id, change)
+
+
+async def test_another_text_amends_nothing(home: Space) -> None:
+    """T6 (promise 3) Nor does the same in another order, more text, or another name."""
+    await home.add(BUDGET)
+    for text in (
+        "The budget of Ada's move to another town is 3,000 francs in all.",
+        "Euros, 40,000 a year: of the project Apollo is the budget.",
+        BUDGET + " It was agreed upon by all of us in the meeting of last Monday.",
+        BUDGET.replace("Apollo", "Artemis"),
+    ):
+        assert await amended_by(home, text) == []
+
+
+async def test_facts_of_another_subject_amend_nothing(home: Space) -> None:
+    """T6 Also where the texts do not say whom they are about."""
+
+    def costs(subject: str) -> list[type_pb2.Fact]:
+        return [type_pb2.Fact(subject=subject, relation="COSTS", object="much")]
+
+    text = "it will cost us about 40 euros in a good month"
+    await home.add(text, facts=costs("gas"))
+
+    assert await amended_by(home, text.replace("40", "41"), facts=costs("water")) == []
+    assert len(await amended_by(home, text.replace("40", "42"), facts=costs("gas"))) == 1
+
+
+async def test_only_what_is_current_of_its_kind_and_space_is_amended(
+    works: Dissonant, home: Space
+) -> None:
+    """T6 (promises 4, 5) Nor a turn, nor by a turn."""
+    await forget(home, (await home.add(BUDGET)).id)
+    await home.add(BUDGET.replace("40", "41"), id="superseded")
+    await home.add("Supersedes: [[memory:superseded]]", id="replacement")
+    over = {"valid_from": at(START - 9), "valid_until": at(START - 1)}
+    await home.add(BUDGET.replace("40", "42"), **over)
+    await home.add(BUDGET.replace("40", "43"), valid_from=at(START + DAY))
+    await home.add(BUDGET.replace("40", "44"), id="plan", kind=PLAN)
+    await home.add(BUDGET.replace("40", "45"), kind=TURN)
+    await works.space("other").add(BUDGET)
+
+    assert await amended_by(home, BUDGET.replace("40", "46")) == []
+    assert await amended_by(home, BUDGET.replace("40", "47"), kind=TURN) == []
+    assert await amended_by(home, BUDGET.replace("40", "48"), kind=PLAN) == ["plan"]
+
+
+@pytest.mark.parametrize("word", ["Supersedes", "Amends", "Contradicts"])
+async def test_what_is_said_already_is_not_suggested(home: Space, word: str) -> None:
+    """T6 (promise 6) A memory that has lineage with the former one has told how it stands to it."""
+    await home.add(BUDGET, id="old")
+
+    assert await amended_by(home, f"{RAISED}\n{word}: [[memory:old]]") == []
+
+
+async def test_the_newest_of_a_chain_is_amended(home: Space, party: Party) -> None:
+    """T6 (promise 7) The former one again, once its amendment is forgotten."""
+    await home.add(BUDGET, id="a")
+    await home.add(RAISED, id="b")
+    await relate(party, "b", "a")
+    chained = await amended_by(home, BUDGET.replace("40", "48"), id="c")
+    await forget(home, "c")
+    await forget(home, "b")
+
+    assert chained == ["b"]
+    assert await amended_by(home, BUDGET.replace("40", "49")) == ["a"]
+
+
+async def test_entries_of_a_list_amend_nothing(home: Space) -> None:
+    """T6 (promise 8) What more than two differ from at one place is a list."""
+    for number in range(50, 53):
+        await home.add(BUDGET.replace("40", str(number)))
+
+    assert await amended_by(home, BUDGET) == []
+
+
+async def test_a_memory_is_compared_by_what_it_says_now(home: Space) -> None:
+    """T6 (promise 9) Changed, or forgotten and restored."""
+    old = await home.add("The cat sleeps under the warm stove all day.")
+    await home.update(old, BUDGET)
+    assert await amended_by(home, RAISED, id="b") == [old.id]
+    await forget(home, "b")
+    await forget(home, old.id)
+    found = await home.memories.GetMemory(memory_pb2.GetMemoryRequest(id=old.id, peek=True))
+    restore = memory_pb2.RestoreMemoryRequest(
+        request_id=request_id(), id=old.id, etag=found.memory.etag
+    )
+    await home.memories.RestoreMemory(restore)
+
+    assert await amended_by(home, BUDGET.replace("40", "47")) == [old.id]
+
+
+async def batch(space: Space, *texts: str) -> None:
+    """Write memories as an importer does."""
+    header = memory_pb2.BatchHeader(request_id=request_id(), memory_count=len(texts))
+    parts = [memory_pb2.BatchAddMemoriesRequest(header=header)]
+    parts += [
+        memory_pb2.BatchAddMemoriesRequest(memory=type_pb2.Memory(content=each)) for each in texts
+    ]
+    await space.memories.BatchAddMemories(iter(parts))
+
+
+async def test_an_import_suggests_nothing_unless_asked(live: World, party: Party) -> None:
+    """T6 (promise 10) What it wrote is compared with what comes later."""
+    async with dissonant(live) as works:
+        home = works.space()
+        await batch(home, BUDGET, RAISED)
+        await home.add("Tea is served in the garden at five o'clock.")
+        later = await home.add(BUDGET.replace("a year", "each year"))
+        proposals = await eventually(lambda: waiting(party))
+        named = {each.action.add_lineage.newer_id for each in proposals}
+        listed = await home.memories.ListMemories(memory_pb2.ListMemoriesRequest())
+        (raised,) = [each for each in listed.memories if each.content == RAISED]
+
+        assert named == {later.id}
+        assert [each.change for each in await home.amendments(raised)] == [
+            '"40,000" became "45,000"'
+        ]
+
+
+async def test_asked_again_the_answer_is_the_same(home: Space) -> None:
+    """T6 (promise 11) Nothing that was suggested changes what is suggested."""
+    await home.add(BUDGET)
+    new = await home.add(RAISED)
+    first = list(await home.amendments(new))
+
+    assert list(await home.amendments(new)) == first
+    assert first
+
+
+async def test_what_was_erased_is_found_by_nothing(home: Space) -> None:
+    """T6 (promise 12) Nothing is kept of words, so nothing is left of them."""
+    old = await home.add(BUDGET)
+    request = memory_pb2.EraseMemoryRequest(request_id=request_id(), id=old.id, etag=old.etag)
+    await home.memories.EraseMemory(request)
+
+    assert await amended_by(home, RAISED) == []
+
+
+async def test_a_copy_of_a_space_suggests_as_the_original(works: Dissonant) -> None:
+    """T6 (promise 13) What is found follows from the memories alone."""
+    home, copy = works.space(), works.space("copy")
+    await home.add(BUDGET)
+    new = await home.add(RAISED)
+    asked = space_pb2.ExportSpaceRequest(form=space_pb2.EXPORT_FORM_FULL)
+    lines = [line async for part in home.spaces.ExportSpace(asked) for line in part.lines]
+    header = space_pb2.ImportHeader(request_id=request_id())
+    parts = [space_pb2.ImportSpaceRequest(header=header)]
+    parts += [space_pb2.ImportSpaceRequest(piece=f"{line}\n".encode()) for line in lines]
+    await copy.spaces.ImportSpace(iter(parts))
+    await copy.add("Tea is served in the garden at five o'clock.")
+
+    assert list(await copy.amendments(new)) == list(await home.amendments(new))
+
+
+async def test_few_suggestions_wait_beside_the_findings(live: World, party: Party) -> None:
+    """D7 T6 They leave the places of dissonance's proposals to conflicts."""
+    async with dissonant(live) as works:
+        home = works.space()
+        added: list[type_pb2.Memory] = []
+        names = ("Apollo", "Vega", "Lyra", "Orion", "Cygnus", "Hydra", "Draco")
+        for name in names:
+            await home.add(BUDGET.replace("Apollo", name))
+            added.append(await home.add(RAISED.replace("Apollo", name)))
+        found = await home.amendments(*added)
+
+        assert len(found) == len(names)
+        assert len(await waiting(party)) == suggestions.MOST_WAITING
+        assert len([each for each in found if not each.proposal_number]) == 2
