@@ -20,11 +20,14 @@ from concord_search.domain.instants import Micros
 from concord_search.ports import Clock, Embedder
 from concord_search.servicer.search import IndexServicer, SearchServicer
 from concord_search.servicer.translate import translate
+from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.find_similar import FindSimilar
 from concord_search.usecases.follow import Follow
 from concord_search.usecases.index_status import IndexStatus
+from concord_search.usecases.parked import ParkedChanges
 from concord_search.usecases.progress import Progress
 from concord_search.usecases.reconcile import Reconcile
+from concord_search.usecases.reindex import Reindex
 from concord_search.usecases.scrub import Scrub
 from concord_search.usecases.search import Formula, Search
 
@@ -44,12 +47,12 @@ class SearchApp:
         *,
         index: EdgeIndex,
         graph: GraphClient,
-        embedder: Embedder,
+        embedders: Embedders,
         formula: Formula,
         clock: Clock,
         log: Logger,
     ) -> None:
-        self._index, self._graph, self._embedder = index, graph, embedder
+        self._index, self._graph, self._embedders = index, graph, embedders
         self._log = log
         self._open = False
         self._tasks: list[asyncio.Task[None]] = []
@@ -58,23 +61,24 @@ class SearchApp:
         self._follow = Follow(
             graph=graph,
             index=index,
-            embedder=embedder,
+            embedders=embedders,
             progress=progress,
             log=log,
             on_erased=self._scrub.wake,
         )
         similar = FindSimilar(
-            embedder=embedder, index=index, graph=graph, progress=progress, clock=clock
+            embedders=embedders, index=index, graph=graph, progress=progress, clock=clock
         )
         search = Search(
-            embedder=embedder,
+            embedders=embedders,
             index=index,
             graph=graph,
             progress=progress,
             clock=clock,
             formula=formula,
         )
-        status = IndexStatus(embedder=embedder, index=index, progress=progress)
+        self._reindex = Reindex(self._follow.context)
+        status = IndexStatus(embedders=embedders, index=index, progress=progress)
         self.registrations: Sequence[Registration] = (
             Registration(
                 search_pb2.DESCRIPTOR.services_by_name["SearchService"],
@@ -84,22 +88,33 @@ class SearchApp:
             Registration(
                 search_pb2.DESCRIPTOR.services_by_name["IndexService"],
                 search_pb2_grpc.add_IndexServiceServicer_to_server,
-                IndexServicer(status, Reconcile(self._follow.context)),
+                IndexServicer(
+                    status,
+                    Reconcile(self._follow.context),
+                    self._reindex,
+                    ParkedChanges(self._follow.context),
+                ),
             ),
         )
 
     async def start(self) -> None:
-        """Load the model, open the index, and begin to follow graph, which may come up later.
+        """Load the models, open the index, and begin to follow graph, which may come up later.
 
         Raises `IndexUnusable`, whose text says what to do.
         """
         try:
-            await asyncio.gather(self._embedder.open(), self._opened())
+            await asyncio.gather(self._embedders.of(self._embedders.models[0]), self._opened())
+            for state in (await self._index.states()).values():
+                await self._embedders.of(state.model)
         except BaseException:
             await self.close()
             raise
         self._open = True
-        for name, work in (("follow", self._follow.run()), ("scrub", self._scrub.run())):
+        for name, work in (
+            ("follow", self._follow.run()),
+            ("scrub", self._scrub.run()),
+            ("reindex", self._reindex.run()),
+        ):
             task = asyncio.get_running_loop().create_task(work, name=name)
             task.add_done_callback(self._log_failure)
             self._tasks.append(task)
@@ -130,7 +145,7 @@ class SearchApp:
             await asyncio.wait([task])
         self._open = False
         await self._graph.close()
-        await self._embedder.close()
+        await self._embedders.close()
         await self._index.close()
 
     def measure(self, registry: CollectorRegistry) -> None:
@@ -161,27 +176,31 @@ def build(
     *,
     clock: Clock = system_clock,
     embedder: Embedder | None = None,
+    others: Sequence[Embedder] = (),
     log: Logger | None = None,
 ) -> SearchApp:
     """Assemble search. `issuer` signs its tokens for graph. Nothing is opened before `start`.
 
-    Tests replace `clock` and `embedder`.
+    Tests replace `clock`, and the embedders: `embedder` is the one of new indexes.
     """
     log = json_lines("search") if log is None else log
-    embedder = _embedder(config, log) if embedder is None else embedder
+    embedders = _embedders(config, log) if embedder is None else Embedders(embedder, *others)
+    model, *beside = embedders.models
     return SearchApp(
-        index=EdgeIndex(config.index_path, embedder.model),
+        index=EdgeIndex(config.index_path, model, others=beside),
         graph=GraphClient(config.graph_address, issuer),
-        embedder=embedder,
+        embedders=embedders,
         formula=config.formula(),
         clock=clock,
         log=log,
     )
 
 
-def _embedder(config: IndexConfig, log: Logger) -> Embedder:
-    if config.embedder == "minilm":
-        return MiniLm(threads=config.embedder_threads)
+def _embedders(config: IndexConfig, log: Logger) -> Embedders:
+    """What the settings name; the model of new indexes first. Nothing is loaded yet."""
+    minilm = MiniLm(threads=config.embedder_threads)
+    if not config.has_openai:
+        return Embedders(minilm)
     # Loading the openai package takes a third of a second, which a start without it need not pay.
     from concord_search.adapters.openai_embeddings.embedder import Endpoint, OpenAiEmbeddings
 
@@ -195,4 +214,5 @@ def _embedder(config: IndexConfig, log: Logger) -> Embedder:
         budget=config.openai_budget,
         max_texts=config.openai_batch,
     )
-    return OpenAiEmbeddings(endpoint, log)
+    openai = OpenAiEmbeddings(endpoint, log)
+    return Embedders(minilm, openai) if config.embedder == "minilm" else Embedders(openai, minilm)

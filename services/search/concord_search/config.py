@@ -27,7 +27,9 @@ class IndexConfig(BaseModel):
     index_path: Path
     """The directory of the index; no other process may use it."""
     embedder: Literal["minilm", "openai"] = "minilm"
-    """Who makes vectors. Changing it needs a new index directory."""
+    """Who makes the vectors of new indexes. Those that there are keep their model until a reindex.
+    For them, and for a reindex, the other embedder is at hand too: minilm always, openai where its
+    URL, model and dimension are set."""
     embedder_threads: int = Field(default=2, ge=1, le=64)
     """Processors that one batch of texts may use (minilm)."""
     openai_url: str = ""
@@ -66,11 +68,14 @@ class IndexConfig(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> "IndexConfig":
         self.formula()
-        if self.embedder == "openai" and not (
-            self.openai_url and self.openai_model and self.openai_dimension
-        ):
+        if self.embedder == "openai" and not self.has_openai:
             raise ValueError("the openai embedder needs a URL, a model and a dimension")
         return self
+
+    @property
+    def has_openai(self) -> bool:
+        """Whether an endpoint is named whole."""
+        return bool(self.openai_url and self.openai_model and self.openai_dimension)
 
     def formula(self) -> Formula:
         """The weights and thresholds in force."""

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
@@ -66,7 +67,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of the index.
+    """What is asked of the index; `model` made the vector.
 
     `only` restricts the candidates to these memories and lifts the scope; `branch_limit` bounds
     each generator, `limit` the candidates that come back.
@@ -75,6 +76,7 @@ class Question:
     vector: Vector
     text: str
     scope: Scope
+    model: EmbeddingModel
     concepts: tuple[str, ...] = ()
     domain: str = ""
     only: tuple[str, ...] | None = None
@@ -106,6 +108,7 @@ class Batch:
     A state without a vector says what the newest indexed state of its memory already says.
     `latest` is the newest record time among them. `settled` are changes that were parked and no
     longer are. `to_confirm` are those of the erased whose erasure waits for a confirmation.
+    `model` made the vectors; None where there are none.
     """
 
     applied_seq: int
@@ -117,11 +120,23 @@ class Batch:
     parked: Sequence[Parked] = ()
     settled: Sequence[int] = ()
     to_confirm: Sequence[str] = ()
+    model: EmbeddingModel | None = None
+
+
+class Version(StrEnum):
+    """The versions of a space's index. Only the one that serves follows the feed at all times."""
+
+    SERVING = "serving"
+    """Answers searches."""
+    NEXT = "next"
+    """Is being built, or caught up, beside it, to take its place."""
+    FORMER = "former"
+    """Served before, kept to roll back to; rid of erased memories, else as it was."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """How far the index of a space has followed.
+    """How far a version of a space's index has followed, with vectors of one model.
 
     `unconfirmed` are the erased memories of which its files may still hold bytes.
     """
@@ -130,6 +145,7 @@ class IndexState:
     applied_seq: int
     latest: Micros
     memories: int
+    model: EmbeddingModel
     parked_count: int = 0
     parked: Sequence[Parked] = ()
     unconfirmed: Sequence[str] = ()
@@ -138,13 +154,19 @@ class IndexState:
 class Index(Protocol):
     """The derived index, one part per space; nothing is shared between parts.
 
-    What `apply` returned from survives the death of the process. Applying again what was applied
-    changes nothing. An older state never overwrites a newer one. It promises no order among
-    equals, and no vector of another model.
+    A part has up to three versions, each as good as an index of its own. What `apply` returned from
+    survives the death of the process. Applying again what was applied changes nothing. An older
+    state never overwrites a newer one. It promises no order among equals, and no vector of another
+    model: who brings or asks with a vector names its model, and gets `ModelReplaced` where no
+    version that may answer has vectors of it.
     """
 
-    async def states(self) -> Mapping[str, IndexState]:
-        """Every space that has a part, with how far it has followed."""
+    async def states(self, version: Version = Version.SERVING) -> Mapping[str, IndexState]:
+        """Every space that has this version, with how far that has followed."""
+        ...
+
+    def model(self, space: str) -> EmbeddingModel:
+        """The model of the version that serves; for a space without a part, the one it will get."""
         ...
 
     async def open(self) -> None:
@@ -155,22 +177,55 @@ class Index(Protocol):
         """Makes an empty part for a store's epoch, dropping one of another epoch."""
         ...
 
-    async def apply(self, space: str, batch: Batch) -> None:
-        """Applies changes. Raises `IndexCorrupt`, and `IndexDiskFull` before it applies any."""
+    async def begin_next(self, space: str, model: EmbeddingModel) -> None:
+        """Makes an empty `NEXT` of the serving one's epoch, in the place of any."""
         ...
 
-    async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
+    async def recall(self, space: str) -> None:
+        """Makes the `FORMER` the `NEXT`, to be caught up; does nothing without one."""
+        ...
+
+    async def promote(self, space: str) -> None:
+        """Makes the `NEXT` the one that serves, at once and for good.
+
+        What served becomes the `FORMER`; one from before is removed.
+        """
+        ...
+
+    async def remove(self, space: str, version: Version) -> None:
+        """Removes a version that does not serve; does nothing without it."""
+        ...
+
+    async def apply(self, space: str, batch: Batch, version: Version = Version.SERVING) -> None:
+        """Applies changes. Raises `IndexCorrupt`, and before it applies any `IndexDiskFull` or
+        `ModelReplaced`."""
+        ...
+
+    async def unembedded(
+        self, space: str, states: Sequence[MemoryState], version: Version = Version.SERVING
+    ) -> list[bool]:
         """For each state, whether it needs a vector that the index does not have."""
         ...
 
     async def ask(self, space: str, question: Question) -> Found:
-        """The candidates for a question; none for a space without a part."""
+        """The candidates for a question; none for a space without a part.
+
+        Of the former version where only that has the question's model: it served when the question
+        was embedded.
+        """
         ...
 
     async def near(
-        self, space: str, vector: Vector, scope: Scope, limit: int, least: float
+        self,
+        space: str,
+        vector: Vector,
+        scope: Scope,
+        limit: int,
+        least: float,
+        *,
+        model: EmbeddingModel,
     ) -> list[Near]:
-        """Memories by cosine, descending, none below `least`."""
+        """Memories by cosine, descending, none below `least`; by the version that `ask` takes."""
         ...
 
     async def near_each(
@@ -182,7 +237,9 @@ class Index(Protocol):
         """
         ...
 
-    async def vector_of(self, space: str, item_id: str, seq: int) -> Vector | None:
+    async def vector_of(
+        self, space: str, item_id: str, seq: int, model: EmbeddingModel
+    ) -> Vector | None:
         """The vector of a memory's state; None when that state is not the newest indexed one."""
         ...
 
@@ -197,7 +254,8 @@ class Index(Protocol):
     async def scrub(self, space: str) -> Sequence[str]:
         """Makes a space's files anew, without what was erased; returns what was unconfirmed.
 
-        Searches and changes go on meanwhile. Raises `IndexCorrupt` or `IndexDiskFull`.
+        Of the former version, too; not while a `NEXT` is built, which may still write what was
+        erased. Searches and changes go on meanwhile. Raises `IndexCorrupt` or `IndexDiskFull`.
         """
         ...
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from concord_search.ports import IndexState, Vectors
+from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.follow import Follow
 from concord_search.usecases.progress import Progress
 from concord_search.usecases.scrub import Scrub
@@ -48,7 +49,7 @@ class Following:
         follow = Follow(
             graph=self.graph,
             index=self.lab.index,
-            embedder=self.embedder,
+            embedders=Embedders(self.embedder),
             progress=self.progress,
             log=QUIET,
             on_erased=scrub.wake,

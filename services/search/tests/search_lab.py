@@ -89,7 +89,8 @@ class Lab:
     async def write(self, *states: MemoryState, space: str = SPACE) -> None:
         vectors = await self.embedder.embed([state.content for state in states])
         pairs = list(zip(states, vectors, strict=True))
-        await self.index.apply(space, Batch(states[-1].seq, states[-1].record_from, states=pairs))
+        last, model = states[-1], self.embedder.model
+        await self.index.apply(space, Batch(last.seq, last.record_from, states=pairs, model=model))
 
     async def ask(
         self,
@@ -104,7 +105,7 @@ class Lab:
     ) -> Found:
         vector = await self.embedder.embed_query(text)
         scope = Scope(now, superseded, wanted or MemoryFilter(), as_of)
-        question = Question(vector, text, scope, **asked)  # type: ignore[arg-type] # named fields
+        question = Question(vector, text, scope, self.embedder.model, **asked)  # type: ignore[arg-type] # named fields
         return await self.index.ask(space, question)
 
     def ids(self, found: Found, space: str = SPACE) -> list[str]:

@@ -45,7 +45,7 @@ async def write_forever(root: Path) -> None:
     await index.begin(SPACE, "epoch-1")
     for at in range(1, 100_000):
         state = plain_state(f"m{at}", at, f"number {at}")
-        batch = Batch(at, at, states=[(state, words.vector(state.content))])
+        batch = Batch(at, at, states=[(state, words.vector(state.content))], model=words.model)
         await index.apply(SPACE, batch)
         os.write(1, f"{at}\n".encode())
 

@@ -145,7 +145,12 @@ async def test_columns_that_a_failed_write_left_are_not_kept(
     """S10 when a write failed midway, only the engine knows what it holds."""
     first = await open_lab(tmp_path)
     await filled(first, make_state)
-    short = Batch(26, NOW, states=[(make_state("bad", 26), np.ones(3, dtype=np.float32))])
+    short = Batch(
+        26,
+        NOW,
+        states=[(make_state("bad", 26), np.ones(3, dtype=np.float32))],
+        model=first.embedder.model,
+    )
     with pytest.raises(IndexCorrupt):
         await first.index.apply(SPACE, short)
     await first.write(make_state("m9", 27, "red fox again"))

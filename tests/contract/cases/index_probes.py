@@ -48,11 +48,15 @@ async def an_old_event_comes_late(folder: Path) -> str:
         await index.begin("a", "epoch")
         for each in (state(2, "Ada likes coffee"), state(1, "Ada likes tea")):
             vector = await embedder.embed_query(each.content)
-            batch = Batch(applied_seq=2, latest=NOW + 2, states=[(each, vector)])
+            batch = Batch(
+                applied_seq=2, latest=NOW + 2, states=[(each, vector)], model=embedder.model
+            )
             await index.apply("a", batch)
         asked = await embedder.embed_query("coffee")
         scope = Scope(NOW + 9, Superseded.EXCLUDE, MemoryFilter())
-        found = [each.seq for each in await index.near("a", asked, scope, 9, -1.0)]
+        found = [
+            each.seq for each in await index.near("a", asked, scope, 9, -1.0, model=embedder.model)
+        ]
         return "" if found == [2] else "an old event overwrote a newer state"
     finally:
         await index.close()

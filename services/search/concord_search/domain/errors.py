@@ -7,6 +7,11 @@ SearchError
 ├── IndexStale              the index did not become as fresh as demanded in time
 ├── GraphUnavailable        graph does not answer: results can be neither shown nor denied
 ├── GraphRefused            graph refuses, and would again
+├── ModelReplaced           vectors of a model that the index had a moment ago; ask again
+├── ModelUnknown            a model that this server cannot embed with
+├── ReindexUnderWay         a version of the index is being built already
+├── VersionServes           the version of the index that serves cannot be dropped
+├── FormerMissing           no former version of the index to roll back to
 ├── EmbeddingUnavailable    the embedder does not answer; trying again may help
 ├── EmbeddingRefused        the embedder cannot take this text; trying again does not help
 ├── SettingsInvalid         weights or thresholds that cannot rank anything
@@ -54,6 +59,40 @@ class GraphUnavailable(SearchError):
 
 class GraphRefused(SearchError):
     """Graph refuses, and would again."""
+
+
+class ModelReplaced(SearchError):
+    """Vectors of one model came to an index with vectors of another."""
+
+
+class ModelUnknown(SearchError):
+    """No embedder of this server makes vectors of the model."""
+
+    field = "model_id"
+
+
+class ReindexUnderWay(SearchError):
+    """A version of the space's index is being built already."""
+
+    reason = "ERROR_REASON_REINDEX_UNDER_WAY"
+
+    def __init__(self) -> None:
+        super().__init__("Another version of the index is being built: wait for it, or drop it.")
+
+
+class VersionServes(SearchError):
+    """The version that serves was to be dropped."""
+
+    field = "role"
+
+
+class FormerMissing(SearchError):
+    """The space has no former version of its index."""
+
+    reason = "ERROR_REASON_FORMER_INDEX_MISSING"
+
+    def __init__(self) -> None:
+        super().__init__("No former version of the index is kept.")
 
 
 class EmbeddingUnavailable(SearchError):

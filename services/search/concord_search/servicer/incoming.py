@@ -15,16 +15,19 @@ from concord_search.domain.errors import (
     FilterUnsupported,
     FreshnessTokenInvalid,
     PageTokenInvalid,
+    VersionServes,
 )
 from concord_search.domain.filters import MemoryFilter, Superseded
 from concord_search.domain.instants import AsOf, Micros
 from concord_search.domain.memory import property_of
 from concord_search.domain.stac import MAX_LINES, StacOptions
+from concord_search.ports import Version
 from concord_search.usecases.find_similar import BatchSimilarQuery, SimilarQuery
 from concord_search.usecases.progress import Demand
 from concord_search.usecases.search import SearchQuery
 
 DEFAULT_PAGE = 10
+DEFAULT_PARKED_PAGE = 50
 MAX_FILTER_DEPTH = 5
 
 _MODES = {
@@ -89,6 +92,19 @@ def batch_similar_query(request: search_pb2.BatchFindSimilarRequest) -> BatchSim
         demand=demand(request.consistency),
         limit=request.limit or DEFAULT_PAGE,
     )
+
+
+def first_parked(request: search_pb2.ListParkedChangesRequest) -> int:
+    """The sequence number from which parked changes are listed."""
+    cursor = opaque.page_cursor(request, (int,))
+    return 0 if cursor is None else cursor[0]
+
+
+def spare_version(request: search_pb2.DropIndexVersionRequest) -> Version:
+    """A version that does not serve. Raises `VersionServes`."""
+    if request.role == search_pb2.INDEX_VERSION_ROLE_SERVING:
+        raise VersionServes("the version that serves cannot be dropped")
+    return Version.NEXT if request.role == search_pb2.INDEX_VERSION_ROLE_NEXT else Version.FORMER
 
 
 def _as_of(asked: type_pb2.AsOf) -> AsOf:

@@ -8,11 +8,13 @@ from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis import opaque
 
+from concord_search.domain.memory import Parked
 from concord_search.domain.ranking import SignalPart
 from concord_search.domain.stac import Band, NextAction
-from concord_search.ports import EmbeddingModel, IndexState
+from concord_search.ports import EmbeddingModel, IndexState, Version
 from concord_search.usecases.find_similar import SimilarAnswer
 from concord_search.usecases.index_status import Status
+from concord_search.usecases.parked import ParkedPage
 from concord_search.usecases.reconcile import Agreement
 from concord_search.usecases.search import Result, SearchAnswer
 
@@ -33,6 +35,11 @@ _ACTIONS = {
     NextAction.STATE: search_pb2.NEXT_ACTION_STATE,
     NextAction.SUMMARISE: search_pb2.NEXT_ACTION_SUMMARISE,
     NextAction.PREFER: search_pb2.NEXT_ACTION_PREFER,
+}
+_ROLES = {
+    Version.SERVING: search_pb2.INDEX_VERSION_ROLE_SERVING,
+    Version.NEXT: search_pb2.INDEX_VERSION_ROLE_NEXT,
+    Version.FORMER: search_pb2.INDEX_VERSION_ROLE_FORMER,
 }
 
 
@@ -142,14 +149,44 @@ def index_status(found: Status) -> search_pb2.GetIndexStatusResponse:
         head_seq=found.head_seq,
         indexed_memories=state.memories,
         parked_changes=state.parked_count,
-        parked=[
-            search_pb2.ParkedChange(seq=each.seq, item_id=each.item_id, reason=each.reason)
-            for each in state.parked[:SHOWN_PARKED]
-        ],
-        model=embedding_model(found.model),
+        parked=_parked(state.parked[:SHOWN_PARKED]),
+        model=embedding_model(state.model),
         following=found.following,
         unconfirmed_erasures=len(found.state.unconfirmed),
+        versions=[index_version(role, each) for role, each in found.versions.items()],
+        models=[embedding_model(each) for each in found.models],
     )
+
+
+def index_version(role: Version, state: IndexState) -> search_pb2.IndexVersion:
+    """A version of the index."""
+    return search_pb2.IndexVersion(
+        role=_ROLES[role],
+        model=embedding_model(state.model),
+        applied_seq=state.applied_seq,
+        indexed_memories=state.memories,
+        parked_changes=state.parked_count,
+    )
+
+
+def parked_page(
+    found: ParkedPage, request: search_pb2.ListParkedChangesRequest
+) -> search_pb2.ListParkedChangesResponse:
+    """Some parked changes."""
+    return search_pb2.ListParkedChangesResponse(
+        parked=_parked(found.changes),
+        next_page_token=(
+            "" if found.next_seq is None else opaque.page_token(request, [found.next_seq])
+        ),
+        parked_changes=found.total,
+    )
+
+
+def _parked(changes: Sequence[Parked]) -> list[search_pb2.ParkedChange]:
+    return [
+        search_pb2.ParkedChange(seq=each.seq, item_id=each.item_id, reason=each.reason)
+        for each in changes
+    ]
 
 
 def agreement(found: Agreement) -> search_pb2.ReconcileIndexResponse:

@@ -6,10 +6,13 @@ import grpc
 from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord_chassis.identity import caller
 
+from concord_search.ports import Version
 from concord_search.servicer import incoming, outgoing
 from concord_search.usecases.find_similar import FindSimilar
 from concord_search.usecases.index_status import IndexStatus
+from concord_search.usecases.parked import ParkedChanges
 from concord_search.usecases.reconcile import Reconcile
+from concord_search.usecases.reindex import Reindex
 from concord_search.usecases.search import Search
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -48,9 +51,17 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
 class IndexServicer(search_pb2_grpc.IndexServiceServicer):
     """Watching over the index of the caller's space."""
 
-    def __init__(self, status: IndexStatus, reconcile: Reconcile) -> None:
+    def __init__(
+        self,
+        status: IndexStatus,
+        reconcile: Reconcile,
+        reindex: Reindex,
+        parked: ParkedChanges,
+    ) -> None:
         self._status = status
         self._reconcile = reconcile
+        self._reindex = reindex
+        self._parked = parked
 
     async def GetIndexStatus(
         self, request: search_pb2.GetIndexStatusRequest, context: Context
@@ -64,3 +75,37 @@ class IndexServicer(search_pb2_grpc.IndexServiceServicer):
         """Compare the index with graph, and mend it."""
         found = await self._reconcile(caller().space, repair=request.repair)
         return outgoing.agreement(found)
+
+    async def Reindex(
+        self, request: search_pb2.ReindexRequest, context: Context
+    ) -> search_pb2.ReindexResponse:
+        """Begin to build another version of the index, or to bring the former one back."""
+        space = caller().space
+        if request.roll_back:
+            state = await self._reindex.roll_back(space)
+        else:
+            state = await self._reindex(space, request.model_id)
+        return search_pb2.ReindexResponse(version=outgoing.index_version(Version.NEXT, state))
+
+    async def DropIndexVersion(
+        self, request: search_pb2.DropIndexVersionRequest, context: Context
+    ) -> search_pb2.DropIndexVersionResponse:
+        """Remove a version of the index that does not serve."""
+        role = incoming.spare_version(request)
+        was_there = await self._reindex.remove(caller().space, role)
+        return search_pb2.DropIndexVersionResponse(existed=was_there)
+
+    async def ListParkedChanges(
+        self, request: search_pb2.ListParkedChangesRequest, context: Context
+    ) -> search_pb2.ListParkedChangesResponse:
+        """List the changes that were set aside."""
+        size = request.page_size or incoming.DEFAULT_PARKED_PAGE
+        found = await self._parked.page(caller().space, incoming.first_parked(request), size)
+        return outgoing.parked_page(found, request)
+
+    async def RetryParkedChanges(
+        self, request: search_pb2.RetryParkedChangesRequest, context: Context
+    ) -> search_pb2.RetryParkedChangesResponse:
+        """Try the changes that were set aside again now."""
+        applied, left = await self._parked.retry(caller().space)
+        return search_pb2.RetryParkedChangesResponse(applied_changes=applied, parked_changes=left)

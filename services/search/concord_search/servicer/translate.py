@@ -27,6 +27,16 @@ def translate(error: Exception) -> Failure | None:
                 },
                 resend=False,
             )
+        case errors.ModelReplaced():
+            return Failure(
+                grpc.StatusCode.UNAVAILABLE,
+                "ERROR_REASON_UNAVAILABLE",
+                "The embedding model of the index was replaced meanwhile.",
+            )
+        case errors.ModelUnknown() | errors.VersionServes():
+            return _invalid("ERROR_REASON_FIELD_INVALID", error.field, str(error))
+        case errors.ReindexUnderWay() | errors.FormerMissing():
+            return Failure(grpc.StatusCode.FAILED_PRECONDITION, error.reason, str(error))
         case errors.GraphUnavailable() | errors.EmbeddingUnavailable():
             return Failure(
                 grpc.StatusCode.UNAVAILABLE,

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits
 from concord_search.domain.instants import PRESENT, AsOf
-from concord_search.ports import Clock, Embedder, Graph, Hydrated, Index, Near, Vector
+from concord_search.ports import Clock, EmbeddingModel, Graph, Hydrated, Index, Near, Vector
+from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Demand, Progress
 from concord_search.usecases.search import wait_until_fresh
 
@@ -47,9 +48,9 @@ class FindSimilar:
     """The find-similar use cases: near to one, and near to each of many."""
 
     def __init__(
-        self, *, embedder: Embedder, index: Index, graph: Graph, progress: Progress, clock: Clock
+        self, *, embedders: Embedders, index: Index, graph: Graph, progress: Progress, clock: Clock
     ) -> None:
-        self._embedder = embedder
+        self._embedders = embedders
         self._index = index
         self._graph = graph
         self._progress = progress
@@ -62,10 +63,11 @@ class FindSimilar:
         `IndexDiskFull`.
         """
         await wait_until_fresh(self._progress, space, query.demand)
-        vector = await self._origin(space, query)
+        model = self._index.model(space)
+        vector = await self._origin(space, query, model)
         if vector is None:
             return SimilarAnswer(exists=False)
-        near = await self._near(space, query, vector)
+        near = await self._near(space, query, vector, model)
         if not near:
             self._progress.demand_following("nothing is near")
         return SimilarAnswer(exists=True, near=near)
@@ -87,26 +89,33 @@ class FindSimilar:
             for memory_id, near in zip(query.memory_ids, found, strict=True)
         ]
 
-    async def _origin(self, space: str, query: SimilarQuery) -> Vector | None:
+    async def _origin(
+        self, space: str, query: SimilarQuery, model: EmbeddingModel
+    ) -> Vector | None:
         """The vector to compare with; None for a memory that does not exist or is forgotten."""
+        embedder = await self._embedders.of(model)
         if not query.memory_id:
-            return await self._embedder.embed_query(query.text)
+            return await embedder.embed_query(query.text)
         (memory,) = await self._graph.current(
             space, [query.memory_id], count_as_read=False, as_of=query.as_of
         )
         if memory is None or memory.state.forgotten:
             return None
-        known = await self._index.vector_of(space, memory.state.id, memory.state.seq)
+        known = await self._index.vector_of(space, memory.state.id, memory.state.seq, model)
         if known is not None:
             return known
-        return await self._embedder.embed_query(memory.state.content)
+        return await embedder.embed_query(memory.state.content)
 
-    async def _near(self, space: str, query: SimilarQuery, vector: Vector) -> list[Near]:
+    async def _near(
+        self, space: str, query: SimilarQuery, vector: Vector, model: EmbeddingModel
+    ) -> list[Near]:
         mode = Superseded.INCLUDE if query.include_superseded else Superseded.EXCLUDE
         now = max(self._clock(), self._progress.of(space).latest)
         scope = Scope(now, mode, query.filter, query.as_of)
         # One more than asked for, as the memory itself is found too.
-        found = await self._index.near(space, vector, scope, query.limit + 1, query.min_similarity)
+        found = await self._index.near(
+            space, vector, scope, query.limit + 1, query.min_similarity, model=model
+        )
         others = sorted(
             (each for each in found if each.id != query.memory_id),
             key=lambda each: (-each.similarity, each.id),

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from concord_chassis.log import Logger
 
 from concord_search.domain.errors import GraphUnavailable, IndexCorrupt, IndexDiskFull
-from concord_search.ports import Changes, Embedder, Graph, Index, IndexState, SpaceHead
+from concord_search.ports import Changes, Graph, Index, IndexState, SpaceHead
+from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
 from concord_search.usecases.space_follower import (
     FIRST_WAIT,
@@ -32,7 +33,7 @@ class Follow:
         *,
         graph: Graph,
         index: Index,
-        embedder: Embedder,
+        embedders: Embedders,
         progress: Progress,
         log: Logger,
         on_erased: Callable[[], None],
@@ -43,7 +44,7 @@ class Follow:
         self._index = index
         self._progress = progress
         self.context = FollowerContext(
-            graph, index, embedder, progress, log, on_erased, retry_every
+            graph, index, embedders, progress, log, on_erased, retry_every
         )
 
     async def run(self) -> None:

@@ -1,31 +1,40 @@
-"""Says how far the index of a space has followed (spec S10)."""
+"""Says how far the index of a space has followed, in each of its versions (spec S10)."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from concord_search.ports import Embedder, EmbeddingModel, Index, IndexState
+from concord_search.ports import EmbeddingModel, Index, IndexState, Version
+from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of one space's index, and of the feed behind it."""
+    """The state of one space's index, and of the feed behind it.
+
+    `versions` are those there are, `models` what this server can embed with.
+    """
 
     state: IndexState
     head_seq: int
-    model: EmbeddingModel
     following: bool
+    versions: Mapping[Version, IndexState]
+    models: Sequence[EmbeddingModel]
 
 
 class IndexStatus:
     """The index-status use case."""
 
-    def __init__(self, *, embedder: Embedder, index: Index, progress: Progress) -> None:
-        self._embedder = embedder
+    def __init__(self, *, embedders: Embedders, index: Index, progress: Progress) -> None:
+        self._embedders = embedders
         self._index = index
         self._progress = progress
 
     async def __call__(self, space: str) -> Status:
         """Answers for a space; zeros for one without memories."""
-        state = (await self._index.states()).get(space) or IndexState("", 0, 0, 0)
+        states = {version: (await self._index.states(version)).get(space) for version in Version}
+        found = {version: state for version, state in states.items() if state is not None}
+        none = IndexState("", 0, 0, 0, self._index.model(space))
+        state = found.get(Version.SERVING, none)
         head = max(self._progress.of(space).head_seq, state.applied_seq)
-        return Status(state, head, self._embedder.model, self._progress.keeps_up)
+        return Status(state, head, self._progress.keeps_up, found, self._embedders.models)

@@ -2,7 +2,8 @@
 
 The follower drops an erased memory's points at once, so that no search finds them; the engine keeps
 their bytes. Here the files are made anew without them, beside the searches, and the erasure's
-receipt is confirmed. A process that ends earlier leaves the rest to the next one.
+receipt is confirmed. A process that ends earlier leaves the rest to the next one. Erasures wait
+while another version of the space's index is built: that may still write what was erased.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ import asyncio
 from concord_chassis.log import Logger
 
 from concord_search.domain.errors import GraphRefused, GraphUnavailable, IndexCorrupt, IndexDiskFull
-from concord_search.ports import Graph, Index
+from concord_search.ports import Graph, Index, Version
 
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 
@@ -26,7 +27,7 @@ class Scrub:
         self._wanted.set()  # an earlier process may have left erasures unconfirmed
 
     def wake(self) -> None:
-        """Notes that a memory was erased."""
+        """Notes that a memory was erased, or that no version is built any more."""
         self._wanted.set()
 
     async def run(self) -> None:
@@ -37,7 +38,8 @@ class Scrub:
             self._wanted.clear()
             try:
                 for space, state in (await self._index.states()).items():
-                    if state.unconfirmed:
+                    is_building = space in await self._index.states(Version.NEXT)
+                    if state.unconfirmed and not is_building:
                         await self._scrub(space)
             except (GraphUnavailable, IndexDiskFull) as lost:
                 self._log.warning("erasure not confirmed", reason=str(lost), retry_in=wait)

@@ -14,7 +14,6 @@ from concord_search.domain.signals import QueryFacts, Weights
 from concord_search.domain.stac import Band, NextAction, Preference, StacOptions, Thresholds
 from concord_search.ports import (
     Clock,
-    Embedder,
     Graph,
     Hydrated,
     Index,
@@ -22,6 +21,7 @@ from concord_search.ports import (
     Question,
     Vector,
 )
+from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Demand, Progress
 
 RANKED = 200
@@ -110,14 +110,14 @@ class Search:
     def __init__(
         self,
         *,
-        embedder: Embedder,
+        embedders: Embedders,
         index: Index,
         graph: Graph,
         progress: Progress,
         clock: Clock,
         formula: Formula,
     ) -> None:
-        self._embedder = embedder
+        self._embedders = embedders
         self._index = index
         self._graph = graph
         self._progress = progress
@@ -143,7 +143,8 @@ class Search:
         return self._answer(space, query, question, shown, next_offset)
 
     async def _question(self, space: str, query: SearchQuery) -> Question:
-        vector: Vector = await self._embedder.embed_query(query.text)
+        model = self._index.model(space)
+        vector: Vector = await (await self._embedders.of(model)).embed_query(query.text)
         # Never before what the index has seen: graph's record time may run ahead of this clock.
         now = query.now or max(self._clock(), self._progress.of(space).latest)
         named = (normalise(concept) for concept in query.concepts)
@@ -151,6 +152,7 @@ class Search:
             vector=vector,
             text=query.text,
             scope=Scope(now, query.superseded, query.filter, query.as_of),
+            model=model,
             concepts=tuple(dict.fromkeys(each for each in (*extract(query.text), *named) if each)),
             domain=query.domain,
             branch_limit=RANKED,
@@ -352,6 +354,7 @@ def _only(question: Question, members: Sequence[str]) -> Question:
         vector=question.vector,
         text=question.text,
         scope=question.scope,
+        model=question.model,
         concepts=question.concepts,
         domain=question.domain,
         only=tuple(members),

@@ -27,7 +27,18 @@ from concord_search.domain.errors import (
     SearchError,
 )
 from concord_search.domain.memory import Ending, MemoryState, Parked, Touch
-from concord_search.ports import Batch, Change, Embedder, Graph, Hydrated, Index, Vector
+from concord_search.ports import (
+    Batch,
+    Change,
+    EmbeddingModel,
+    Graph,
+    Hydrated,
+    Index,
+    IndexState,
+    Vector,
+    Version,
+)
+from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
 
 SLICE = 512
@@ -62,16 +73,18 @@ T = TypeVar("T")
 class FollowerContext:
     """What the followers of all spaces share. `on_erased` runs after each erasure.
 
-    Who writes to the index of a space holds the space's lock in `write_locks`.
+    They write to one `version` of each space's index, and hold the space's lock in `write_locks`
+    while they do.
     """
 
     graph: Graph
     index: Index
-    embedder: Embedder
+    embedders: Embedders
     progress: Progress
     log: Logger
     on_erased: Callable[[], None]
     retry_every: float = RETRY_EVERY
+    version: Version = Version.SERVING
     write_locks: Mapping[str, asyncio.Lock] = field(
         default_factory=lambda: defaultdict(asyncio.Lock)
     )
@@ -113,6 +126,14 @@ class SpaceFollower:
             part = changes[start : start + SLICE]
             batch = await self._batch(part, await self._states_after(part), {})
             await self._write(replace(batch, applied_seq=0, latest=0, to_confirm=()))
+
+    async def retry(self, parked: Sequence[Parked]) -> int:
+        """Tries parked changes again now; returns how many of them were applied."""
+        applied = 0
+        for each in parked:
+            async with self._write_lock:
+                applied += await self._retry(each)
+        return applied
 
     # The three steps
 
@@ -174,10 +195,12 @@ class SpaceFollower:
         self, changes: Sequence[Change], found: _States, coming: dict[str, tuple[int, str]]
     ) -> Batch:
         states = [h.state for change, h in found if h is not None and _makes_state(change, h)]
+        model = (await self._state()).model
         return Batch(
             applied_seq=changes[-1].seq,
             latest=changes[-1].record_time,
-            states=await self._with_vectors(states, coming),
+            model=model,
+            states=await self._with_vectors(states, coming, model),
             touches=_touches(found),
             endings=[
                 Ending(change.item_id, change.seq, change.record_time)
@@ -189,7 +212,10 @@ class SpaceFollower:
         )
 
     async def _with_vectors(
-        self, states: Sequence[MemoryState], coming: dict[str, tuple[int, str]]
+        self,
+        states: Sequence[MemoryState],
+        coming: dict[str, tuple[int, str]],
+        model: EmbeddingModel,
     ) -> list[tuple[MemoryState, Vector | None]]:
         """States with their vectors; None where the newest state before says the same.
 
@@ -197,26 +223,38 @@ class SpaceFollower:
         """
         if not states:
             return []
-        lacking = await self._context.index.unembedded(self._space, states)
+        index, version = self._context.index, self._context.version
+        lacking = await index.unembedded(self._space, states, version)
         wanted = [
             coming[state.id][1] != state.content if state.id in coming else lacks
             for state, lacks in zip(states, lacking, strict=True)
         ]
         texts = [state.content for state, needs in zip(states, wanted, strict=True) if needs]
-        vectors = iter(await self._context.embedder.embed(texts)) if texts else iter(())
+        embedder = await self._context.embedders.of(model)
+        vectors = iter(await embedder.embed(texts)) if texts else iter(())
         return [
             (state, next(vectors) if needs else None)
             for state, needs in zip(states, wanted, strict=True)
         ]
 
     async def _write(self, batch: Batch) -> bool:
-        await self._context.index.apply(self._space, batch)
+        index, version = self._context.index, self._context.version
+        if batch.erased and self._space in await index.states(Version.FORMER):
+            # Before the version that says how far both have come.
+            await index.apply(self._space, Batch(0, 0, erased=batch.erased), Version.FORMER)
+        await index.apply(self._space, batch, version)
         self._context.progress.disk_full = ""
-        state = (await self._context.index.states())[self._space]
-        self._context.progress.reached(self._space, state)
+        self._context.progress.reached(self._space, await self._state())
         if batch.to_confirm:
             self._context.on_erased()
         return True
+
+    async def _state(self) -> IndexState:
+        version = self._context.version
+        try:
+            return (await self._context.index.states(version))[self._space]
+        except KeyError:
+            raise IndexCorrupt(f"the space {self._space!r} has no {version} index") from None
 
     # Row by row
 
@@ -257,14 +295,11 @@ class SpaceFollower:
 
     async def _round(self) -> bool:
         """Tries some parked changes again; returns whether there were any, and all were applied."""
-        state = (await self._context.index.states()).get(self._space)
+        state = (await self._context.index.states(self._context.version)).get(self._space)
         parked = state.parked if state is not None else ()
         start = self._retried if self._retried < len(parked) else 0
         round_ = parked[start : start + RETRIED]
-        failed = 0
-        for each in round_:
-            async with self._write_lock:
-                failed += not await self._retry(each)
+        failed = len(round_) - await self.retry(round_)
         self._retried = start + failed
         return bool(round_) and not failed
 
@@ -297,7 +332,9 @@ class SpaceFollower:
         if state.forgotten:
             ending = Ending(state.id, state.seq, state.record_from)
             return Batch(0, 0, endings=[ending], settled=settled)
-        return Batch(0, 0, states=await self._with_vectors([state], {}), settled=settled)
+        model = (await self._state()).model
+        states = await self._with_vectors([state], {}, model)
+        return Batch(0, 0, states=states, settled=settled, model=model)
 
 
 async def _whole(step: Awaitable[T]) -> T | None:

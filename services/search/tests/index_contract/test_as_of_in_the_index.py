@@ -107,6 +107,7 @@ async def write(lab: Lab, space: str, replay: list[tuple[int, str, MemoryState |
         last,
         START + last * SECOND,
         states=list(zip(states, vectors, strict=True)),
+        model=lab.embedder.model,
         endings=[
             Ending(item, seq, START + seq * SECOND) for seq, item, state in replay if state is None
         ],
@@ -125,7 +126,9 @@ async def check(lab: Lab, space: str, replay: Replay, v: Micros | None, r: Micro
         assert pairs == replay.found(valid, record, mode), (mode, as_of)
         assert len(pairs) == len(seqs), "a memory answers once"
     scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter(), as_of)
-    near = await lab.index.near(space, lab.embedder.vector("fox"), scope, 100, -1.0)
+    near = await lab.index.near(
+        space, lab.embedder.vector("fox"), scope, 100, -1.0, model=lab.embedder.model
+    )
     assert {(n.id, n.seq) for n in near} == replay.found(valid, record, Superseded.EXCLUDE)
 
 

@@ -122,7 +122,9 @@ async def _compare(index: Index, states: list[MemoryState], filters: list[Memory
                 expected = {state.id for state in states if admits(scope, state)}
                 found = await lab.ask("fox", superseded=mode, wanted=wanted)
                 assert set(lab.ids(found)) == expected, (mode, wanted)
-                near = await index.near(SPACE, embedder.vector("fox"), scope, 50, -1.0)
+                near = await index.near(
+                    SPACE, embedder.vector("fox"), scope, 50, -1.0, model=embedder.model
+                )
                 assert {each.id for each in near} == expected
     finally:
         await index.close()

@@ -3,6 +3,7 @@
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.memory import Ending
 from concord_search.ports import Batch
+from concord_testing.embedders import WordEmbedder
 from search_lab import NOW, SPACE, START, Lab, MakeState
 
 SCOPE = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
@@ -21,7 +22,7 @@ async def test_each_memory_gets_what_near_says_of_its_vector_without_itself(
 
     for memory_id, text, near in zip(ids, texts, found, strict=True):
         vector = lab.embedder.vector(text)
-        alone = await lab.index.near(SPACE, vector, SCOPE, 40, -1.0)
+        alone = await lab.index.near(SPACE, vector, SCOPE, 40, -1.0, model=WordEmbedder.model)
         others = [each for each in alone if each.id != memory_id]
         assert near is not None
         assert len(near) == 5

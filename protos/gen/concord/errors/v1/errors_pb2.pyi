@@ -200,6 +200,14 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     restored that holds everything the log names. Other spaces go on.
     Example: a graph of yesterday beside a ledger of today.
     """
+    ERROR_REASON_REINDEX_UNDER_WAY: _ErrorReason.ValueType  # 306
+    """Another version of the space's index is being built. FAILED_PRECONDITION: wait for it, or drop it.
+    Example: a second Reindex.
+    """
+    ERROR_REASON_FORMER_INDEX_MISSING: _ErrorReason.ValueType  # 307
+    """The space keeps no former version of its index. FAILED_PRECONDITION.
+    Example: Reindex with `roll_back` before any reindex, or after DropIndexVersion.
+    """
     ERROR_REASON_GENESIS_INVALID: _ErrorReason.ValueType  # 400
     """400 to 499: signed statements. SIGNING.md lists the checks, details and fields.
 
@@ -517,6 +525,14 @@ ERROR_REASON_GRAPH_ROLLED_BACK: ErrorReason.ValueType  # 305
 ledger. DATA_LOSS: no proposal and no decision is taken in the space until a copy of graph is
 restored that holds everything the log names. Other spaces go on.
 Example: a graph of yesterday beside a ledger of today.
+"""
+ERROR_REASON_REINDEX_UNDER_WAY: ErrorReason.ValueType  # 306
+"""Another version of the space's index is being built. FAILED_PRECONDITION: wait for it, or drop it.
+Example: a second Reindex.
+"""
+ERROR_REASON_FORMER_INDEX_MISSING: ErrorReason.ValueType  # 307
+"""The space keeps no former version of its index. FAILED_PRECONDITION.
+Example: Reindex with `roll_back` before any reindex, or after DropIndexVersion.
 """
 ERROR_REASON_GENESIS_INVALID: ErrorReason.ValueType  # 400
 """400 to 499: signed statements. SIGNING.md lists the checks, details and fields.

@@ -138,6 +138,34 @@ authority, else the one that is recent, else the better ranked.
 """
 Global___NextAction: _TypeAlias = NextAction  # noqa: Y015
 
+class _IndexVersionRole:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _IndexVersionRoleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_IndexVersionRole.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    INDEX_VERSION_ROLE_UNSPECIFIED: _IndexVersionRole.ValueType  # 0
+    """Never sent."""
+    INDEX_VERSION_ROLE_SERVING: _IndexVersionRole.ValueType  # 1
+    """It answers searches."""
+    INDEX_VERSION_ROLE_NEXT: _IndexVersionRole.ValueType  # 2
+    """It is being built, or brought up to date, to serve."""
+    INDEX_VERSION_ROLE_FORMER: _IndexVersionRole.ValueType  # 3
+    """It served before, and is kept to roll back to. It does not follow the feed, but for erasures."""
+
+class IndexVersionRole(_IndexVersionRole, metaclass=_IndexVersionRoleEnumTypeWrapper):
+    """What a version of an index is for."""
+
+INDEX_VERSION_ROLE_UNSPECIFIED: IndexVersionRole.ValueType  # 0
+"""Never sent."""
+INDEX_VERSION_ROLE_SERVING: IndexVersionRole.ValueType  # 1
+"""It answers searches."""
+INDEX_VERSION_ROLE_NEXT: IndexVersionRole.ValueType  # 2
+"""It is being built, or brought up to date, to serve."""
+INDEX_VERSION_ROLE_FORMER: IndexVersionRole.ValueType  # 3
+"""It served before, and is kept to roll back to. It does not follow the feed, but for erasures."""
+Global___IndexVersionRole: _TypeAlias = IndexVersionRole  # noqa: Y015
+
 @_typing.final
 class SearchRequest(_message.Message):
     """A query."""
@@ -884,6 +912,8 @@ class GetIndexStatusResponse(_message.Message):
     MODEL_FIELD_NUMBER: _builtins.int
     FOLLOWING_FIELD_NUMBER: _builtins.int
     UNCONFIRMED_ERASURES_FIELD_NUMBER: _builtins.int
+    VERSIONS_FIELD_NUMBER: _builtins.int
+    MODELS_FIELD_NUMBER: _builtins.int
     applied_seq: _builtins.int
     """The sequence number of the last applied change."""
     head_seq: _builtins.int
@@ -906,6 +936,14 @@ class GetIndexStatusResponse(_message.Message):
     def model(self) -> Global___EmbeddingModel:
         """The embedding model."""
 
+    @_builtins.property
+    def versions(self) -> _containers.RepeatedCompositeFieldContainer[Global___IndexVersion]:
+        """The versions of the index, the one that serves among them."""
+
+    @_builtins.property
+    def models(self) -> _containers.RepeatedCompositeFieldContainer[Global___EmbeddingModel]:
+        """The embedding models that this server has, the one of new spaces first."""
+
     def __init__(
         self,
         *,
@@ -917,14 +955,255 @@ class GetIndexStatusResponse(_message.Message):
         model: Global___EmbeddingModel | None = ...,
         following: _builtins.bool = ...,
         unconfirmed_erasures: _builtins.int = ...,
+        versions: _abc.Iterable[Global___IndexVersion] | None = ...,
+        models: _abc.Iterable[Global___EmbeddingModel] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["model", b"model"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied_seq", b"applied_seq", "following", b"following", "head_seq", b"head_seq", "indexed_memories", b"indexed_memories", "model", b"model", "parked", b"parked", "parked_changes", b"parked_changes", "unconfirmed_erasures", b"unconfirmed_erasures"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied_seq", b"applied_seq", "following", b"following", "head_seq", b"head_seq", "indexed_memories", b"indexed_memories", "model", b"model", "models", b"models", "parked", b"parked", "parked_changes", b"parked_changes", "unconfirmed_erasures", b"unconfirmed_erasures", "versions", b"versions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetIndexStatusResponse: _TypeAlias = GetIndexStatusResponse  # noqa: Y015
+
+@_typing.final
+class IndexVersion(_message.Message):
+    """A version of the index of a space."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROLE_FIELD_NUMBER: _builtins.int
+    MODEL_FIELD_NUMBER: _builtins.int
+    APPLIED_SEQ_FIELD_NUMBER: _builtins.int
+    INDEXED_MEMORIES_FIELD_NUMBER: _builtins.int
+    PARKED_CHANGES_FIELD_NUMBER: _builtins.int
+    role: Global___IndexVersionRole.ValueType
+    """What it is for."""
+    applied_seq: _builtins.int
+    """The sequence number of the last change applied to it."""
+    indexed_memories: _builtins.int
+    """How many memories are in it, superseded ones among them."""
+    parked_changes: _builtins.int
+    """How many changes could not be applied to it. The version that is being built does not serve while these
+    are more than those of the one that serves.
+    """
+    @_builtins.property
+    def model(self) -> Global___EmbeddingModel:
+        """The model that made its vectors."""
+
+    def __init__(
+        self,
+        *,
+        role: Global___IndexVersionRole.ValueType = ...,
+        model: Global___EmbeddingModel | None = ...,
+        applied_seq: _builtins.int = ...,
+        indexed_memories: _builtins.int = ...,
+        parked_changes: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["model", b"model"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied_seq", b"applied_seq", "indexed_memories", b"indexed_memories", "model", b"model", "parked_changes", b"parked_changes", "role", b"role"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___IndexVersion: _TypeAlias = IndexVersion  # noqa: Y015
+
+@_typing.final
+class ReindexRequest(_message.Message):
+    """Asks to build a version of the index."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MODEL_ID_FIELD_NUMBER: _builtins.int
+    ROLL_BACK_FIELD_NUMBER: _builtins.int
+    model_id: _builtins.str
+    """Anew, with this model, one of `GetIndexStatusResponse.models`; empty = the model that the index has."""
+    roll_back: _builtins.bool
+    """True to roll back: from the former version."""
+    def __init__(
+        self,
+        *,
+        model_id: _builtins.str = ...,
+        roll_back: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["from", b"from", "model_id", b"model_id", "roll_back", b"roll_back"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["from", b"from", "model_id", b"model_id", "roll_back", b"roll_back"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_from: _TypeAlias = _typing.Literal["model_id", "roll_back"]  # noqa: Y015
+    _WhichOneofArgType_from: _TypeAlias = _typing.Literal["from", b"from"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_from) -> _WhichOneofReturnType_from | None: ...
+
+Global___ReindexRequest: _TypeAlias = ReindexRequest  # noqa: Y015
+
+@_typing.final
+class ReindexResponse(_message.Message):
+    """The version that is being built."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERSION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def version(self) -> Global___IndexVersion:
+        """As it begins."""
+
+    def __init__(
+        self,
+        *,
+        version: Global___IndexVersion | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["version", b"version"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReindexResponse: _TypeAlias = ReindexResponse  # noqa: Y015
+
+@_typing.final
+class DropIndexVersionRequest(_message.Message):
+    """Asks to remove a version of the index."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROLE_FIELD_NUMBER: _builtins.int
+    role: Global___IndexVersionRole.ValueType
+    """NEXT or FORMER."""
+    def __init__(
+        self,
+        *,
+        role: Global___IndexVersionRole.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["role", b"role"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DropIndexVersionRequest: _TypeAlias = DropIndexVersionRequest  # noqa: Y015
+
+@_typing.final
+class DropIndexVersionResponse(_message.Message):
+    """Whether a version was removed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EXISTED_FIELD_NUMBER: _builtins.int
+    existed: _builtins.bool
+    """False when there was none."""
+    def __init__(
+        self,
+        *,
+        existed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["existed", b"existed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DropIndexVersionResponse: _TypeAlias = DropIndexVersionResponse  # noqa: Y015
+
+@_typing.final
+class ListParkedChangesRequest(_message.Message):
+    """Asks for a page of parked changes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """1 to 200; 0 = 50."""
+    page_token: _builtins.str
+    """From the previous page of the same query."""
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListParkedChangesRequest: _TypeAlias = ListParkedChangesRequest  # noqa: Y015
+
+@_typing.final
+class ListParkedChangesResponse(_message.Message):
+    """Some parked changes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PARKED_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    PARKED_CHANGES_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Empty on the last page."""
+    parked_changes: _builtins.int
+    """How many there are in all."""
+    @_builtins.property
+    def parked(self) -> _containers.RepeatedCompositeFieldContainer[Global___ParkedChange]:
+        """By sequence number, ascending. The first 1,000 of a space have names here."""
+
+    def __init__(
+        self,
+        *,
+        parked: _abc.Iterable[Global___ParkedChange] | None = ...,
+        next_page_token: _builtins.str = ...,
+        parked_changes: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "parked", b"parked", "parked_changes", b"parked_changes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListParkedChangesResponse: _TypeAlias = ListParkedChangesResponse  # noqa: Y015
+
+@_typing.final
+class RetryParkedChangesRequest(_message.Message):
+    """Asks to try parked changes again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetryParkedChangesRequest: _TypeAlias = RetryParkedChangesRequest  # noqa: Y015
+
+@_typing.final
+class RetryParkedChangesResponse(_message.Message):
+    """What became of the parked changes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    APPLIED_CHANGES_FIELD_NUMBER: _builtins.int
+    PARKED_CHANGES_FIELD_NUMBER: _builtins.int
+    applied_changes: _builtins.int
+    """How many were applied now."""
+    parked_changes: _builtins.int
+    """How many are left."""
+    def __init__(
+        self,
+        *,
+        applied_changes: _builtins.int = ...,
+        parked_changes: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied_changes", b"applied_changes", "parked_changes", b"parked_changes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetryParkedChangesResponse: _TypeAlias = RetryParkedChangesResponse  # noqa: Y015
 
 @_typing.final
 class ReconcileIndexRequest(_message.Message):

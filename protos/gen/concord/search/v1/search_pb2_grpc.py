@@ -211,6 +211,26 @@ class IndexServiceStub:
                 request_serializer=concord_dot_search_dot_v1_dot_search__pb2.ReconcileIndexRequest.SerializeToString,
                 response_deserializer=concord_dot_search_dot_v1_dot_search__pb2.ReconcileIndexResponse.FromString,
                 _registered_method=True)
+        self.Reindex = channel.unary_unary(
+                '/concord.search.v1.IndexService/Reindex',
+                request_serializer=concord_dot_search_dot_v1_dot_search__pb2.ReindexRequest.SerializeToString,
+                response_deserializer=concord_dot_search_dot_v1_dot_search__pb2.ReindexResponse.FromString,
+                _registered_method=True)
+        self.DropIndexVersion = channel.unary_unary(
+                '/concord.search.v1.IndexService/DropIndexVersion',
+                request_serializer=concord_dot_search_dot_v1_dot_search__pb2.DropIndexVersionRequest.SerializeToString,
+                response_deserializer=concord_dot_search_dot_v1_dot_search__pb2.DropIndexVersionResponse.FromString,
+                _registered_method=True)
+        self.ListParkedChanges = channel.unary_unary(
+                '/concord.search.v1.IndexService/ListParkedChanges',
+                request_serializer=concord_dot_search_dot_v1_dot_search__pb2.ListParkedChangesRequest.SerializeToString,
+                response_deserializer=concord_dot_search_dot_v1_dot_search__pb2.ListParkedChangesResponse.FromString,
+                _registered_method=True)
+        self.RetryParkedChanges = channel.unary_unary(
+                '/concord.search.v1.IndexService/RetryParkedChanges',
+                request_serializer=concord_dot_search_dot_v1_dot_search__pb2.RetryParkedChangesRequest.SerializeToString,
+                response_deserializer=concord_dot_search_dot_v1_dot_search__pb2.RetryParkedChangesResponse.FromString,
+                _registered_method=True)
 
 
 class IndexServiceServicer:
@@ -233,6 +253,43 @@ class IndexServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Reindex(self, request, context):
+        """Begins to build another version of the index of the caller's space from graph, with the embedding model
+        that it has or another one, or begins to bring the former version up to date. Returns at once;
+        GetIndexStatus shows how far it is. Searches and changes go on with the version that serves, until the
+        other one has come as far: then that serves, and the one that served becomes the former version. Goes on
+        after a restart. Refused with ERROR_REASON_REINDEX_UNDER_WAY while a version is being built, and with
+        ERROR_REASON_FORMER_INDEX_MISSING where there is none to roll back to.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DropIndexVersion(self, request, context):
+        """Removes a version of the index that does not serve: the former one, after which nothing can be rolled
+        back, or the one that is being built, which ends its building. Dropping it again changes nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListParkedChanges(self, request, context):
+        """Lists the changes that could not be applied to the index of the caller's space, by sequence number. Each
+        is tried again by itself, at most five minutes apart, and leaves the list when it is applied or its
+        memory was changed or erased since.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RetryParkedChanges(self, request, context):
+        """Tries the first 100 parked changes again now, each with its memory as graph says it now. Sent again, it
+        tries what is left.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_IndexServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -245,6 +302,26 @@ def add_IndexServiceServicer_to_server(servicer, server):
                     servicer.ReconcileIndex,
                     request_deserializer=concord_dot_search_dot_v1_dot_search__pb2.ReconcileIndexRequest.FromString,
                     response_serializer=concord_dot_search_dot_v1_dot_search__pb2.ReconcileIndexResponse.SerializeToString,
+            ),
+            'Reindex': grpc.unary_unary_rpc_method_handler(
+                    servicer.Reindex,
+                    request_deserializer=concord_dot_search_dot_v1_dot_search__pb2.ReindexRequest.FromString,
+                    response_serializer=concord_dot_search_dot_v1_dot_search__pb2.ReindexResponse.SerializeToString,
+            ),
+            'DropIndexVersion': grpc.unary_unary_rpc_method_handler(
+                    servicer.DropIndexVersion,
+                    request_deserializer=concord_dot_search_dot_v1_dot_search__pb2.DropIndexVersionRequest.FromString,
+                    response_serializer=concord_dot_search_dot_v1_dot_search__pb2.DropIndexVersionResponse.SerializeToString,
+            ),
+            'ListParkedChanges': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListParkedChanges,
+                    request_deserializer=concord_dot_search_dot_v1_dot_search__pb2.ListParkedChangesRequest.FromString,
+                    response_serializer=concord_dot_search_dot_v1_dot_search__pb2.ListParkedChangesResponse.SerializeToString,
+            ),
+            'RetryParkedChanges': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetryParkedChanges,
+                    request_deserializer=concord_dot_search_dot_v1_dot_search__pb2.RetryParkedChangesRequest.FromString,
+                    response_serializer=concord_dot_search_dot_v1_dot_search__pb2.RetryParkedChangesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -302,6 +379,114 @@ class IndexService:
             '/concord.search.v1.IndexService/ReconcileIndex',
             concord_dot_search_dot_v1_dot_search__pb2.ReconcileIndexRequest.SerializeToString,
             concord_dot_search_dot_v1_dot_search__pb2.ReconcileIndexResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Reindex(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.search.v1.IndexService/Reindex',
+            concord_dot_search_dot_v1_dot_search__pb2.ReindexRequest.SerializeToString,
+            concord_dot_search_dot_v1_dot_search__pb2.ReindexResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DropIndexVersion(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.search.v1.IndexService/DropIndexVersion',
+            concord_dot_search_dot_v1_dot_search__pb2.DropIndexVersionRequest.SerializeToString,
+            concord_dot_search_dot_v1_dot_search__pb2.DropIndexVersionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListParkedChanges(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.search.v1.IndexService/ListParkedChanges',
+            concord_dot_search_dot_v1_dot_search__pb2.ListParkedChangesRequest.SerializeToString,
+            concord_dot_search_dot_v1_dot_search__pb2.ListParkedChangesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetryParkedChanges(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.search.v1.IndexService/RetryParkedChanges',
+            concord_dot_search_dot_v1_dot_search__pb2.RetryParkedChangesRequest.SerializeToString,
+            concord_dot_search_dot_v1_dot_search__pb2.RetryParkedChangesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -104,6 +104,27 @@ class IndexServiceStub:
     differences. Searches go on meanwhile, changes wait. Reads the whole index and the whole outbox of the
     space: minutes at a million memories. A second repair changes nothing.
     """
+    Reindex: _grpc.UnaryUnaryMultiCallable[_search_pb2.ReindexRequest, _search_pb2.ReindexResponse]
+    """Begins to build another version of the index of the caller's space from graph, with the embedding model
+    that it has or another one, or begins to bring the former version up to date. Returns at once;
+    GetIndexStatus shows how far it is. Searches and changes go on with the version that serves, until the
+    other one has come as far: then that serves, and the one that served becomes the former version. Goes on
+    after a restart. Refused with ERROR_REASON_REINDEX_UNDER_WAY while a version is being built, and with
+    ERROR_REASON_FORMER_INDEX_MISSING where there is none to roll back to.
+    """
+    DropIndexVersion: _grpc.UnaryUnaryMultiCallable[_search_pb2.DropIndexVersionRequest, _search_pb2.DropIndexVersionResponse]
+    """Removes a version of the index that does not serve: the former one, after which nothing can be rolled
+    back, or the one that is being built, which ends its building. Dropping it again changes nothing.
+    """
+    ListParkedChanges: _grpc.UnaryUnaryMultiCallable[_search_pb2.ListParkedChangesRequest, _search_pb2.ListParkedChangesResponse]
+    """Lists the changes that could not be applied to the index of the caller's space, by sequence number. Each
+    is tried again by itself, at most five minutes apart, and leaves the list when it is applied or its
+    memory was changed or erased since.
+    """
+    RetryParkedChanges: _grpc.UnaryUnaryMultiCallable[_search_pb2.RetryParkedChangesRequest, _search_pb2.RetryParkedChangesResponse]
+    """Tries the first 100 parked changes again now, each with its memory as graph says it now. Sent again, it
+    tries what is left.
+    """
 
 @_typing.type_check_only
 class IndexServiceAsyncStub(IndexServiceStub):
@@ -116,6 +137,27 @@ class IndexServiceAsyncStub(IndexServiceStub):
     """Compares the index of the caller's space with graph's digests of the space and, on request, repairs the
     differences. Searches go on meanwhile, changes wait. Reads the whole index and the whole outbox of the
     space: minutes at a million memories. A second repair changes nothing.
+    """
+    Reindex: _aio.UnaryUnaryMultiCallable[_search_pb2.ReindexRequest, _search_pb2.ReindexResponse]  # type: ignore[assignment]
+    """Begins to build another version of the index of the caller's space from graph, with the embedding model
+    that it has or another one, or begins to bring the former version up to date. Returns at once;
+    GetIndexStatus shows how far it is. Searches and changes go on with the version that serves, until the
+    other one has come as far: then that serves, and the one that served becomes the former version. Goes on
+    after a restart. Refused with ERROR_REASON_REINDEX_UNDER_WAY while a version is being built, and with
+    ERROR_REASON_FORMER_INDEX_MISSING where there is none to roll back to.
+    """
+    DropIndexVersion: _aio.UnaryUnaryMultiCallable[_search_pb2.DropIndexVersionRequest, _search_pb2.DropIndexVersionResponse]  # type: ignore[assignment]
+    """Removes a version of the index that does not serve: the former one, after which nothing can be rolled
+    back, or the one that is being built, which ends its building. Dropping it again changes nothing.
+    """
+    ListParkedChanges: _aio.UnaryUnaryMultiCallable[_search_pb2.ListParkedChangesRequest, _search_pb2.ListParkedChangesResponse]  # type: ignore[assignment]
+    """Lists the changes that could not be applied to the index of the caller's space, by sequence number. Each
+    is tried again by itself, at most five minutes apart, and leaves the list when it is applied or its
+    memory was changed or erased since.
+    """
+    RetryParkedChanges: _aio.UnaryUnaryMultiCallable[_search_pb2.RetryParkedChangesRequest, _search_pb2.RetryParkedChangesResponse]  # type: ignore[assignment]
+    """Tries the first 100 parked changes again now, each with its memory as graph says it now. Sent again, it
+    tries what is left.
     """
 
 class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -138,6 +180,51 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         """Compares the index of the caller's space with graph's digests of the space and, on request, repairs the
         differences. Searches go on meanwhile, changes wait. Reads the whole index and the whole outbox of the
         space: minutes at a million memories. A second repair changes nothing.
+        """
+
+    @_abc_1.abstractmethod
+    def Reindex(
+        self,
+        request: _search_pb2.ReindexRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_search_pb2.ReindexResponse, _abc.Awaitable[_search_pb2.ReindexResponse]]:
+        """Begins to build another version of the index of the caller's space from graph, with the embedding model
+        that it has or another one, or begins to bring the former version up to date. Returns at once;
+        GetIndexStatus shows how far it is. Searches and changes go on with the version that serves, until the
+        other one has come as far: then that serves, and the one that served becomes the former version. Goes on
+        after a restart. Refused with ERROR_REASON_REINDEX_UNDER_WAY while a version is being built, and with
+        ERROR_REASON_FORMER_INDEX_MISSING where there is none to roll back to.
+        """
+
+    @_abc_1.abstractmethod
+    def DropIndexVersion(
+        self,
+        request: _search_pb2.DropIndexVersionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_search_pb2.DropIndexVersionResponse, _abc.Awaitable[_search_pb2.DropIndexVersionResponse]]:
+        """Removes a version of the index that does not serve: the former one, after which nothing can be rolled
+        back, or the one that is being built, which ends its building. Dropping it again changes nothing.
+        """
+
+    @_abc_1.abstractmethod
+    def ListParkedChanges(
+        self,
+        request: _search_pb2.ListParkedChangesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_search_pb2.ListParkedChangesResponse, _abc.Awaitable[_search_pb2.ListParkedChangesResponse]]:
+        """Lists the changes that could not be applied to the index of the caller's space, by sequence number. Each
+        is tried again by itself, at most five minutes apart, and leaves the list when it is applied or its
+        memory was changed or erased since.
+        """
+
+    @_abc_1.abstractmethod
+    def RetryParkedChanges(
+        self,
+        request: _search_pb2.RetryParkedChangesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_search_pb2.RetryParkedChangesResponse, _abc.Awaitable[_search_pb2.RetryParkedChangesResponse]]:
+        """Tries the first 100 parked changes again now, each with its memory as graph says it now. Sent again, it
+        tries what is left.
         """
 
 def add_IndexServiceServicer_to_server(servicer: IndexServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -27,7 +27,7 @@ from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
 from concord_search.domain.memory import Ending, MemoryState, Parked
-from concord_search.ports import Batch, Found, IndexState, Near, Question, Vector
+from concord_search.ports import Batch, EmbeddingModel, Found, IndexState, Near, Question, Vector
 
 WATERMARK = UUID(int=0)
 """The point that holds how far the shard has followed; the only one that is no row."""
@@ -67,7 +67,9 @@ class SpaceIndex(Generic[S]):
         key: SpaceKey,
         words: Words,
         file: ColumnsFile,
+        model: EmbeddingModel,
     ) -> None:
+        self.model = model
         self._shard = shard
         self._key = key
         self._watermark = Watermark("", 0, 0)
@@ -120,6 +122,7 @@ class SpaceIndex(Generic[S]):
             applied_seq=mark.applied_seq,
             latest=mark.latest,
             memories=self._columns.open_items,
+            model=self.model,
             parked_count=mark.parked_count,
             parked=parked,
             unconfirmed=[self._key.id_of(item) for item in mark.unconfirmed],
@@ -371,6 +374,10 @@ class SpaceIndex(Generic[S]):
                 return None
         found = self._vectors_at([row])[row]
         return np.asarray(found[DENSE], dtype=np.float32)
+
+    def abandon(self) -> None:
+        """Lets go of what nobody asks for again; its columns are not kept."""
+        self._shard.close()
 
     def close(self) -> None:
         """Writes everything out and lets go."""

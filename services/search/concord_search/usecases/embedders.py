@@ -1,0 +1,50 @@
+"""The embedding models of this server, each opened when something first needs it (spec S10).
+
+A space's index holds vectors of one model, and different spaces' may differ: while one is being
+changed, and after one was, as long as the others were not.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from concord_search.domain.errors import ModelUnknown
+from concord_search.ports import Embedder, EmbeddingModel
+
+
+class Embedders:
+    """The embedders of this server; the first is the one for new indexes."""
+
+    def __init__(self, first: Embedder, *others: Embedder) -> None:
+        self._embedders = {each.model: each for each in (first, *others)}
+        self._opened: set[EmbeddingModel] = set()
+        self._lock = asyncio.Lock()
+
+    @property
+    def models(self) -> Sequence[EmbeddingModel]:
+        """What this server can embed with, the model of new indexes first."""
+        return tuple(self._embedders)
+
+    def named(self, model_id: str) -> EmbeddingModel:
+        """The model of an id. Raises `ModelUnknown`."""
+        for model in self._embedders:
+            if model.model_id == model_id:
+                return model
+        known = ", ".join(model.model_id for model in self._embedders)
+        raise ModelUnknown(f"this server embeds with {known}")
+
+    async def of(self, model: EmbeddingModel) -> Embedder:
+        """The embedder of a model, open. Raises `ModelUnknown`, `ModelMismatch`."""
+        embedder = self._embedders.get(model)
+        if embedder is None:
+            raise ModelUnknown(f"this server does not embed with {model.model_id}")
+        if model not in self._opened:
+            async with self._lock:
+                if model not in self._opened:
+                    await embedder.open()
+                    self._opened.add(model)
+        return embedder
+
+    async def close(self) -> None:
+        """Frees every model."""
+        for embedder in self._embedders.values():
+            await embedder.close()

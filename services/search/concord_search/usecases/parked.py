@@ -1,0 +1,49 @@
+"""Lists the changes that were set aside, and tries them again on demand (spec S10)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from concord_search.domain.memory import Parked
+from concord_search.usecases.space_follower import RETRIED, FollowerContext, SpaceFollower
+
+
+@dataclass(frozen=True, slots=True)
+class ParkedPage:
+    """Some parked changes, by sequence number, out of `total`; those beyond 1,000 have no name."""
+
+    changes: Sequence[Parked]
+    total: int
+    next_seq: int | None = None
+    """The first of the next page."""
+
+
+class ParkedChanges:
+    """The use cases of parked changes. `context` is the followers'."""
+
+    def __init__(self, context: FollowerContext) -> None:
+        self._context = context
+
+    async def page(self, space: str, from_seq: int, size: int) -> ParkedPage:
+        """Some of a space's parked changes, from a sequence number on."""
+        state = (await self._context.index.states()).get(space)
+        if state is None:
+            return ParkedPage((), 0)
+        there = sorted((each for each in state.parked if each.seq >= from_seq), key=_seq)
+        following = there[size].seq if len(there) > size else None
+        return ParkedPage(there[:size], state.parked_count, following)
+
+    async def retry(self, space: str) -> tuple[int, int]:
+        """Tries the first 100 again now; returns how many were applied, and how many are left.
+
+        Raises `GraphUnavailable`, `IndexCorrupt`.
+        """
+        state = (await self._context.index.states()).get(space)
+        if state is None:
+            return 0, 0
+        oldest = sorted(state.parked, key=_seq)[:RETRIED]
+        applied = await SpaceFollower(space, self._context).retry(oldest)
+        return applied, (await self._context.index.states())[space].parked_count
+
+
+def _seq(parked: Parked) -> int:
+    return parked.seq

@@ -1,0 +1,190 @@
+"""Builds another version of a space's index beside the one that serves, and swaps the two (S10).
+
+The version is built from graph's feed, by a follower of its own, with the vectors of its model. The
+serving one goes on to be followed and to answer. Once the other has come as far, writes wait for a
+moment, and it serves: at once, for every search that embeds its query from then on. What served is
+kept as the former version. To roll back is the same with the former version in the place of an
+empty one: it lacks only what was written since.
+
+The versions are on the disk: a process that ends meanwhile leaves the rest to the next one.
+"""
+
+import asyncio
+from collections import defaultdict
+from dataclasses import replace
+
+from concord_search.domain.errors import (
+    FormerMissing,
+    GraphUnavailable,
+    IndexCorrupt,
+    ReindexUnderWay,
+    SearchError,
+)
+from concord_search.ports import IndexState, Version
+from concord_search.usecases.progress import Demand, Progress
+from concord_search.usecases.space_follower import (
+    FIRST_WAIT,
+    LONGEST_WAIT,
+    SLICE,
+    FollowerContext,
+    SpaceFollower,
+)
+
+PATIENCE = 86_400.0
+"""Seconds until a version that is being built is asked again how far it has come."""
+LOOK_AGAIN = 1.0
+"""Seconds between two looks at a version that lacks parked changes."""
+
+
+class Reindex:
+    """The reindex use cases. `run` is the task that builds; cancel that.
+
+    `context` is the followers' of the version that serves.
+    """
+
+    def __init__(self, context: FollowerContext) -> None:
+        self._serving = context
+        self._index = context.index
+        self._log = context.log
+        self._wanted: asyncio.Queue[str] = asyncio.Queue()
+        self._building: dict[str, asyncio.Task[None]] = {}
+        self._starting = asyncio.Lock()
+
+    async def __call__(self, space: str, model_id: str) -> IndexState:
+        """Begins to build a version of a space's index; empty = with the model that it has.
+
+        Raises `ModelUnknown`, `ReindexUnderWay`, `IndexDiskFull`, `GraphUnavailable` for a space
+        that graph did not name yet.
+        """
+        embedders = self._serving.embedders
+        model = embedders.named(model_id) if model_id else self._index.model(space)
+        await embedders.of(model)
+        async with self._starting:
+            await self._demand_no_other(space)
+            await self._index.begin_next(space, model)
+            return await self._begun(space)
+
+    async def roll_back(self, space: str) -> IndexState:
+        """Begins to bring the former version up to date, to serve again.
+
+        Raises `FormerMissing`, `ModelUnknown`, `ReindexUnderWay`.
+        """
+        async with self._starting:
+            await self._demand_no_other(space)
+            former = (await self._index.states(Version.FORMER)).get(space)
+            if former is None:
+                raise FormerMissing
+            await self._serving.embedders.of(former.model)
+            await self._index.recall(space)
+            return await self._begun(space)
+
+    async def remove(self, space: str, version: Version) -> bool:
+        """Removes a version that does not serve; returns whether there was one."""
+        async with self._starting:
+            was_there = space in await self._index.states(version)
+            if version is Version.NEXT and (building := self._building.pop(space, None)):
+                building.cancel()
+                await asyncio.wait([building])
+            await self._index.remove(space, version)
+            self._serving.on_erased()  # erasures wait while a version is built
+            return was_there
+
+    async def _demand_no_other(self, space: str) -> None:
+        if space not in await self._index.states():
+            raise GraphUnavailable("the space has no index yet")
+        if space in await self._index.states(Version.NEXT):
+            raise ReindexUnderWay
+
+    async def _begun(self, space: str) -> IndexState:
+        self._wanted.put_nowait(space)
+        return (await self._index.states(Version.NEXT))[space]
+
+    async def run(self) -> None:
+        """Builds what is asked for and what an earlier process left, until cancelled."""
+        for space in await self._index.states(Version.NEXT):
+            self._wanted.put_nowait(space)
+        async with asyncio.TaskGroup() as group:
+            while True:
+                space = await self._wanted.get()
+                self._building[space] = group.create_task(self._build(space), name=f"build {space}")
+
+    async def _build(self, space: str) -> None:
+        wait = FIRST_WAIT
+        while space in await self._index.states(Version.NEXT):
+            try:
+                await self._follow(space)
+            except* IndexCorrupt as damaged:
+                if space in await self._index.states(Version.NEXT):
+                    reason = str(damaged.exceptions[0])
+                    self._log.error("reindex given up", space=space, reason=reason)
+                    await self._index.remove(space, Version.NEXT)
+            except* SearchError as lost:
+                self._log.warning("reindex waits", reason=str(lost.exceptions[0]), retry_in=wait)
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, LONGEST_WAIT)
+
+    async def _follow(self, space: str) -> None:
+        """Follows the feed into the version that is being built, until it serves."""
+        progress = Progress()
+        context = replace(
+            self._serving,
+            progress=progress,
+            version=Version.NEXT,
+            write_locks=defaultdict(asyncio.Lock),
+            on_erased=_nothing,
+        )
+        state = (await self._index.states(Version.NEXT))[space]
+        progress.reached(space, state)
+        follower = SpaceFollower(space, context)
+        async with asyncio.TaskGroup() as group:
+            work = [
+                group.create_task(follower.run(), name=f"reindex {space}"),
+                group.create_task(self._feed(space, state, follower), name=f"feed {space}"),
+            ]
+            await self._swap(space, progress)
+            for each in work:
+                each.cancel()
+
+    async def _feed(self, space: str, state: IndexState, follower: SpaceFollower) -> None:
+        """Gives a follower the space's changes after a state."""
+        graph = self._serving.graph
+        heads = {head.space: head.head_seq for head in await graph.heads()}
+        async for changes in graph.watch(heads | {space: state.applied_seq}):
+            if changes.epoch != state.epoch:
+                raise GraphUnavailable("the store behind the feed was replaced")
+            if changes.space == space:
+                await follower.put(changes.changes)
+        raise GraphUnavailable("the feed ended")
+
+    async def _swap(self, space: str, progress: Progress) -> None:
+        """Waits until a version has come as far as the one that serves; then it serves."""
+        while True:
+            serving = (await self._index.states())[space]
+            await progress.wait(space, _as_far(space, serving), PATIENCE)
+            now = (await self._index.states())[space]
+            if now.applied_seq > progress.of(space).applied_seq + SLICE:
+                continue
+            async with self._serving.write_locks[space]:
+                serving = (await self._index.states())[space]
+                await progress.wait(space, _as_far(space, serving), PATIENCE)
+                built = (await self._index.states(Version.NEXT))[space]
+                # Parked changes are not found: it may not lack more of them than the other.
+                if built.parked_count <= serving.parked_count:
+                    await self._promote(space)
+                    return
+            await asyncio.sleep(LOOK_AGAIN)
+
+    async def _promote(self, space: str) -> None:
+        await self._index.promote(space)
+        state = (await self._index.states())[space]
+        self._serving.progress.reached(space, state)
+        self._serving.on_erased()  # what was erased meanwhile waits to be scrubbed
+        self._log.info("reindexed", space=space, model=state.model.model_id)
+
+
+def _as_far(space: str, state: IndexState) -> Demand:
+    return Demand(space, state.epoch, state.applied_seq)
+
+
+def _nothing() -> None:
+    """Erasures of a version that does not serve are confirmed once it does."""
