@@ -14,10 +14,11 @@ from prometheus_client import CollectorRegistry, Gauge
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.graph_feed.client import GraphClient
 from concord_search.adapters.minilm.embedder import MiniLm
+from concord_search.adapters.versions.index import PartVersions
 from concord_search.config import IndexConfig
 from concord_search.domain.errors import IndexDiskFull
 from concord_search.domain.instants import Micros
-from concord_search.ports import Clock, Embedder
+from concord_search.ports import Clock, Embedder, VersionedIndex
 from concord_search.servicer.search import IndexServicer, SearchServicer
 from concord_search.servicer.translate import translate
 from concord_search.usecases.embedders import Embedders
@@ -45,7 +46,7 @@ class SearchApp:
     def __init__(
         self,
         *,
-        index: EdgeIndex,
+        index: VersionedIndex,
         graph: GraphClient,
         embedders: Embedders,
         formula: Formula,
@@ -187,7 +188,9 @@ def build(
     embedders = _embedders(config, log) if embedder is None else Embedders(embedder, *others)
     model, *beside = embedders.models
     return SearchApp(
-        index=EdgeIndex(config.index_path, model, others=beside),
+        index=PartVersions(
+            EdgeIndex(config.index_path, model, *beside), config.index_path / "versions.json"
+        ),
         graph=GraphClient(config.graph_address, issuer),
         embedders=embedders,
         formula=config.formula(),

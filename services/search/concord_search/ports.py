@@ -154,65 +154,46 @@ class IndexState:
 class Index(Protocol):
     """The derived index, one part per space; nothing is shared between parts.
 
-    A part has up to three versions, each as good as an index of its own. What `apply` returned from
-    survives the death of the process. Applying again what was applied changes nothing. An older
-    state never overwrites a newer one. It promises no order among equals, and no vector of another
-    model: who brings or asks with a vector names its model, and gets `ModelReplaced` where no
-    version that may answer has vectors of it.
+    What `apply` returned from survives the death of the process. Applying again what was applied
+    changes nothing. An older state never overwrites a newer one. It promises no order among
+    equals, and no vector of another model: who brings or asks with a vector names its model, and
+    gets `ModelReplaced` where the part has vectors of another one.
     """
 
-    async def states(self, version: Version = Version.SERVING) -> Mapping[str, IndexState]:
-        """Every space that has this version, with how far that has followed."""
+    async def states(self) -> Mapping[str, IndexState]:
+        """Every space that has a part, with how far it has followed."""
         ...
 
     def model(self, space: str) -> EmbeddingModel:
-        """The model of the version that serves; for a space without a part, the one it will get."""
+        """The model of a part; for a space without one, that of new parts."""
         ...
 
     async def open(self) -> None:
         """Opens every part; what is open stays so. Raises `IndexDiskFull` with nothing opened."""
         ...
 
-    async def begin(self, space: str, epoch: str) -> None:
-        """Makes an empty part for a store's epoch, dropping one of another epoch."""
-        ...
+    async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
+        """Makes an empty part for a store's epoch, dropping one of another epoch.
 
-    async def begin_next(self, space: str, model: EmbeddingModel) -> None:
-        """Makes an empty `NEXT` of the serving one's epoch, in the place of any."""
-        ...
-
-    async def recall(self, space: str) -> None:
-        """Makes the `FORMER` the `NEXT`, to be caught up; does nothing without one."""
-        ...
-
-    async def promote(self, space: str) -> None:
-        """Makes the `NEXT` the one that serves, at once and for good.
-
-        What served becomes the `FORMER`; one from before is removed.
+        With vectors of `model`; None = of the part that was there, else of new parts.
         """
         ...
 
-    async def remove(self, space: str, version: Version) -> None:
-        """Removes a version that does not serve; does nothing without it."""
+    async def remove(self, space: str) -> None:
+        """Removes a part; does nothing without it."""
         ...
 
-    async def apply(self, space: str, batch: Batch, version: Version = Version.SERVING) -> None:
+    async def apply(self, space: str, batch: Batch) -> None:
         """Applies changes. Raises `IndexCorrupt`, and before it applies any `IndexDiskFull` or
         `ModelReplaced`."""
         ...
 
-    async def unembedded(
-        self, space: str, states: Sequence[MemoryState], version: Version = Version.SERVING
-    ) -> list[bool]:
+    async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
         """For each state, whether it needs a vector that the index does not have."""
         ...
 
     async def ask(self, space: str, question: Question) -> Found:
-        """The candidates for a question; none for a space without a part.
-
-        Of the former version where only that has the question's model: it served when the question
-        was embedded.
-        """
+        """The candidates for a question; none for a space without a part."""
         ...
 
     async def near(
@@ -225,7 +206,7 @@ class Index(Protocol):
         *,
         model: EmbeddingModel,
     ) -> list[Near]:
-        """Memories by cosine, descending, none below `least`; by the version that `ask` takes."""
+        """Memories by cosine, descending, none below `least`."""
         ...
 
     async def near_each(
@@ -254,8 +235,7 @@ class Index(Protocol):
     async def scrub(self, space: str) -> Sequence[str]:
         """Makes a space's files anew, without what was erased; returns what was unconfirmed.
 
-        Of the former version, too; not while a `NEXT` is built, which may still write what was
-        erased. Searches and changes go on meanwhile. Raises `IndexCorrupt` or `IndexDiskFull`.
+        Searches and changes go on meanwhile. Raises `IndexCorrupt` or `IndexDiskFull`.
         """
         ...
 
@@ -269,6 +249,53 @@ class Index(Protocol):
 
     async def close(self) -> None:
         """Writes everything out and lets go."""
+        ...
+
+
+class VersionedIndex(Index, Protocol):
+    """An index whose parts have up to three versions. Without another word it is the one that
+    serves; a question is also answered by the former one, where only that has vectors of its model:
+    it served when the question was embedded.
+    """
+
+    async def states(self, version: Version = Version.SERVING) -> Mapping[str, IndexState]:
+        """Every space that has this version, with how far that has followed."""
+        ...
+
+    async def apply(self, space: str, batch: Batch, version: Version = Version.SERVING) -> None:
+        """Applies changes, as `Index` says it."""
+        ...
+
+    async def unembedded(
+        self, space: str, states: Sequence[MemoryState], version: Version = Version.SERVING
+    ) -> list[bool]:
+        """For each state, whether it needs a vector that the version does not have."""
+        ...
+
+    async def scrub(self, space: str) -> Sequence[str]:
+        """Makes the files of the serving and the former version anew, as `Index` says it.
+
+        Not while a `NEXT` is built: that may still write what was erased.
+        """
+        ...
+
+    async def begin_next(self, space: str, model: EmbeddingModel) -> None:
+        """Makes an empty `NEXT` of the serving one's epoch, in the place of any."""
+        ...
+
+    async def recall(self, space: str) -> None:
+        """Makes the `FORMER` the `NEXT`, to be caught up; does nothing without one."""
+        ...
+
+    async def promote(self, space: str) -> None:
+        """Makes the `NEXT` the one that serves, at once and for good.
+
+        What served becomes the `FORMER`; one from before is removed.
+        """
+        ...
+
+    async def remove_version(self, space: str, version: Version) -> None:
+        """Removes a version that does not serve; does nothing without it."""
         ...
 
 

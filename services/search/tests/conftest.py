@@ -10,12 +10,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.minilm.embedder import MiniLm
-from concord_search.ports import Embedder, Index
+from concord_search.ports import Embedder, VersionedIndex
 from concord_testing.embedders import Shared, WordEmbedder
 from following import Following, follower_of
-from search_lab import SPACE, Lab, MakeState, OpenIndex, OpenLab, plain_state
+from search_lab import SPACE, Lab, MakeState, OpenIndex, OpenLab, plain_state, versioned_edge
 
 
 @pytest.fixture
@@ -42,13 +41,13 @@ def make_state() -> MakeState:
 @pytest.fixture
 def make_index() -> OpenIndex:
     """Makes an index; `index_contract` makes one of each kind."""
-    return EdgeIndex
+    return versioned_edge
 
 
 @pytest.fixture
 async def open_lab(words: WordEmbedder, make_index: OpenIndex) -> AsyncIterator[OpenLab]:
     """Opens labs over a directory, with an empty default space; closes them in the end."""
-    opened: list[Index] = []
+    opened: list[VersionedIndex] = []
 
     async def open_one(root: Path, **options: Any) -> Lab:
         index = make_index(root, words.model, **options)

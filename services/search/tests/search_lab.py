@@ -3,15 +3,17 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from concord.type.v1 import type_pb2
 from concord_chassis.log import json_lines
 from concord_concepts import extract
 from concord_search.adapters.edge.index import EdgeIndex
+from concord_search.adapters.versions.index import PartVersions
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import Batch, Found, Index, Question
+from concord_search.ports import Batch, EmbeddingModel, Found, Question, VersionedIndex
 from concord_testing.embedders import WordEmbedder
 
 START: Micros = 1_760_000_000_000_000
@@ -66,25 +68,32 @@ def plain_state(item_id: str, seq: int, content: str = "", **said: object) -> Me
     return replace(plain, **said)  # type: ignore[arg-type] # the tests name real fields
 
 
-OpenIndex = Callable[..., Index]
-"""Makes an index of a directory and a model; not opened yet."""
+OpenIndex = Callable[..., VersionedIndex]
+"""Makes an index of a directory and its models; not opened yet."""
 
-INDEXES: dict[str, OpenIndex] = {"edge": EdgeIndex}
+
+def versioned_edge(root: Path, *models: EmbeddingModel, **options: Any) -> PartVersions:
+    """Edge's index as `bootstrap` makes it."""
+    return PartVersions(EdgeIndex(root, *models, **options), root / "versions.json")
+
+
+INDEXES: dict[str, OpenIndex] = {"edge": versioned_edge}
 """What runs the index contract (`index_contract`), by the adapter's name."""
 
 
 class Lab:
     """An index under test: writes as the follower would, asks with time and lineage alone."""
 
-    def __init__(self, index: Index, embedder: WordEmbedder) -> None:
+    def __init__(self, index: VersionedIndex, embedder: WordEmbedder) -> None:
         self.index = index
         self.embedder = embedder
 
     @property
     def edge(self) -> EdgeIndex:
         """The index with what only Edge's has."""
-        assert isinstance(self.index, EdgeIndex)
-        return self.index
+        assert isinstance(self.index, PartVersions)
+        assert isinstance(self.index._parts, EdgeIndex)
+        return self.index._parts
 
     async def write(self, *states: MemoryState, space: str = SPACE) -> None:
         vectors = await self.embedder.embed([state.content for state in states])

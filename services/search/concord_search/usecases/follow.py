@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from concord_chassis.log import Logger
 
 from concord_search.domain.errors import GraphUnavailable, IndexCorrupt, IndexDiskFull
-from concord_search.ports import Changes, Graph, Index, IndexState, SpaceHead
+from concord_search.ports import Changes, Graph, IndexState, SpaceHead, VersionedIndex
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
 from concord_search.usecases.space_follower import (
@@ -32,7 +32,7 @@ class Follow:
         self,
         *,
         graph: Graph,
-        index: Index,
+        index: VersionedIndex,
         embedders: Embedders,
         progress: Progress,
         log: Logger,

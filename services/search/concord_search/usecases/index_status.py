@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from concord_search.ports import EmbeddingModel, Index, IndexState, Version
+from concord_search.ports import EmbeddingModel, IndexState, Version, VersionedIndex
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
 
@@ -25,7 +25,7 @@ class Status:
 class IndexStatus:
     """The index-status use case."""
 
-    def __init__(self, *, embedders: Embedders, index: Index, progress: Progress) -> None:
+    def __init__(self, *, embedders: Embedders, index: VersionedIndex, progress: Progress) -> None:
         self._embedders = embedders
         self._index = index
         self._progress = progress

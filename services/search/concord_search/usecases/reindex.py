@@ -85,7 +85,7 @@ class Reindex:
             if version is Version.NEXT and (building := self._building.pop(space, None)):
                 building.cancel()
                 await asyncio.wait([building])
-            await self._index.remove(space, version)
+            await self._index.remove_version(space, version)
             self._serving.on_erased()  # erasures wait while a version is built
             return was_there
 
@@ -117,7 +117,7 @@ class Reindex:
                 if space in await self._index.states(Version.NEXT):
                     reason = str(damaged.exceptions[0])
                     self._log.error("reindex given up", space=space, reason=reason)
-                    await self._index.remove(space, Version.NEXT)
+                    await self._index.remove_version(space, Version.NEXT)
             except* SearchError as lost:
                 self._log.warning("reindex waits", reason=str(lost.exceptions[0]), retry_in=wait)
             await asyncio.sleep(wait)

@@ -11,7 +11,7 @@ import asyncio
 from concord_chassis.log import Logger
 
 from concord_search.domain.errors import GraphRefused, GraphUnavailable, IndexCorrupt, IndexDiskFull
-from concord_search.ports import Graph, Index, Version
+from concord_search.ports import Graph, Version, VersionedIndex
 
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 
@@ -19,7 +19,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 class Scrub:
     """The one task that makes files anew. `run` it as a task and cancel that."""
 
-    def __init__(self, *, graph: Graph, index: Index, log: Logger) -> None:
+    def __init__(self, *, graph: Graph, index: VersionedIndex, log: Logger) -> None:
         self._graph = graph
         self._index = index
         self._log = log

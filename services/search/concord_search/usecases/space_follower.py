@@ -33,10 +33,10 @@ from concord_search.ports import (
     EmbeddingModel,
     Graph,
     Hydrated,
-    Index,
     IndexState,
     Vector,
     Version,
+    VersionedIndex,
 )
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
@@ -78,7 +78,7 @@ class FollowerContext:
     """
 
     graph: Graph
-    index: Index
+    index: VersionedIndex
     embedders: Embedders
     progress: Progress
     log: Logger

@@ -25,10 +25,11 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
         self,
         root: Path,
         model: EmbeddingModel,
-        *,
+        *others: EmbeddingModel,
         free_bytes: Callable[[Path], int] = disk_space.free_bytes,
     ) -> None:
-        super().__init__(root, model, EdgeShards(root, free_bytes), Bm25(), readers=READERS)
+        shards = EdgeShards(root, free_bytes)
+        super().__init__(root, (model, *others), shards, Bm25(), readers=READERS)
 
 
 class EdgeShards:

@@ -19,7 +19,12 @@ from concord_search.adapters.qdrant.shard import S, Shards, Words
 from concord_search.adapters.qdrant.space import SpaceIndex
 from concord_search.domain.candidates import Candidates
 from concord_search.domain.digests import State
-from concord_search.domain.errors import IndexCorrupt, IndexLocked, ModelMismatch
+from concord_search.domain.errors import (
+    IndexCorrupt,
+    IndexLocked,
+    ModelMismatch,
+    ModelReplaced,
+)
 from concord_search.domain.filters import Scope
 from concord_search.domain.memory import MemoryState
 from concord_search.ports import (
@@ -47,14 +52,21 @@ class QdrantIndex(Generic[S]):
     ROOT/HASH/key             the space's secret (0600)
     ROOT/HASH/columns         what ranking reads, while no process has the part open for writing
 
-    The shards are a transport's. It may keep them beside these files.
+    The shards are a transport's. It may keep them beside these files. The first of `models` is the
+    one of new parts, others may be there beside it.
     """
 
     def __init__(
-        self, root: Path, model: EmbeddingModel, shards: Shards[S], words: Words, *, readers: int
+        self,
+        root: Path,
+        models: Sequence[EmbeddingModel],
+        shards: Shards[S],
+        words: Words,
+        *,
+        readers: int,
     ) -> None:
         self._root = root
-        self._model = model
+        self._models = models
         self._shards = shards
         self._words = words
         self._parts: dict[str, SpaceIndex[S]] = {}
@@ -89,42 +101,50 @@ class QdrantIndex(Generic[S]):
             if stamp is None or stamp.get("layout") != LAYOUT:
                 self._discard(directory)
                 continue
-            self._check_model(stamp, directory)
-            part = self._over(directory, self._shards.load(directory, str(stamp["shard"])))
+            model = self._model_of(stamp, directory)
+            part = self._over(directory, self._shards.load(directory, str(stamp["shard"])), model)
             part.resume()
             self._parts[str(stamp["space"])] = part
 
     def _discard(self, directory: Path) -> None:
+        (directory / "stamp.json").unlink(missing_ok=True)  # first: a kill may come between
         self._shards.discard(directory)
         shutil.rmtree(directory)
 
-    def _over(self, directory: Path, shard: S) -> SpaceIndex[S]:
-        key = read_key(directory / "key")
-        return SpaceIndex(shard, key, self._words, ColumnsFile(directory / "columns"))
+    def _over(self, directory: Path, shard: S, model: EmbeddingModel) -> SpaceIndex[S]:
+        key, columns = read_key(directory / "key"), ColumnsFile(directory / "columns")
+        return SpaceIndex(shard, key, self._words, columns, model)
 
-    def _check_model(self, stamp: Mapping[str, Any], directory: Path) -> None:
+    def _model_of(self, stamp: Mapping[str, Any], directory: Path) -> EmbeddingModel:
         theirs = EmbeddingModel(**stamp["model"])
-        if theirs != self._model:
+        if theirs not in self._models:
             raise ModelMismatch(
                 f"{directory} holds vectors of {_named(theirs)}, this server embeds with "
-                f"{_named(self._model)}, and the two are never mixed. Configure the former model, "
-                f"or delete {self._root}: the index is rebuilt from graph."
+                f"{' or '.join(map(_named, self._models))}, and the two are never mixed. Configure "
+                f"the former model, or delete {directory}: it is rebuilt from graph."
             )
+        return theirs
+
+    def model(self, space: str) -> EmbeddingModel:
+        """The model of a part; for a space without one, that of new parts."""
+        part = self._parts.get(space)
+        return self._models[0] if part is None else part.model
 
     async def states(self) -> Mapping[str, IndexState]:
         """Every space that has a part, with how far it has followed."""
         return {space: part.state() for space, part in self._parts.items()}
 
-    async def begin(self, space: str, epoch: str) -> None:
+    async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
         """Makes an empty part for a store's epoch, dropping one of another epoch.
 
+        With vectors of `model`; None = of the part that was there, else of new parts.
         This and what else writes raises `IndexDiskFull` where there is no room, before it begins.
         """
         part = self._parts.get(space)
         if part is None or part.state().epoch != epoch:
-            await self._writer.run(self._begin, space, epoch)
+            await self._writer.run(self._begin, space, epoch, model or self.model(space))
 
-    def _begin(self, space: str, epoch: str) -> None:
+    def _begin(self, space: str, epoch: str, model: EmbeddingModel) -> None:
         self._shards.require_room()
         if (former := self._parts.pop(space, None)) is not None:
             former.close()
@@ -133,19 +153,28 @@ class QdrantIndex(Generic[S]):
             self._discard(directory)
         directory.mkdir(mode=0o700)
         new_key(directory / "key")
-        empty = self._shards.create(directory, self._model.dimension)
-        part = self._over(directory, empty)
+        empty = self._shards.create(directory, model.dimension)
+        part = self._over(directory, empty, model)
         part.begin(epoch)
-        self._make_current(space, empty)
+        self._make_current(space, empty, model)
         self._parts[space] = part
+
+    async def remove(self, space: str) -> None:
+        """Removes a part; does nothing without it."""
+        await self._writer.run(self._remove, space)
+
+    def _remove(self, space: str) -> None:
+        if (part := self._parts.pop(space, None)) is not None:
+            part.close()
+            self._discard(self._directory(space))
 
     def _directory(self, space: str) -> Path:
         return self._root / hashlib.sha256(space.encode()).hexdigest()[:32]
 
-    def _make_current(self, space: str, shard: S) -> None:
+    def _make_current(self, space: str, shard: S, model: EmbeddingModel) -> None:
         directory = self._directory(space)
         name = self._shards.make_current(directory, shard)
-        stamp = {"space": space, "layout": LAYOUT, "model": asdict(self._model), "shard": name}
+        stamp = {"space": space, "layout": LAYOUT, "model": asdict(model), "shard": name}
         _write_stamp(directory, stamp)
 
     def _part(self, space: str) -> SpaceIndex[S]:
@@ -156,7 +185,10 @@ class QdrantIndex(Generic[S]):
 
     async def apply(self, space: str, batch: Batch) -> None:
         """Applies changes, one batch at a time over all spaces."""
-        await self._writer.run(self._write, self._part(space).apply, batch)
+        part = self._part(space)
+        if any(vector is not None for _, vector in batch.states):
+            _demand_same(part.model, batch.model)
+        await self._writer.run(self._write, part.apply, batch)
 
     def _write(self, step: Callable[[Any], None], change: object) -> None:
         self._shards.require_room()
@@ -171,6 +203,7 @@ class QdrantIndex(Generic[S]):
         part = self._parts.get(space)
         if part is None:
             return Found(_NOTHING, has_words=False)
+        _demand_same(part.model, question.model)
         try:
             return await self._readers.run(part.ask, question)
         except IndexCorrupt:
@@ -179,12 +212,20 @@ class QdrantIndex(Generic[S]):
             return await self.ask(space, question)  # the part was replaced meanwhile
 
     async def near(
-        self, space: str, vector: Vector, scope: Scope, limit: int, least: float
+        self,
+        space: str,
+        vector: Vector,
+        scope: Scope,
+        limit: int,
+        least: float,
+        *,
+        model: EmbeddingModel,
     ) -> list[Near]:
         """Memories by cosine, descending, none below `least`."""
         part = self._parts.get(space)
         if part is None:
             return []
+        _demand_same(part.model, model)
         return await self._readers.run(part.near, vector, scope, limit, least)
 
     async def near_each(
@@ -200,11 +241,14 @@ class QdrantIndex(Generic[S]):
             found += await self._readers.run(part.near_each, some, scope, limit, least)
         return found
 
-    async def vector_of(self, space: str, item_id: str, seq: int) -> Vector | None:
+    async def vector_of(
+        self, space: str, item_id: str, seq: int, model: EmbeddingModel
+    ) -> Vector | None:
         """The vector of a memory's state; None when that state is not the newest indexed one."""
         part = self._parts.get(space)
         if part is None:
             return None
+        _demand_same(part.model, model)
         return await self._readers.run(part.vector_of, item_id, seq)
 
     async def held(self, space: str) -> Sequence[State]:
@@ -230,7 +274,7 @@ class QdrantIndex(Generic[S]):
             return not self._ended
 
         self._shards.require_room()
-        fresh = self._shards.create(directory, self._model.dimension)
+        fresh = self._shards.create(directory, part.model.dimension)
         try:
             part.copy_into(fresh, going_on)
         except BaseException:
@@ -243,7 +287,7 @@ class QdrantIndex(Generic[S]):
             self._shards.remove(fresh)
             return
         former = part.take(fresh)
-        self._make_current(space, fresh)
+        self._make_current(space, fresh, part.model)
         self._shards.remove(former)
 
     async def confirmed(self, space: str, ids: Sequence[str]) -> None:
@@ -311,6 +355,12 @@ def _write_stamp(directory: Path, stamp: Mapping[str, Any]) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _demand_same(ours: EmbeddingModel, theirs: EmbeddingModel | None) -> None:
+    """The guard against mixed comparisons: vectors of two models say nothing of one another."""
+    if theirs != ours:
+        raise ModelReplaced(f"the index holds vectors of {_named(ours)} alone")
 
 
 def _named(model: EmbeddingModel) -> str:

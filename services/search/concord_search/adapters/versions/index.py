@@ -1,0 +1,205 @@
+"""The versioned index over any index: each version of a space is a part of its own."""
+
+import asyncio
+import secrets
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+
+from concord_search.adapters.versions import roles
+from concord_search.adapters.versions.roles import Roles
+from concord_search.domain.digests import State
+from concord_search.domain.filters import Scope
+from concord_search.domain.memory import MemoryState
+from concord_search.ports import (
+    Batch,
+    EmbeddingModel,
+    Found,
+    Index,
+    IndexState,
+    Near,
+    Question,
+    Vector,
+    Version,
+)
+
+MARK = "\n"
+"""Parts the name of a space from that of a version; the name of no space holds it."""
+
+
+class PartVersions:
+    """The versions of every space's index. `file` says which part is which; see `roles`.
+
+    Lives on one event loop, on which versions change their roles: so no search meets a change.
+    """
+
+    def __init__(self, parts: Index, file: Path) -> None:
+        self._parts = parts
+        self._file = file
+        self._roles: dict[str, Roles] | None = None
+        self._removing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def open(self) -> None:
+        """Opens every part; removes those of a process that was killed on its way."""
+        await self._parts.open()
+        if self._roles is None:
+            known = await asyncio.to_thread(roles.read, self._file)
+            self._roles = known
+            for name in await self._parts.states():
+                if name not in self._of(name.partition(MARK)[0]).values():
+                    await self._parts.remove(name)
+
+    def _of(self, space: str) -> Roles:
+        return (self._roles or {}).get(space) or {Version.SERVING: space}
+
+    def _name(self, space: str, version: Version = Version.SERVING) -> str:
+        return self._of(space).get(version, "")
+
+    async def _assign(self, space: str, assigned: Roles) -> None:
+        changed = {**(self._roles or {}), space: assigned}
+        await asyncio.to_thread(roles.write, self._file, changed)
+        self._roles = changed
+
+    # Versions
+
+    async def states(self, version: Version = Version.SERVING) -> Mapping[str, IndexState]:
+        """Every space that has this version, with how far that has followed."""
+        found = await self._parts.states()
+        spaces = {name.partition(MARK)[0] for name in found}
+        named = {space: self._name(space, version) for space in spaces}
+        return {space: found[name] for space, name in named.items() if name in found}
+
+    def model(self, space: str) -> EmbeddingModel:
+        """The model of the version that serves, or of the part that a space will get."""
+        return self._parts.model(self._name(space))
+
+    async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
+        """Makes an empty part for a store's epoch, dropping every version of another epoch."""
+        state = (await self.states()).get(space)
+        if state is not None and state.epoch != epoch:
+            for version in (Version.NEXT, Version.FORMER):
+                await self.remove_version(space, version)
+        await self._parts.begin(self._name(space), epoch, model)
+
+    async def begin_next(self, space: str, model: EmbeddingModel) -> None:
+        """Makes an empty `NEXT` of the serving one's epoch, in the place of any."""
+        await self.remove_version(space, Version.NEXT)
+        name = f"{space}{MARK}{secrets.token_hex(4)}"
+        await self._parts.begin(name, (await self.states())[space].epoch, model)
+        await self._assign(space, {**self._of(space), Version.NEXT: name})
+
+    async def recall(self, space: str) -> None:
+        """Makes the `FORMER` the `NEXT`, to be caught up; does nothing without one."""
+        assigned = dict(self._of(space))
+        if former := assigned.pop(Version.FORMER, None):
+            await self._assign(space, {**assigned, Version.NEXT: former})
+
+    async def promote(self, space: str) -> None:
+        """Makes the `NEXT` the one that serves; what served becomes the `FORMER`."""
+        before = self._of(space)
+        swapped = {
+            Version.SERVING: before[Version.NEXT],
+            Version.FORMER: before[Version.SERVING],
+        }
+        await self._assign(space, swapped)
+        if former := before.get(Version.FORMER):
+            await self._removed(space, former)
+
+    async def remove_version(self, space: str, version: Version) -> None:
+        """Removes a version that does not serve; does nothing without it."""
+        assigned = dict(self._of(space))
+        if version is not Version.SERVING and (name := assigned.pop(version, None)):
+            await self._assign(space, assigned)
+            await self._removed(space, name)
+
+    async def _removed(self, space: str, name: str) -> None:
+        async with self._removing[space]:  # not while its files are made anew
+            await self._parts.remove(name)
+
+    # Of the version that serves, if no other is named
+
+    async def remove(self, space: str) -> None:
+        """Removes a space's part with all its versions."""
+        for version in (Version.NEXT, Version.FORMER):
+            await self.remove_version(space, version)
+        await self._parts.remove(self._name(space))
+
+    async def apply(self, space: str, batch: Batch, version: Version = Version.SERVING) -> None:
+        """Applies changes."""
+        await self._parts.apply(self._name(space, version), batch)
+
+    async def unembedded(
+        self, space: str, states: Sequence[MemoryState], version: Version = Version.SERVING
+    ) -> list[bool]:
+        """For each state, whether it needs a vector that the version does not have."""
+        return await self._parts.unembedded(self._name(space, version), states)
+
+    def _answering(self, space: str, model: EmbeddingModel) -> str:
+        """The part for vectors of a model: the one that serves, or that served a moment ago."""
+        serving, former = self._name(space), self._name(space, Version.FORMER)
+        if former and self._parts.model(serving) != model == self._parts.model(former):
+            return former
+        return serving
+
+    async def ask(self, space: str, question: Question) -> Found:
+        """The candidates for a question; none for a space without a part."""
+        return await self._parts.ask(self._answering(space, question.model), question)
+
+    async def near(
+        self,
+        space: str,
+        vector: Vector,
+        scope: Scope,
+        limit: int,
+        least: float,
+        *,
+        model: EmbeddingModel,
+    ) -> list[Near]:
+        """Memories by cosine, descending, none below `least`."""
+        name = self._answering(space, model)
+        return await self._parts.near(name, vector, scope, limit, least, model=model)
+
+    async def near_each(
+        self, space: str, ids: Sequence[str], scope: Scope, limit: int, least: float
+    ) -> list[Sequence[Near] | None]:
+        """What is near to each memory's newest indexed state, without itself."""
+        return await self._parts.near_each(self._name(space), ids, scope, limit, least)
+
+    async def vector_of(
+        self, space: str, item_id: str, seq: int, model: EmbeddingModel
+    ) -> Vector | None:
+        """The vector of a memory's state; None when that state is not the newest indexed one."""
+        return await self._parts.vector_of(self._answering(space, model), item_id, seq, model)
+
+    async def held(self, space: str) -> Sequence[State]:
+        """Every state that the version's files hold."""
+        return await self._parts.held(self._name(space))
+
+    async def drop(self, space: str, ids: Collection[str]) -> None:
+        """Takes memories out, with all their states."""
+        await self._parts.drop(self._name(space), ids)
+
+    async def scrub(self, space: str) -> Sequence[str]:
+        """Makes the files of the serving and the former version anew."""
+        async with self._removing[space]:
+            ids = await self._parts.scrub(self._name(space))
+            if former := self._name(space, Version.FORMER):
+                await self._parts.scrub(former)
+        return ids
+
+    async def confirmed(self, space: str, ids: Sequence[str]) -> None:
+        """Notes that the erasures of these memories were confirmed."""
+        await self._parts.confirmed(self._name(space), ids)
+
+    def id_of(self, space: str, item: str) -> str:
+        """The id of a memory by the index's own name for it, of the version that answered."""
+        try:
+            return self._parts.id_of(self._name(space), item)
+        except InvalidTag:  # sealed by the version that served when it was found
+            return self._parts.id_of(self._name(space, Version.FORMER), item)
+
+    async def close(self) -> None:
+        """Writes everything out and lets go."""
+        await self._parts.close()

@@ -1,0 +1,47 @@
+"""The file that says which part of an index is which version of a space.
+
+Replacing it is what makes a version serve, at once and for good. A space that it does not name has
+one version, the part of its own name.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from concord_search.domain.errors import IndexCorrupt
+from concord_search.ports import Version
+
+Roles = Mapping[Version, str]
+"""The parts of one space by what they are for."""
+
+
+def read(path: Path) -> dict[str, Roles]:
+    """The roles by space. Raises `IndexCorrupt`."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        return {
+            space: {Version(version): str(part) for version, part in roles.items()}
+            for space, roles in found.items()
+        }
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, AttributeError) as error:
+        raise IndexCorrupt(
+            f"{path} cannot be read. Delete {path.parent}: it is rebuilt from graph."
+        ) from error
+
+
+def write(path: Path, roles: Mapping[str, Roles]) -> None:
+    """Writes the roles to the disk: what they no longer name is removed next."""
+    draft = path.with_suffix(".tmp")
+    with draft.open("w", encoding="utf-8") as file:
+        json.dump(roles, file)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,269 @@
+"""Another version of an index: built beside the one that serves, swapped, rolled back, dropped."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from concord_search.adapters.versions import index as versions
+from concord_search.adapters.versions.index import PartVersions
+from concord_search.domain.errors import (
+    EmbeddingRefused,
+    EmbeddingUnavailable,
+    FormerMissing,
+    ModelReplaced,
+    ModelUnknown,
+    ReindexUnderWay,
+)
+from concord_search.domain.filters import MemoryFilter, Scope, Superseded
+from concord_search.ports import Batch, EmbeddingModel, Question, Vector, Version
+from concord_search.usecases.parked import ParkedChanges
+from concord_search.usecases.reconcile import Reconcile
+from concord_testing.embedders import WordEmbedder
+from concord_testing.polling import until
+from following import Following, MoodyEmbedder, follower_of
+from search_lab import NOW, SPACE, Lab, MakeState, versioned_edge
+
+OTHER = EmbeddingModel("other words", 384, "1")
+SCOPE = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
+
+
+class OtherWords(MoodyEmbedder):
+    """Knows words too, and every direction the other way round."""
+
+    model = OTHER
+
+    def vector(self, text: str) -> Vector:
+        return np.ascontiguousarray(super().vector(text)[::-1])
+
+
+@pytest.fixture
+def other() -> OtherWords:
+    """The embedder of the model to change to."""
+    return OtherWords()
+
+
+@pytest.fixture
+async def at_work(
+    tmp_path: Path, words: WordEmbedder, other: OtherWords
+) -> AsyncIterator[Following]:
+    """A follower of an empty graph, with two models."""
+    lab = await opened(tmp_path, words)
+    following = follower_of(lab, other)
+    yield following
+    await following.stop()
+    await lab.index.close()
+
+
+async def opened(root: Path, words: WordEmbedder) -> Lab:
+    """An index of both models."""
+    index = versioned_edge(root / "index", words.model, OTHER)
+    await index.open()
+    await index.begin(SPACE, "epoch-1")
+    return Lab(index, words)
+
+
+async def asked(at_work: Following, text: str) -> list[str]:
+    """What a search finds: it embeds with the model that serves, and asks a moment later."""
+    index = at_work.lab.index
+    model = index.model(SPACE)
+    vector = await (await at_work.context.embedders.of(model)).embed_query(text)
+    await asyncio.sleep(0.001)
+    found = await index.ask(SPACE, Question(vector, text, SCOPE, model, limit=3))
+    return [index.id_of(SPACE, item) for item in found.candidates.items]
+
+
+async def serves(at_work: Following, model: EmbeddingModel) -> None:
+    """Waits until a model serves."""
+    await until(lambda: at_work.lab.index.model(SPACE) == model)
+
+
+async def test_a_model_changes_while_memories_are_written_and_searched(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10 no lost write, no mixed comparison, and every search finds what the lesser one would."""
+    for seq in range(1, 601):
+        at_work.graph.say(SPACE, make_state(f"m{seq}", seq, f"fox number{seq}"))
+    await at_work.reached(600)
+    await at_work.reindex(SPACE, OTHER.model_id)
+    seq, missed = 600, []
+    while at_work.lab.index.model(SPACE) != OTHER or seq < 700:
+        seq += 1
+        at_work.graph.say(SPACE, make_state(f"own id {seq}", seq, f"fox number{seq}"))
+        if (await asked(at_work, "fox number77"))[:1] != ["m77"]:
+            missed.append(seq)
+    state = await at_work.reached(seq)
+
+    agreement = await Reconcile(at_work.context)(SPACE, repair=False)
+
+    assert missed == []
+    assert agreement.agrees
+    assert (state.model, state.memories, state.parked_count) == (OTHER, seq, 0)
+    assert (await asked(at_work, f"fox number{seq}"))[0] == f"own id {seq}"
+    former = (await at_work.lab.index.states(Version.FORMER))[SPACE]
+    assert former.model == WordEmbedder.model
+    assert 600 <= former.applied_seq <= seq
+
+
+async def test_a_roll_back_brings_the_former_version_up_to_date(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10 the former version serves again, with what was written since; embedding only that."""
+    for seq in range(1, 21):
+        at_work.graph.say(SPACE, make_state(f"m{seq}", seq, f"fox number{seq}"))
+    await at_work.reached(20)
+    await at_work.reindex(SPACE, OTHER.model_id)
+    await serves(at_work, OTHER)
+    at_work.graph.say(SPACE, make_state("late", 21, "late owl"))
+    await at_work.reached(21)
+    at_work.embedder.asked.clear()
+
+    await at_work.reindex.roll_back(SPACE)
+    await serves(at_work, WordEmbedder.model)
+
+    assert [list(texts) for texts in at_work.embedder.asked] == [["late owl"]]
+    assert (await asked(at_work, "late owl"))[0] == "late"
+    assert (await at_work.lab.index.states(Version.FORMER))[SPACE].model == OTHER
+    assert (await Reconcile(at_work.context)(SPACE, repair=False)).agrees
+
+
+async def test_building_goes_on_after_a_restart(
+    tmp_path: Path, at_work: Following, other: OtherWords, make_state: MakeState
+) -> None:
+    """S10 a process that ends half-way leaves the rest to the next one; strays are removed."""
+    for seq in range(1, 31):
+        at_work.graph.say(SPACE, make_state(f"m{seq}", seq, f"fox number{seq}"))
+    await at_work.reached(30)
+    other.mood = waits_for(begun := asyncio.Event())
+    await at_work.reindex(SPACE, OTHER.model_id)
+    await begun.wait()
+    await at_work.stop()
+    index = at_work.lab.index
+    assert isinstance(index, PartVersions)
+    await index._parts.begin(f"{SPACE}{versions.MARK}stray", "epoch-1", OTHER)
+    await index.close()
+    other.mood = lambda _: None
+
+    at_work.lab = await opened(tmp_path, at_work.lab.embedder)
+    at_work.follow()
+    await serves(at_work, OTHER)
+
+    assert (await asked(at_work, "fox number7"))[0] == "m7"
+    assert len([each for each in (tmp_path / "index").iterdir() if each.is_dir()]) == 2
+
+
+def waits_for(begun: asyncio.Event) -> Callable[[Sequence[str]], None]:
+    """A mood that refuses to work, and tells that it was asked."""
+
+    def refuse(_: object) -> None:
+        begun.set()
+        raise EmbeddingUnavailable("not now")
+
+    return refuse
+
+
+async def test_a_version_that_lacks_changes_does_not_serve(
+    at_work: Following, other: OtherWords, make_state: MakeState
+) -> None:
+    """S10 recall is never below the lesser one's: what is parked in the other is not found."""
+    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
+    at_work.graph.say(SPACE, make_state("b", 2, "toxic owl"))
+    await at_work.reached(2)
+    other.mood = refuses("toxic")
+    await at_work.reindex(SPACE, OTHER.model_id)
+    await until(lambda: len(other.asked) > 2)  # the slice, and each of its rows alone
+    at_work.graph.say(SPACE, make_state("c", 3, "new hen"))
+    await at_work.reached(3)
+
+    assert at_work.lab.index.model(SPACE) == WordEmbedder.model
+    assert await at_work.reindex.remove(SPACE, Version.NEXT)
+    assert not await at_work.reindex.remove(SPACE, Version.NEXT)
+    assert (await asked(at_work, "toxic owl"))[0] == "b"
+
+
+def refuses(word: str) -> Callable[[Sequence[str]], None]:
+    """A mood that refuses texts with a word."""
+
+    def mood(texts: Sequence[str]) -> None:
+        if any(word in text for text in texts):
+            raise EmbeddingRefused(word)
+
+    return mood
+
+
+async def test_what_is_erased_leaves_the_former_version_too(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """M4, S10 an erasure is confirmed when no version holds the memory, and not before."""
+    at_work.graph.say(SPACE, make_state("doomed", 1, "red fox"))
+    at_work.graph.say(SPACE, make_state("kept", 2, "red owl"))
+    await at_work.reached(2)
+    await at_work.reindex(SPACE, OTHER.model_id)
+    await serves(at_work, OTHER)
+
+    at_work.graph.erase(SPACE, "doomed", 3)
+    await until(lambda: (SPACE, "doomed") in at_work.graph.confirmed)
+    former = (await at_work.lab.index.states(Version.FORMER))[SPACE]
+    await at_work.reindex.roll_back(SPACE)
+    await serves(at_work, WordEmbedder.model)
+
+    assert former.memories == 1
+    assert await asked(at_work, "red fox") == ["kept"]
+
+
+async def test_what_cannot_be_done_says_why(at_work: Following, make_state: MakeState) -> None:
+    """S10 typed errors: an unknown model, no former version, a second one at once."""
+    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
+    await at_work.reached(1)
+
+    with pytest.raises(ModelUnknown, match="words, other words"):
+        await at_work.reindex(SPACE, "gpt")
+    with pytest.raises(FormerMissing):
+        await at_work.reindex.roll_back(SPACE)
+    at_work.building.cancel()
+    await at_work.reindex(SPACE, "")
+    with pytest.raises(ReindexUnderWay):
+        await at_work.reindex(SPACE, OTHER.model_id)
+    with pytest.raises(ReindexUnderWay):
+        await at_work.reindex.roll_back(SPACE)
+
+
+async def test_vectors_of_another_model_are_neither_written_nor_compared(
+    at_work: Following, other: OtherWords, make_state: MakeState
+) -> None:
+    """S10 mixing is refused: the guard of writes, of questions and of near ones."""
+    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
+    await at_work.reached(1)
+    index, vector = at_work.lab.index, other.vector("red fox")
+
+    with pytest.raises(ModelReplaced):
+        await index.ask(SPACE, Question(vector, "red fox", SCOPE, OTHER))
+    with pytest.raises(ModelReplaced):
+        await index.near(SPACE, vector, SCOPE, 5, -1.0, model=OTHER)
+    batch = Batch(2, NOW, states=[(make_state("b", 2), vector)], model=OTHER)
+    with pytest.raises(ModelReplaced):
+        await index.apply(SPACE, batch)
+
+
+async def test_parked_changes_are_listed_and_tried_again_on_demand(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10 poison rows have a list with their reasons, in pages, and a way to try them again."""
+    at_work.embedder.mood = refuses("toxic")
+    for seq in range(1, 6):
+        at_work.graph.say(SPACE, make_state(f"m{seq}", seq, f"toxic owl number{seq}"))
+    await at_work.reached(5)
+    parked = ParkedChanges(at_work.context)
+
+    first = await parked.page(SPACE, 0, 3)
+    second = await parked.page(SPACE, first.next_seq or 0, 3)
+    assert [each.item_id for each in (*first.changes, *second.changes)] == [
+        f"m{seq}" for seq in range(1, 6)
+    ]
+    assert (first.total, second.next_seq, first.changes[0].reason) == (5, None, "toxic")
+    assert await parked.retry(SPACE) == (0, 5)
+
+    at_work.embedder.mood = lambda _: None
+    assert await parked.retry(SPACE) == (5, 0)
+    assert not (await parked.page(SPACE, 0, 3)).changes
