@@ -222,7 +222,8 @@ async def test_what_cannot_be_done_says_why(at_work: Following, make_state: Make
     with pytest.raises(FormerMissing):
         await at_work.reindex.roll_back(SPACE)
     at_work.building.cancel()
-    await at_work.reindex(SPACE, "")
+    building = await at_work.reindex(SPACE, "")
+    assert await at_work.reindex(SPACE, "") == building
     with pytest.raises(ReindexUnderWay):
         await at_work.reindex(SPACE, OTHER.model_id)
     with pytest.raises(ReindexUnderWay):

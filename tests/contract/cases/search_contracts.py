@@ -64,4 +64,37 @@ INDEX = {
         bad_input=(lambda _: NO_MESSAGE, invalid()),
         other_space=Answered(lambda reply: reply.seq > 0 and not reply.differing_ids),
     ),
+    "Reindex": Contract(
+        request=lambda _: pb.ReindexRequest(),
+        success=lambda reply, _: (
+            reply.version.role == pb.INDEX_VERSION_ROLE_NEXT
+            and reply.version.model.model_id == "word-counts"
+        ),
+        bad_input=(lambda _: pb.ReindexRequest(model_id="no such model"), invalid("model_id")),
+        other_space=Answered(lambda reply: reply.version.role == pb.INDEX_VERSION_ROLE_NEXT),
+    ),
+    "DropIndexVersion": Contract(
+        request=lambda _: pb.DropIndexVersionRequest(role=pb.INDEX_VERSION_ROLE_FORMER),
+        success=lambda reply, _: isinstance(reply, pb.DropIndexVersionResponse),
+        bad_input=(
+            lambda _: pb.DropIndexVersionRequest(role=pb.INDEX_VERSION_ROLE_SERVING),
+            invalid("role"),
+        ),
+        other_space=Answered(),
+    ),
+    "ListParkedChanges": Contract(
+        request=lambda _: pb.ListParkedChangesRequest(page_size=5),
+        success=lambda reply, _: reply == pb.ListParkedChangesResponse(),
+        bad_input=(
+            lambda _: pb.ListParkedChangesRequest(page_token="x"),
+            invalid("page_token", "PAGE_TOKEN_INVALID"),
+        ),
+        other_space=Answered(lambda reply: reply == pb.ListParkedChangesResponse()),
+    ),
+    "RetryParkedChanges": Contract(
+        request=lambda _: pb.RetryParkedChangesRequest(),
+        success=lambda reply, _: reply == pb.RetryParkedChangesResponse(),
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
+        other_space=Answered(lambda reply: reply == pb.RetryParkedChangesResponse()),
+    ),
 }

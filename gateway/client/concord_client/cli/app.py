@@ -32,7 +32,7 @@ from concord_client.cli.commands.memories import (
     working,
 )
 from concord_client.cli.commands.spaces import export, import_, import_space, key, operations, space
-from concord_client.cli.commands.system import demo, reconcile, up
+from concord_client.cli.commands.system import demo, reconcile, reindex, up
 from concord_client.cli.errors import BROKEN_PIPE, discard_output, error_report, reported_errors
 from concord_client.cli.session import Globals, JsonOption, SpaceOption
 
@@ -98,6 +98,8 @@ def concord(
 app.command("up")(up.up)
 app.command("status")(up.status)
 app.command("reconcile")(reconcile.reconcile)
+app.command("reindex")(reindex.reindex)
+app.command("parked")(reindex.parked)
 app.command("add")(add.add)
 app.command("get")(get.get)
 app.command("list")(list_.list_)

@@ -53,6 +53,8 @@ class Reindex:
     async def __call__(self, space: str, model_id: str) -> IndexState:
         """Begins to build a version of a space's index; empty = with the model that it has.
 
+        Asked again while that is being built, it changes nothing.
+
         Raises `ModelUnknown`, `ReindexUnderWay`, `IndexDiskFull`, `GraphUnavailable` for a space
         that graph did not name yet.
         """
@@ -60,6 +62,9 @@ class Reindex:
         model = embedders.named(model_id) if model_id else self._index.model(space)
         await embedders.of(model)
         async with self._starting:
+            building = (await self._index.states(Version.NEXT)).get(space)
+            if building is not None and building.model == model:
+                return building
             await self._demand_no_other(space)
             await self._index.begin_next(space, model)
             return await self._begun(space)

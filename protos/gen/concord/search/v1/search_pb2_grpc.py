@@ -258,8 +258,9 @@ class IndexServiceServicer:
         that it has or another one, or begins to bring the former version up to date. Returns at once;
         GetIndexStatus shows how far it is. Searches and changes go on with the version that serves, until the
         other one has come as far: then that serves, and the one that served becomes the former version. Goes on
-        after a restart. Refused with ERROR_REASON_REINDEX_UNDER_WAY while a version is being built, and with
-        ERROR_REASON_FORMER_INDEX_MISSING where there is none to roll back to.
+        after a restart. Sent again while that version is being built, it changes nothing; another one is then
+        refused with ERROR_REASON_REINDEX_UNDER_WAY. A roll-back is refused with
+        ERROR_REASON_FORMER_INDEX_MISSING where there is no former version.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
