@@ -119,15 +119,20 @@ def test_what_cannot_work_fails_at_start(changed: dict[str, str]) -> None:
 
 
 async def test_the_embedder_is_a_setting() -> None:
-    """S10: an endpoint takes the built-in model's place."""
-    config = read(**OPENAI, SEARCH_OPENAI_REVISION="7")
-    built_in = bootstrap._embedder(read(), QUIET)
-    chosen = bootstrap._embedder(config, QUIET)
-    await built_in.close()
-    await chosen.close()
+    """S10: an endpoint takes the built-in model's place, or stands beside it for a reindex."""
+    settings = {**OPENAI, "SEARCH_OPENAI_REVISION": "7"}
+    found = [
+        bootstrap._embedders(read(**each), QUIET)
+        for each in ({}, settings, {**settings, "SEARCH_EMBEDDER": "minilm"})
+    ]
+    for each in found:
+        await each.close()
 
-    assert built_in.model.model_id == "all-MiniLM-L6-v2"
-    assert (chosen.model.model_id, chosen.model.dimension, chosen.model.revision) == ("m", 8, "7")
+    built_in, chosen, beside = ([model.model_id for model in each.models] for each in found)
+    assert built_in == ["all-MiniLM-L6-v2"]
+    assert chosen == ["m", "all-MiniLM-L6-v2"]
+    assert beside == ["all-MiniLM-L6-v2", "m"]
+    assert (found[1].models[0].dimension, found[1].models[0].revision) == (8, "7")
 
 
 def test_a_key_is_never_shown() -> None:

@@ -7,7 +7,7 @@ import pytest
 from concord_search.domain.changes import ChangeKind
 from concord_search.domain.errors import EmbeddingRefused, GraphRefused
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import Batch
+from concord_search.ports import Batch, Version
 from concord_search.usecases import space_follower
 from concord_search.usecases.space_follower import RETRIED, SLICE
 from concord_testing.polling import until
@@ -22,11 +22,11 @@ async def test_the_next_slice_is_embedded_while_one_is_written(
     written: list[int] = []
     apply = at_work.lab.index.apply
 
-    async def slow(space: str, batch: Batch) -> None:
+    async def slow(space: str, batch: Batch, version: Version) -> None:
         if not written:
             await until(lambda: len(at_work.embedder.asked) >= 2)
         written.append(batch.applied_seq)
-        await apply(space, batch)
+        await apply(space, batch, version)
 
     monkeypatch.setattr(at_work.lab.index, "apply", slow)
     for seq in range(1, 3 * SLICE + 1):
