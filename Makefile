@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LIBRARIES := chassis stores models concepts attestation
 DISTRIBUTIONS := protos $(LIBRARIES:%=services/libs/%) services/graph services/search services/dissonance \
-                 services/governance gateway gateway/client deploy/embedded deploy/neo4j
+                 services/governance gateway/mcp_server gateway gateway/client deploy/embedded deploy/neo4j
 TESTING := services/libs/testing
 # Checked one by one: each has its own conftest and its own modules beside the tests.
 TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)

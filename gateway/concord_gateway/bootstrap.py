@@ -22,7 +22,9 @@ from concord_gateway.grpc.health import Health, Probe
 from concord_gateway.grpc.proxy import Proxy
 from concord_gateway.grpc.server import GrpcServer
 from concord_gateway.http import app
+from concord_gateway.http.answers import Answers
 from concord_gateway.http.app import Doors
+from concord_gateway.http.mcp import McpDoor
 from concord_gateway.http.protocol import ConnectionLimits
 from concord_gateway.http.server import HttpServer
 from concord_gateway.http.unary import Limits
@@ -106,10 +108,19 @@ class Gateway:
                 timeout=self._config.health_timeout,
             )
             gate = Gate(callers, Tokens(self._issuer, self._config.token_ttl))
-            http = self._http(routes, gate, probe, undo)
+            agents = McpDoor(
+                routes,
+                gate,
+                self._in_flight,
+                Answers(self._observation),
+                seconds=self._config.deadline,
+            )
+            http = self._http(routes, gate, probe, agents, undo)
             grpc = self._grpc(routes, gate, probe)
             await grpc.start()
             undo.push_async_callback(grpc.stop, 0)
+            await agents.start()
+            undo.push_async_callback(agents.stop)
             await http.start()
             self._running = _Running(grpc, http, probe, undo.pop_all())
         self.grpc_port, self.http_port = grpc.port, http.port
@@ -143,7 +154,12 @@ class Gateway:
         return upstreams
 
     def _http(
-        self, routes: dict[str, Route], gate: Gate, probe: Probe, undo: AsyncExitStack
+        self,
+        routes: dict[str, Route],
+        gate: Gate,
+        probe: Probe,
+        agents: McpDoor,
+        undo: AsyncExitStack,
     ) -> HttpServer:
         config = self._config
         bound = addresses.bound(config.http_listen, "GATEWAY_HTTP_LISTEN")
@@ -159,6 +175,7 @@ class Gateway:
             health=probe.upstreams,
             limits=Limits(config.max_message_bytes, config.deadline, config.http_body_seconds),
             doors=Doors(config.http_hosts, config.http_origins),
+            beside=agents.http_routes,
         )
         limits = ConnectionLimits(
             config.http_connections, config.http_header_seconds, config.http_body_seconds

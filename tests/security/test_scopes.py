@@ -5,6 +5,7 @@ from concord_governance.domain.access import PERMISSIONS, SERVICE_PERMISSIONS, S
 from contract_descriptors import METHODS, permission, scopes
 
 GRANTED_BY = {
+    "access:read": {Scope.READ},
     "audit:read": {Scope.READ},
     "callers:resolve": set(),
     "confirm:write": set(),

@@ -2,7 +2,7 @@
 
 import os
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import grpc
 from concord.dissonance.v1.dissonance_pb2_grpc import DissonanceServiceStub
@@ -22,6 +22,7 @@ from concord.graph.v1.session_pb2_grpc import SessionServiceStub
 from concord.graph.v1.space_pb2_grpc import SpaceServiceStub
 from concord.graph.v1.working_memory_pb2_grpc import WorkingMemoryServiceStub
 from concord.search.v1.search_pb2_grpc import IndexServiceStub, SearchServiceStub
+from google.protobuf.message import Message
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
 from concord_client import aio_calls, credentials
@@ -47,6 +48,8 @@ if TYPE_CHECKING:  # these names exist for type checkers only
     from concord.graph.v1.space_pb2_grpc import SpaceServiceAsyncStub
     from concord.graph.v1.working_memory_pb2_grpc import WorkingMemoryServiceAsyncStub
     from concord.search.v1.search_pb2_grpc import IndexServiceAsyncStub, SearchServiceAsyncStub
+
+R = TypeVar("R", bound=Message)
 
 
 def connect(
@@ -197,6 +200,16 @@ class AsyncClient:
         """`concord.search.v1.IndexService`: the state of the derived index."""
         self.health = HealthStub(channel)
         """`grpc.health.v1.Health`: whether the services serve."""
+
+    async def call(self, path: str, request: Message, reply: type[R]) -> R:
+        """Calls the method at `path` ("/package.Service/Method") by hand. Raises `Refused`."""
+        method = self._channel.unary_unary(
+            path,
+            request_serializer=type(request).SerializeToString,
+            response_deserializer=reply.FromString,
+        )
+        answered: R = await method(request)
+        return answered
 
     async def close(self) -> None:
         """Ends calls under way and the connection."""

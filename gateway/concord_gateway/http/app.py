@@ -56,8 +56,10 @@ def build(
     health: Health,
     limits: Limits,
     doors: Doors,
+    beside: Sequence[HttpRoute] = (),
 ) -> ASGIApp:
-    """The application. `health` says of each service by name whether it serves."""
+    """The application. `health` says of each service by name whether it serves; `beside` are paths
+    of another kind."""
     answers = Answers(observation)
     methods = [
         HttpRoute(
@@ -68,7 +70,7 @@ def build(
         for path, route in routes.items()
     ]
     app = Starlette(
-        routes=[*_operator_routes(routes, observation, health), *methods],
+        routes=[*_operator_routes(routes, observation, health), *methods, *beside],
         middleware=[
             Middleware(OwnOriginOnly, hosts=doors.hosts, origins=doors.origins, answers=answers),
             *_cross_origin(doors.origins),

@@ -4,7 +4,7 @@ from concord.governance.v1 import access_pb2 as pb
 from concord.type.v1 import type_pb2
 from contract_homes import Home
 from contract_live import GATEWAY, OPERATOR, member
-from contract_registry import NOT_FOUND, Contract, Refused, invalid
+from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, Refused, invalid
 from grpc import StatusCode
 
 REFUSED = Refused(StatusCode.PERMISSION_DENIED, "KEY_REFUSED")
@@ -99,5 +99,11 @@ ACCESS = {
         other_space=STRANGER,
         caller=lambda _: GATEWAY,
         intruder=lambda home: member(home.space),
+    ),
+    "GetOwnAccess": Contract(
+        request=lambda _: pb.GetOwnAccessRequest(),
+        success=lambda reply, home: reply.space == home.space and reply.permissions,
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
+        other_space=Answered(),
     ),
 }

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from concord_client.cli.commands.agents import mcp
 from concord_client.cli.commands.dissonance import check, conflicts, resolve, review_conflict
 from concord_client.cli.commands.governance import (
     approve,
@@ -150,4 +151,5 @@ app.command("briefing")(proposals.briefing)
 app.add_typer(audit.app, name="audit")
 app.add_typer(space.app, name="space")
 app.add_typer(key.app, name="key")
+app.add_typer(mcp.app, name="mcp")
 app.command("demo")(demo.demo)

@@ -42,6 +42,7 @@ PERMISSIONS: Mapping[Scope, frozenset[str]] = MappingProxyType(
     {
         Scope.READ: frozenset(
             {
+                "access:read",
                 "audit:read",
                 "dissonance:read",
                 "governance:read",

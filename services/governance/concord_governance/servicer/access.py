@@ -6,6 +6,8 @@ from typing import Any
 
 import grpc
 from concord.governance.v1 import access_pb2, access_pb2_grpc
+from concord.type.v1 import type_pb2
+from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -135,6 +137,18 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
             permissions=sorted(key.permissions),
             origin=int(key.origin),  # type: ignore[arg-type]
             expire_time=_stamp(key.expire_time),
+        )
+
+    async def GetOwnAccess(
+        self, request: access_pb2.GetOwnAccessRequest, context: Context
+    ) -> access_pb2.GetOwnAccessResponse:
+        """Say what the token of the call says."""
+        own = caller()
+        return access_pb2.GetOwnAccessResponse(
+            space=own.space,
+            principal=own.principal,
+            kind=type_pb2.PrincipalKind.Value(f"PRINCIPAL_KIND_{own.kind}"),
+            permissions=sorted(own.scopes),
         )
 
 

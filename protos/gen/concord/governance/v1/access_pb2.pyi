@@ -708,3 +708,56 @@ class GetCallerResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetCallerResponse: _TypeAlias = GetCallerResponse  # noqa: Y015
+
+@_typing.final
+class GetOwnAccessRequest(_message.Message):
+    """Asks about the key of the call."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetOwnAccessRequest: _TypeAlias = GetOwnAccessRequest  # noqa: Y015
+
+@_typing.final
+class GetOwnAccessResponse(_message.Message):
+    """What the key of the call stands for."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SPACE_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    PERMISSIONS_FIELD_NUMBER: _builtins.int
+    space: _builtins.str
+    """Its space."""
+    principal: _builtins.str
+    """Its principal."""
+    kind: _type_pb2.PrincipalKind.ValueType
+    """The principal's kind."""
+    @_builtins.property
+    def permissions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """All that it may do, sorted: names of permissions as the contracts state them."""
+
+    def __init__(
+        self,
+        *,
+        space: _builtins.str = ...,
+        principal: _builtins.str = ...,
+        kind: _type_pb2.PrincipalKind.ValueType = ...,
+        permissions: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "permissions", b"permissions", "principal", b"principal", "space", b"space"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetOwnAccessResponse: _TypeAlias = GetOwnAccessResponse  # noqa: Y015

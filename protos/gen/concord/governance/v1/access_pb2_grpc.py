@@ -89,6 +89,11 @@ class AccessServiceStub:
                 request_serializer=concord_dot_governance_dot_v1_dot_access__pb2.GetCallerRequest.SerializeToString,
                 response_deserializer=concord_dot_governance_dot_v1_dot_access__pb2.GetCallerResponse.FromString,
                 _registered_method=True)
+        self.GetOwnAccess = channel.unary_unary(
+                '/concord.governance.v1.AccessService/GetOwnAccess',
+                request_serializer=concord_dot_governance_dot_v1_dot_access__pb2.GetOwnAccessRequest.SerializeToString,
+                response_deserializer=concord_dot_governance_dot_v1_dot_access__pb2.GetOwnAccessResponse.FromString,
+                _registered_method=True)
 
 
 class AccessServiceServicer:
@@ -168,6 +173,13 @@ class AccessServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetOwnAccess(self, request, context):
+        """Reads what the key of this call stands for and may do, such as to offer only what it may call.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AccessServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -205,6 +217,11 @@ def add_AccessServiceServicer_to_server(servicer, server):
                     servicer.GetCaller,
                     request_deserializer=concord_dot_governance_dot_v1_dot_access__pb2.GetCallerRequest.FromString,
                     response_serializer=concord_dot_governance_dot_v1_dot_access__pb2.GetCallerResponse.SerializeToString,
+            ),
+            'GetOwnAccess': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetOwnAccess,
+                    request_deserializer=concord_dot_governance_dot_v1_dot_access__pb2.GetOwnAccessRequest.FromString,
+                    response_serializer=concord_dot_governance_dot_v1_dot_access__pb2.GetOwnAccessResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -416,6 +433,33 @@ class AccessService:
             '/concord.governance.v1.AccessService/GetCaller',
             concord_dot_governance_dot_v1_dot_access__pb2.GetCallerRequest.SerializeToString,
             concord_dot_governance_dot_v1_dot_access__pb2.GetCallerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetOwnAccess(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.governance.v1.AccessService/GetOwnAccess',
+            concord_dot_governance_dot_v1_dot_access__pb2.GetOwnAccessRequest.SerializeToString,
+            concord_dot_governance_dot_v1_dot_access__pb2.GetOwnAccessResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -77,6 +77,8 @@ class AccessServiceStub:
     """Reads a key's principal, space and permissions. For gateways alone: no key carries this permission, a
     gateway signs the token itself. Counts as a use of the key.
     """
+    GetOwnAccess: _grpc.UnaryUnaryMultiCallable[_access_pb2.GetOwnAccessRequest, _access_pb2.GetOwnAccessResponse]
+    """Reads what the key of this call stands for and may do, such as to offer only what it may call."""
 
 @_typing.type_check_only
 class AccessServiceAsyncStub(AccessServiceStub):
@@ -127,6 +129,8 @@ class AccessServiceAsyncStub(AccessServiceStub):
     """Reads a key's principal, space and permissions. For gateways alone: no key carries this permission, a
     gateway signs the token itself. Counts as a use of the key.
     """
+    GetOwnAccess: _aio.UnaryUnaryMultiCallable[_access_pb2.GetOwnAccessRequest, _access_pb2.GetOwnAccessResponse]  # type: ignore[assignment]
+    """Reads what the key of this call stands for and may do, such as to offer only what it may call."""
 
 class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
     """Creates and deletes spaces, creates and revokes API keys. All gateways see a change without a restart.
@@ -216,5 +220,13 @@ class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
         """Reads a key's principal, space and permissions. For gateways alone: no key carries this permission, a
         gateway signs the token itself. Counts as a use of the key.
         """
+
+    @_abc_1.abstractmethod
+    def GetOwnAccess(
+        self,
+        request: _access_pb2.GetOwnAccessRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_access_pb2.GetOwnAccessResponse, _abc.Awaitable[_access_pb2.GetOwnAccessResponse]]:
+        """Reads what the key of this call stands for and may do, such as to offer only what it may call."""
 
 def add_AccessServiceServicer_to_server(servicer: AccessServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,0 +1,110 @@
+"""`concord mcp`: the tools for agents over standard input and output, and their settings."""
+
+import json
+import shutil
+import sys
+from enum import Enum
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from concord_client.cli.errors import CommandError
+from concord_client.cli.session import Session, SpaceOption, write_line
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from concord_client.client import AsyncClient
+
+R = TypeVar("R", bound="Message")
+
+app = typer.Typer(invoke_without_command=True, help="Serve the tools for agents (MCP) over stdio.")
+
+
+class Profile(Enum):
+    """How many tools an agent has."""
+
+    DEFAULT = "default"
+    GRAPH = "graph"
+    ALL = "all"
+
+
+ProfileOption = Annotated[Profile, typer.Option(help="Which tools.")]
+
+
+@app.callback()
+def serve(
+    ctx: typer.Context, profile: ProfileOption = Profile.DEFAULT, space: SpaceOption = None
+) -> None:
+    """Serve the tools for agents over standard input and output.
+
+    A client starts it: `concord mcp config` prints what its settings need.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    if find_spec("concord_mcp") is None:
+        raise CommandError("This is the client alone: install concord-mcp for this command.")
+    import asyncio
+
+    asyncio.run(_serve(Session.of(ctx, space, False), profile.value))
+
+
+@app.command("config")
+def config(
+    ctx: typer.Context, profile: ProfileOption = Profile.DEFAULT, space: SpaceOption = None
+) -> None:
+    """Print what an MCP client's settings need, as JSON. Example: `concord mcp config`."""
+    session = Session.of(ctx, space, True)
+    arguments = ["--space", session.space] if session.space else []
+    more = [] if profile is Profile.DEFAULT else ["--profile", profile.value]
+    command = shutil.which("concord") or sys.argv[0]
+    server: dict[str, object] = {"command": command, "args": [*arguments, "mcp", *more]}
+    if data := session.environ.get("CONCORD_DATA"):
+        server["env"] = {"CONCORD_DATA": data}
+    write_line(json.dumps({"mcpServers": {"concord": server}}, indent=2))
+
+
+async def _serve(session: Session, profile: str) -> None:
+    from concord_mcp import briefing
+    from concord_mcp.calls import Refusal
+    from concord_mcp.server import INSTRUCTIONS, Context, Tools
+    from concord_mcp.tools import PROFILES
+    from mcp.server.stdio import stdio_server
+
+    from concord_client import credentials
+    from concord_client.client import AsyncClient
+
+    found = credentials.find(url=None, api_key=None, space=session.space, environ=session.environ)
+    async with AsyncClient(found) as client:
+        calls = _Calls(client)
+
+        async def caller(_context: Context) -> _Calls:
+            return calls
+
+        try:
+            waiting = await briefing.text_of(calls)
+        except Refusal as refusal:
+            waiting = f"The briefing is not to be had: {refusal.message}"
+        server = Tools(PROFILES[profile], caller).server(f"{INSTRUCTIONS}\n\n{waiting}")
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+
+class _Calls:
+    """The tools' calls, through the client."""
+
+    def __init__(self, client: "AsyncClient") -> None:
+        self._client = client
+
+    async def call(self, path: str, request: "Message", reply: type[R]) -> R:
+        """As `concord_mcp.calls.Calls`."""
+        from concord_mcp.calls import Refusal
+
+        from concord_client.refusal import Refused
+
+        try:
+            return await self._client.call(path, request, reply)
+        except Refused as refused:
+            fields = [(each.field, each.description) for each in refused.violations]
+            raise Refusal(refused.reason, refused.message, fields) from None

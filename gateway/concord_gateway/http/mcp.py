@@ -1,0 +1,165 @@
+"""The tools for agents, over streamable HTTP: MCP at /mcp, without sessions.
+
+Each request stands alone: its key decides the space and which tools there are, as elsewhere.
+"""
+
+import asyncio
+import uuid
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import TypeVar
+
+import grpc
+from concord_chassis import request_id as request_ids
+from concord_chassis.failure import DETAILS_KEY, Failure
+from concord_mcp.calls import Refusal
+from concord_mcp.server import Context, Tools
+from concord_mcp.tools import DEFAULT, PROFILES
+from google.protobuf.message import Message
+from google.rpc import error_details_pb2, status_pb2
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from starlette.requests import Request
+from starlette.routing import Route as HttpRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from concord_gateway.admission import Admitted, Gate, onward
+from concord_gateway.http.answers import REQUEST_ID, Answers
+from concord_gateway.in_flight import InFlight
+from concord_gateway.routes import Route
+from concord_gateway.upstream_failure import made_by_runtime, of_runtime
+
+PATH = "/mcp"
+ADMITTED = "concord.admitted"
+"""Where a request's scope says whose key let it in."""
+
+R = TypeVar("R", bound=Message)
+
+
+class ToolCalls:
+    """Calls of one request, with its key."""
+
+    def __init__(
+        self, routes: Mapping[str, Route], admitted: Admitted, in_flight: InFlight, seconds: float
+    ) -> None:
+        self._routes, self._admitted, self._in_flight = routes, admitted, in_flight
+        self._seconds = seconds
+
+    async def call(self, path: str, request: Message, reply: type[R]) -> R:
+        """As `concord_mcp.calls.Calls`."""
+        route = self._routes[path]
+        method: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = route.upstream.channel.unary_unary(
+            path
+        )
+        metadata = onward([(REQUEST_ID, uuid.uuid4().hex)], self._admitted.authorization)
+        try:
+            with self._in_flight.place(self._admitted.key, route):
+                wire = await method(
+                    request.SerializeToString(), timeout=self._seconds, metadata=metadata
+                )
+        except Failure as failure:
+            raise _refusal(failure) from None
+        except grpc.aio.AioRpcError as error:
+            raise _told(error) from None
+        return reply.FromString(wire)
+
+
+class McpDoor:
+    """The tools' HTTP paths: /mcp, and /mcp/PROFILE for more of them."""
+
+    def __init__(
+        self,
+        routes: Mapping[str, Route],
+        gate: Gate,
+        in_flight: InFlight,
+        answers: Answers,
+        *,
+        seconds: float,
+    ) -> None:
+        """`seconds`: the most that one call of a service may take."""
+        self._gate, self._answers = gate, answers
+
+        async def caller(context: Context) -> ToolCalls:
+            request = context.request
+            if request is None:
+                raise RuntimeError("an HTTP transport without its request")
+            return ToolCalls(routes, request.scope[ADMITTED], in_flight, seconds)
+
+        self._managers = {
+            profile: StreamableHTTPSessionManager(
+                app=Tools(tools, caller).server(), json_response=True, stateless=True
+            )
+            for profile, tools in PROFILES.items()
+        }
+        self._stopping = asyncio.Event()
+        self._serving: asyncio.Task[None] | None = None
+
+    @property
+    def http_routes(self) -> list[HttpRoute]:
+        """The paths."""
+        paths = {DEFAULT: PATH} | {
+            name: f"{PATH}/{name}" for name in self._managers if name != DEFAULT
+        }
+        return [
+            HttpRoute(path, endpoint=self._admitting(self._managers[name]))
+            for name, path in paths.items()
+        ]
+
+    async def start(self) -> None:
+        """Return when requests can be answered."""
+        started = asyncio.Event()
+        self._serving = asyncio.create_task(self._serve(started), name="mcp")
+        await started.wait()
+
+    async def stop(self) -> None:
+        """End what is under way."""
+        self._stopping.set()
+        if self._serving is not None:
+            await self._serving
+
+    async def _serve(self, started: asyncio.Event) -> None:
+        # the SDK's task groups must end in the task that began them
+        async with AsyncExitStack() as stack:
+            for manager in self._managers.values():
+                await stack.enter_async_context(manager.run())
+            started.set()
+            await self._stopping.wait()
+
+    def _admitting(self, manager: StreamableHTTPSessionManager) -> ASGIApp:
+        return _Admitting(StreamableHTTPASGIApp(manager), self._gate, self._answers)
+
+
+class _Admitting:
+    """Lets a request in by its key before the SDK sees it; an object, so that it serves as ASGI."""
+
+    def __init__(self, app: ASGIApp, gate: Gate, answers: Answers) -> None:
+        self._app, self._gate, self._answers = app, gate, answers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Request(scope).headers
+        presented = headers.getlist("authorization")
+        try:
+            scope[ADMITTED] = await self._gate.admit(presented[0] if len(presented) == 1 else None)
+        except Failure as failure:
+            identity = request_ids.accept(headers.get(REQUEST_ID))
+            refused = self._answers.refused(identity, failure)
+            await refused(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
+def _refusal(failure: Failure) -> Refusal:
+    return Refusal(failure.reason, failure.message)
+
+
+def _told(error: grpc.aio.AioRpcError) -> Refusal:
+    """The refusal that a service's error carries; of the runtime's own never its text."""
+    if made_by_runtime(error):
+        return _refusal(of_runtime(error))
+    info, bad = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
+    packed = dict(error.trailing_metadata() or ())[DETAILS_KEY]
+    for detail in status_pb2.Status.FromString(packed).details:
+        for known in (info, bad):
+            if detail.Is(known.DESCRIPTOR):
+                detail.Unpack(known)
+    fields = [(each.field, each.description) for each in bad.field_violations]
+    return Refusal(info.reason, error.details() or "", fields)

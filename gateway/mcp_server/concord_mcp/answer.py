@@ -1,0 +1,87 @@
+"""From the reply of an RPC to a tool's answer."""
+
+from __future__ import annotations
+
+import json
+
+from google.protobuf import json_format
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+
+from concord_mcp import schema
+from concord_mcp.tool import Json, Shape, Tool
+
+CHARACTERS_PER_TOKEN = 4
+LEAST_TEXT = 200
+"""Characters that a shortened text keeps."""
+
+
+def answer_of(tool: Tool, reply: Message, max_tokens: int) -> dict[str, Json]:
+    """What the tool answers, of at most about `max_tokens` where it lists.
+
+    What does not fit is left out from the end, and counted as `left_out`; a first item that is
+    longer than all has its texts shortened, each ending in "…".
+    """
+    answer = shaped(reply, tool.answer)
+    if not tool.lists:
+        return answer
+    room = max_tokens * CHARACTERS_PER_TOKEN
+    items = answer.get(tool.lists, [])
+    kept = len(items)
+    while kept > 1 and _length(answer) > room:
+        kept -= 1
+        answer[tool.lists] = items[:kept]
+    if kept == 1 and (over := _length(answer) - room) > 0:
+        answer[tool.lists] = [_shortened(items[0], over)]
+    if kept < len(items):
+        answer["left_out"] = len(items) - kept
+    return answer
+
+
+def shaped(message: Message, shape: Shape) -> dict[str, Json]:
+    """The fields that a shape names; what is empty is left out."""
+    found = {}
+    for name, told in shape.items():
+        path, inner = (told, None) if isinstance(told, str) else told
+        *above, last = path.split(".")
+        owner = message
+        for each in above:
+            owner = getattr(owner, each)
+        field: FieldDescriptor = owner.DESCRIPTOR.fields_by_name[last]  # type: ignore[assignment] # the stubs name two classes
+        value = getattr(owner, last)
+        if field.is_repeated:
+            told_value: Json = [_told(field, each, inner) for each in value]
+        elif field.has_presence and not owner.HasField(last):
+            continue
+        else:
+            told_value = _told(field, value, inner)
+        if told_value not in ("", [], {}, None):
+            found[name] = told_value
+    return found
+
+
+def _told(field: FieldDescriptor, value: Json, inner: Shape | None) -> Json:
+    if inner is not None:
+        return shaped(value, inner)
+    if field.enum_type is not None:
+        return schema.named(field.enum_type, value)
+    if field.message_type is not None:
+        return json_format.MessageToDict(value, preserving_proto_field_name=True)
+    if field.cpp_type == FieldDescriptor.CPPTYPE_DOUBLE:
+        return round(value, 4)
+    return value
+
+
+def _length(answer: Json) -> int:
+    return len(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+
+
+def _shortened(item: Json, over: int) -> Json:
+    """The item with its longest text cut by as many characters, or to the least."""
+    if not isinstance(item, dict):
+        return item
+    texts = {name: value for name, value in item.items() if isinstance(value, str)}
+    name = max(texts, key=lambda each: len(texts[each]), default="")
+    if not name or len(texts[name]) <= LEAST_TEXT:
+        return item
+    return item | {name: texts[name][: max(len(texts[name]) - over - 1, LEAST_TEXT)] + "…"}

@@ -1,0 +1,104 @@
+"""From a tool's arguments to the request of its RPC."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from google.protobuf import json_format
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+
+from concord_mcp import schema
+from concord_mcp.calls import Refusal
+from concord_mcp.tool import Argument, Json, Tool
+
+INVALID = "ERROR_REASON_FIELD_INVALID"
+
+CONSENT_GIVEN = (
+    "A word is no consent. Propose the change with smf_propose; each party signs it by itself."
+)
+"""For the argument of other systems by which whoever calls says that everybody has agreed."""
+
+
+def request_of(tool: Tool, given: Mapping[str, Json]) -> Message:
+    """The request that the arguments state. Raises `Refusal` naming the argument."""
+    known = {each.name: each for each in tool.arguments}
+    given = {tool.aliases.get(name, name): value for name, value in given.items()}
+    for name in given:
+        if name == "consent_given":
+            raise refused(name, CONSENT_GIVEN)
+        if name not in known and not (name == "max_tokens" and tool.lists):
+            raise refused(name, f"{tool.name} takes {', '.join(known)}.")
+    request = tool.new_request()
+    if tool.fixed:
+        tool.fixed(request)
+    for argument in tool.arguments:
+        value = given.get(argument.name, argument.default)
+        if value is not None:
+            _put(tool, request, argument, value)
+        elif argument.required:
+            told = f"{tool.name} needs {argument.name}."
+            raise Refusal(INVALID, told, [(argument.name, "It is required.")])
+    return request
+
+
+def max_tokens(given: Mapping[str, Json]) -> int:
+    """How long an answer may be; about four characters make a token. Raises `Refusal`."""
+    value = given.get("max_tokens", schema.DEFAULT_MAX_TOKENS)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise refused("max_tokens", "It is a whole number.")
+    if not 1 <= value <= schema.MAX_TOKENS:
+        raise refused("max_tokens", f"It is 1 to {schema.MAX_TOKENS}.")
+    return value
+
+
+def argument_at(tool: Tool, path: str) -> str:
+    """The argument that fills the field at a path of the request, else the path."""
+    for argument in tool.arguments:
+        if argument.path and (path == argument.path or path.startswith((argument.path + "[",))):
+            return argument.name + path.removeprefix(argument.path)
+    return path
+
+
+def refused(name: str, description: str) -> Refusal:
+    """What is said of an argument that is wrong."""
+    return Refusal(INVALID, f"{name}: {description}", [(name, description)])
+
+
+def _put(tool: Tool, request: Message, argument: Argument, value: Json) -> None:
+    try:
+        if argument.put:
+            argument.put(request, value)
+            return
+        *above, _name = argument.path.split(".")
+        message = request
+        for each in above:
+            message = getattr(message, each)
+        _set(message, schema.field_at(tool.request, argument.path), value)
+    except (TypeError, ValueError, json_format.ParseError):
+        told = schema.words(argument, tool.request)
+        raise refused(argument.name, told) from None
+
+
+def _set(message: Message, field: FieldDescriptor, value: Json) -> None:
+    """Set a field as JSON states it. Raises `TypeError`, `ValueError` or `ParseError`."""
+    if field.is_repeated and not isinstance(value, list):
+        raise TypeError
+    stated = value if field.is_repeated else [value]
+    is_text = field.cpp_type == FieldDescriptor.CPPTYPE_STRING
+    if is_text and not all(isinstance(each, str) for each in stated):
+        raise TypeError
+    if field.enum_type is not None:
+        names = [_value(field, each) for each in stated]
+        value = names if field.is_repeated else names[0]
+    json_format.ParseDict({field.name: value}, message)
+
+
+def _value(field: FieldDescriptor, value: Json) -> str:
+    enum = field.enum_type
+    if not isinstance(value, str) or enum is None:
+        raise TypeError
+    for each in enum.values:
+        if value.upper() in (each.name, schema.short(enum, each.name)) and each.number:
+            return str(each.name)
+    raise ValueError

@@ -1,0 +1,49 @@
+"""What waits at a session's start, as a text for an agent."""
+
+from collections.abc import Iterable
+
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import conflict_pb2
+
+from concord_mcp import schema
+from concord_mcp.calls import Calls
+
+URI = "concord://briefing"
+NAME = "briefing"
+DESCRIPTION = "Proposals that wait for consent, and conflicts that are open."
+
+
+async def text_of(calls: Calls) -> str:
+    """The briefing of the caller's space. Raises `Refusal`."""
+    told = await calls.call(
+        "/concord.governance.v1.ProposalService/GetBriefing",
+        proposal_pb2.GetBriefingRequest(),
+        proposal_pb2.GetBriefingResponse,
+    )
+    lines = []
+    if told.graph_rolled_back:
+        lines.append("Nothing can be decided: graph is older than the audit log of this space.")
+    lines += _proposals("wait for consent", told.proposals, told.pending_count)
+    lines += _proposals("wait for the agent's review", told.reviews, told.review_count)
+    lines += _conflicts(told)
+    return "\n".join(lines) or "Nothing waits: no proposal is pending, no conflict is open."
+
+
+def _proposals(what: str, shown: Iterable[proposal_pb2.BriefingLine], count: int) -> list[str]:
+    if not count:
+        return []
+    rows = [f"- #{each.number} {each.proposal_id}: {each.summary}" for each in shown]
+    return [f"{count} proposals {what}:", *rows]
+
+
+def _conflicts(told: proposal_pb2.GetBriefingResponse) -> list[str]:
+    count = told.potential_count + told.confirmed_count
+    if not count:
+        return []
+    names = conflict_pb2.ConflictClass.DESCRIPTOR
+    rows = []
+    for each in told.conflicts:
+        named = schema.named(names, each.conflict_class)
+        sides = f'"{each.first_statement}" against "{each.second_statement}"'
+        rows.append(f"- {each.conflict_id} {named}: {sides}")
+    return [f"{count} conflicts are open:", *rows]

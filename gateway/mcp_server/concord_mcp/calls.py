@@ -1,0 +1,36 @@
+"""What the tools need of the door that serves them: calls of Concord's methods, with a key."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeVar
+
+from google.protobuf.message import Message
+
+R = TypeVar("R", bound=Message)
+
+
+class Refusal(Exception):
+    """Concord, or a tool before it, said no.
+
+    `reason` is the name of a `concord.errors.v1.ErrorReason` value; `fields` says by the path of a
+    field (an argument's name, where a tool refuses) what is wrong with it.
+    """
+
+    def __init__(self, reason: str, message: str, fields: Sequence[tuple[str, str]] = ()) -> None:
+        super().__init__(message)
+        self.reason, self.message, self.fields = reason, message, tuple(fields)
+
+
+class Calls(Protocol):
+    """Calls with the key of one caller."""
+
+    async def call(self, path: str, request: Message, reply: type[R]) -> R:
+        """Call the method at `path` ("/package.Service/Method"). Raises `Refusal`."""
+        ...
+
+
+class Signer(Protocol):
+    """Signs for the agent, with its key; only a door on the agent's own machine has one."""
+
+    async def approve(self, calls: Calls, proposal_id: str) -> Mapping[str, object]:
+        """Consent to a proposal; return what its approval answered. Raises `Refusal`."""
+        ...

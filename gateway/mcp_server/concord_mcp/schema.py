@@ -1,0 +1,161 @@
+"""JSON Schemas of a tool's arguments and answer, from the contract's descriptors and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from concord.rules.v1 import rules_pb2
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+
+from concord_mcp.tool import Argument, Json, Shape, Tool
+
+MAX_TOKENS = 50_000
+DEFAULT_MAX_TOKENS = 4_000
+
+_INTEGERS = {FieldDescriptor.CPPTYPE_INT32, FieldDescriptor.CPPTYPE_INT64}
+_NUMBERS = {FieldDescriptor.CPPTYPE_DOUBLE, FieldDescriptor.CPPTYPE_FLOAT}
+
+
+def field_at(message: Descriptor, path: str) -> FieldDescriptor:
+    """The field at a dotted path below a message."""
+    name, _, rest = path.partition(".")
+    field: FieldDescriptor = message.fields_by_name[name]
+    return field_at(message_of(field), rest) if rest else field
+
+
+def message_of(field: FieldDescriptor) -> Descriptor:
+    """The descriptor of a message field's messages."""
+    found: Descriptor | None = field.message_type
+    if found is None:
+        raise TypeError(f"{field.full_name} is no message")
+    return found
+
+
+def of_arguments(tool: Tool) -> dict[str, Json]:
+    """The schema of what the tool takes; nothing beside it is taken."""
+    taken = {each.name: _argument(tool.request, each) for each in tool.arguments}
+    if tool.lists:
+        taken["max_tokens"] = {"type": "integer", "maximum": MAX_TOKENS}
+    schema: dict[str, Json] = {"type": "object", "properties": taken}
+    if required := [each.name for each in tool.arguments if each.required]:
+        schema["required"] = required
+    return schema
+
+
+def of_answer(tool: Tool) -> dict[str, Json]:
+    """The schema of what the tool answers; a field that is empty is left out of the answer."""
+    properties = _shaped(tool.answered, tool.answer)["properties"]
+    if tool.lists:
+        properties["left_out"] = {"type": "integer"}
+    return {"type": "object", "properties": properties}
+
+
+def words(argument: Argument, request: Descriptor) -> str:
+    """What an argument may be, as a sentence."""
+    schema = _argument(request, argument)
+    if "enum" in schema:
+        return f"It is one of {', '.join(schema['enum'])}."
+    kind = schema.get("type", "object")
+    if kind == "array" and "enum" in schema["items"]:
+        return f"It is a list of {', '.join(schema['items']['enum'])}."
+    told = {
+        "array": "It is a list.",
+        "string": "It is an instant, such as 2026-01-31T00:00:00Z."
+        if schema.get("format")
+        else "It is a text.",
+        "integer": "It is a whole number.",
+        "number": "It is a number.",
+        "boolean": "It is true or false.",
+    }.get(kind, "It is an object.")
+    if required := schema.get("items", schema).get("required"):
+        return f"{told[:-1]} with {', '.join(required)}."
+    return told
+
+
+def short(enum: EnumDescriptor, name: str) -> str:
+    """A value's name without the enum's own name in front: "HIGH", not "IMPORTANCE_HIGH"."""
+    first: str = enum.values[0].name
+    return name.removeprefix(first.removesuffix("UNSPECIFIED"))
+
+
+def named(enum: EnumDescriptor, number: int) -> str:
+    """The short name of a value; empty of zero and of what this contract does not know."""
+    value = enum.values_by_number.get(number)
+    return short(enum, value.name) if value and number else ""
+
+
+def choices(enum: EnumDescriptor) -> list[str]:
+    """The names that a caller may state."""
+    return [short(enum, value.name) for value in enum.values if value.number]
+
+
+def _argument(request: Descriptor, argument: Argument) -> dict[str, Json]:
+    schema = dict(argument.schema or _stated(field_at(request, argument.path)))
+    if argument.hint:
+        schema["description"] = argument.hint
+    if argument.default is not None:
+        schema["default"] = argument.default
+    return schema
+
+
+def _stated(field: FieldDescriptor) -> dict[str, Json]:
+    one = _type(field) | _range(field)
+    if field.message_type and field.message_type.full_name not in _WELL_KNOWN:
+        required = [each.name for each in field.message_type.fields if _rules(each).required]
+        one |= {
+            "properties": {each.name: _type(each) for each in field.message_type.fields
+                           if each.name in required},
+            "required": required,
+        }  # fmt: skip
+    return {"type": "array", "items": one} if field.is_repeated else one
+
+
+def _type(field: FieldDescriptor) -> dict[str, Json]:
+    if field.enum_type is not None:
+        return {"enum": choices(field.enum_type)}
+    if field.message_type is not None:
+        return dict(_WELL_KNOWN.get(field.message_type.full_name, {"type": "object"}))
+    if field.cpp_type in _INTEGERS:
+        return {"type": "integer"}
+    if field.cpp_type in _NUMBERS:
+        return {"type": "number"}
+    return {"type": "boolean" if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL else "string"}
+
+
+_WELL_KNOWN: Mapping[str, Mapping[str, Json]] = {
+    "google.protobuf.Timestamp": {"type": "string", "format": "date-time"},
+    "google.protobuf.Struct": {"type": "object"},
+}
+
+
+def _rules(field: FieldDescriptor) -> rules_pb2.FieldRules:
+    rules = rules_pb2.FieldRules()
+    stated = field.GetOptions().Extensions[rules_pb2.field]
+    if stated.preset:
+        preset = rules_pb2.Preset.DESCRIPTOR.values_by_number[stated.preset]
+        rules.CopyFrom(preset.GetOptions().Extensions[rules_pb2.preset])
+    rules.MergeFrom(stated)
+    return rules
+
+
+def _range(field: FieldDescriptor) -> dict[str, Json]:
+    number = _rules(field).number
+    found: dict[str, Json] = {}
+    bounds = {
+        "minimum": number.gte if number.HasField("gte") else None,
+        "maximum": number.lte if number.HasField("lte") else None,
+    }
+    for word, value in bounds.items():
+        if value is not None:
+            found[word] = int(value) if value == int(value) else value
+    return found
+
+
+def _shaped(message: Descriptor, shape: Shape) -> dict[str, Json]:
+    properties: dict[str, Json] = {}
+    for name, told in shape.items():
+        path, inner = (told, None) if isinstance(told, str) else told
+        field = field_at(message, path)
+        one = _type(field) if inner is None else _shaped(message_of(field), inner)
+        properties[name] = {"type": "array", "items": one} if field.is_repeated else one
+    return {"type": "object", "properties": properties}

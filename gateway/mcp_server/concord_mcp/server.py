@@ -1,0 +1,198 @@
+"""The MCP server: lists the tools that a key may call, calls them, and gives the briefing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import mcp_types as types
+from concord.governance.v1 import access_pb2
+from concord.search.v1 import search_pb2
+from concord.type.v1 import type_pb2
+from google.protobuf.message import Message
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from concord_mcp import answer, arguments, briefing, schema
+from concord_mcp.calls import Calls, Refusal
+from concord_mcp.tool import Json, Tool
+
+INSTRUCTIONS = (
+    "Concord is this agent's memory. Search it before you answer from memory; add what you learn; "
+    "correct by superseding. What defines the agent (edge_type CONSTITUTIVE) changes by proposal "
+    "and consent alone."
+)
+SETTLED = 5.0
+"""Seconds that a write waits for the index, so that the next search finds what it wrote."""
+
+Context = ServerRequestContext[Any, Any]
+Caller = Callable[[Context], Awaitable[Calls]]
+"""Says with whose key the calls of a request are made. Raises `Refusal`."""
+
+
+class Tools:
+    """Answers MCP's requests for one profile's tools."""
+
+    def __init__(self, tools: Sequence[Tool], caller: Caller) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._caller = caller
+
+    def server(self, instructions: str = INSTRUCTIONS) -> Server[Any]:
+        """The SDK's server with these tools, the briefing as a resource and as a prompt."""
+        return Server(
+            "concord",
+            version="0.1.0",
+            title="Concord",
+            instructions=instructions,
+            on_list_tools=self._listed,
+            on_call_tool=self._called,
+            on_list_resources=_resources,
+            on_read_resource=self._read,
+            on_list_prompts=_prompts,
+            on_get_prompt=self._prompt,
+        )
+
+    async def _listed(
+        self, context: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        calls = await self._of(context)
+        try:
+            own = await calls.call(
+                "/concord.governance.v1.AccessService/GetOwnAccess",
+                access_pb2.GetOwnAccessRequest(),
+                access_pb2.GetOwnAccessResponse,
+            )
+        except Refusal as refusal:
+            raise _failed(refusal) from None
+        may = set(own.permissions)
+        return types.ListToolsResult(
+            tools=[described(tool) for tool in self._tools.values() if tool.permission in may]
+        )
+
+    async def _called(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        try:
+            told = await self._answer(await self._caller(context), params)
+        except Refusal as refusal:
+            return types.CallToolResult(
+                content=[types.TextContent(type="text", text=_text(_refused(refusal)))],
+                is_error=True,
+            )
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=_text(told))], structured_content=told
+        )
+
+    async def _answer(self, calls: Calls, params: types.CallToolRequestParams) -> dict[str, Json]:
+        tool, given = self._tools.get(params.name), params.arguments or {}
+        if tool is None:
+            known = ", ".join(self._tools)
+            raise Refusal(
+                "ERROR_REASON_METHOD_UNKNOWN", f"There is no tool {params.name}: there are {known}."
+            )
+        request = arguments.request_of(tool, given)
+        room = arguments.max_tokens(given)
+        if "request_id" in request.DESCRIPTOR.fields_by_name:
+            request.request_id = str(uuid.uuid4())  # type: ignore[attr-defined] # checked above
+        try:
+            reply = await calls.call(tool.path, request, tool.reply)
+        except Refusal as refusal:
+            fields = [(arguments.argument_at(tool, path), why) for path, why in refusal.fields]
+            raise Refusal(refusal.reason, refusal.message, fields) from None
+        if token := getattr(reply, "token", ""):
+            await _settle(calls, token)
+        return answer.answer_of(tool, reply, room)
+
+    async def _read(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        if str(params.uri) != briefing.URI:
+            raise MCPError(types.INVALID_PARAMS, f"There is one resource: {briefing.URI}.")
+        text = await self._briefing(context)
+        contents = types.TextResourceContents(uri=briefing.URI, mime_type="text/plain", text=text)
+        return types.ReadResourceResult(contents=[contents])
+
+    async def _prompt(
+        self, context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        if params.name != briefing.NAME:
+            raise MCPError(types.INVALID_PARAMS, f"There is one prompt: {briefing.NAME}.")
+        text = types.TextContent(type="text", text=await self._briefing(context))
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])
+
+    async def _briefing(self, context: Context) -> str:
+        calls = await self._of(context)
+        try:
+            return await briefing.text_of(calls)
+        except Refusal as refusal:
+            raise _failed(refusal) from None
+
+    async def _of(self, context: Context) -> Calls:
+        try:
+            return await self._caller(context)
+        except Refusal as refusal:
+            raise _failed(refusal) from None
+
+
+def described(tool: Tool) -> types.Tool:
+    """The tool as it is listed."""
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=schema.of_arguments(tool),
+        output_schema=schema.of_answer(tool),
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.reads,
+            destructive_hint=None if tool.reads else tool.destroys,
+            open_world_hint=False,
+        ),
+    )
+
+
+async def _resources(
+    _context: Context, _params: types.PaginatedRequestParams | None
+) -> types.ListResourcesResult:
+    told = types.Resource(uri=briefing.URI, name=briefing.NAME, description=briefing.DESCRIPTION)
+    return types.ListResourcesResult(resources=[told])
+
+
+async def _prompts(
+    _context: Context, _params: types.PaginatedRequestParams | None
+) -> types.ListPromptsResult:
+    told = types.Prompt(name=briefing.NAME, description=briefing.DESCRIPTION)
+    return types.ListPromptsResult(prompts=[told])
+
+
+async def _settle(calls: Calls, token: str) -> None:
+    """Wait until search has seen a write. It does not fail because search does."""
+    seen: Message = search_pb2.SearchRequest(
+        query="index",
+        consistency=type_pb2.Consistency(at_least_as_fresh=token),
+        page_size=1,
+        peek=True,
+    )
+    with contextlib.suppress(Refusal, TimeoutError):
+        async with asyncio.timeout(SETTLED):
+            await calls.call(
+                "/concord.search.v1.SearchService/Search", seen, search_pb2.SearchResponse
+            )
+
+
+def _refused(refusal: Refusal) -> dict[str, Json]:
+    told: dict[str, Json] = {"reason": refusal.reason, "message": refusal.message}
+    if refusal.fields:
+        told["fields"] = [{"argument": name, "problem": why} for name, why in refusal.fields]
+    return {"error": told}
+
+
+def _failed(refusal: Refusal) -> MCPError:
+    return MCPError(types.INTERNAL_ERROR, refusal.message, _refused(refusal)["error"])
+
+
+def _text(told: Json) -> str:
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,14 @@
+"""The tools, by profile: the few that every agent has, and those that one asks for."""
+
+from collections.abc import Mapping
+
+from concord_mcp.tool import Tool
+from concord_mcp.tools import everyday, graph
+
+DEFAULT = "default"
+
+PROFILES: Mapping[str, tuple[Tool, ...]] = {
+    DEFAULT: everyday.TOOLS,
+    "graph": (*everyday.TOOLS, *graph.TOOLS),
+    "all": (*everyday.TOOLS, *graph.TOOLS),
+}

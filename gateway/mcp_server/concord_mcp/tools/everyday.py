@@ -1,0 +1,256 @@
+"""What every agent has: remember, correct, recall, look around, and see what waits."""
+
+from typing import Any
+
+from concord.dissonance.v1 import dissonance_pb2
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import graph_pb2, memory_pb2, space_pb2
+from concord.search.v1 import search_pb2
+
+from concord_mcp.tool import Argument, Json, Shape, Tool
+from concord_mcp.tools.parts import EDGE, MEMORY, PROVENANCE, as_of, limit, texts, truth
+
+IDS = {"type": "array", "items": {"type": "string"}}
+
+
+def _supersede(request: Any, value: Json) -> None:
+    """As links below the text, which graph writes with it."""
+    links = ", ".join(f"[[memory:{each}]]" for each in texts(value))
+    if links:
+        request.memory.content = f"{request.memory.content.rstrip()}\n\nSupersedes: {links}"
+
+
+def _speaker(request: Any, value: Json) -> None:
+    if not isinstance(value, str):
+        raise TypeError
+    request.memory.sources.add(speaker=value)
+
+
+ADD_MEMORY = Tool(
+    "add_memory",
+    memory_pb2,
+    "MemoryService.AddMemory",
+    "Use when you learn something to keep. To correct a memory, state it anew with `supersedes`: "
+    "nothing is overwritten, the old one stays in its history.",
+    (
+        Argument("content", "memory.content", required=True),
+        Argument("supersedes", schema=IDS, put=_supersede, hint="ids of memories it replaces"),
+        Argument("facts", "memory.facts", hint="what it states, as triples"),
+        Argument("kind", "memory.kind"),
+        Argument("importance", "memory.importance"),
+        Argument("domain", "memory.domain", hint="such as work.payroll"),
+        Argument("tags", "memory.tags"),
+        Argument("speaker", schema={"type": "string"}, put=_speaker, hint="who said it"),
+        Argument("valid_from", "memory.valid_from"),
+        Argument("valid_until", "memory.valid_until"),
+        Argument("session_id", "memory.session_id"),
+    ),
+    {
+        "id": "memory.id",
+        "created": "created",
+        "superseded_by": "memory.supersession.head_ids",
+        "token": "token",
+    },
+    reads=False,
+)
+
+
+def _include_superseded(request: Any, value: Json) -> None:
+    if truth(value):
+        request.superseded = search_pb2.SUPERSEDED_MODE_INCLUDE
+
+
+FOUND: Shape = {
+    "id": "memory.id",
+    "content": "memory.content",
+    "score": "composite_score",
+    "confidence": "confidence",
+    "why": "explanation.relevance_reason",
+    "kind": "memory.kind",
+    "sources": ("memory.sources", PROVENANCE),
+    "session_id": "memory.session_id",
+    "valid_from": "memory.supersession.effective_valid_from",
+    "valid_until": "memory.supersession.effective_valid_until",
+    "superseded": "memory.supersession.is_superseded",
+    "conflicts": (
+        "potential_conflicts",
+        {"id": "conflict_id", "state": "state", "other_id": "other_id", "says": "other_statement"},
+    ),
+}
+
+SEARCH_MEMORIES = Tool(
+    "search_memories",
+    search_pb2,
+    "SearchService.Search",
+    "Use when you need what is remembered about something. Heed `advice` and `confidence` before "
+    "you state a result as true.",
+    (
+        Argument("query", "query", required=True),
+        limit(),
+        Argument("domain", "filter.domain"),
+        Argument("kinds", "filter.kinds"),
+        Argument("tags", "filter.tags_all"),
+        Argument("include_superseded", schema={"type": "boolean"}, put=_include_superseded),
+        as_of(),
+        Argument("session_id", "session_id"),
+    ),
+    {
+        "results": ("results", FOUND),
+        "confidence": "confidence",
+        "advice": "stac_lines",
+        "next_action": "next_action",
+        "index_incomplete": "index_incomplete",
+    },
+    lists="results",
+    aliases={"include_obsolete": "include_superseded", "query_text": "query", "top_k": "limit"},
+)
+
+GET_MEMORY = Tool(
+    "get_memory",
+    memory_pb2,
+    "MemoryService.GetMemory",
+    "Use when you have a memory's id: its text, sources, times and what replaced it.",
+    (Argument("id", "id", required=True), as_of()),
+    {"status": "status", "memory": ("memory", MEMORY), "similar_ids": "near_names"},
+)
+
+GET_NODE_BY_NAME = Tool(
+    "get_node_by_name",
+    graph_pb2,
+    "GraphService.GetNode",
+    "Use when you know what a person, place or thing is called.",
+    (Argument("name", "name", required=True), as_of()),
+    {
+        "status": "status",
+        "id": "node.id",
+        "name": "node.name",
+        "label": "node.label",
+        "properties": "node.properties",
+        "similar_names": "near_names",
+    },
+)
+
+
+def _end(name: str) -> Argument:
+    def put(request: Any, value: Json) -> None:
+        if not isinstance(value, str):
+            raise TypeError
+        getattr(request.triple, name).name = value
+
+    return Argument(name, f"triple.{name}.name", put=put, required=True)
+
+
+GET_EDGE = Tool(
+    "get_edge",
+    graph_pb2,
+    "GraphService.GetEdge",
+    "Use when you want to know whether one thing stands in a relation to another, and since when.",
+    (_end("source"), Argument("relation", "triple.relation", required=True), _end("target"),
+     as_of()),
+    {"status": "status", "edge": ("edge", EDGE), "similar_names": "near_names"},
+)  # fmt: skip
+
+COUNT_BY_TYPE = Tool(
+    "count_by_type",
+    space_pb2,
+    "SpaceService.CountByType",
+    "Use when you want to know how much is remembered.",
+    (as_of(),),
+    {
+        name: name
+        for name in ("nodes", "edges", "memories", "raw_dialogues", "episodes", "working_memory",
+                     "deleted")
+    },
+)  # fmt: skip
+
+DISSONANCE_CHECK = Tool(
+    "dissonance_check",
+    dissonance_pb2,
+    "DissonanceService.CheckDissonance",
+    "Use when you want to know where the memory about something contradicts itself.",
+    (
+        Argument("context_node", "context_node", required=True, hint="its name"),
+        Argument("scope", "scope"),
+        Argument("dry_run", "dry_run", hint="count, judge nothing"),
+    ),
+    {
+        "status": "status",
+        "conflicts": (
+            "conflicts",
+            {
+                "id": "id",
+                "class": "conflict_class",
+                "state": "state",
+                "first": ("first", {"id": "id", "says": "statement"}),
+                "second": ("second", {"id": "id", "says": "statement"}),
+                "confidence": "confidence",
+                "why": "rule",
+            },
+        ),
+        "known_conflict_ids": "earlier_conflict_ids",
+        "judged": "coverage.judged",
+        "abstained": "coverage.abstained",
+    },
+    lists="conflicts",
+    reads=False,
+)
+
+
+def _pending(request: Any) -> None:
+    request.statuses.extend(
+        [proposal_pb2.PROPOSAL_STATUS_PENDING, proposal_pb2.PROPOSAL_STATUS_PENDING_REVIEW]
+    )
+
+
+SMF_PENDING_PROPOSALS = Tool(
+    "smf_pending_proposals",
+    proposal_pb2,
+    "ProposalService.ListProposals",
+    "Use when you want to know which changes of what defines the agent wait for consent.",
+    (limit(),),
+    {
+        "proposals": (
+            "proposals",
+            {
+                "id": "id",
+                "number": "number",
+                "status": "status",
+                "kind": "kind",
+                "level": "approval_level",
+                "proposer": "proposer",
+                "says": "framing.neutral_summary",
+                "expires": "expire_time",
+                "note": "note",
+            },
+        )
+    },
+    fixed=_pending,
+    lists="proposals",
+)
+
+MEMORY_STATUS = Tool(
+    "memory_status",
+    search_pb2,
+    "IndexService.GetIndexStatus",
+    "Use when a search misses what you just wrote: how far the index follows.",
+    (),
+    {
+        "following": "following",
+        "indexed": "applied_seq",
+        "written": "head_seq",
+        "memories": "indexed_memories",
+        "parked": "parked_changes",
+    },
+)
+
+TOOLS = (
+    ADD_MEMORY,
+    SEARCH_MEMORIES,
+    GET_MEMORY,
+    GET_NODE_BY_NAME,
+    GET_EDGE,
+    COUNT_BY_TYPE,
+    DISSONANCE_CHECK,
+    SMF_PENDING_PROPOSALS,
+    MEMORY_STATUS,
+)

@@ -1,0 +1,207 @@
+"""For agents that keep a graph of their own: nodes, edges, walks, lineage and revisions."""
+
+from typing import Any
+
+from concord.graph.v1 import episode_pb2, graph_pb2, lineage_pb2, memory_pb2, session_pb2
+from google.protobuf.field_mask_pb2 import FieldMask
+
+from concord_mcp.tool import Argument, Json, Tool
+from concord_mcp.tools.parts import EDGE, MEMORY, as_of, limit, truth
+
+
+def _end(name: str, path: str) -> Argument:
+    """One end of an edge or a walk, by a node's name."""
+
+    def put(request: Any, value: Json) -> None:
+        if not isinstance(value, str):
+            raise TypeError
+        *above, last = path.split(".")
+        for each in above:
+            request = getattr(request, each)
+        getattr(request, last).name = value
+
+    return Argument(name, f"{path}.name", put=put, required=True)
+
+
+def _flag(name: str) -> Argument:
+    def put(request: Any, value: Json) -> None:
+        setattr(request, name, truth(value))
+
+    return Argument(name, put=put, schema={"type": "boolean"})
+
+
+def _mask(request: Any, value: Json) -> None:
+    request.memory.content = value
+    request.update_mask.MergeFrom(FieldMask(paths=["content"]))
+
+
+RELATIONS = Argument("relations", "filter.relations")
+
+QUERY_NEIGHBORS = Tool(
+    "query_neighbors",
+    graph_pb2,
+    "GraphService.QueryNeighbors",
+    "Use when you want to know what something is connected with.",
+    (
+        _end("node_name", "start"),
+        Argument("depth", "depth"),
+        Argument("direction", "direction"),
+        RELATIONS,
+        _flag("include_superseded"),
+        limit(default=20),
+        as_of(),
+    ),
+    {
+        "status": "status",
+        "neighbors": (
+            "neighbors",
+            {"name": "neighbor.name", "distance": "distance", "edge": ("edge", EDGE)},
+        ),
+        "truncated": "truncated",
+    },
+    lists="neighbors",
+    aliases={"include_obsolete": "include_superseded"},
+)
+
+FIND_PATH = Tool(
+    "find_path",
+    graph_pb2,
+    "GraphService.FindPath",
+    "Use when you want to know how two things are connected.",
+    (
+        _end("start_node", "start"),
+        _end("end_node", "end"),
+        Argument("max_depth", "max_depth"),
+        RELATIONS,
+        limit("max_paths"),
+        as_of(),
+    ),
+    {
+        "status": "status",
+        "paths": ("paths", {"edges": ("edges", EDGE), "weight": "weight"}),
+        "truncated": "truncated",
+    },
+    lists="paths",
+)
+
+GRAPH_ADD_NODE = Tool(
+    "graph_add_node",
+    graph_pb2,
+    "GraphService.UpsertNode",
+    "Use when a person, place or thing deserves a label or properties of its own.",
+    (
+        Argument("name", "node.name", required=True),
+        Argument("label", "node.label"),
+        Argument("properties", "node.properties"),
+    ),
+    {"id": "node.id", "name": "node.name", "created": "created", "token": "token"},
+    reads=False,
+)
+
+GRAPH_ADD_EDGE = Tool(
+    "graph_add_edge",
+    graph_pb2,
+    "GraphService.UpsertEdge",
+    "Use when two things stand in a relation. Nodes that are not there yet are made.",
+    (
+        _end("source", "edge.source"),
+        Argument("relation", "edge.relation", required=True),
+        _end("target", "edge.target"),
+        Argument("weight", "edge.weight"),
+        Argument("properties", "edge.properties"),
+        Argument("valid_from", "edge.valid_from"),
+        Argument("valid_until", "edge.valid_until"),
+    ),
+    {"edge": ("edge", EDGE), "created": "created", "token": "token"},
+    reads=False,
+)
+
+DELETE_EDGE = Tool(
+    "delete_edge",
+    graph_pb2,
+    "GraphService.DeleteEdge",
+    "Use when an edge was a mistake. What merely ceased to hold gets a valid_until.",
+    (Argument("id", "id", required=True), Argument("etag", "etag", required=True)),
+    {"token": "token"},
+    reads=False,
+    destroys=True,
+)
+
+UPDATE_MEMORY = Tool(
+    "update_memory",
+    memory_pb2,
+    "MemoryService.UpdateMemory",
+    "Use when a memory was written down wrongly. What has changed since is a new memory that "
+    "supersedes it.",
+    (
+        Argument("id", "memory.id", required=True),
+        Argument("etag", "memory.etag", required=True),
+        Argument("content", "memory.content", put=_mask, required=True),
+    ),
+    {"memory": ("memory", MEMORY), "token": "token"},
+    reads=False,
+)
+
+GET_LINEAGE = Tool(
+    "get_lineage",
+    lineage_pb2,
+    "LineageService.GetLineage",
+    "Use when you want to know what replaced or amended what.",
+    (Argument("id", "id", required=True), as_of()),
+    {
+        "status": "status",
+        "edges": (
+            "edges",
+            {"newer": "source.id", "relation": "relation", "older": "target.id"},
+        ),
+        "truncated": "truncated",
+    },
+    lists="edges",
+)
+
+GET_INSIGHT_BY_ID = Tool(
+    "get_insight_by_id",
+    memory_pb2,
+    "MemoryService.GetMemory",
+    "Use when you have the id of an insight: the same as get_memory.",
+    (Argument("id", "id", required=True),),
+    {"status": "status", "memory": ("memory", MEMORY)},
+)
+
+LIST_EPISODES = Tool(
+    "list_episodes",
+    episode_pb2,
+    "EpisodeService.ListEpisodes",
+    "Use when you want to know what was tried before, and how well it went.",
+    (limit(),),
+    {
+        "episodes": (
+            "episodes",
+            {"id": "id", "query": "query", "reward": "reward", "reflection": "reflection"},
+        )
+    },
+    lists="episodes",
+)
+
+END_SESSION = Tool(
+    "end_session",
+    session_pb2,
+    "SessionService.EndSession",
+    "Use when a conversation is over.",
+    (Argument("session_id", "session_id", required=True),),
+    {"token": "token"},
+    reads=False,
+)
+
+TOOLS = (
+    QUERY_NEIGHBORS,
+    FIND_PATH,
+    GRAPH_ADD_NODE,
+    GRAPH_ADD_EDGE,
+    DELETE_EDGE,
+    UPDATE_MEMORY,
+    GET_LINEAGE,
+    GET_INSIGHT_BY_ID,
+    LIST_EPISODES,
+    END_SESSION,
+)

@@ -1,0 +1,82 @@
+"""Arguments and shapes that several tools have."""
+
+from collections.abc import Sequence
+
+from concord.type.v1 import type_pb2
+from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from concord_mcp.tool import Argument, Json, Shape
+
+PROVENANCE: Shape = {"speaker": "speaker", "file": "file", "trust": "trust"}
+
+MEMORY: Shape = {
+    "id": "id",
+    "content": "content",
+    "kind": "kind",
+    "importance": "importance",
+    "edge_type": "edge_type",
+    "domain": "domain",
+    "tags": "tags",
+    "sources": ("sources", PROVENANCE),
+    "valid_from": "valid_from",
+    "valid_until": "valid_until",
+    "created": "create_time",
+    "etag": "etag",
+    "superseded": "supersession.is_superseded",
+    "superseded_by": "supersession.head_ids",
+    "conflict_ids": "conflict_ids",
+}
+
+EDGE: Shape = {
+    "id": "id",
+    "source": "source.name",
+    "relation": "relation",
+    "target": "target.name",
+    "edge_type": "edge_type",
+    "weight": "weight",
+    "valid_from": "valid_from",
+    "valid_until": "valid_until",
+    "etag": "etag",
+    "superseded": "supersession.is_superseded",
+    "conflict_ids": "conflict_ids",
+}
+
+
+def as_of(path: str = "as_of") -> Argument:
+    """What held at an instant, as it is known now."""
+
+    def put(request: Message, value: Json) -> None:
+        when = Timestamp()
+        when.FromJsonString(value)
+        getattr(request, path).MergeFrom(type_pb2.AsOf(valid_time=when))
+
+    return Argument(
+        "as_of", schema={"type": "string", "format": "date-time"}, put=put, hint="what held then"
+    )
+
+
+def limit(path: str = "page_size", most: int = 100, default: int = 10) -> Argument:
+    """How many items at most."""
+
+    def put(request: Message, value: Json) -> None:
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+            raise ValueError
+        setattr(request, path, value)
+
+    schema = {"type": "integer", "minimum": 1, "maximum": most}
+    return Argument("limit", path=path, schema=schema, put=put, default=default)
+
+
+def texts(value: Json) -> Sequence[str]:
+    """A list of texts, or raises `TypeError`."""
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise TypeError
+    return value
+
+
+def truth(value: Json) -> bool:
+    """A truth value, or raises `TypeError`."""
+    if not isinstance(value, bool):
+        raise TypeError
+    return value

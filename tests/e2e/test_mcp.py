@@ -1,0 +1,226 @@
+"""The tools for agents, as MCP clients see them: over stdio and over HTTP."""
+
+import json
+import re
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import pytest
+from concord.governance.v1 import access_pb2
+from concord.type.v1 import type_pb2
+from concord_client import connect_async
+from concord_embedded import Running
+from mcp import StdioServerParameters
+from mcp.client.client import Client
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+DEFAULT = {
+    "add_memory",
+    "search_memories",
+    "get_memory",
+    "get_node_by_name",
+    "get_edge",
+    "count_by_type",
+    "dissonance_check",
+    "smf_pending_proposals",
+    "memory_status",
+}
+
+
+def count(text: str) -> int:
+    """About as many tokens as language models count in JSON, rather too many than too few: of our
+    lists o200k_base counts 2 to 4 % fewer."""
+    return len(re.findall(r" ?[A-Za-z]{1,9}|\d{1,3}|[^\sA-Za-z\d]{1,4}", text))
+
+
+@asynccontextmanager
+async def over_http(system: Running, path: str = "/mcp") -> AsyncIterator[Any]:
+    """A client of the gateway's own address."""
+    key = system.keys["default"]
+    headers = {"authorization": f"Bearer {key}"}
+    async with httpx2.AsyncClient(headers=headers) as http:
+        address = f"{system.http_url}{path}"
+        async with Client(streamable_http_client(address, http_client=http)) as client:
+            yield client
+
+
+@asynccontextmanager
+async def over_stdio(system: Running, *arguments: str) -> AsyncIterator[Any]:
+    """A client that starts `concord mcp`, as agents do."""
+    environ = {
+        "CONCORD_URL": system.url,
+        "CONCORD_API_KEY": system.keys["default"],
+    }
+    started = StdioServerParameters(
+        command=sys.executable, args=["-m", "concord_client", "mcp", *arguments], env=environ
+    )
+    async with Client(stdio_client(started)) as client:
+        yield client
+
+
+def told(result: Any) -> dict[str, Any]:
+    """The structured answer, which the text repeats."""
+    assert not result.is_error, result.content
+    assert json.loads(result.content[0].text) == result.structured_content
+    found: dict[str, Any] = result.structured_content
+    return found
+
+
+def error(result: Any) -> dict[str, Any]:
+    """The refusal."""
+    assert result.is_error
+    found: dict[str, Any] = json.loads(result.content[0].text)["error"]
+    return found
+
+
+@pytest.mark.parametrize("door", [over_http, over_stdio])
+async def test_an_agent_remembers_corrects_and_recalls(system: Running, door: Any) -> None:
+    """W3 Over both transports; what was written is found at once, what was replaced is not."""
+    async with door(system) as agent:
+        assert {tool.name for tool in (await agent.list_tools()).tools} == DEFAULT
+        first = told(await agent.call_tool("add_memory", {"content": "Ada lives in Bremen."}))
+        fact = {"subject": "Ada", "relation": "LIVES_IN", "object": "Hamburg"}
+        second = told(
+            await agent.call_tool(
+                "add_memory",
+                {
+                    "content": "Ada lives in Hamburg.",
+                    "supersedes": [first["id"]],
+                    "facts": [fact],
+                    "importance": "high",
+                },
+            )
+        )
+
+        found = told(await agent.call_tool("search_memories", {"query": "Where does Ada live?"}))
+        asked = {"query": "Where does Ada live?", "include_obsolete": True}
+        every = told(await agent.call_tool("search_memories", asked))
+        edge = told(await agent.call_tool("get_edge", {
+            "source": "Ada", "relation": "LIVES_IN", "target": "Hamburg"}))  # fmt: skip
+        old = told(await agent.call_tool("get_memory", {"id": first["id"]}))
+
+    assert [each["id"] for each in found["results"]] == [second["id"]]
+    assert {each["id"] for each in every["results"]} == {first["id"], second["id"]}
+    assert edge["edge"]["target"] == "Hamburg"
+    assert old["memory"]["superseded_by"] == [second["id"]]
+
+
+@pytest.mark.parametrize("mode", ["2025-11-25", "auto"])
+async def test_both_protocols_are_spoken(system: Running, mode: str) -> None:
+    """W3 The stateless protocol of 2026-07-28 and the handshake of 2025-11-25."""
+    key = system.keys["default"]
+    async with httpx2.AsyncClient(headers={"authorization": f"Bearer {key}"}) as http:
+        transport = streamable_http_client(f"{system.http_url}/mcp", http_client=http)
+        async with Client(transport, mode="legacy" if mode == "2025-11-25" else mode) as agent:
+            assert agent.protocol_version == ("2026-07-28" if mode == "auto" else mode)
+            assert told(await agent.call_tool("count_by_type", {}))["memories"] == 0
+
+
+BAD: list[tuple[str, dict[str, Any], str]] = [
+    ("search_memories", {}, "query"),
+    ("search_memories", {"query": 5}, "query"),
+    ("search_memories", {"query": "x", "limit": 0}, "limit"),
+    ("search_memories", {"query": "x", "limit": True}, "limit"),
+    ("search_memories", {"query": "x", "max_tokens": 10**9}, "max_tokens"),
+    ("search_memories", {"query": "x", "kinds": ["NOVEL"]}, "kinds"),
+    ("search_memories", {"query": "x", "as_of": "yesterday"}, "as_of"),
+    ("search_memories", {"query": "x", "scope": "all"}, "scope"),
+    ("search_memories", {"query": "x" * 3000}, "query"),
+    ("add_memory", {"content": "x", "consent_given": True}, "consent_given"),
+    ("add_memory", {"content": "x", "facts": ["Ada likes tea"]}, "facts"),
+    ("add_memory", {"content": "x", "facts": [{"subject": "Ada", "mood": "good"}]}, "facts"),
+    ("add_memory", {"content": "x", "supersedes": "one"}, "supersedes"),
+]
+
+
+async def test_what_is_wrong_with_an_argument_is_told_by_its_name(system: Running) -> None:
+    """W3 In our words, with our reason; nothing is written."""
+    async with over_http(system) as agent:
+        for tool, arguments, name in BAD:
+            refusal = error(await agent.call_tool(tool, arguments))
+            assert refusal["reason"] == "ERROR_REASON_FIELD_INVALID", (tool, arguments)
+            assert [each["argument"] for each in refusal["fields"]] == [name], refusal
+            assert "pydantic" not in json.dumps(refusal)
+        unknown = error(await agent.call_tool("drop_everything", {}))
+        count_ = told(await agent.call_tool("count_by_type", {}))
+
+    assert unknown["reason"] == "ERROR_REASON_METHOD_UNKNOWN"
+    assert count_["memories"] == 0
+
+
+async def test_a_list_is_as_long_as_it_may_be(system: Running) -> None:
+    """W3 `max_tokens` leaves out from the end and counts it; `limit` is a number of items."""
+    async with over_http(system) as agent:
+        for number in range(6):
+            content = f"Note {number} about the harbour. " + "It is long. " * 60
+            told(await agent.call_tool("add_memory", {"content": content}))
+        every = told(await agent.call_tool("search_memories", {"query": "harbour"}))
+        two = told(await agent.call_tool("search_memories", {"query": "harbour", "limit": 2}))
+        asked = {"query": "harbour", "max_tokens": 600}
+        short = told(await agent.call_tool("search_memories", asked))
+        one = told(await agent.call_tool("search_memories", asked | {"max_tokens": 100}))
+
+    assert len(every["results"]) == 6
+    assert len(two["results"]) == 2
+    assert len(short["results"]) + short["left_out"] == 6
+    assert len(json.dumps(short)) < 600 * 4 + 200
+    assert one["left_out"] == 5
+    assert one["results"][0]["content"].endswith("…")
+
+
+async def test_a_key_sees_only_the_tools_that_it_may_call(system: Running) -> None:
+    """W3 W7 A key that may only read has no tool that writes; one that is unknown has none."""
+    async with connect_async(system.url, system.keys["concord:system"]) as operator:
+        made = await operator.access.CreateKey(
+            access_pb2.CreateKeyRequest(
+                space="default",
+                principal="reader",
+                kind=type_pb2.PRINCIPAL_KIND_AGENT,
+                scopes=[access_pb2.KEY_SCOPE_READ],
+            )
+        )
+    headers = {"authorization": f"Bearer {made.secret}"}
+    async with httpx2.AsyncClient(headers=headers) as http:
+        transport = streamable_http_client(f"{system.http_url}/mcp", http_client=http)
+        async with Client(transport) as reader:
+            names = {tool.name for tool in (await reader.list_tools()).tools}
+            refusal = error(await reader.call_tool("add_memory", {"content": "x"}))
+    async with httpx2.AsyncClient() as http:
+        stranger = await http.post(f"{system.http_url}/mcp", json={})
+
+    assert names == DEFAULT - {"add_memory", "dissonance_check"}
+    assert refusal["reason"] == "ERROR_REASON_PERMISSION_MISSING"
+    assert stranger.status_code == 401
+
+
+async def test_what_waits_is_a_resource_a_prompt_and_an_instruction(system: Running) -> None:
+    """W3 V9 The briefing comes without being searched for."""
+    async with over_stdio(system) as agent:
+        uri = (await agent.list_resources()).resources[0].uri
+        resource = (await agent.read_resource(uri)).contents[0].text
+        prompt = (await agent.get_prompt("briefing")).messages[0].content.text
+        instructions = agent.instructions or ""
+
+    assert resource == prompt
+    assert resource.startswith("Nothing waits")
+    assert resource in instructions
+
+
+async def test_the_tools_cost_few_tokens(system: Running) -> None:
+    """W3 Names, descriptions and input schemas at most 1,200; with output schemas 2,500."""
+    async with over_http(system) as agent:
+        tools = (await agent.list_tools()).tools
+    asked = [
+        {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
+        for tool in tools
+    ]
+    answered = [tool.output_schema for tool in tools]
+
+    assert all(tool.description.startswith("Use when") for tool in tools)
+    assert all(tool.annotations.read_only_hint is not None for tool in tools)
+    assert count(json.dumps(asked, separators=(",", ":"))) <= 1_200
+    assert count(json.dumps([asked, answered], separators=(",", ":"))) <= 2_500
