@@ -18,6 +18,7 @@ from concord.graph.v1 import (
     graph_pb2,
     lineage_pb2,
     memory_pb2,
+    record_pb2,
     space_pb2,
     working_memory_pb2,
 )
@@ -41,11 +42,14 @@ from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 from haunting import haunt, haunt_ledger
 
-OF_NO_SPACE = SERVICE_SCOPES - {"conflict:write", "granted:write"} | {"spaces:write", "spaces:list"}
+OF_ONE_SPACE = {"conflict:write", "granted:write", "record:all"}
+OF_NO_SPACE = SERVICE_SCOPES - OF_ONE_SPACE | {"spaces:write", "spaces:list"}
 """Permissions of services that follow all spaces, and of operators, who make and delete them."""
 CLIENTS = [name for name, each in METHODS.items() if permission(each) not in OF_NO_SPACE]
+NOTED = {full_name("PutJudgedPosition"), full_name("AddModelSpend")}
+"""Writes of services without a request id, which have a test of their own."""
 WRITES = [name for name in CLIENTS if carries_request_id(METHODS[name].input_type)]
-READS = [name for name in CLIENTS if name not in WRITES]
+READS = [name for name in CLIENTS if name not in WRITES and name not in NOTED]
 RECORD = "concord.graph.v1.ConflictService.RecordConflicts"
 SHARED = pytest.mark.asyncio(loop_scope="module")
 
@@ -163,7 +167,9 @@ def reads(method: str, template: Template) -> Iterator[Request]:
 async def asked(live: Live, template: Template, method: str) -> list[Answer]:
     """Return what A is answered to every read of a method."""
     return [
-        await live.ask(member("a"), method, request, CONTRACTS[method].replies)
+        await live.ask(
+            CONTRACTS[method].caller(template.a), method, request, CONTRACTS[method].replies
+        )
         for request in reads(method, template)
     ]
 
@@ -236,7 +242,7 @@ async def test_a_write_ends_the_same_without_the_other_space(
 
 
 @SHARED
-@pytest.mark.parametrize("method", CLIENTS)
+@pytest.mark.parametrize("method", [*READS, *WRITES])
 async def test_an_id_of_the_other_space_is_like_one_that_never_was(
     method: str, template: Template, kept: Live, tmp_path: Path
 ) -> None:
@@ -260,6 +266,27 @@ async def test_an_id_of_the_other_space_is_like_one_that_never_was(
         random = random.replace(never, each)
 
     assert masked_ids(theirs, template.b) == masked_ids(random, template.b)
+
+
+async def test_what_services_note_is_of_one_space(template: Template, tmp_path: Path) -> None:
+    """G13 D11: how far B was judged and what its models cost is nothing of A's."""
+    async with written_live(full_name("GetJudgedPosition"), template.copy(tmp_path), {}) as live:
+
+        async def noted(home: Home) -> list[str]:
+            who = CONTRACTS[full_name("GetJudgedPosition")].caller(home)
+            asked = (record_pb2.GetJudgedPositionRequest(), record_pb2.AddModelSpendRequest())
+            names = ("GetJudgedPosition", "AddModelSpend")
+            return [
+                str(await live.tell(who, name, one)) for name, one in zip(names, asked, strict=True)
+            ]
+
+        before = await noted(template.a)
+        for method in sorted(NOTED):
+            contract = CONTRACTS[method]
+            await live.tell(contract.caller(template.b), method, contract.request(template.b))
+
+        assert await noted(template.a) == before
+        assert await noted(template.b) != before
 
 
 @SHARED
