@@ -46,6 +46,23 @@ def test_order_changes_nothing(texts: list[list[str]], draw: random.Random) -> N
     assert candidates.of_memories(there, {}) == candidates.of_memories(shuffled, {})
 
 
+def test_order_of_arrival_changes_nothing_where_there_are_too_many() -> None:
+    """D2 D3 What says the same is ranked by what it says: ids come in the order of the writes."""
+    texts = [f"The office is in {word}." for word in (*WORDS, *map(str, range(40)))]
+    found = []
+    for seed in (1, 2):
+        draw = random.Random(seed)
+        said = draw.sample(texts, len(texts))
+        there = [memory(n, text, frozenset({"office"}), "d") for n, text in enumerate(said)]
+        values = [edge(f"e{n:04}", text) for n, text in enumerate(said)]
+        by_id = dict(zip([f"m{n:04}" for n in range(len(said))], said, strict=True))
+        by_id |= {value.id: text for value, text in zip(values, said, strict=True)}
+        pairs = candidates.of_memories(there, {}) | candidates.of_edges(values, ONE_VALUE)
+        found.append({frozenset((by_id[one], by_id[other])) for one, other in pairs})
+
+    assert found[0] == found[1]
+
+
 def test_pairs_grow_with_the_statements_and_not_with_their_square() -> None:
     """D3 At most twenty pairs a statement, however much they have in common."""
     for count in (100, 400):

@@ -59,12 +59,17 @@ def of_edges(edges: Iterable[Statement], rules: Rules) -> set[Pair]:
         if rule.functional is False and not rule.exclusive:
             continue
         reach = 1 if rule.functional is None and not rule.exclusive else PER_STATEMENT
-        values.sort(key=lambda value: (value.side.valid_from or -math.inf, value.id))
+        values.sort(key=_begin_and_value)
         for place, one in enumerate(values):
             others = (each for each in values[place + 1 :] if _claim_together(one, each))
             for _, other in zip(range(reach), others, strict=False):
                 found.add(pair_of(one.id, other.id))
     return found
+
+
+def _begin_and_value(edge: Statement) -> tuple[float, str, str]:
+    value = edge.side.fact.object if edge.side.fact else ""
+    return edge.side.valid_from or -math.inf, value, edge.id
 
 
 def _subject(edge: Statement) -> str:
@@ -106,21 +111,30 @@ def nearest_each(memories: Sequence[Statement], similar: Near) -> dict[str, list
     return {
         memory_id: [
             other
-            for other in _ranked(memory_id, worded, similar)
+            for other in _ranked(memory_id, worded, similar, there)
             if other in there and other != memory_id
         ][:PER_STATEMENT]
         for memory_id in there
     }
 
 
-def _ranked(memory_id: str, worded: Near, similar: Near) -> list[str]:
+def _ranked(memory_id: str, worded: Near, similar: Near, texts: Mapping[str, str]) -> list[str]:
     """Return what is near to a memory, by the sum of both likenesses."""
     words, meaning = dict(worded.get(memory_id, ())), dict(similar.get(memory_id, ()))
     # What is not among the nearest in meaning is no nearer than the last of them.
     beyond = min(meaning.values(), default=0.0)
     near = {each for each, cosine in meaning.items() if cosine >= LEAST_COSINE} | words.keys()
     score = {each: words.get(each, 0.0) + meaning.get(each, beyond) for each in near}
-    return sorted(near, key=lambda each: (-score[each], each))
+    return sorted(near, key=lambda each: (-score[each], *_says_more(each, texts)))
+
+
+def _says_more(text_id: str, texts: Mapping[str, str]) -> tuple[int, str, str]:
+    """Return the order of texts that are equally near: those that say little else come first.
+
+    So many that quote a sentence do not crowd out the one that says it, whichever came first.
+    """
+    text = texts.get(text_id, "")
+    return len(text), text, text_id
 
 
 def near_in_words(texts: Mapping[str, str]) -> Near:
@@ -149,7 +163,9 @@ def near_in_words(texts: Mapping[str, str]) -> Near:
             if other_id != text_id and alike >= max(LEAST_WORDS, best[text_id].get(other_id, 0)):
                 best[text_id][other_id] = alike
     return {
-        text_id: sorted(found.items(), key=lambda each: (-each[1], each[0]))[:NEAR]
+        text_id: sorted(found.items(), key=lambda each: (-each[1], *_says_more(each[0], texts)))[
+            :NEAR
+        ]
         for text_id, found in best.items()
     }
 
@@ -184,7 +200,7 @@ def near_in_concepts(memories: Iterable[Statement]) -> set[Pair]:
             for concept in rarest[: len(rarest) - math.ceil(LEAST_OVERLAP * len(rarest)) + 1]:
                 postings[concept].append(memory)
         for sharing in postings.values():
-            found |= _overlapping(sorted(sharing, key=lambda memory: memory.id))
+            found |= _overlapping(sorted(sharing, key=lambda each: (each.side.text, each.id)))
     return found
 
 
