@@ -50,6 +50,17 @@ def test_a_conflict_is_shown_wherever_its_sides_are(
     assert f"{second} says otherwise" in concord.done("search", f"bridge of {first}")
 
 
+def test_an_edge_side_names_the_memory_that_states_it(concord: CommandLine, unique: Unique) -> None:
+    """W4 D5 M1 Also where that memory names no source of its own."""
+    who, said, relation = unique("Ada"), unique("said"), unique("LIVES_IN")
+    concord.done("relation", relation, "--functional", "--temporal-class", "state")
+    concord.done("add", f"{who} is in Bonn.", "--id", said, "--fact", f"{who}|{relation}|Bonn")
+    concord.done("add", f"{who} is in Rome.", "--fact", f"{who}|{relation}|Rome")
+    found = concord.reply(CheckDissonanceResponse, "check", who).conflicts[0]
+
+    assert f"memory:{said}" in concord.done("conflict", found.id)
+
+
 def test_a_review_changes_the_state_and_is_taken_back(
     concord: CommandLine, disputed: tuple[str, str, str]
 ) -> None:

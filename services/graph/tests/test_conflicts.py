@@ -61,7 +61,7 @@ async def test_a_finding_is_read_back_with_both_sides(home: Calls) -> None:
 
 
 async def test_edges_conflict_as_memories_do(home: Calls) -> None:
-    """D5 A side is an edge or a memory; an edge's sources are those of what states it."""
+    """D5 A side is an edge or a memory; an edge's sources are what states it, and theirs."""
     said = await home.add(
         "Ada lives in Bonn",
         sources=[type_pb2.Source(speaker="Ada")],
@@ -73,9 +73,9 @@ async def test_edges_conflict_as_memories_do(home: Calls) -> None:
     sides = {side.id: side for side in (kept.first, kept.second)}
 
     assert sides[one.id].statement == "Ada LIVES_IN Bonn"
-    assert [each.speaker for each in sides[one.id].sources] == ["Ada"]
+    assert [list(each.memory_ids) for each in sides[one.id].sources] == [[said.id], []]
+    assert [each.speaker for each in sides[one.id].sources] == ["", "Ada"]
     assert sides[other.id].edge_type == type_pb2.EDGE_TYPE_DESCRIPTIVE
-    assert said.id
 
 
 async def test_a_pair_has_one_conflict_however_often_it_is_found(home: Calls) -> None:

@@ -124,7 +124,11 @@ def _side(side: conflict_pb2.ConflictSide, conflict: conflict_pb2.Conflict) -> l
     title = "Earlier" if side.id == conflict.older_id else "Side"
     held = side.supersession
     until = when(held.effective_valid_until) if held.HasField("effective_valid_until") else "open"
-    named = {name for source in side.sources for name in (source.speaker, source.file)}
+    named = {
+        name
+        for source in side.sources
+        for name in (source.speaker, source.file, *(f"memory:{i}" for i in source.memory_ids))
+    }
     pairs = [
         ("id", f"{word(type_pb2.ItemKind.Name(side.kind), 'ITEM_KIND_')}:{side.id}"),
         ("held", f"{when(held.effective_valid_from)} to {until}"),

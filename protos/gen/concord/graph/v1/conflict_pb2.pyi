@@ -320,7 +320,9 @@ class ConflictSide(_message.Message):
 
     @_builtins.property
     def sources(self) -> _containers.RepeatedCompositeFieldContainer[_type_pb2.Source]:
-        """Its sources: speakers and files, at most 20."""
+        """Its sources, at most 20: of a memory its own; of an edge first one that names the memories that state it,
+        then theirs.
+        """
 
     def __init__(
         self,

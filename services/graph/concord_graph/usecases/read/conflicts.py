@@ -18,7 +18,7 @@ MOST_DEPENDENTS = 50
 class ShownSide:
     """A side with its item at the instant; no `view`: it was not known then.
 
-    `sources`: whose the item is; of an edge, those of the memories that state it.
+    `sources`: whose the item is; of an edge, the memories that state it, then their sources.
     """
 
     side: Side
@@ -131,5 +131,7 @@ def _sources(view: View | None, stating: Mapping[str, View]) -> tuple[Source, ..
     if view is None:
         return ()
     items = [view.item, *(stating[each].item for each in view.sources if each in stating)]
-    every = (source for item in items if isinstance(item, Memory) for source in item.sources)
+    every = [source for item in items if isinstance(item, Memory) for source in item.sources]
+    if view.sources:  # who states an edge, also where they name no source of their own
+        every.insert(0, Source(memory_ids=tuple(view.sources[:MOST_SOURCES])))
     return tuple(dict.fromkeys(every))[:MOST_SOURCES]
