@@ -9,6 +9,7 @@ import pytest
 from concord_client import corpus
 from concord_client.cli.demo import recall, tour
 from concord_embedded import Running
+from concord_testing.command_line import CommandLine
 from concord_testing.up_process import COMMAND, clean_environ, spawned
 
 STEPS = (
@@ -18,25 +19,35 @@ STEPS = (
 )
 
 
-def demo(*options: str) -> subprocess.CompletedProcess[str]:
-    """A run of the demo."""
-    return subprocess.run(
-        [*COMMAND, "demo", *options],
-        env=clean_environ(),
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
+@pytest.fixture
+def few_peps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo's corpus is a tenth of itself, and whatever the tour is about."""
+    lines = corpus.peps().read_bytes().splitlines(keepends=True)
+    few = [*lines[::10], *(each for each in lines if json.loads(each)["id"] in recall.CHAIN)]
+    (tmp_path / "few.jsonl").write_bytes(b"".join(dict.fromkeys(few)))
+    monkeypatch.setattr(corpus, "peps", lambda: tmp_path / "few.jsonl")
+
+
+@pytest.mark.soak
+def test_the_demo_holds_over_its_whole_corpus() -> None:
+    """T4 T5 W4 As its users have it: a process, and all the proposals that there are."""
+    told = subprocess.run(
+        [*COMMAND, "demo"], env=clean_environ(), capture_output=True, text=True, check=False
     )
 
+    assert told.returncode == 0, told.stderr
+    assert "pep-566 answers" in told.stdout
 
+
+@pytest.mark.usefixtures("few_peps")
 def test_the_demo_holds_and_is_told_in_words(tmp_path: Path) -> None:
     """T4 T5 S4 D1 D5 D6 G4 V5 V6 V8 A2 History, lineage, a conflict, what nobody changes alone.
     `--keep` leaves a directory that `up` takes, and that no second demo writes to."""
-    told = demo("--keep", str(tmp_path / "kept"))
-    again = demo("--keep", str(tmp_path / "kept"))
+    concord = CommandLine({})
+    told = concord("demo", "--keep", str(tmp_path / "kept"))
+    again = concord("demo", "--keep", str(tmp_path / "kept"))
 
-    assert told.returncode == 0, told.stderr
+    assert told.exit_code == 0, told.stderr
     assert "pep-566 answers" in told.stdout
     assert "Why: vector " in told.stdout
     assert "●  pep-566  head: this holds" in told.stdout
@@ -46,19 +57,10 @@ def test_the_demo_holds_and_is_told_in_words(tmp_path: Path) -> None:
     assert "hashes, signatures, order and rules hold, and the store agrees." in told.stdout
     assert "The state export is what it was, byte for byte" in told.stdout
     assert told.stdout.rstrip().endswith('concord search "where is the office"')
-    assert again.returncode == 1
+    assert again.exit_code == 1
     assert "is not empty" in again.stderr
     with spawned(tmp_path / "kept") as system:
         assert system.stop() == 0
-
-
-@pytest.fixture
-def few_peps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The demo's corpus is a tenth of itself, and whatever the tour is about."""
-    lines = corpus.peps().read_bytes().splitlines(keepends=True)
-    few = [*lines[::10], *(each for each in lines if json.loads(each)["id"] in recall.CHAIN)]
-    (tmp_path / "few.jsonl").write_bytes(b"".join(dict.fromkeys(few)))
-    monkeypatch.setattr(corpus, "peps", lambda: tmp_path / "few.jsonl")
 
 
 @pytest.mark.usefixtures("few_peps")

@@ -74,7 +74,7 @@ def on_a_terminal(environ: dict[str, str], columns: int, *arguments: str) -> str
 
 
 def test_help_starts_at_once() -> None:
-    """W4 The best of five starts takes below 0.3 s of a processor: nothing heavy is loaded."""
+    """W4 The best of three starts takes below 0.3 s of a processor: nothing heavy is loaded."""
     best, floor = (
         processor_seconds("-m", "concord_client", "--help"),
         processor_seconds("-c", FLOOR),
@@ -84,9 +84,9 @@ def test_help_starts_at_once() -> None:
 
 
 def processor_seconds(*arguments: str) -> float:
-    """The least that five runs of an interpreter take; other work on the machine does not count."""
+    """The least that three runs of an interpreter take; other work does not count."""
     best = 60.0
-    for _ in range(5):
+    for _ in range(3):
         before = os.times()
         command = [sys.executable, *arguments]
         subprocess.run(command, env=clean_environ(), capture_output=True, check=True)

@@ -1,6 +1,7 @@
 """Every service and method of the contracts, found in the generated code."""
 
 import importlib
+from functools import cache
 from pathlib import Path
 
 import concord.errors.v1 as somewhere_generated
@@ -34,6 +35,7 @@ def permission(method: MethodDescriptor) -> str:
     return str(method.GetOptions().Extensions[rules_pb2.method].permission)
 
 
+@cache
 def scopes() -> frozenset[str]:
     """Return every scope that any method demands."""
     return frozenset(map(permission, METHODS.values()))

@@ -18,7 +18,7 @@ from concord_testing.serving import Serving, serving
 from contract_dissonance import SERVICE as DISSONANCE
 from contract_dissonance import with_dissonance
 from contract_governance import governed_live
-from contract_live import FOLLOWER, Live, frozen_clock, member
+from contract_live import FOLLOWER, Live, frozen_clock, graph_app, graph_live, member
 
 DIMENSION = 64
 SERVICES = ("concord.search.v1.SearchService", "concord.search.v1.IndexService")
@@ -71,8 +71,10 @@ async def whole_live(store: Path, enrolment: Mapping[str, str]) -> AsyncIterator
 def written_live(
     method: str, store: Path, enrolment: Mapping[str, str]
 ) -> AbstractAsyncContextManager[Live]:
-    """Serve a store file with what a write needs: all for one of dissonance's, else without search,
-    which takes a second to follow."""
+    """Serve a store file with what a write needs: graph alone for one of graph's own, for one of
+    dissonance's every service."""
+    if method.startswith("concord.graph."):
+        return graph_live(graph_app(store, enrolment=enrolment))
     run = whole_live if method.startswith(DISSONANCE) else governed_live
     return run(store, enrolment)
 

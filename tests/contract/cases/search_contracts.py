@@ -27,9 +27,10 @@ SEARCH = {
     ),
     "FindSimilar": Contract(
         request=lambda home: pb.FindSimilarRequest(memory_id=home.memory_id),
-        success=lambda reply, _: (
+        success=lambda reply, home: (
             reply.status == FOUND
-            and "shared/one" not in {near.memory_id for near in reply.similar[:1]}
+            and reply.similar
+            and home.memory_id not in {near.memory_id for near in reply.similar}
         ),
         bad_input=(lambda _: pb.FindSimilarRequest(), invalid("to")),
         other_space=Answered(lambda reply: reply == pb.FindSimilarResponse(status=MISSED)),

@@ -31,7 +31,7 @@ def test_the_writes_of_one_principal_wait_for_the_end_of_the_hour(
     late = NOON + HOUR - 1_500_000
     assert limit.wait("s", "mallory", late) == 1.5
     assert limit.wait("t", "mallory", late) == limit.wait("s", "ada", late) == 0
-    assert limit.wait("s", "mallory", NOON + HOUR) == 0
+    assert limit.wait("s", "mallory", NOON + HOUR + 1) == 0
     assert limit.entries("s", "mallory", NOON + HOUR) == (True, False)
 
 

@@ -33,6 +33,8 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 SERVICE = "concord_chassis_probe.v1.ProbeService"
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+INTERVAL = 0.02
+"""Seconds between two looks at the store."""
 
 
 def _health(live: Serving) -> Dynamic:
@@ -65,6 +67,7 @@ async def test_health_tells_whether_the_store_answers() -> None:
         ready=store.ready,
         wait_until_ready=False,
         log=json_lines("test", level="error"),
+        health_interval=INTERVAL,
     ) as live:
         assert [await _status(live, name) for name in ("", SERVICE)] == [NOT_SERVING] * 2
 
@@ -162,11 +165,11 @@ async def test_stopping_lets_calls_finish_and_says_not_serving_first() -> None:
 
 async def test_draining_is_seen_by_a_check_before_anything_closes() -> None:
     """Style 12: health says NOT_SERVING before draining, and for good."""
-    async with serving([registration(ProbeServicer())]) as live:
+    async with serving([registration(ProbeServicer())], health_interval=INTERVAL) as live:
         await live.server.drain()
 
         assert await _status(live) == NOT_SERVING
-        await asyncio.sleep(0.05)  # longer than the health interval: no poll turns it back
+        await asyncio.sleep(2 * INTERVAL)  # no poll turns it back
         assert await _status(live) == NOT_SERVING
 
 

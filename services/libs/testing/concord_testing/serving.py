@@ -93,7 +93,7 @@ async def serving(
     default_deadline: float = 30.0,
     metrics: Metrics | None = None,
     log: Logger | None = None,
-    health_interval: float = 0.02,
+    health_interval: float = 1.0,
     verifier: TokenVerifier | None = None,
     grace: float = 0.5,
     alive: Keepalive = keepalive.SERVER,
