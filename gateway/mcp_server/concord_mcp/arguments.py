@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from concord_mcp import schema
 from concord_mcp.calls import Refusal
-from concord_mcp.tool import Argument, Json, Tool
+from concord_mcp.tool import Argument, Json, OwnTool, Tool
 
 INVALID = "ERROR_REASON_FIELD_INVALID"
 
@@ -40,6 +40,17 @@ def request_of(tool: Tool, given: Mapping[str, Json]) -> Message:
             told = f"{tool.name} needs {argument.name}."
             raise Refusal(INVALID, told, [(argument.name, "It is required.")])
     return request
+
+
+def texts_of(tool: OwnTool, given: Mapping[str, Json]) -> dict[str, str]:
+    """The texts that a door's own tool takes. Raises `Refusal` naming the argument."""
+    for name in given:
+        if name not in tool.arguments:
+            raise refused(name, f"{tool.name} takes {', '.join(tool.arguments)}.")
+    for name in tool.arguments:
+        if not isinstance(given.get(name), str) or not given[name]:
+            raise refused(name, "It is a text, and required.")
+    return dict(given)
 
 
 def max_tokens(given: Mapping[str, Json]) -> int:

@@ -1,6 +1,6 @@
 """What the tools need of the door that serves them: calls of Concord's methods, with a key."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
 from google.protobuf.message import Message
@@ -25,12 +25,4 @@ class Calls(Protocol):
 
     async def call(self, path: str, request: Message, reply: type[R]) -> R:
         """Call the method at `path` ("/package.Service/Method"). Raises `Refusal`."""
-        ...
-
-
-class Signer(Protocol):
-    """Signs for the agent, with its key; only a door on the agent's own machine has one."""
-
-    async def approve(self, calls: Calls, proposal_id: str) -> Mapping[str, object]:
-        """Consent to a proposal; return what its approval answered. Raises `Refusal`."""
         ...

@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 
 from concord_mcp import answer, arguments, briefing, schema
 from concord_mcp.calls import Calls, Refusal
-from concord_mcp.tool import Json, Tool
+from concord_mcp.tool import Json, OwnTool, Tool
 
 INSTRUCTIONS = (
     "Concord is this agent's memory. Search it before you answer from memory; add what you learn; "
@@ -38,8 +38,10 @@ Caller = Callable[[Context], Awaitable[Calls]]
 class Tools:
     """Answers MCP's requests for one profile's tools."""
 
-    def __init__(self, tools: Sequence[Tool], caller: Caller) -> None:
-        self._tools = {tool.name: tool for tool in tools}
+    def __init__(self, tools: Sequence[Tool], caller: Caller, own: Sequence[OwnTool] = ()) -> None:
+        """`own` are the door's, in the place of those of their names."""
+        self._own = {tool.name: tool for tool in own}
+        self._tools = {tool.name: tool for tool in tools if tool.name not in self._own}
         self._caller = caller
 
     def server(self, instructions: str = INSTRUCTIONS) -> Server[Any]:
@@ -70,9 +72,8 @@ class Tools:
         except Refusal as refusal:
             raise _failed(refusal) from None
         may = set(own.permissions)
-        return types.ListToolsResult(
-            tools=[described(tool) for tool in self._tools.values() if tool.permission in may]
-        )
+        listed = [described(tool) for tool in self._tools.values() if tool.permission in may]
+        return types.ListToolsResult(tools=[*listed, *map(_described, self._own.values())])
 
     async def _called(
         self, context: Context, params: types.CallToolRequestParams
@@ -90,8 +91,10 @@ class Tools:
 
     async def _answer(self, calls: Calls, params: types.CallToolRequestParams) -> dict[str, Json]:
         tool, given = self._tools.get(params.name), params.arguments or {}
+        if own := self._own.get(params.name):
+            return await own.run(arguments.texts_of(own, given))
         if tool is None:
-            known = ", ".join(self._tools)
+            known = ", ".join((*self._tools, *self._own))
             raise Refusal(
                 "ERROR_REASON_METHOD_UNKNOWN", f"There is no tool {params.name}: there are {known}."
             )
@@ -149,6 +152,22 @@ def described(tool: Tool) -> types.Tool:
         annotations=types.ToolAnnotations(
             read_only_hint=tool.reads,
             destructive_hint=None if tool.reads else tool.destroys,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _described(tool: OwnTool) -> types.Tool:
+    properties = {
+        name: {"type": "string", "description": hint} for name, hint in tool.arguments.items()
+    }
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema={"type": "object", "properties": properties, "required": list(properties)},
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.reads,
+            destructive_hint=None if tool.reads else False,
             open_world_hint=False,
         ),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
@@ -34,6 +34,21 @@ class Argument:
     """In the place of the field's own."""
     put: Callable[[Any, Json], None] | None = None
     """Writes the value into the request, in the place of the field at `path`."""
+
+
+@dataclass(frozen=True)
+class OwnTool:
+    """A tool of one door alone, such as one that signs with a key on its machine.
+
+    It takes texts, all of them required. `run` raises `Refusal`.
+    """
+
+    name: str
+    description: str
+    arguments: Mapping[str, str]
+    """Name to hint."""
+    run: Callable[[Mapping[str, str]], Awaitable[dict[str, Json]]]
+    reads: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 
 from concord_mcp.tool import Tool
-from concord_mcp.tools import everyday, graph
+from concord_mcp.tools import everyday, governance, graph
 
 DEFAULT = "default"
 
 PROFILES: Mapping[str, tuple[Tool, ...]] = {
     DEFAULT: everyday.TOOLS,
     "graph": (*everyday.TOOLS, *graph.TOOLS),
-    "all": (*everyday.TOOLS, *graph.TOOLS),
+    "governance": (*everyday.TOOLS, graph.UPDATE_MEMORY, *governance.TOOLS),
+    "all": (*everyday.TOOLS, *graph.TOOLS, *governance.TOOLS),
 }

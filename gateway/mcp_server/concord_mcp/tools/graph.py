@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from concord.graph.v1 import episode_pb2, graph_pb2, lineage_pb2, memory_pb2, session_pb2
+from concord.dissonance.v1 import dissonance_pb2
+from concord.graph.v1 import episode_pb2, graph_pb2, lineage_pb2, memory_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from concord_mcp.tool import Argument, Json, Tool
@@ -185,11 +186,15 @@ LIST_EPISODES = Tool(
 
 END_SESSION = Tool(
     "end_session",
-    session_pb2,
-    "SessionService.EndSession",
-    "Use when a conversation is over.",
+    dissonance_pb2,
+    "DissonanceService.EndSession",
+    "Use when a conversation is over: says what of it contradicts the memory.",
     (Argument("session_id", "session_id", required=True),),
-    {"token": "token"},
+    {
+        "status": "status",
+        "conflicts": ("conflicts", {"id": "id", "class": "conflict_class"}),
+        "token": "token",
+    },
     reads=False,
 )
 

@@ -27,6 +27,7 @@ class Profile(Enum):
 
     DEFAULT = "default"
     GRAPH = "graph"
+    GOVERNANCE = "governance"
     ALL = "all"
 
 
@@ -73,6 +74,7 @@ async def _serve(session: Session, profile: str) -> None:
     from mcp.server.stdio import stdio_server
 
     from concord_client import credentials
+    from concord_client.cli.agents.signing_tools import signing_tools
     from concord_client.client import AsyncClient
 
     found = credentials.find(url=None, api_key=None, space=session.space, environ=session.environ)
@@ -86,7 +88,8 @@ async def _serve(session: Session, profile: str) -> None:
             waiting = await briefing.text_of(calls)
         except Refusal as refusal:
             waiting = f"The briefing is not to be had: {refusal.message}"
-        server = Tools(PROFILES[profile], caller).server(f"{INSTRUCTIONS}\n\n{waiting}")
+        own = signing_tools(session) if "smf_approve" in {t.name for t in PROFILES[profile]} else ()
+        server = Tools(PROFILES[profile], caller, own).server(f"{INSTRUCTIONS}\n\n{waiting}")
         async with stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
 

@@ -1,0 +1,1 @@
+"""What the tools for agents do with the keys of this machine."""

@@ -1,0 +1,100 @@
+"""An agent takes part in its own governance over `concord mcp`: alone it decides nothing."""
+
+import json
+import sys
+from typing import Any
+
+import pytest
+from concord_testing.command_line import CommandLine
+from mcp import StdioServerParameters
+from mcp.client.client import Client
+from mcp.client.stdio import stdio_client
+
+VALUE = {
+    "upsert_edge": {
+        "edge": {
+            "source": {"name": "helper"},
+            "relation": "VALUES",
+            "target": {"name": "candour"},
+            "edge_type": "EDGE_TYPE_CONSTITUTIVE",
+        }
+    }
+}
+EDGE = {"source": "helper", "relation": "VALUES", "target": "candour"}
+
+
+def agent(environ: dict[str, str]) -> Client:
+    """A client that starts `concord mcp`, as agents do."""
+    started = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "concord_client", "mcp", "--profile", "governance"],
+        env=environ,
+    )
+    return Client(stdio_client(started))
+
+
+async def told(client: Client, tool: str, **arguments: object) -> Any:
+    """A tool's structured answer."""
+    result: Any = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    return result.structured_content
+
+
+async def refused(client: Client, tool: str, **arguments: object) -> str:
+    """The reason why a tool refuses."""
+    result: Any = await client.call_tool(tool, arguments)
+    assert result.is_error
+    return str(json.loads(result.content[0].text)["error"]["reason"])
+
+
+async def test_what_defines_the_agent_changes_and_is_undone_by_two(
+    environ: dict[str, str], signers: CommandLine
+) -> None:
+    """W3 V1 V6 V8 The whole story over stdio; the agent's second signature counts for nothing."""
+    async with agent(environ) as one:
+        made = await told(one, "smf_propose", action=VALUE, note="From a talk about candour.")
+        assert made["status"] == "PENDING"
+        assert made["id"] in json.dumps(await told(one, "smf_pending_proposals"))
+        seen = await told(one, "smf_review", proposal_id=made["id"])
+        mine = {"proposal_id": made["id"], "digest": seen["digest"]}
+        assert (await told(one, "smf_approve", **mine))["status"] == "PENDING"
+        again: Any = await one.call_tool("smf_approve", mine)
+        stands = await told(one, "smf_review", proposal_id=made["id"])
+        missing = await told(one, "get_edge", **EDGE)
+
+        signers.done("review", str(made["number"]), "--as", "human")
+        signers("approve", str(made["number"]), "--as", "human")
+        done = await told(one, "smf_review", proposal_id=made["id"])
+        edge = await told(one, "get_edge", **EDGE)
+        undo = await told(one, "smf_undo", proposal_id=made["id"])
+        log = await told(one, "get_audit_log", limit=50)
+        checked = await told(one, "audit_verify")
+
+    assert again.is_error or again.structured_content["status"] == "PENDING"
+    assert stands["status"] == "PENDING"
+    assert [each["slot"] for each in stands["consents"]] == ["AGENT"]
+    assert missing["status"] != "FOUND"
+    assert done["status"] == "EXECUTED"
+    assert edge["edge"]["edge_type"] == "CONSTITUTIVE"
+    assert undo["status"] == "PENDING"
+    assert {"SMF_DECIDE", "SMF_EXECUTE"} <= {each["action"] for each in log["entries"]}
+    assert checked["verified"] is True
+
+
+@pytest.mark.usefixtures("signers")
+async def test_the_agent_signs_only_what_it_has_seen(environ: dict[str, str]) -> None:
+    """W3 V6 Another digest than the proposal's signs nothing; a word is no consent."""
+    async with agent(environ) as one:
+        made = await told(one, "smf_propose", action=VALUE)
+        other = await refused(one, "smf_approve", proposal_id=made["id"], digest="0" * 64)
+        word = await refused(
+            one, "smf_approve", proposal_id=made["id"], digest=made["digest"], consent_given="yes"
+        )
+        stands = await told(one, "smf_review", proposal_id=made["id"])
+        gone = await told(
+            one, "smf_reject", proposal_id=made["id"], digest=made["digest"], reason="No need."
+        )
+
+    assert (other, word) != ("", "")
+    assert "consents" not in stands
+    assert gone["status"] == "REJECTED"
