@@ -109,6 +109,11 @@ def more_reads(home: Home) -> dict[str, list[Message]]:
         ],
         "ListWorkingMemory": [working_memory_pb2.ListWorkingMemoryRequest(stale=True)],
         "Search": [*searches()],
+        "IntegrativeSearch": [
+            search_pb2.IntegrativeSearchRequest(
+                query="Ada likes what", context_node="Ada", include_superseded=True, limit=50
+            )
+        ],
         "FindSimilar": [
             search_pb2.FindSimilarRequest(text="Ada likes", include_superseded=True, limit=100)
         ],

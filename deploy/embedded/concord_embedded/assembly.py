@@ -57,6 +57,7 @@ class Assembly:
         self._governance_key = service_keys.ensure(data.keys / "governance.pem")
         self._dissonance_key = service_keys.ensure(data.keys / "dissonance.pem")
         self._of_callers = {GATEWAY_ISSUER: gateway.public_key()}
+        self._of_search = {SEARCH_ISSUER: self._search_key.public_key()}
         self._of_dissonance = {DISSONANCE_ISSUER: self._dissonance_key.public_key()}
         self._services: dict[str, Service] = {}
         self._gateway: Gateway | None = None
@@ -156,7 +157,7 @@ class Assembly:
         )
         issuers = {
             **self._of_callers,
-            SEARCH_ISSUER: self._search_key.public_key(),
+            **self._of_search,
             GOVERNANCE_ISSUER: self._governance_key.public_key(),
             **self._of_dissonance,
         }
@@ -166,6 +167,7 @@ class Assembly:
         settings = {
             **self._environ,
             "SEARCH_GRAPH_ADDRESS": self._at("graph"),
+            "SEARCH_DISSONANCE_ADDRESS": self._at("dissonance"),
             "SEARCH_INDEX_PATH": str(self._data.index),
         }
         app = search_parts.build(
@@ -206,7 +208,7 @@ class Assembly:
             TokenIssuer(self._dissonance_key, DISSONANCE_ISSUER),
             log=json_lines("dissonance", stream=self._log),
         )
-        await self._serve("dissonance", app, TokenVerifier(self._of_callers))
+        await self._serve("dissonance", app, TokenVerifier(self._of_callers | self._of_search))
 
     async def _serve(self, name: str, app: App, verifier: TokenVerifier) -> None:
         service = Service(name, app, socket=self._socket(name), verifier=verifier, log=self._log)

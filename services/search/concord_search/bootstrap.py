@@ -11,6 +11,7 @@ from concord_chassis.log import Logger, json_lines
 from concord_chassis.server import Registration
 from prometheus_client import CollectorRegistry, Gauge
 
+from concord_search.adapters.dissonance.client import JudgesClient
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.graph_feed.client import GraphClient
 from concord_search.adapters.minilm.embedder import MiniLm
@@ -21,10 +22,12 @@ from concord_search.domain.instants import Micros
 from concord_search.ports import Clock, Embedder, VersionedIndex
 from concord_search.servicer.search import IndexServicer, SearchServicer
 from concord_search.servicer.translate import translate
+from concord_search.usecases.check_statements import CheckStatements
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.find_similar import FindSimilar
 from concord_search.usecases.follow import Follow
 from concord_search.usecases.index_status import IndexStatus
+from concord_search.usecases.integrative_search import IntegrativeSearch
 from concord_search.usecases.parked import ParkedChanges
 from concord_search.usecases.progress import Progress
 from concord_search.usecases.reconcile import Reconcile
@@ -49,11 +52,14 @@ class SearchApp:
         index: VersionedIndex,
         graph: GraphClient,
         embedders: Embedders,
+        judges: JudgesClient | None,
         formula: Formula,
+        constitutive_weight: float,
         clock: Clock,
         log: Logger,
     ) -> None:
         self._index, self._graph, self._embedders = index, graph, embedders
+        self._judges = judges
         self._log = log
         self._open = False
         self._tasks: list[asyncio.Task[None]] = []
@@ -78,13 +84,21 @@ class SearchApp:
             clock=clock,
             formula=formula,
         )
+        integrative = IntegrativeSearch(
+            search=search,
+            index=index,
+            graph=graph,
+            progress=progress,
+            check=CheckStatements(judges),
+            weight=constitutive_weight,
+        )
         self._reindex = Reindex(self._follow.context)
         status = IndexStatus(embedders=embedders, index=index, progress=progress)
         self.registrations: Sequence[Registration] = (
             Registration(
                 search_pb2.DESCRIPTOR.services_by_name["SearchService"],
                 search_pb2_grpc.add_SearchServiceServicer_to_server,
-                SearchServicer(search, similar),
+                SearchServicer(search, integrative, similar),
             ),
             Registration(
                 search_pb2.DESCRIPTOR.services_by_name["IndexService"],
@@ -146,6 +160,8 @@ class SearchApp:
             await asyncio.wait([task])
         self._open = False
         await self._graph.close()
+        if self._judges is not None:
+            await self._judges.close()
         await self._embedders.close()
         await self._index.close()
 
@@ -193,7 +209,9 @@ def build(
         ),
         graph=GraphClient(config.graph_address, issuer),
         embedders=embedders,
+        judges=JudgesClient(address, issuer) if (address := config.dissonance_address) else None,
         formula=config.formula(),
+        constitutive_weight=config.constitutive_weight,
         clock=clock,
         log=log,
     )

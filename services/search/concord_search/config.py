@@ -26,6 +26,11 @@ class IndexConfig(BaseModel):
     """Graph's address: unix:/path or host:port."""
     index_path: Path
     """The directory of the index; no other process may use it."""
+    dissonance_address: str = ""
+    """Dissonance's address, which compares results with constitutive statements; empty = nobody
+    does, and replies say so."""
+    constitutive_weight: float = Field(default=2.0, ge=1.5, le=5.0)
+    """By how much an integrative search ranks what is constitutive higher."""
     embedder: Literal["minilm", "openai"] = "minilm"
     """Who makes the vectors of new indexes. Those that there are keep their model until a reindex.
     For them, and for a reindex, the other embedder is at hand too: minilm always, openai where its

@@ -102,6 +102,26 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Weighed:
+    """A candidate with the factors of its place (spec S6), the text relevance and R in [0, 1].
+
+    `item` is the index's own name of a memory or of an edge, `seq` the state that was scored.
+    """
+
+    item: str
+    seq: int
+    is_edge: bool
+    text_relevance: float
+    factor: float
+    recency: float
+
+    @property
+    def score(self) -> float:
+        """The product."""
+        return self.text_relevance * self.factor * self.recency
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Consecutive changes of one space, ready to apply; `applied_seq` is the last of them.
 
@@ -194,6 +214,13 @@ class Index(Protocol):
 
     async def ask(self, space: str, question: Question) -> Found:
         """The candidates for a question; none for a space without a part."""
+        ...
+
+    async def weigh(self, space: str, question: Question, weight: float) -> Sequence[Weighed]:
+        """The candidates by the integrative formula, best first; none without a part.
+
+        `weight` is the factor of what is constitutive. Of equals, that comes first.
+        """
         ...
 
     async def near(
@@ -326,6 +353,8 @@ class Change:
     item_id: str
     is_memory: bool
     kind: int
+    is_value: bool = False
+    """Whether it was written on an edge that is or was constitutive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,6 +375,18 @@ class Hydrated:
     shown: object
     has_conflicts: bool = False
     """Whether it has open conflicts now."""
+    fact: tuple[str, str, str] | None = None
+    """The triple that it states, where that is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a constitutive edge says at its node, and the memories that state it."""
+
+    edge_id: str
+    text: str
+    fact: tuple[str, str, str]
+    memory_ids: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +416,10 @@ class Graph(Protocol):
         ...
 
     async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
-        """The states that changes made, in their order; None for a memory that is gone."""
+        """The states that changes made, in their order; None for what is gone.
+
+        An edge is gone too where it is no longer constitutive.
+        """
         ...
 
     async def digests(self, space: str, through: int) -> StateDigests:
@@ -397,6 +441,18 @@ class Graph(Protocol):
         """
         ...
 
+    async def edges(
+        self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
+    ) -> Sequence[Hydrated | None]:
+        """Constitutive edges as of an instant, in order, each as a sentence; None for any other."""
+        ...
+
+    async def statements(
+        self, space: str, node: str, as_of: AsOf = PRESENT
+    ) -> Sequence[Statement] | None:
+        """The constitutive statements at a node, by text, at most 50; None for an unknown node."""
+        ...
+
     async def confirm_erase(self, space: str, memory_id: str) -> None:
         """Confirms that the index holds nothing more of an erased memory; again changes nothing."""
         ...
@@ -409,4 +465,44 @@ class Graph(Protocol):
 
     async def chain(self, space: str, item_id: str, as_of: AsOf = PRESENT) -> Collection[str]:
         """The ids of every live memory in an item's chain; empty for an unknown item."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A result beside a constitutive statement: its text, the one triple that it states (None:
+    none or several), and who alone said it (empty: unknown or several)."""
+
+    text: str
+    fact: tuple[str, str, str] | None
+    speaker: str
+    statement: Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How two texts disagree: the contract's class, 0 where they do not; `judged` says whether a
+    judge decided."""
+
+    conflict_class: int
+    confidence: float
+    judged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """Verdicts in the order of what was compared; `is_degraded` where a judge did not answer."""
+
+    verdicts: Sequence[Verdict]
+    is_degraded: bool = False
+
+
+class Judges(Protocol):
+    """Who compares results with constitutive statements; records nothing."""
+
+    async def verdicts(
+        self, space: str, pairs: Sequence[Compared], seconds: float, *, use_models: bool
+    ) -> Verdicts:
+        """Judges at most 256 pairs. Raises `JudgesUnavailable`, and `TimeoutError` when so many
+        seconds were not enough."""
         ...

@@ -25,6 +25,25 @@ SEARCH = {
         # The request carries the other space's freshness token.
         other_space=invalid("consistency.at_least_as_fresh", "CONSISTENCY_TOKEN_INVALID"),
     ),
+    "IntegrativeSearch": Contract(
+        request=lambda home: pb.IntegrativeSearchRequest(
+            query="what Ada values, and whether honesty matters",
+            context_node="Ada",
+            consistency=type_pb2.Consistency(at_least_as_fresh=home.token),
+        ),
+        success=lambda reply, home: (
+            reply.context_status == FOUND
+            and home.rock_id in {each.edge_id for each in reply.constitutive_statements}
+            and reply.results[0].edge.id == home.rock_id
+            and home.memory_id in {each.memory.id for each in reply.results}
+        ),
+        bad_input=(
+            lambda _: pb.IntegrativeSearchRequest(query="what Ada values"),
+            invalid("context_node"),
+        ),
+        # The request carries the other space's freshness token.
+        other_space=invalid("consistency.at_least_as_fresh", "CONSISTENCY_TOKEN_INVALID"),
+    ),
     "FindSimilar": Contract(
         request=lambda home: pb.FindSimilarRequest(memory_id=home.memory_id),
         success=lambda reply, home: (

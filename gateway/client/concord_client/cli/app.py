@@ -24,6 +24,7 @@ from concord_client.cli.commands.memories import (
     erase,
     forget,
     get,
+    integrative,
     lineage,
     link,
     list_,
@@ -111,6 +112,7 @@ app.command("delete")(delete.delete)
 app.command("link")(link.link)
 app.command("import")(import_.import_)
 app.command("search")(search.search)
+app.command("integrative")(integrative.integrative)
 app.command("neighbors")(neighbors.neighbors)
 app.command("path")(neighbors.path)
 app.command("lineage")(lineage.lineage)

@@ -43,7 +43,9 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
         self, request: pb.ClassifyPairsRequest, context: Context
     ) -> pb.ClassifyPairsResponse:
         """Judge pairs that the caller gives."""
-        said, covered = await self._classify(caller().space, incoming.pairs(request))
+        said, covered = await self._classify(
+            caller().space, incoming.pairs(request), rules_only=request.rules_only
+        )
         return pb.ClassifyPairsResponse(
             verdicts=map(outgoing.verdict, said), status=outgoing.status_of(covered)
         )

@@ -19,11 +19,16 @@ class ClassifyPairs:
         self._graph, self._workers, self._models = graph, workers, models
 
     async def __call__(
-        self, space: str, pairs: Sequence[tuple[Side, Side]]
-    ) -> tuple[list[Verdict | Abstention], Coverage]:
-        """Verdicts, in the order of the pairs. Raises `ServiceUnavailable`."""
+        self, space: str, pairs: Sequence[tuple[Side, Side]], *, rules_only: bool = False
+    ) -> tuple[Sequence[Verdict | Abstention], Coverage]:
+        """Verdicts, in the order of the pairs; `rules_only`: no model is asked.
+
+        Raises `ServiceUnavailable`.
+        """
         has_facts = any(side.fact for pair in pairs for side in pair)
         rules = Rules(await self._graph.relations(space) if has_facts else {})
         said = await self._workers.run(judged, pairs, rules)
         coverage = Coverage(candidates=len(pairs))
+        if rules_only:
+            return said, coverage
         return await self._models(self._models.begin(space, coverage), pairs, said), coverage

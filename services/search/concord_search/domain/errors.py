@@ -12,6 +12,7 @@ SearchError
 ├── ReindexUnderWay         a version of the index is being built already
 ├── VersionServes           the version of the index that serves cannot be dropped
 ├── FormerMissing           no former version of the index to roll back to
+├── JudgesUnavailable       dissonance does not answer: results are not compared with values
 ├── EmbeddingUnavailable    the embedder does not answer; trying again may help
 ├── EmbeddingRefused        the embedder cannot take this text; trying again does not help
 ├── SettingsInvalid         weights or thresholds that cannot rank anything
@@ -93,6 +94,10 @@ class FormerMissing(SearchError):
 
     def __init__(self) -> None:
         super().__init__("No former version of the index is kept.")
+
+
+class JudgesUnavailable(SearchError):
+    """Dissonance does not answer."""
 
 
 class EmbeddingUnavailable(SearchError):

@@ -60,12 +60,14 @@ class Scope:
 
     `now` is the instant of asking; `superseded` says whether replaced memories may appear. In
     `HISTORY` neither valid time nor lineage restricts anything. `as_of` is the instant asked about.
+    `edges`: constitutive edges may answer beside memories.
     """
 
     now: Micros
     superseded: Superseded
     filter: MemoryFilter
     as_of: AsOf = PRESENT
+    edges: bool = False
 
     @property
     def valid(self) -> Micros:
@@ -84,7 +86,7 @@ def admits(scope: Scope, state: MemoryState) -> bool:
 
     The index applies the same inside its engine; this is for states that changed since.
     """
-    if state.forgotten or state.created > scope.now:
+    if state.forgotten or state.created > scope.now or (state.is_edge and not scope.edges):
         return False
     if scope.superseded is not Superseded.HISTORY:
         holds = state.valid_from <= scope.valid < state.stated_until

@@ -11,15 +11,18 @@ import numpy as np
 from concord_search.domain.candidates import Floats
 
 
+def scale(scores: Floats) -> tuple[float, float]:
+    """Where a branch's scale begins, and how wide it is: (score - low) / width is its part."""
+    deviation = float(scores.std(ddof=1)) if len(scores) > 1 else 0.0
+    if deviation == 0.0:
+        return (float(scores[0]) if len(scores) else 0.0) - 0.5, 1.0
+    return float(scores.mean()) - 3 * deviation, 6 * deviation
+
+
 def normalised(scores: Floats) -> Floats:
     """Scales the scores of one branch, shape (n,), by their own distribution."""
-    if len(scores) < 2:
-        return np.full(len(scores), 0.5)
-    deviation = float(scores.std(ddof=1))
-    if deviation == 0.0:
-        return np.full(len(scores), 0.5)
-    low = float(scores.mean()) - 3 * deviation
-    return (scores - low) / (6 * deviation)
+    low, width = scale(scores)
+    return (scores - low) / width
 
 
 def fused(count: int, branches: list[tuple[np.ndarray, Floats]]) -> Floats:

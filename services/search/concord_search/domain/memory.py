@@ -1,10 +1,13 @@
-"""A state of a memory, as the index needs it."""
+"""A state of a memory, or of a constitutive edge as a sentence, as the index needs it."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from concord_search.domain.instants import NEVER, Micros
+
+CONSTITUTIVE = 2
+"""The contract's number of the edge type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ class MemoryState:
     last_access: Micros
     forgotten: bool
     properties: tuple[str, ...] = ()
+    is_edge: bool = False
+    """Whether it is a constitutive edge: its content is a sentence, and it has no kind."""
 
     @property
     def held_until(self) -> Micros:

@@ -23,6 +23,7 @@ from concord_search.domain.memory import property_of
 from concord_search.domain.stac import MAX_LINES, StacOptions
 from concord_search.ports import Version
 from concord_search.usecases.find_similar import BatchSimilarQuery, SimilarQuery
+from concord_search.usecases.integrative_search import IntegrativeQuery
 from concord_search.usecases.progress import Demand
 from concord_search.usecases.search import SearchQuery
 
@@ -65,6 +66,22 @@ def query(request: search_pb2.SearchRequest) -> SearchQuery:
             show_next=not request.stac.hide_next,
         ),
         as_of=_as_of(request.as_of),
+    )
+
+
+def integrative_query(request: search_pb2.IntegrativeSearchRequest) -> IntegrativeQuery:
+    """An integrative search request. Raises the errors of its tokens and filters."""
+    return IntegrativeQuery(
+        text=request.query,
+        node=text(request.context_node),
+        filter=memory_filter(request.filter, "filter"),
+        include_superseded=request.include_superseded,
+        demand=demand(request.consistency),
+        limit=request.limit or DEFAULT_PAGE,
+        peek=request.peek,
+        session_id=request.session_id,
+        as_of=_as_of(request.as_of),
+        use_models=request.use_models,
     )
 
 

@@ -12,8 +12,10 @@ from concord_search.domain.memory import Parked
 from concord_search.domain.ranking import SignalPart
 from concord_search.domain.stac import Band, NextAction
 from concord_search.ports import EmbeddingModel, IndexState, Version
+from concord_search.usecases.check_statements import CheckStatus
 from concord_search.usecases.find_similar import SimilarAnswer
 from concord_search.usecases.index_status import Status
+from concord_search.usecases.integrative_search import IntegrativeAnswer, IntegrativeResult
 from concord_search.usecases.parked import ParkedPage
 from concord_search.usecases.reconcile import Agreement
 from concord_search.usecases.search import Result, SearchAnswer
@@ -40,6 +42,13 @@ _ROLES = {
     Version.SERVING: search_pb2.INDEX_VERSION_ROLE_SERVING,
     Version.NEXT: search_pb2.INDEX_VERSION_ROLE_NEXT,
     Version.FORMER: search_pb2.INDEX_VERSION_ROLE_FORMER,
+}
+_CHECKS = {
+    CheckStatus.COMPLETE: search_pb2.STATEMENT_CHECK_STATUS_COMPLETE,
+    CheckStatus.NOTHING: search_pb2.STATEMENT_CHECK_STATUS_NOTHING_TO_CHECK,
+    CheckStatus.DEGRADED: search_pb2.STATEMENT_CHECK_STATUS_DEGRADED,
+    CheckStatus.TIMED_OUT: search_pb2.STATEMENT_CHECK_STATUS_TIMED_OUT,
+    CheckStatus.UNAVAILABLE: search_pb2.STATEMENT_CHECK_STATUS_UNAVAILABLE,
 }
 
 
@@ -70,35 +79,100 @@ def token(space: str, epoch: str, seq: int) -> str:
 
 def result(found: Result) -> search_pb2.SearchResult:
     """One result with its explanation."""
-    breakdown = found.breakdown
     return search_pb2.SearchResult(
         memory=cast(type_pb2.Memory, found.memory.shown),
-        composite_score=breakdown.composite,
+        composite_score=found.breakdown.composite,
         vector_similarity=found.cosine,
         fusion_score=found.fusion,
-        explanation=search_pb2.Explanation(
-            signals=[
-                _signal(part, reason)
-                for part, reason in zip(breakdown.parts, found.reasons, strict=True)
-            ],
-            dropped=[
-                search_pb2.DroppedSignal(signal_name=name, reason=reason)
-                for name, reason in breakdown.dropped
-            ],
-            relevance_reason=found.relevance_reason,
-        ),
+        explanation=_explanation(found, found.relevance_reason),
         confidence=_BANDS[found.band],
-        potential_conflicts=[
-            search_pb2.PotentialConflict(
-                conflict_id=each.id,
-                state=conflict_pb2.ConflictState.ValueType(each.state),
-                conflict_class=conflict_pb2.ConflictClass.ValueType(each.conflict_class),
-                other_id=each.other_id,
-                other_statement=each.other_statement,
+        potential_conflicts=_conflicts(found),
+    )
+
+
+def _explanation(found: Result, reason: str) -> search_pb2.Explanation:
+    breakdown = found.breakdown
+    return search_pb2.Explanation(
+        signals=[
+            _signal(part, said) for part, said in zip(breakdown.parts, found.reasons, strict=True)
+        ],
+        dropped=[
+            search_pb2.DroppedSignal(signal_name=name, reason=said)
+            for name, said in breakdown.dropped
+        ],
+        relevance_reason=reason,
+    )
+
+
+def _conflicts(found: Result) -> list[search_pb2.PotentialConflict]:
+    return [
+        search_pb2.PotentialConflict(
+            conflict_id=each.id,
+            state=conflict_pb2.ConflictState.ValueType(each.state),
+            conflict_class=conflict_pb2.ConflictClass.ValueType(each.conflict_class),
+            other_id=each.other_id,
+            other_statement=each.other_statement,
+        )
+        for each in found.conflicts
+    ]
+
+
+def integrative(found: IntegrativeAnswer, space: str) -> search_pb2.IntegrativeSearchResponse:
+    """What answers a query, weighed by the node's values."""
+    known = found.statements is not None
+    check = found.check
+    return search_pb2.IntegrativeSearchResponse(
+        context_status=(
+            type_pb2.LOOKUP_STATUS_FOUND if known else type_pb2.LOOKUP_STATUS_NOT_FOUND
+        ),
+        constitutive_statements=[
+            search_pb2.ConstitutiveStatement(
+                edge_id=each.edge_id, statement=each.text, memory_ids=each.memory_ids
             )
-            for each in found.conflicts
+            for each in found.statements or ()
+        ],
+        results=[_integrative_result(each) for each in found.results],
+        constitutive_weight=found.weight,
+        check=search_pb2.StatementCheck(
+            status=_CHECKS[check.status],
+            pair_count=check.pairs,
+            judged_pair_count=check.judged,
+            unjudged_pair_count=check.pairs - check.judged,
+        ),
+        index_token=token(space, found.epoch, found.applied_seq),
+        index_incomplete=found.is_incomplete,
+    )
+
+
+def _integrative_result(result: IntegrativeResult) -> search_pb2.IntegrativeResult:
+    found, place = result.found, result.place
+    message = search_pb2.IntegrativeResult(
+        statement=found.memory.state.content,
+        ief_score=place.score,
+        text_relevance=place.text_relevance,
+        constitutive_factor=place.factor,
+        relevance_score=place.recency,
+        composite_score=found.breakdown.composite,
+        vector_similarity=found.cosine,
+        explanation=_explanation(found, result.reason),
+        confidence=_BANDS[found.band],
+        potential_conflicts=_conflicts(found),
+        conflict_flag=bool(result.clashes),
+        clashes=[
+            search_pb2.StatementClash(
+                edge_id=each.statement.edge_id,
+                statement=each.statement.text,
+                conflict_class=conflict_pb2.ConflictClass.ValueType(each.conflict_class),
+                confidence=each.confidence,
+            )
+            for each in result.clashes
         ],
     )
+    if place.is_edge:
+        message.edge.CopyFrom(cast(type_pb2.Edge, found.memory.shown))
+    else:
+        message.memory.CopyFrom(cast(type_pb2.Memory, found.memory.shown))
+    return message
 
 
 def _signal(part: SignalPart, reason: str) -> search_pb2.Signal:

@@ -10,6 +10,7 @@ from concord_search.ports import Version
 from concord_search.servicer import incoming, outgoing
 from concord_search.usecases.find_similar import FindSimilar
 from concord_search.usecases.index_status import IndexStatus
+from concord_search.usecases.integrative_search import IntegrativeSearch
 from concord_search.usecases.parked import ParkedChanges
 from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.reindex import Reindex
@@ -21,8 +22,11 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     """Finding memories, in the caller's space."""
 
-    def __init__(self, search: Search, find_similar: FindSimilar) -> None:
+    def __init__(
+        self, search: Search, integrative: IntegrativeSearch, find_similar: FindSimilar
+    ) -> None:
         self._search = search
+        self._integrative = integrative
         self._find_similar = find_similar
 
     async def Search(
@@ -32,6 +36,14 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
         space = caller().space
         found = await self._search(space, incoming.query(request))
         return outgoing.answer(found, request, space)
+
+    async def IntegrativeSearch(
+        self, request: search_pb2.IntegrativeSearchRequest, context: Context
+    ) -> search_pb2.IntegrativeSearchResponse:
+        """Find what answers a query, weighed by a node's values."""
+        space = caller().space
+        found = await self._integrative(space, incoming.integrative_query(request))
+        return outgoing.integrative(found, space)
 
     async def FindSimilar(
         self, request: search_pb2.FindSimilarRequest, context: Context

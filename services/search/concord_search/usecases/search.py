@@ -94,7 +94,7 @@ class Formula:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranked:
+class Ranked:
     """The ranked rows that may be shown, best first, and their question."""
 
     space: str
@@ -131,18 +131,19 @@ class Search:
         `IndexDiskFull`.
         """
         await wait_until_fresh(self._progress, space, query.demand)
-        question = await self._question(space, query)
-        ranked = await self._ranked(space, query, question)
+        question = await self.question(space, query)
+        ranked = await self.ranked(space, query, question)
         if query.superseded is Superseded.HISTORY:
             results, next_offset = await self._history(ranked)
         else:
             results, next_offset = await self._page(ranked)
         if not results:
             self._progress.demand_following("nothing matches")
-        shown = await self._with_conflicts(space, results, query.as_of)
+        shown = await self.with_conflicts(space, results, query.as_of)
         return self._answer(space, query, question, shown, next_offset)
 
-    async def _question(self, space: str, query: SearchQuery) -> Question:
+    async def question(self, space: str, query: SearchQuery) -> Question:
+        """What a query asks of the index."""
         model = self._index.model(space)
         vector: Vector = await (await self._embedders.of(model)).embed_query(query.text)
         # Never before what the index has seen: graph's record time may run ahead of this clock.
@@ -159,7 +160,8 @@ class Search:
             limit=RANKED,
         )
 
-    async def _ranked(self, space: str, query: SearchQuery, question: Question) -> _Ranked:
+    async def ranked(self, space: str, query: SearchQuery, question: Question) -> Ranked:
+        """The candidates by the composite score."""
         found = await self._index.ask(space, question)
         facts = QueryFacts(
             now=question.scope.now,
@@ -169,9 +171,9 @@ class Search:
         )
         ranking = Ranking(found.candidates, facts, self._formula.weights)
         rows = ranking.order[ranking.composite[ranking.order] >= query.min_score]
-        return _Ranked(space, query, question, ranking, rows.tolist())
+        return Ranked(space, query, question, ranking, rows.tolist())
 
-    async def _page(self, ranked: _Ranked) -> tuple[list[Result], int | None]:
+    async def _page(self, ranked: Ranked) -> tuple[list[Result], int | None]:
         """Hydrates from the offset until the page is full; skips what may not be shown."""
         query, at = ranked.query, ranked.query.offset
         results: list[Result] = []
@@ -184,7 +186,7 @@ class Search:
         return results, at if at < len(ranked.rows) else None
 
     async def _hydrated(
-        self, ranked: _Ranked, rows: Sequence[int], query: SearchQuery
+        self, ranked: Ranked, rows: Sequence[int], query: SearchQuery
     ) -> list[Result]:
         found = ranked.ranking.found
         ids = [self._index.id_of(ranked.space, found.items[row]) for row in rows]
@@ -196,12 +198,13 @@ class Search:
             as_of=ranked.question.scope.as_of,
         )
         return [
-            self._result(ranked, row, memory)
+            self.result(ranked, row, memory)
             for row, memory in zip(rows, memories, strict=True)
-            if memory is not None and _may_be_shown(memory, int(found.seqs[row]), ranked.question)
+            if memory is not None and may_be_shown(memory, int(found.seqs[row]), ranked.question)
         ]
 
-    def _result(self, ranked: _Ranked, row: int, memory: Hydrated) -> Result:
+    def result(self, ranked: Ranked, row: int, memory: Hydrated) -> Result:
+        """A candidate with its explanation."""
         found, question = ranked.ranking.found, ranked.question
         breakdown = ranked.ranking.breakdown(row)
         context = explanation.Context(
@@ -223,23 +226,23 @@ class Search:
             band=stac.band(breakdown, self._formula.thresholds),
         )
 
-    async def _history(self, ranked: _Ranked) -> tuple[list[Result], int | None]:
+    async def _history(self, ranked: Ranked) -> tuple[list[Result], int | None]:
         """The whole chains of the page's matches, by valid time, oldest first."""
         query = ranked.query
         end = query.offset + query.page_size
         members = await self._chains(ranked, query.offset, end)
         if not members:
             return [], end if end < len(ranked.rows) else None
-        whole = await self._ranked(
+        whole = await self.ranked(
             ranked.space,
             SearchQuery(query.text, superseded=query.superseded, as_of=query.as_of),
-            _only(ranked.question, members),
+            only(ranked.question, members),
         )
         results = await self._hydrated(whole, whole.rows, query)
         results.sort(key=lambda each: (each.memory.state.valid_from, each.memory.state.id))
         return results, end if end < len(ranked.rows) else None
 
-    async def _chains(self, ranked: _Ranked, start: int, end: int) -> list[str]:
+    async def _chains(self, ranked: Ranked, start: int, end: int) -> list[str]:
         """The members of the chains of some matches; a chain is its best match's alone."""
         found = ranked.ranking.found
         names = [self._index.id_of(ranked.space, found.items[row]) for row in ranked.rows]
@@ -253,7 +256,7 @@ class Search:
                 members |= dict.fromkeys(sorted(chain))
         return list(members)[:RANKED]
 
-    async def _with_conflicts(
+    async def with_conflicts(
         self, space: str, results: Sequence[Result], as_of: AsOf
     ) -> Sequence[Result]:
         """Adds their open conflicts to those results that have some."""
@@ -349,7 +352,8 @@ def _preference(best: Sequence[Result], limits: Thresholds) -> Preference | None
     return None
 
 
-def _only(question: Question, members: Sequence[str]) -> Question:
+def only(question: Question, members: Sequence[str]) -> Question:
+    """The same question about some items alone, whatever their times and lineage."""
     return Question(
         vector=question.vector,
         text=question.text,
@@ -363,7 +367,7 @@ def _only(question: Question, members: Sequence[str]) -> Question:
     )
 
 
-def _may_be_shown(memory: Hydrated, scored_seq: int, question: Question) -> bool:
+def may_be_shown(memory: Hydrated, scored_seq: int, question: Question) -> bool:
     """Whether graph's state of now may be shown for the state that was scored."""
     if memory.state.seq < scored_seq or memory.state.forgotten:
         return False

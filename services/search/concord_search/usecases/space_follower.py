@@ -58,7 +58,7 @@ RETRIED = 100
 """Parked changes that one round tries; the next round goes on after them."""
 
 _States = Sequence[tuple[Change, Hydrated | None]]
-"""Changes of memories with the states they made; None for a memory that is gone."""
+"""Changes of items with the states they made; None for an item that is gone."""
 
 _NO_STATE = {ChangeKind.REFUSED, ChangeKind.ERASE_CONFIRMED}
 
@@ -180,8 +180,12 @@ class SpaceFollower:
             wait = min(wait * 2, LONGEST_WAIT)
 
     async def _states_after(self, changes: Sequence[Change]) -> _States:
-        """The states that changes of memories made."""
-        ours = [each for each in changes if each.is_memory and each.kind not in _NO_STATE]
+        """The states that changes of memories, and of what is constitutive, made."""
+        ours = [
+            each
+            for each in changes
+            if (each.is_memory or each.is_value) and each.kind not in _NO_STATE
+        ]
         found = await self._context.graph.at(self._space, ours) if ours else ()
         return list(zip(ours, found, strict=True))
 
@@ -208,7 +212,9 @@ class SpaceFollower:
                 if h is not None and h.state.forgotten and change.kind != ChangeKind.TOUCHED
             ],
             erased=sorted({change.item_id for change, h in found if h is None}),
-            to_confirm=sorted({c.item_id for c, _ in found if c.kind == ChangeKind.ERASED}),
+            to_confirm=sorted(
+                {c.item_id for c, _ in found if c.kind == ChangeKind.ERASED and c.is_memory}
+            ),
         )
 
     async def _with_vectors(
@@ -311,9 +317,11 @@ class SpaceFollower:
         """
         self._context.progress.retries += 1
         try:
-            (now,) = await self._context.graph.current(
-                self._space, [parked.item_id], count_as_read=False
-            )
+            graph, ids = self._context.graph, [parked.item_id]
+            (now,) = await graph.current(self._space, ids, count_as_read=False)
+            if now is None:
+                (edge,) = await graph.edges(self._space, ids)
+                now = edge and replace(edge, state=replace(edge.state, seq=parked.seq))
             await self._write(await self._batch_of(parked, now))
         except (GraphUnavailable, IndexCorrupt):
             raise

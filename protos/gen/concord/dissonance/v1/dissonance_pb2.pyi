@@ -426,6 +426,9 @@ class ClassifyPairsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     PAIRS_FIELD_NUMBER: _builtins.int
+    RULES_ONLY_FIELD_NUMBER: _builtins.int
+    rules_only: _builtins.bool
+    """True to ask no model, local or remote: the rules alone judge."""
     @_builtins.property
     def pairs(self) -> _containers.RepeatedCompositeFieldContainer[Global___StatementPair]:
         """The pairs. Relations are as the caller's space declared them."""
@@ -434,10 +437,11 @@ class ClassifyPairsRequest(_message.Message):
         self,
         *,
         pairs: _abc.Iterable[Global___StatementPair] | None = ...,
+        rules_only: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["pairs", b"pairs"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["pairs", b"pairs", "rules_only", b"rules_only"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -138,6 +138,42 @@ authority, else the one that is recent, else the better ranked.
 """
 Global___NextAction: _TypeAlias = NextAction  # noqa: Y015
 
+class _StatementCheckStatus:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _StatementCheckStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_StatementCheckStatus.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    STATEMENT_CHECK_STATUS_UNSPECIFIED: _StatementCheckStatus.ValueType  # 0
+    """Never sent."""
+    STATEMENT_CHECK_STATUS_COMPLETE: _StatementCheckStatus.ValueType  # 1
+    """Every pair was looked at."""
+    STATEMENT_CHECK_STATUS_NOTHING_TO_CHECK: _StatementCheckStatus.ValueType  # 2
+    """There was nothing to compare."""
+    STATEMENT_CHECK_STATUS_DEGRADED: _StatementCheckStatus.ValueType  # 3
+    """A judge that dissonance has did not answer."""
+    STATEMENT_CHECK_STATUS_TIMED_OUT: _StatementCheckStatus.ValueType  # 4
+    """The 150 milliseconds were over: no pair was judged."""
+    STATEMENT_CHECK_STATUS_UNAVAILABLE: _StatementCheckStatus.ValueType  # 5
+    """Dissonance does not answer: no pair was judged."""
+
+class StatementCheckStatus(_StatementCheckStatus, metaclass=_StatementCheckStatusEnumTypeWrapper):
+    """How a check of results against constitutive statements ended."""
+
+STATEMENT_CHECK_STATUS_UNSPECIFIED: StatementCheckStatus.ValueType  # 0
+"""Never sent."""
+STATEMENT_CHECK_STATUS_COMPLETE: StatementCheckStatus.ValueType  # 1
+"""Every pair was looked at."""
+STATEMENT_CHECK_STATUS_NOTHING_TO_CHECK: StatementCheckStatus.ValueType  # 2
+"""There was nothing to compare."""
+STATEMENT_CHECK_STATUS_DEGRADED: StatementCheckStatus.ValueType  # 3
+"""A judge that dissonance has did not answer."""
+STATEMENT_CHECK_STATUS_TIMED_OUT: StatementCheckStatus.ValueType  # 4
+"""The 150 milliseconds were over: no pair was judged."""
+STATEMENT_CHECK_STATUS_UNAVAILABLE: StatementCheckStatus.ValueType  # 5
+"""Dissonance does not answer: no pair was judged."""
+Global___StatementCheckStatus: _TypeAlias = StatementCheckStatus  # noqa: Y015
+
 class _IndexVersionRole:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -657,6 +693,312 @@ class DroppedSignal(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DroppedSignal: _TypeAlias = DroppedSignal  # noqa: Y015
+
+@_typing.final
+class IntegrativeSearchRequest(_message.Message):
+    """A query, and the node from whose values it is asked."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    QUERY_FIELD_NUMBER: _builtins.int
+    CONTEXT_NODE_FIELD_NUMBER: _builtins.int
+    FILTER_FIELD_NUMBER: _builtins.int
+    INCLUDE_SUPERSEDED_FIELD_NUMBER: _builtins.int
+    CONSISTENCY_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    PEEK_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    USE_MODELS_FIELD_NUMBER: _builtins.int
+    query: _builtins.str
+    """The text to search for, 1 to 2,000 characters."""
+    context_node: _builtins.str
+    """The node whose constitutive statements count, by name or id."""
+    include_superseded: _builtins.bool
+    """True to find what is superseded or deprecated, too."""
+    limit: _builtins.int
+    """Most results, 1 to 50; 0 = 10."""
+    peek: _builtins.bool
+    """True to not count the results as read."""
+    session_id: _builtins.str
+    """The session that this search belongs to; empty = none."""
+    use_models: _builtins.bool
+    """True to let the check of the results against the constitutive statements ask language models, as far as
+    dissonance has some. The check ends after 150 milliseconds either way.
+    """
+    @_builtins.property
+    def filter(self) -> Global___SearchFilter:
+        """What may be a result; absent = all. An edge has an edge type, concepts, an importance and times, and
+        nothing else that a filter may demand.
+        """
+
+    @_builtins.property
+    def consistency(self) -> _type_pb2.Consistency:
+        """How fresh the index must be; the call waits for it up to its deadline."""
+
+    @_builtins.property
+    def as_of(self) -> _type_pb2.AsOf:
+        """The instant of the query, absent = now; as in SearchRequest."""
+
+    def __init__(
+        self,
+        *,
+        query: _builtins.str = ...,
+        context_node: _builtins.str = ...,
+        filter: Global___SearchFilter | None = ...,
+        include_superseded: _builtins.bool = ...,
+        consistency: _type_pb2.Consistency | None = ...,
+        limit: _builtins.int = ...,
+        peek: _builtins.bool = ...,
+        as_of: _type_pb2.AsOf | None = ...,
+        session_id: _builtins.str = ...,
+        use_models: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "consistency", b"consistency", "filter", b"filter"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "consistency", b"consistency", "context_node", b"context_node", "filter", b"filter", "include_superseded", b"include_superseded", "limit", b"limit", "peek", b"peek", "query", b"query", "session_id", b"session_id", "use_models", b"use_models"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___IntegrativeSearchRequest: _TypeAlias = IntegrativeSearchRequest  # noqa: Y015
+
+@_typing.final
+class IntegrativeSearchResponse(_message.Message):
+    """What answers a query, weighed by the node's values."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_STATUS_FIELD_NUMBER: _builtins.int
+    CONSTITUTIVE_STATEMENTS_FIELD_NUMBER: _builtins.int
+    RESULTS_FIELD_NUMBER: _builtins.int
+    CONSTITUTIVE_WEIGHT_FIELD_NUMBER: _builtins.int
+    CHECK_FIELD_NUMBER: _builtins.int
+    INDEX_TOKEN_FIELD_NUMBER: _builtins.int
+    INDEX_INCOMPLETE_FIELD_NUMBER: _builtins.int
+    context_status: _type_pb2.LookupStatus.ValueType
+    """Whether the context node exists."""
+    constitutive_weight: _builtins.float
+    """The factor of constitutive results. In [1.5, 5]."""
+    index_token: _builtins.str
+    """Freshness token of the index that answered."""
+    index_incomplete: _builtins.bool
+    """True when the index lacks changes because its disk has no room, so that results may be missing."""
+    @_builtins.property
+    def constitutive_statements(self) -> _containers.RepeatedCompositeFieldContainer[Global___ConstitutiveStatement]:
+        """The constitutive statements at the context node, by text; at most 50."""
+
+    @_builtins.property
+    def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___IntegrativeResult]:
+        """Best ief_score first; at equal scores what is constitutive first."""
+
+    @_builtins.property
+    def check(self) -> Global___StatementCheck:
+        """How the check of the first ten results against the constitutive statements went."""
+
+    def __init__(
+        self,
+        *,
+        context_status: _type_pb2.LookupStatus.ValueType = ...,
+        constitutive_statements: _abc.Iterable[Global___ConstitutiveStatement] | None = ...,
+        results: _abc.Iterable[Global___IntegrativeResult] | None = ...,
+        constitutive_weight: _builtins.float = ...,
+        check: Global___StatementCheck | None = ...,
+        index_token: _builtins.str = ...,
+        index_incomplete: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["check", b"check"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["check", b"check", "constitutive_statements", b"constitutive_statements", "constitutive_weight", b"constitutive_weight", "context_status", b"context_status", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "results", b"results"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___IntegrativeSearchResponse: _TypeAlias = IntegrativeSearchResponse  # noqa: Y015
+
+@_typing.final
+class ConstitutiveStatement(_message.Message):
+    """A statement that defines who the agent is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EDGE_ID_FIELD_NUMBER: _builtins.int
+    STATEMENT_FIELD_NUMBER: _builtins.int
+    MEMORY_IDS_FIELD_NUMBER: _builtins.int
+    edge_id: _builtins.str
+    """The edge that makes it."""
+    statement: _builtins.str
+    """The sentence, e.g. "Ada VALUES Honesty"."""
+    @_builtins.property
+    def memory_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of the memories that state it as a fact, at most 100."""
+
+    def __init__(
+        self,
+        *,
+        edge_id: _builtins.str = ...,
+        statement: _builtins.str = ...,
+        memory_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge_id", b"edge_id", "memory_ids", b"memory_ids", "statement", b"statement"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ConstitutiveStatement: _TypeAlias = ConstitutiveStatement  # noqa: Y015
+
+@_typing.final
+class IntegrativeResult(_message.Message):
+    """A memory or a constitutive edge, with its place in the order."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORY_FIELD_NUMBER: _builtins.int
+    EDGE_FIELD_NUMBER: _builtins.int
+    STATEMENT_FIELD_NUMBER: _builtins.int
+    IEF_SCORE_FIELD_NUMBER: _builtins.int
+    TEXT_RELEVANCE_FIELD_NUMBER: _builtins.int
+    CONSTITUTIVE_FACTOR_FIELD_NUMBER: _builtins.int
+    RELEVANCE_SCORE_FIELD_NUMBER: _builtins.int
+    COMPOSITE_SCORE_FIELD_NUMBER: _builtins.int
+    VECTOR_SIMILARITY_FIELD_NUMBER: _builtins.int
+    EXPLANATION_FIELD_NUMBER: _builtins.int
+    CONFIDENCE_FIELD_NUMBER: _builtins.int
+    POTENTIAL_CONFLICTS_FIELD_NUMBER: _builtins.int
+    CONFLICT_FLAG_FIELD_NUMBER: _builtins.int
+    CLASHES_FIELD_NUMBER: _builtins.int
+    statement: _builtins.str
+    """What it says: a memory's content, an edge as a sentence."""
+    ief_score: _builtins.float
+    """text_relevance * constitutive_factor * relevance_score. In [0, constitutive_weight]."""
+    text_relevance: _builtins.float
+    """Score of the engine's fusion of dense and lexical candidates, scaled to [0, 1]."""
+    constitutive_factor: _builtins.float
+    """The constitutive weight for what is constitutive, else 1."""
+    relevance_score: _builtins.float
+    """exp(-d/S), 1 for constitutive (spec G7), from the access data that the ranking used. In [0, 1]."""
+    composite_score: _builtins.float
+    """The composite score of Search; shown, and no part of the order. In [0, 1]."""
+    vector_similarity: _builtins.float
+    """Raw cosine of query and statement. In [-1, 1]."""
+    confidence: Global___ConfidenceBand.ValueType
+    """How certain it is."""
+    conflict_flag: _builtins.bool
+    """True when it clashes with a constitutive statement, as far as the check came."""
+    @_builtins.property
+    def memory(self) -> _type_pb2.Memory:
+        """A memory, with the access data from before this read."""
+
+    @_builtins.property
+    def edge(self) -> _type_pb2.Edge:
+        """A constitutive edge."""
+
+    @_builtins.property
+    def explanation(self) -> Global___Explanation:
+        """The composite's signals; its relevance_reason names the constitutive statement that the result rests on."""
+
+    @_builtins.property
+    def potential_conflicts(self) -> _containers.RepeatedCompositeFieldContainer[Global___PotentialConflict]:
+        """Its open conflicts, newest first; at most 20."""
+
+    @_builtins.property
+    def clashes(self) -> _containers.RepeatedCompositeFieldContainer[Global___StatementClash]:
+        """With which, and how."""
+
+    def __init__(
+        self,
+        *,
+        memory: _type_pb2.Memory | None = ...,
+        edge: _type_pb2.Edge | None = ...,
+        statement: _builtins.str = ...,
+        ief_score: _builtins.float = ...,
+        text_relevance: _builtins.float = ...,
+        constitutive_factor: _builtins.float = ...,
+        relevance_score: _builtins.float = ...,
+        composite_score: _builtins.float = ...,
+        vector_similarity: _builtins.float = ...,
+        explanation: Global___Explanation | None = ...,
+        confidence: Global___ConfidenceBand.ValueType = ...,
+        potential_conflicts: _abc.Iterable[Global___PotentialConflict] | None = ...,
+        conflict_flag: _builtins.bool = ...,
+        clashes: _abc.Iterable[Global___StatementClash] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "explanation", b"explanation", "item", b"item", "memory", b"memory"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clashes", b"clashes", "composite_score", b"composite_score", "confidence", b"confidence", "conflict_flag", b"conflict_flag", "constitutive_factor", b"constitutive_factor", "edge", b"edge", "explanation", b"explanation", "ief_score", b"ief_score", "item", b"item", "memory", b"memory", "potential_conflicts", b"potential_conflicts", "relevance_score", b"relevance_score", "statement", b"statement", "text_relevance", b"text_relevance", "vector_similarity", b"vector_similarity"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_item: _TypeAlias = _typing.Literal["memory", "edge"]  # noqa: Y015
+    _WhichOneofArgType_item: _TypeAlias = _typing.Literal["item", b"item"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_item) -> _WhichOneofReturnType_item | None: ...
+
+Global___IntegrativeResult: _TypeAlias = IntegrativeResult  # noqa: Y015
+
+@_typing.final
+class StatementClash(_message.Message):
+    """A disagreement of a result and a constitutive statement. Nothing of it is recorded."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EDGE_ID_FIELD_NUMBER: _builtins.int
+    STATEMENT_FIELD_NUMBER: _builtins.int
+    CONFLICT_CLASS_FIELD_NUMBER: _builtins.int
+    CONFIDENCE_FIELD_NUMBER: _builtins.int
+    edge_id: _builtins.str
+    """The edge that makes the constitutive statement."""
+    statement: _builtins.str
+    """Its sentence."""
+    conflict_class: _conflict_pb2.ConflictClass.ValueType
+    """How the two disagree."""
+    confidence: _builtins.float
+    """How sure. In [0, 1]."""
+    def __init__(
+        self,
+        *,
+        edge_id: _builtins.str = ...,
+        statement: _builtins.str = ...,
+        conflict_class: _conflict_pb2.ConflictClass.ValueType = ...,
+        confidence: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "conflict_class", b"conflict_class", "edge_id", b"edge_id", "statement", b"statement"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StatementClash: _TypeAlias = StatementClash  # noqa: Y015
+
+@_typing.final
+class StatementCheck(_message.Message):
+    """How far a check of results against constitutive statements came."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STATUS_FIELD_NUMBER: _builtins.int
+    PAIR_COUNT_FIELD_NUMBER: _builtins.int
+    JUDGED_PAIR_COUNT_FIELD_NUMBER: _builtins.int
+    UNJUDGED_PAIR_COUNT_FIELD_NUMBER: _builtins.int
+    status: Global___StatementCheckStatus.ValueType
+    """How it ended."""
+    pair_count: _builtins.int
+    """Pairs of a result and a statement."""
+    judged_pair_count: _builtins.int
+    """Pairs that a judge decided, also as no conflict."""
+    unjudged_pair_count: _builtins.int
+    """Pairs that no judge decided: every judge abstained, or the time was over."""
+    def __init__(
+        self,
+        *,
+        status: Global___StatementCheckStatus.ValueType = ...,
+        pair_count: _builtins.int = ...,
+        judged_pair_count: _builtins.int = ...,
+        unjudged_pair_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["judged_pair_count", b"judged_pair_count", "pair_count", b"pair_count", "status", b"status", "unjudged_pair_count", b"unjudged_pair_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StatementCheck: _TypeAlias = StatementCheck  # noqa: Y015
 
 @_typing.final
 class FindSimilarRequest(_message.Message):

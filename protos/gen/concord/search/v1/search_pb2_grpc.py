@@ -40,6 +40,11 @@ class SearchServiceStub:
                 request_serializer=concord_dot_search_dot_v1_dot_search__pb2.SearchRequest.SerializeToString,
                 response_deserializer=concord_dot_search_dot_v1_dot_search__pb2.SearchResponse.FromString,
                 _registered_method=True)
+        self.IntegrativeSearch = channel.unary_unary(
+                '/concord.search.v1.SearchService/IntegrativeSearch',
+                request_serializer=concord_dot_search_dot_v1_dot_search__pb2.IntegrativeSearchRequest.SerializeToString,
+                response_deserializer=concord_dot_search_dot_v1_dot_search__pb2.IntegrativeSearchResponse.FromString,
+                _registered_method=True)
         self.FindSimilar = channel.unary_unary(
                 '/concord.search.v1.SearchService/FindSimilar',
                 request_serializer=concord_dot_search_dot_v1_dot_search__pb2.FindSimilarRequest.SerializeToString,
@@ -58,6 +63,16 @@ class SearchServiceServicer:
 
     def Search(self, request, context):
         """Finds the memories that answer a query. The returned page counts as read.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def IntegrativeSearch(self, request, context):
+        """Finds what answers a query, ranked by relevance to its text, by what is constitutive, and by how recently it
+        was read: ief_score = text_relevance * constitutive_factor * relevance_score. The constitutive statements
+        around the context node come first and apart. A result is a memory or a constitutive edge; memories
+        among the results count as read.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -86,6 +101,11 @@ def add_SearchServiceServicer_to_server(servicer, server):
                     servicer.Search,
                     request_deserializer=concord_dot_search_dot_v1_dot_search__pb2.SearchRequest.FromString,
                     response_serializer=concord_dot_search_dot_v1_dot_search__pb2.SearchResponse.SerializeToString,
+            ),
+            'IntegrativeSearch': grpc.unary_unary_rpc_method_handler(
+                    servicer.IntegrativeSearch,
+                    request_deserializer=concord_dot_search_dot_v1_dot_search__pb2.IntegrativeSearchRequest.FromString,
+                    response_serializer=concord_dot_search_dot_v1_dot_search__pb2.IntegrativeSearchResponse.SerializeToString,
             ),
             'FindSimilar': grpc.unary_unary_rpc_method_handler(
                     servicer.FindSimilar,
@@ -126,6 +146,33 @@ class SearchService:
             '/concord.search.v1.SearchService/Search',
             concord_dot_search_dot_v1_dot_search__pb2.SearchRequest.SerializeToString,
             concord_dot_search_dot_v1_dot_search__pb2.SearchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def IntegrativeSearch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.search.v1.SearchService/IntegrativeSearch',
+            concord_dot_search_dot_v1_dot_search__pb2.IntegrativeSearchRequest.SerializeToString,
+            concord_dot_search_dot_v1_dot_search__pb2.IntegrativeSearchResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -35,6 +35,12 @@ class SearchServiceStub:
     def __new__(cls, channel: _aio.Channel) -> SearchServiceAsyncStub: ...
     Search: _grpc.UnaryUnaryMultiCallable[_search_pb2.SearchRequest, _search_pb2.SearchResponse]
     """Finds the memories that answer a query. The returned page counts as read."""
+    IntegrativeSearch: _grpc.UnaryUnaryMultiCallable[_search_pb2.IntegrativeSearchRequest, _search_pb2.IntegrativeSearchResponse]
+    """Finds what answers a query, ranked by relevance to its text, by what is constitutive, and by how recently it
+    was read: ief_score = text_relevance * constitutive_factor * relevance_score. The constitutive statements
+    around the context node come first and apart. A result is a memory or a constitutive edge; memories
+    among the results count as read.
+    """
     FindSimilar: _grpc.UnaryUnaryMultiCallable[_search_pb2.FindSimilarRequest, _search_pb2.FindSimilarResponse]
     """Finds the memories that are nearest in meaning to a memory or a text. Never counts as reading."""
     BatchFindSimilar: _grpc.UnaryUnaryMultiCallable[_search_pb2.BatchFindSimilarRequest, _search_pb2.BatchFindSimilarResponse]
@@ -50,6 +56,12 @@ class SearchServiceAsyncStub(SearchServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     Search: _aio.UnaryUnaryMultiCallable[_search_pb2.SearchRequest, _search_pb2.SearchResponse]  # type: ignore[assignment]
     """Finds the memories that answer a query. The returned page counts as read."""
+    IntegrativeSearch: _aio.UnaryUnaryMultiCallable[_search_pb2.IntegrativeSearchRequest, _search_pb2.IntegrativeSearchResponse]  # type: ignore[assignment]
+    """Finds what answers a query, ranked by relevance to its text, by what is constitutive, and by how recently it
+    was read: ief_score = text_relevance * constitutive_factor * relevance_score. The constitutive statements
+    around the context node come first and apart. A result is a memory or a constitutive edge; memories
+    among the results count as read.
+    """
     FindSimilar: _aio.UnaryUnaryMultiCallable[_search_pb2.FindSimilarRequest, _search_pb2.FindSimilarResponse]  # type: ignore[assignment]
     """Finds the memories that are nearest in meaning to a memory or a text. Never counts as reading."""
     BatchFindSimilar: _aio.UnaryUnaryMultiCallable[_search_pb2.BatchFindSimilarRequest, _search_pb2.BatchFindSimilarResponse]  # type: ignore[assignment]
@@ -68,6 +80,18 @@ class SearchServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_search_pb2.SearchResponse, _abc.Awaitable[_search_pb2.SearchResponse]]:
         """Finds the memories that answer a query. The returned page counts as read."""
+
+    @_abc_1.abstractmethod
+    def IntegrativeSearch(
+        self,
+        request: _search_pb2.IntegrativeSearchRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_search_pb2.IntegrativeSearchResponse, _abc.Awaitable[_search_pb2.IntegrativeSearchResponse]]:
+        """Finds what answers a query, ranked by relevance to its text, by what is constitutive, and by how recently it
+        was read: ief_score = text_relevance * constitutive_factor * relevance_score. The constitutive statements
+        around the context node come first and apart. A result is a memory or a constitutive edge; memories
+        among the results count as read.
+        """
 
     @_abc_1.abstractmethod
     def FindSimilar(

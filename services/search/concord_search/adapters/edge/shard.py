@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import qdrant_edge as qdrant
 
-from concord_search.adapters.qdrant import payload
+from concord_search.adapters.qdrant import formula, payload
 from concord_search.adapters.qdrant.filters import (
     Condition,
     Filter,
@@ -18,8 +18,17 @@ from concord_search.adapters.qdrant.filters import (
     PointId,
     Range,
 )
+from concord_search.adapters.qdrant.formula import Term
 from concord_search.adapters.qdrant.payload import Payload
-from concord_search.adapters.qdrant.shard import DENSE, WORDS, Nearest, Points, Scored, Vectors
+from concord_search.adapters.qdrant.shard import (
+    DENSE,
+    WORDS,
+    Nearest,
+    Points,
+    Scored,
+    Vectors,
+    Weighing,
+)
 from concord_search.domain.errors import IndexCorrupt, IndexLocked
 
 SCROLL_PAGE = 1_000
@@ -84,13 +93,28 @@ class EdgeShard:
             answers = self._engine.query_batch(batch)
         except Exception as error:  # the engine raises nothing narrower
             raise IndexCorrupt(f"the index in {self.path} refused a query") from error
-        return [
-            Scored(
-                cast(list[PointId], [hit.id for hit in answer]),
-                np.array([hit.score for hit in answer], dtype=np.float64),
-            )
-            for answer in answers
-        ]
+        return [_scored(answer) for answer in answers]
+
+    def weigh(self, query: Weighing) -> Scored:
+        """Answers one query by its formula: points with their scores, best first."""
+        absent: dict[str, float] = {}
+        request = qdrant.QueryRequest(
+            limit=query.limit,
+            prefetches=[
+                qdrant.Prefetch(
+                    limit=each.limit,
+                    query=qdrant.Query.Nearest(each.vector, using=each.using),
+                    filter=engine_filter(each.filter),
+                )
+                for each in query.branches
+            ],
+            query=qdrant.Formula(_expression(query.formula, absent), absent),
+        )
+        try:
+            answer = self._engine.query(request)
+        except Exception as error:  # the engine raises nothing narrower
+            raise IndexCorrupt(f"the index in {self.path} refused a query") from error
+        return _scored(answer)
 
     def vectors_of(self, points: Sequence[int]) -> dict[int, Vectors]:
         """Points' vectors by name, as they are written."""
@@ -149,6 +173,40 @@ class EdgeShard:
         self._engine.close()
 
 
+def _scored(answer: Sequence[qdrant.ScoredPoint]) -> Scored:
+    return Scored(
+        cast(list[PointId], [hit.id for hit in answer]),
+        np.array([hit.score for hit in answer], dtype=np.float64),
+    )
+
+
+def _expression(term: Term, absent: dict[str, float]) -> qdrant.Expression:
+    """A formula in the engine's types; notes what a score counts as where a branch found none."""
+    made = qdrant.Expression
+    match term:
+        case formula.Score(branch, default):
+            absent[f"$score[{branch}]"] = default
+            return made.Variable(f"$score[{branch}]")
+        case formula.Field(name):
+            return made.Variable(name)
+        case formula.Is(condition):
+            return made.Condition(_condition(condition))
+        case formula.Sum(terms):
+            return made.Sum([_expression(each, absent) for each in terms])
+        case formula.Product(terms):
+            return made.Mult([_expression(each, absent) for each in terms])
+        case formula.Largest(terms):
+            return made.Max([_expression(each, absent) for each in terms])
+        case formula.Quotient(over, under):
+            return made.Div(_expression(over, absent), _expression(under, absent), None)
+        case formula.Exp(inner):
+            return made.Exp(_expression(inner, absent))
+        case formula.Ln(inner):
+            return made.Ln(_expression(inner, absent))
+        case float():
+            return made.Constant(term)
+
+
 def _written(record: qdrant.Record) -> tuple[PointId, Vectors, Payload]:
     return cast(PointId, record.id), cast(Vectors, record.vector or {}), record.payload or {}
 
@@ -197,7 +255,10 @@ def create(path: Path, dimension: int) -> EdgeShard:
     engine = qdrant.EdgeShard.create(str(path), _config(dimension))
     lookup = qdrant.IntegerIndexParams(lookup=True, range=False)
     in_range = qdrant.IntegerIndexParams(lookup=False, range=True)
-    fields = [(payload.FACETS, lookup), *((name, in_range) for name in payload.RANGES)]
+    fields = [
+        (payload.FACETS, lookup),
+        *((n, in_range) for n in (*payload.RANGES, *payload.WEIGHED)),
+    ]
     for name, schema in fields:
         engine.update(qdrant.UpdateOperation.create_field_index(name, schema))
     return EdgeShard(engine, path)

@@ -12,6 +12,8 @@ from concord.graph.v1 import (
     conflict_pb2_grpc,
     feed_pb2,
     feed_pb2_grpc,
+    graph_pb2,
+    graph_pb2_grpc,
     lineage_pb2,
     lineage_pb2_grpc,
     memory_pb2,
@@ -25,7 +27,15 @@ from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
 from concord_search.adapters.graph_feed import messages
 from concord_search.domain.errors import GraphRefused, GraphUnavailable
 from concord_search.domain.instants import PRESENT, AsOf
-from concord_search.ports import Change, Changes, Hydrated, OpenConflict, SpaceHead, StateDigests
+from concord_search.ports import (
+    Change,
+    Changes,
+    Hydrated,
+    OpenConflict,
+    SpaceHead,
+    StateDigests,
+    Statement,
+)
 
 PRINCIPAL = "search"
 REFS_A_CALL = 64
@@ -39,6 +49,8 @@ DIGESTED_WITHIN = 600.0
 
 REMEMBERED_SPACES = 1_000
 MOST_CONFLICTS = 200
+MOST_STATEMENTS = 50
+MOST_ID_CHARACTERS = 128
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
 _TRANSIENT = frozenset(
     {
@@ -66,6 +78,7 @@ class GraphClient:
         self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
         self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
+        self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
         self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
         self._tokens: OrderedDict[str, RenewedToken] = OrderedDict()
@@ -96,13 +109,65 @@ class GraphClient:
             call.cancel()
 
     async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
-        """The states that changes made, in their order; None for a memory that is gone."""
-        refs = [feed_pb2.RevisionRef(id=each.item_id, seq=each.seq) for each in changes]
+        """The states that changes made, in their order; None for what is gone."""
+        of_memories = [each for each in changes if each.is_memory]
+        refs = [feed_pb2.RevisionRef(id=each.item_id, seq=each.seq) for each in of_memories]
         revisions = await self._revisions(space, refs, PRESENT, count_as_read=False)
-        return [
-            messages.hydrated(revision, change.record_time)
-            for change, revision in zip(changes, revisions, strict=True)
-        ]
+        found = {
+            change.seq: messages.hydrated(revision, change.record_time)
+            for change, revision in zip(of_memories, revisions, strict=True)
+        }
+        for each in changes:
+            if not each.is_memory:
+                then = AsOf(record=each.record_time)
+                found[each.seq] = await self._edge(space, each.item_id, then, each)
+        return [found[each.seq] for each in changes]
+
+    async def edges(
+        self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
+    ) -> Sequence[Hydrated | None]:
+        """Constitutive edges as of an instant, in order, each as a sentence; None for any other."""
+        return [await self._edge(space, each, as_of) for each in ids]
+
+    async def _edge(
+        self, space: str, edge_id: str, as_of: AsOf, change: Change | None = None
+    ) -> Hydrated | None:
+        request = graph_pb2.GetEdgeRequest(id=edge_id, peek=True, as_of=messages.as_of(as_of))
+        reply = await _reply(self._graph.GetEdge(request, metadata=self._reading(space)))
+        if reply.status != type_pb2.LOOKUP_STATUS_FOUND:
+            return None
+        if change is None:
+            return messages.value(reply.edge, 0, messages.micros(reply.edge.modify_time))
+        return messages.value(reply.edge, change.seq, change.record_time)
+
+    async def statements(
+        self, space: str, node: str, as_of: AsOf = PRESENT
+    ) -> Sequence[Statement] | None:
+        """The constitutive statements at a node, by text, at most 50; None for an unknown node."""
+        for end in (type_pb2.EdgeEnd(name=node), type_pb2.EdgeEnd(id=node)):
+            if (found := await self._around(space, end, as_of)) is not None:
+                return found
+        return None
+
+    async def _around(
+        self, space: str, end: type_pb2.EdgeEnd, as_of: AsOf
+    ) -> Sequence[Statement] | None:
+        if len(end.id) > MOST_ID_CHARACTERS:
+            return None
+        request = graph_pb2.QueryNeighborsRequest(
+            start=end,
+            direction=type_pb2.DIRECTION_BOTH,
+            depth=1,
+            filter=graph_pb2.EdgeFilter(edge_types=[type_pb2.EDGE_TYPE_CONSTITUTIVE]),
+            as_of=messages.as_of(as_of),
+            page_size=MOST_STATEMENTS,
+            peek=True,
+        )
+        found = await _reply(self._graph.QueryNeighbors(request, metadata=self._reading(space)))
+        if found.status != type_pb2.LOOKUP_STATUS_FOUND:
+            return None
+        said = (messages.statement(each.edge) for each in found.neighbors)
+        return sorted(said, key=lambda each: (each.text, each.edge_id))
 
     async def digests(self, space: str, through: int) -> StateDigests:
         """The digests of a space's states through a change."""

@@ -1,17 +1,18 @@
 """The contract's memories and changes as search's own words."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from concord.graph.v1 import conflict_pb2, feed_pb2
 from concord.type.v1 import type_pb2
-from concord_concepts import normalise
+from concord_concepts import extract, normalise
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState, Origin, property_of
-from concord_search.ports import Change, Changes, Hydrated, OpenConflict
+from concord_search.ports import Change, Changes, Hydrated, OpenConflict, Statement
 
 _normal_form = lru_cache(maxsize=1 << 14)(normalise)
 
@@ -58,6 +59,7 @@ def _change(change: feed_pb2.Change) -> Change:
         item_id=change.item_id,
         is_memory=change.item_kind == type_pb2.ITEM_KIND_MEMORY,
         kind=change.type,
+        is_value=change.item_kind == type_pb2.ITEM_KIND_EDGE and change.HasField("attestation"),
     )
 
 
@@ -71,7 +73,9 @@ def hydrated(revision: feed_pb2.Revision, record_from: Micros | None = None) -> 
         return None
     began = micros(revision.record_time) if record_from is None else record_from
     memory = revision.memory
-    return Hydrated(state(memory, revision.seq, began), memory, bool(memory.conflict_ids))
+    facts = [(each.subject, each.relation, each.object) for each in memory.facts]
+    fact = facts[0] if len(facts) == 1 else None
+    return Hydrated(state(memory, revision.seq, began), memory, bool(memory.conflict_ids), fact)
 
 
 def conflicts_by_side(
@@ -132,6 +136,43 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
         forgotten=memory.HasField("forget_time"),
         properties=tuple(_plain_ones(memory.properties)),
     )
+
+
+def sentence(edge: type_pb2.Edge) -> str:
+    """What an edge says, e.g. "Ada VALUES Honesty"."""
+    return f"{edge.source.name or edge.source.id} {edge.relation} {_target(edge)}"
+
+
+def statement(edge: type_pb2.Edge) -> Statement:
+    """What a constitutive edge says at its node."""
+    fact = (edge.source.name or edge.source.id, edge.relation, _target(edge))
+    return Statement(edge.id, sentence(edge), fact, tuple(edge.sources))
+
+
+def _target(edge: type_pb2.Edge) -> str:
+    return edge.target.name or edge.target.id
+
+
+def value(edge: type_pb2.Edge, seq: int, record_from: Micros) -> Hydrated | None:
+    """A constitutive edge as a sentence to be found; None for any other edge."""
+    if edge.edge_type != type_pb2.EDGE_TYPE_CONSTITUTIVE or edge.HasField("erase_time"):
+        return None
+    words = sentence(edge).replace("_", " ")
+    said = type_pb2.Memory(
+        id=edge.id,
+        content=words,
+        concepts=extract(words),
+        edge_type=edge.edge_type,
+        importance=edge.importance,
+        create_time=edge.create_time,
+        access=edge.access,
+        supersession=edge.supersession,
+        properties=edge.properties,
+    )
+    if edge.HasField("valid_until"):
+        said.valid_until.CopyFrom(edge.valid_until)
+    found = replace(state(said, seq, record_from), is_edge=True)
+    return Hydrated(found, edge, bool(edge.conflict_ids), statement(edge).fact)
 
 
 def _plain_ones(properties: Struct) -> Iterator[str]:

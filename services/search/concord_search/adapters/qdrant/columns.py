@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from concord_search.adapters.qdrant import payload
 from concord_search.domain.candidates import Ints
 
-_PAYLOAD = ("seq", "ac", "la", "created", "d", "p", "imp", "head", "text")
+_PAYLOAD = ("seq", "ac", "la", "created", "d", "p", "imp", "head", "text", "edge")
 _KEPT = ("closed", "current", "first concept", "concepts")
 _FIRST_ROWS = 1024
 
@@ -45,7 +45,7 @@ class Columns:
         made.items = arrays["items"].tobytes().rstrip(b"\0").decode("ascii").split("\n")[:-1]
         order = np.argsort(made["seq"], kind="stable")  # of equals the later row is the newest
         made._newest = {item: row for row in order.tolist() if (item := made.items[row])}
-        made.open_items = int(np.count_nonzero(made["current"]))
+        made.open_items = int(np.count_nonzero(made["current"] > made["edge"]))
         return made
 
     def arrays(self) -> dict[str, Ints]:
@@ -73,7 +73,7 @@ class Columns:
         self._make_room(row)
         self.items[row] = str(values["item"])
         for name in _PAYLOAD:
-            self[name][row] = values[name]
+            self[name][row] = values.get(name, 0)
         self._put_concepts(row, payload.concepts_of(values))
         self._put_closed(row, int(values.get("till", 0)))
 
@@ -88,18 +88,19 @@ class Columns:
 
     def _put_closed(self, row: int, till: int) -> None:
         item = self.items[row]
-        before = self._is_open(item)
+        before = self._counts(item)
         self["closed"][row] = till
         newest = self._newest.get(item, row)
         if self["seq"][row] >= self["seq"][newest]:
             self["current"][newest] = 0
             self._newest[item] = newest = row
         self["current"][newest] = not self["closed"][newest]
-        self.open_items += self._is_open(item) - before
+        self.open_items += self._counts(item) - before
 
-    def _is_open(self, item: str) -> bool:
+    def _counts(self, item: str) -> bool:
+        """Whether an item counts among `open_items`: memories that no change has closed."""
         newest = self._newest.get(item)
-        return newest is not None and not self["closed"][newest]
+        return newest is not None and not (self["closed"][newest] or self["edge"][newest])
 
     def _make_room(self, row: int) -> None:
         while row >= len(self["seq"]):
@@ -157,7 +158,7 @@ class Columns:
     def drop(self, item: str) -> list[int]:
         """Forgets every row of an item; returns them. Costs a pass over all rows."""
         rows = [row for row, name in enumerate(self.items) if name == item]
-        self.open_items -= self._is_open(item)
+        self.open_items -= self._counts(item)
         self._newest.pop(item, None)
         for row in rows:
             self._wipe(row)

@@ -58,6 +58,8 @@ def of_scope(scope: Scope, key: SpaceKey) -> Filter:
     wanted = _Conditions(key)
     for condition in _hidden(scope):
         wanted.must_not.append(condition)
+    if not scope.edges:
+        wanted.must_not.append(Range("edge", gte=1))
     wanted.demand(scope.filter)
     return wanted.filter()
 

@@ -35,9 +35,10 @@ from concord_search.ports import (
     Near,
     Question,
     Vector,
+    Weighed,
 )
 
-LAYOUT = 5
+LAYOUT = 6
 """Number of the on-disk layout; a part of another layout is dropped and followed anew."""
 
 QUERIES_AT_ONCE = 16
@@ -210,6 +211,19 @@ class QdrantIndex(Generic[S]):
             if self._parts.get(space) is part:
                 raise
             return await self.ask(space, question)  # the part was replaced meanwhile
+
+    async def weigh(self, space: str, question: Question, weight: float) -> Sequence[Weighed]:
+        """The candidates by the integrative formula, best first; none without a part."""
+        part = self._parts.get(space)
+        if part is None:
+            return ()
+        _demand_same(part.model, question.model)
+        try:
+            return await self._readers.run(part.weigh, question, weight)
+        except IndexCorrupt:
+            if self._parts.get(space) is part:
+                raise
+            return await self.weigh(space, question, weight)  # replaced meanwhile
 
     async def near(
         self,

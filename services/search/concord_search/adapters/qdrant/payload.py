@@ -12,6 +12,8 @@ for them costs next to nothing:
     since   from when it was known, unless it is its memory's first state, known since `created`
     stated  its stated end, which stays when `gone` says that it was closed
 
+A constitutive edge, which is searched for as a sentence, has `edge`; nothing else has.
+
 So a state is one that was known at r when `created` and `since` are not after r and `closed` is.
 """
 
@@ -27,9 +29,11 @@ Payload = dict[str, Any]  # the engine's own type: JSON
 FACETS = "f"
 RANGES = (
     *("sup", "gone", "ended", "opens", "created", "from", "until", "closed"),
-    *("since", "stated"),
+    *("since", "stated", "edge"),
 )
-"""The fields that hold instants and are indexed for ranges."""
+"""The fields that hold instants, and `edge`, and are indexed for ranges."""
+WEIGHED = ("ac", "la")
+"""The fields that a formula of the engine reads; it wants them indexed for ranges, too."""
 
 
 def of_state(state: MemoryState, key: SpaceKey) -> Payload:
@@ -72,6 +76,8 @@ def _sparse(state: MemoryState) -> Payload:
         found["opens"] = state.valid_from
     if state.record_from > state.created:
         found["since"] = state.record_from
+    if state.is_edge:
+        found["edge"] = 1
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from concord_search.adapters.qdrant.filters import Filter, PointId
+from concord_search.adapters.qdrant.formula import Term
 from concord_search.adapters.qdrant.payload import Payload
 from concord_search.domain.candidates import Floats
 
@@ -32,6 +33,15 @@ class Nearest:
     limit: int
     filter: Filter
     least: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """A query whose branches find points that the engine then scores by a formula."""
+
+    branches: Sequence[Nearest]
+    formula: Term
+    limit: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +88,10 @@ class Shard(Protocol):
 
     def query(self, queries: Sequence[Nearest]) -> list[Scored]:
         """Answers queries as one batch."""
+        ...
+
+    def weigh(self, query: Weighing) -> Scored:
+        """Answers one query by its formula, in single precision."""
         ...
 
     def vectors_of(self, points: Sequence[int]) -> dict[int, Vectors]:

@@ -22,12 +22,22 @@ from concord_search.adapters.qdrant.shard import (
     Vectors,
     Words,
 )
+from concord_search.adapters.qdrant.weigh import WeighedQuery
 from concord_search.domain.digests import State
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
 from concord_search.domain.memory import Ending, MemoryState, Parked
-from concord_search.ports import Batch, EmbeddingModel, Found, IndexState, Near, Question, Vector
+from concord_search.ports import (
+    Batch,
+    EmbeddingModel,
+    Found,
+    IndexState,
+    Near,
+    Question,
+    Vector,
+    Weighed,
+)
 
 WATERMARK = UUID(int=0)
 """The point that holds how far the shard has followed; the only one that is no row."""
@@ -254,11 +264,11 @@ class SpaceIndex(Generic[S]):
     # Comparing with graph (S10)
 
     def held(self) -> Sequence[State]:
-        """Every state that the shard holds, whatever the columns say."""
+        """Every state of a memory that the shard holds, whatever the columns say."""
         return [
             (self._key.id_of(values["item"]), int(values["seq"]))
             for point, values in self._shard.scroll()
-            if isinstance(point, int)
+            if isinstance(point, int) and "edge" not in values
         ]
 
     def drop(self, ids: Collection[str]) -> None:
@@ -319,6 +329,11 @@ class SpaceIndex(Generic[S]):
         """The candidates for a question."""
         query = CandidateQuery(self._shard, self._key, self._columns, self._lock, self._words)
         return query.run(question)
+
+    def weigh(self, question: Question, weight: float) -> list[Weighed]:
+        """The candidates for a question by the integrative formula, best first."""
+        query = WeighedQuery(self._shard, self._key, self._columns, self._lock, self._words)
+        return query.run(question, weight)
 
     def near(self, vector: Vector, scope: Scope, limit: int, least: float) -> list[Near]:
         """Memories by cosine, descending."""

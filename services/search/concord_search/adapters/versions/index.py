@@ -23,6 +23,7 @@ from concord_search.ports import (
     Question,
     Vector,
     Version,
+    Weighed,
 )
 
 MARK = "\n"
@@ -146,6 +147,11 @@ class PartVersions:
     async def ask(self, space: str, question: Question) -> Found:
         """The candidates for a question; none for a space without a part."""
         return await self._parts.ask(self._answering(space, question.model), question)
+
+    async def weigh(self, space: str, question: Question, weight: float) -> Sequence[Weighed]:
+        """The candidates by the integrative formula, best first; none without a part."""
+        name = self._answering(space, question.model)
+        return await self._parts.weigh(name, question, weight)
 
     async def near(
         self,

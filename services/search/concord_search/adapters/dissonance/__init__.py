@@ -1,0 +1,1 @@
+"""Dissonance, over its contract."""

@@ -1,0 +1,63 @@
+"""The judges port over dissonance: its ClassifyPairs, a leaf that asks search nothing."""
+
+from collections.abc import Sequence
+
+import grpc
+from concord.dissonance.v1 import dissonance_pb2 as pb
+from concord.dissonance.v1 import dissonance_pb2_grpc
+from concord.type.v1 import type_pb2
+from concord_chassis.channel import connect
+from concord_chassis.failure import from_rpc_error
+from concord_chassis.identity import Caller, TokenIssuer
+
+from concord_search.domain.errors import JudgesUnavailable
+from concord_search.ports import Compared, Verdict, Verdicts
+
+PRINCIPAL = "search"
+CAP = 1.0
+"""Seconds for one call, whatever is asked for."""
+
+
+class JudgesClient:
+    """Dissonance behind an address, asked under search's own tokens."""
+
+    def __init__(self, address: str, issuer: TokenIssuer) -> None:
+        self._issuer = issuer
+        self._channel = connect(address, token=None, cap=CAP)
+        self._dissonance = dissonance_pb2_grpc.DissonanceServiceStub(self._channel)
+
+    async def verdicts(
+        self, space: str, pairs: Sequence[Compared], seconds: float, *, use_models: bool
+    ) -> Verdicts:
+        """Judges pairs. Raises `JudgesUnavailable`, or `TimeoutError` after so many seconds."""
+        request = pb.ClassifyPairsRequest(pairs=map(_pair, pairs), rules_only=not use_models)
+        who = Caller(space, PRINCIPAL, frozenset({"dissonance:read"}), "SYSTEM")
+        token = ("authorization", f"Bearer {self._issuer.mint(who)}")
+        try:
+            call = self._dissonance.ClassifyPairs(request, metadata=(token,), timeout=seconds)
+            reply = await call
+        except grpc.aio.AioRpcError as error:
+            failure = from_rpc_error(error)
+            if failure.code is grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise TimeoutError from error
+            raise JudgesUnavailable(failure.code.name) from error
+        return Verdicts(
+            [Verdict(v.conflict_class, v.confidence, bool(v.judge)) for v in reply.verdicts],
+            is_degraded=reply.status == pb.CHECK_STATUS_DEGRADED,
+        )
+
+    async def close(self) -> None:
+        """Closes the connection."""
+        await self._channel.close()
+
+
+def _pair(compared: Compared) -> pb.StatementPair:
+    subject, relation, target = compared.statement.fact
+    fact = type_pb2.Fact(subject=subject, relation=relation, object=target)
+    said = pb.Statement(text=compared.text, speaker=compared.speaker)
+    if compared.fact is not None:
+        subject, relation, target = compared.fact
+        said.fact.CopyFrom(type_pb2.Fact(subject=subject, relation=relation, object=target))
+    return pb.StatementPair(
+        first=said, second=pb.Statement(text=compared.statement.text, fact=fact)
+    )

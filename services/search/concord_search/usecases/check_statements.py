@@ -1,0 +1,97 @@
+"""Compares the best results with constitutive statements, within a time budget (spec S6)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from concord_search.domain.errors import JudgesUnavailable
+from concord_search.ports import Compared, Hydrated, Judges, Statement, Verdict
+
+CHECKED_RESULTS = 10
+CHECKED_STATEMENTS = 25
+"""Together at most as many pairs as one call takes."""
+
+BUDGET = 0.15
+"""Seconds: what is not judged by then is said to be unjudged."""
+
+
+class CheckStatus(Enum):
+    """How a check ended."""
+
+    COMPLETE = "complete"
+    NOTHING = "nothing to check"
+    DEGRADED = "degraded"
+    TIMED_OUT = "timed out"
+    UNAVAILABLE = "unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """How far a check came, in pairs of a result and a statement."""
+
+    status: CheckStatus
+    pairs: int = 0
+    judged: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """A statement that a result disagrees with, the contract's class, and how sure."""
+
+    statement: Statement
+    conflict_class: int
+    confidence: float
+
+
+class CheckStatements:
+    """The use case. `judges` is None where search knows no dissonance."""
+
+    def __init__(self, judges: Judges | None) -> None:
+        self._judges = judges
+
+    async def __call__(
+        self,
+        space: str,
+        results: Sequence[Hydrated],
+        statements: Sequence[Statement],
+        use_models: bool,
+    ) -> tuple[list[list[Clash]], Check]:
+        """The clashes of each result, and how far the check came."""
+        clashes: list[list[Clash]] = [[] for _ in results]
+        pairs = [
+            (at, _compared(result, each))
+            for at, result in enumerate(results[:CHECKED_RESULTS])
+            for each in statements[:CHECKED_STATEMENTS]
+            if result.state.id not in (each.edge_id, *each.memory_ids)
+        ]
+        if not pairs:
+            return clashes, Check(CheckStatus.NOTHING)
+        status, verdicts = await self._judged(space, [pair for _, pair in pairs], use_models)
+        for (at, pair), verdict in zip(pairs, verdicts, strict=False):
+            if verdict.conflict_class:
+                clash = Clash(pair.statement, verdict.conflict_class, verdict.confidence)
+                clashes[at].append(clash)
+        return clashes, Check(status, len(pairs), sum(each.judged for each in verdicts))
+
+    async def _judged(
+        self,
+        space: str,
+        pairs: Sequence[Compared],
+        use_models: bool,
+    ) -> tuple[CheckStatus, Sequence[Verdict]]:
+        if self._judges is None:
+            return CheckStatus.UNAVAILABLE, ()
+        try:
+            said = await self._judges.verdicts(space, pairs, BUDGET, use_models=use_models)
+        except TimeoutError:
+            return CheckStatus.TIMED_OUT, ()
+        except JudgesUnavailable:
+            return CheckStatus.UNAVAILABLE, ()
+        status = CheckStatus.DEGRADED if said.is_degraded else CheckStatus.COMPLETE
+        return status, said.verdicts
+
+
+def _compared(result: Hydrated, statement: Statement) -> Compared:
+    speakers = {origin.speaker for origin in result.state.origins}
+    speaker = speakers.pop() if len(speakers) == 1 else ""
+    return Compared(result.state.content, result.fact, speaker, statement)

@@ -1,0 +1,218 @@
+"""Finds what answers a query, weighed by the values of a node (spec S6)."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from concord_concepts import extract
+
+from concord_search.domain.filters import MemoryFilter, Superseded, admits
+from concord_search.domain.instants import PRESENT, AsOf
+from concord_search.domain.memory import MemoryState
+from concord_search.ports import Graph, Hydrated, Index, Question, Statement, Weighed
+from concord_search.usecases.check_statements import Check, CheckStatements, Clash
+from concord_search.usecases.progress import Demand, Progress
+from concord_search.usecases.search import (
+    Result,
+    Search,
+    SearchQuery,
+    may_be_shown,
+    only,
+    wait_until_fresh,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IntegrativeQuery:
+    """A query, and the node, by name or id, whose constitutive statements count."""
+
+    text: str
+    node: str
+    filter: MemoryFilter = field(default_factory=MemoryFilter)
+    include_superseded: bool = False
+    demand: Demand | None = None
+    limit: int = 10
+    peek: bool = False
+    session_id: str = ""
+    as_of: AsOf = PRESENT
+    use_models: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IntegrativeResult:
+    """A result, its place, and the statements that it clashes with.
+
+    `reason` names the constitutive statement that it rests on.
+    """
+
+    found: Result
+    place: Weighed
+    reason: str
+    clashes: Sequence[Clash] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IntegrativeAnswer:
+    """The node's statements (None: no such node), the results, and how their check went."""
+
+    statements: Sequence[Statement] | None
+    results: Sequence[IntegrativeResult]
+    weight: float
+    check: Check
+    epoch: str
+    applied_seq: int
+    is_incomplete: bool
+
+
+class IntegrativeSearch:
+    """The integrative search use case. `weight` is the factor of what is constitutive."""
+
+    def __init__(
+        self,
+        *,
+        search: Search,
+        index: Index,
+        graph: Graph,
+        progress: Progress,
+        check: CheckStatements,
+        weight: float,
+    ) -> None:
+        self._search = search
+        self._index = index
+        self._graph = graph
+        self._progress = progress
+        self._check = check
+        self._weight = weight
+
+    async def __call__(self, space: str, query: IntegrativeQuery) -> IntegrativeAnswer:
+        """Answers a query in a space.
+
+        Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`,
+        `IndexDiskFull`.
+        """
+        await wait_until_fresh(self._progress, space, query.demand)
+        asked, question = await self._question(space, query)
+        statements, weighed = await asyncio.gather(
+            self._graph.statements(space, query.node, query.as_of),
+            self._index.weigh(space, question, self._weight),
+        )
+        shown = await self._shown(space, query, question, weighed)
+        if not shown:
+            self._progress.demand_following("anything matches")
+        explained = await self._explained(space, asked, question, shown)
+        clashes, check = await self._check(
+            space, [each.memory for each in explained], statements or (), query.use_models
+        )
+        results = [
+            IntegrativeResult(found, place, _reason(place, found, statements or ()), clashing)
+            for found, (place, _), clashing in zip(explained, shown, clashes, strict=True)
+        ]
+        followed = self._progress.of(space)
+        return IntegrativeAnswer(
+            statements=statements,
+            results=results,
+            weight=self._weight,
+            check=check,
+            epoch=followed.epoch,
+            applied_seq=followed.applied_seq,
+            is_incomplete=bool(self._progress.disk_full),
+        )
+
+    async def _question(self, space: str, query: IntegrativeQuery) -> tuple[SearchQuery, Question]:
+        asked = SearchQuery(
+            query.text,
+            filter=query.filter,
+            superseded=Superseded.INCLUDE if query.include_superseded else Superseded.EXCLUDE,
+            as_of=query.as_of,
+        )
+        question = await self._search.question(space, asked)
+        return asked, replace(question, scope=replace(question.scope, edges=True))
+
+    async def _shown(
+        self, space: str, query: IntegrativeQuery, question: Question, weighed: Sequence[Weighed]
+    ) -> list[tuple[Weighed, Hydrated]]:
+        """Hydrates from the best on until there are enough; skips what may not be shown."""
+        found: list[tuple[Weighed, Hydrated]] = []
+        at = 0
+        while len(found) < query.limit and at < len(weighed):
+            some = weighed[at : at + query.limit - len(found)]
+            at += len(some)
+            ids = [self._index.id_of(space, each.item) for each in some]
+            hydrated = await self._hydrated(
+                space, query, question, dict(zip(ids, some, strict=True))
+            )
+            found += [
+                (each, hydrated[i]) for i, each in zip(ids, some, strict=True) if i in hydrated
+            ]
+        return found
+
+    async def _hydrated(
+        self, space: str, query: IntegrativeQuery, question: Question, places: dict[str, Weighed]
+    ) -> dict[str, Hydrated]:
+        edge_ids = [item_id for item_id, place in places.items() if place.is_edge]
+        memory_ids = [item_id for item_id, place in places.items() if not place.is_edge]
+        memories, edges = await asyncio.gather(
+            self._graph.current(
+                space,
+                memory_ids,
+                count_as_read=not query.peek,
+                session_id=query.session_id,
+                as_of=query.as_of,
+            ),
+            self._graph.edges(space, edge_ids, query.as_of),
+        )
+        found = {
+            item_id: memory
+            for item_id, memory in zip(memory_ids, memories, strict=True)
+            if memory is not None and may_be_shown(memory, places[item_id].seq, question)
+        }
+        return found | {
+            item_id: edge
+            for item_id, edge in zip(edge_ids, edges, strict=True)
+            if edge is not None and admits(question.scope, edge.state)
+        }
+
+    async def _explained(
+        self,
+        space: str,
+        asked: SearchQuery,
+        question: Question,
+        shown: Sequence[tuple[Weighed, Hydrated]],
+    ) -> Sequence[Result]:
+        """What is shown with its composite, signal by signal, in the given order."""
+        if not shown:
+            return ()
+        ids = [item.state.id for _, item in shown]
+        ranked = await self._search.ranked(space, asked, only(question, ids))
+        rows = {name: row for row, name in enumerate(ranked.ranking.found.items)}
+        results = [
+            self._search.result(ranked, rows[place.item], item)
+            for place, item in shown
+            if place.item in rows
+        ]
+        return await self._search.with_conflicts(space, results, asked.as_of)
+
+
+def _reason(place: Weighed, found: Result, statements: Sequence[Statement]) -> str:
+    """One sentence: the factors, and the constitutive statement that the result rests on."""
+    factors = (
+        f"Text relevance {place.text_relevance:.2f}, constitutive weight {place.factor:.2f},"
+        f" recency {place.recency:.2f}"
+    )
+    state = found.memory.state
+    if place.factor > 1.0:
+        return f'{factors}: it is constitutive itself: "{state.content[:200]}".'
+    basis = _basis(state, statements)
+    if basis is None:
+        return f"{factors}; it rests on no constitutive statement of the node."
+    return f'{factors}; it rests on "{basis.text}".'
+
+
+def _basis(state: MemoryState, statements: Sequence[Statement]) -> Statement | None:
+    """The statement that a memory states, else the one with which it shares most concepts."""
+    concepts = set(state.concepts)
+    shared = [(len(concepts.intersection(extract(each.text))), each) for each in statements]
+    stating = [each for each in statements if state.id in each.memory_ids]
+    best = max((count for count, _ in shared), default=0)
+    near = [each for count, each in shared if count == best > 0]
+    return next(iter([*stating, *near]), None)
