@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
 
 import grpc
 from concord.dissonance.v1 import dissonance_pb2 as pb
@@ -91,11 +92,15 @@ class Space:
 
     async def add(self, content: str, **fields: object) -> type_pb2.Memory:
         """Add a memory."""
+        return (await self.added(content, **fields)).memory
+
+    async def added(self, content: str, **fields: object) -> memory_pb2.AddMemoryResponse:
+        """Add a memory; the whole reply."""
         memory = type_pb2.Memory(content=content, **fields)  # type: ignore[arg-type]
         request = memory_pb2.AddMemoryRequest(request_id=request_id(), memory=memory)
         reply = await self.memories.AddMemory(request)
         self.token = reply.token
-        return reply.memory
+        return reply
 
     async def update(self, memory: type_pb2.Memory, content: str) -> None:
         """Change what a memory says."""
@@ -179,6 +184,7 @@ class Dissonant:
 
     world: World
     served: Serving
+    search: Serving | None = None
 
     def space(self, name: str = "one", principal: str = "agent", kind: str = "AGENT") -> Space:
         """Return a space as a principal of it sees it."""
@@ -196,20 +202,28 @@ class Dissonant:
 
 @asynccontextmanager
 async def dissonant(
-    world: World, *, with_search: bool = True, follow: bool = True, **settings: object
+    world: World,
+    *,
+    with_search: bool = True,
+    follow: bool = True,
+    judges: bool = True,
+    **settings: object,
 ) -> AsyncIterator[Dissonant]:
     """Run dissonance, with search unless it is to be dead, until the block ends.
 
-    `settings`: those of dissonance, instead of its own.
+    `settings`: those of dissonance, instead of its own. `judges`: search finds dissonance.
     """
     async with AsyncExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory(prefix="concord-"))
+        place, search = f"unix:{folder}/dissonance", None
         addresses: Mapping[str, str] = {
             "graph_address": world.graph.address,
             "search_address": f"unix:{world.folder / 'nobody.sock'}",
             "governance_address": world.governance.address,
         }
         if with_search:
-            addresses = {**addresses, "search_address": await _search(stack, world)}
+            search = await _search(stack, world, place if judges else f"{place}-elsewhere")
+            addresses = {**addresses, "search_address": search.address}
         app = build_dissonance(
             Addresses.model_validate({**addresses, **settings}),
             world.dissonance_issuer,
@@ -220,25 +234,34 @@ async def dissonant(
             await app.start()
         stack.push_async_callback(app.close)
         served = await stack.enter_async_context(
-            serving(app.registrations, translate=app.translate, issuer=world.graph.issuer)
+            serving(
+                app.registrations,
+                translate=app.translate,
+                issuer=world.graph.issuer,
+                address=place,
+            )
         )
-        yield Dissonant(world, served)
+        yield Dissonant(world, served, search)
 
 
-async def _search(stack: AsyncExitStack, world: World) -> str:
-    config = IndexConfig(graph_address=world.graph.address, index_path=world.folder / "index")
+async def _search(stack: AsyncExitStack, world: World, judges: str) -> Serving:
+    config = IndexConfig(
+        graph_address=world.graph.address,
+        index_path=world.folder / "index",
+        dissonance_address=judges,
+    )
     app = build_search(
         config, world.graph.issuer, clock=world.clock, embedder=WordEmbedder(), log=QUIET
     )
     await app.start()
     stack.push_async_callback(app.close)
     issuers = (world.graph.issuer, world.dissonance_issuer)
-    served = await stack.enter_async_context(
+    return await stack.enter_async_context(
         serving(
             app.registrations,
             translate=app.translate,
             ready=app.ready,
             verifier=TokenVerifier({each.name: each.public_key for each in issuers}),
+            issuer=world.graph.issuer,
         )
     )
-    return served.address

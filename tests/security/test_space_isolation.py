@@ -22,7 +22,7 @@ from concord.graph.v1 import (
     space_pb2,
     working_memory_pb2,
 )
-from concord.search.v1 import search_pb2
+from concord.search.v1 import health_pb2, search_pb2
 from concord.type.v1 import type_pb2
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS, carries_request_id, permission
@@ -114,6 +114,7 @@ def more_reads(home: Home) -> dict[str, list[Message]]:
                 query="Ada likes what", context_node="Ada", include_superseded=True, limit=50
             )
         ],
+        "AssessHealth": [health_pb2.AssessHealthRequest(statuses=[1, 2, 3, 4], kinds=range(1, 8))],
         "FindSimilar": [
             search_pb2.FindSimilarRequest(text="Ada likes", include_superseded=True, limit=100)
         ],

@@ -21,6 +21,7 @@ from concord.graph.v1.relation_pb2_grpc import RelationServiceStub
 from concord.graph.v1.session_pb2_grpc import SessionServiceStub
 from concord.graph.v1.space_pb2_grpc import SpaceServiceStub
 from concord.graph.v1.working_memory_pb2_grpc import WorkingMemoryServiceStub
+from concord.search.v1.health_pb2_grpc import MemoryHealthServiceStub
 from concord.search.v1.search_pb2_grpc import IndexServiceStub, SearchServiceStub
 from google.protobuf.message import Message
 from grpc_health.v1.health_pb2_grpc import HealthStub
@@ -47,6 +48,7 @@ if TYPE_CHECKING:  # these names exist for type checkers only
     from concord.graph.v1.session_pb2_grpc import SessionServiceAsyncStub
     from concord.graph.v1.space_pb2_grpc import SpaceServiceAsyncStub
     from concord.graph.v1.working_memory_pb2_grpc import WorkingMemoryServiceAsyncStub
+    from concord.search.v1.health_pb2_grpc import MemoryHealthServiceAsyncStub
     from concord.search.v1.search_pb2_grpc import IndexServiceAsyncStub, SearchServiceAsyncStub
 
 R = TypeVar("R", bound=Message)
@@ -131,6 +133,8 @@ class Client:
         """`concord.search.v1.SearchService`: finding memories, and saying why."""
         self.index = IndexServiceStub(channel)
         """`concord.search.v1.IndexService`: the state of the derived index."""
+        self.memory_health = MemoryHealthServiceStub(channel)
+        """`concord.search.v1.MemoryHealthService`: what is at risk, stale or alone."""
         self.health = HealthStub(channel)
         """`grpc.health.v1.Health`: whether the services serve."""
 
@@ -198,6 +202,8 @@ class AsyncClient:
         """`concord.search.v1.SearchService`: finding memories, and saying why."""
         self.index: IndexServiceAsyncStub = IndexServiceStub(channel)
         """`concord.search.v1.IndexService`: the state of the derived index."""
+        self.memory_health: MemoryHealthServiceAsyncStub = MemoryHealthServiceStub(channel)
+        """`concord.search.v1.MemoryHealthService`: what is at risk, stale or alone."""
         self.health = HealthStub(channel)
         """`grpc.health.v1.Health`: whether the services serve."""
 

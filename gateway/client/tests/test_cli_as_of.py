@@ -144,6 +144,7 @@ READS = {
     "list": {"ListMemories", "ListNodes", "ListEdges"},
     "search": {"Search"},
     "integrative": {"IntegrativeSearch"},
+    "health": {"AssessHealth"},
     "neighbors": {"QueryNeighbors"},
     "path": {"FindPath"},
     "lineage": {"GetLineage", "ListConflicts"},

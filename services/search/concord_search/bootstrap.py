@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from concord.search.v1 import search_pb2, search_pb2_grpc
+from concord.search.v1 import health_pb2, health_pb2_grpc, search_pb2, search_pb2_grpc
 from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
@@ -20,8 +20,10 @@ from concord_search.config import IndexConfig
 from concord_search.domain.errors import IndexDiskFull
 from concord_search.domain.instants import Micros
 from concord_search.ports import Clock, Embedder, VersionedIndex
+from concord_search.servicer.health import MemoryHealthServicer
 from concord_search.servicer.search import IndexServicer, SearchServicer
 from concord_search.servicer.translate import translate
+from concord_search.usecases.assess_health import AssessHealth
 from concord_search.usecases.check_statements import CheckStatements
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.find_similar import FindSimilar
@@ -109,6 +111,11 @@ class SearchApp:
                     self._reindex,
                     ParkedChanges(self._follow.context),
                 ),
+            ),
+            Registration(
+                health_pb2.DESCRIPTOR.services_by_name["MemoryHealthService"],
+                health_pb2_grpc.add_MemoryHealthServiceServicer_to_server,
+                MemoryHealthServicer(AssessHealth(graph)),
             ),
         )
 

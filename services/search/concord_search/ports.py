@@ -400,6 +400,17 @@ class OpenConflict:
     other_statement: str
 
 
+@dataclass(frozen=True, slots=True)
+class Assessed:
+    """A memory's health as graph says it; `status` is the contract's number, `health` the message
+    to show."""
+
+    id: str
+    statement: str
+    status: int
+    health: object
+
+
 class Graph(Protocol):
     """The truth: the changes of memories, and their states.
 
@@ -461,6 +472,13 @@ class Graph(Protocol):
         self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
     ) -> Mapping[str, Sequence[OpenConflict]]:
         """The open conflicts of memories, newest first, by memory; at most 200 in all."""
+        ...
+
+    async def assessed(
+        self, space: str, kinds: Sequence[int], token: str, limit: int, as_of: AsOf = PRESENT
+    ) -> tuple[Sequence[Assessed], str]:
+        """The next memories of some kinds, newest first, at most 200, and what the next page starts
+        at; empty on the last."""
         ...
 
     async def chain(self, space: str, item_id: str, as_of: AsOf = PRESENT) -> Collection[str]:

@@ -21,7 +21,9 @@ from contract_governance import governed_live
 from contract_live import FOLLOWER, Live, frozen_clock, graph_app, graph_live, member
 
 DIMENSION = 64
-SERVICES = ("concord.search.v1.SearchService", "concord.search.v1.IndexService")
+SERVICES = tuple(
+    f"concord.search.v1.{name}" for name in ("SearchService", "IndexService", "MemoryHealthService")
+)
 
 
 class WordVectors:

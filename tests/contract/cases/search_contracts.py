@@ -1,5 +1,6 @@
 """The contract cases of SearchService and IndexService."""
 
+from concord.search.v1 import health_pb2
 from concord.search.v1 import search_pb2 as pb
 from concord.type.v1 import type_pb2
 from contract_homes import Home
@@ -68,6 +69,21 @@ SEARCH = {
                 [one.status for one in reply.found] == [MISSED, FOUND] and reply.found[1].similar
             )
         ),
+    ),
+}
+
+HEALTH = {
+    "AssessHealth": Contract(
+        request=lambda _: health_pb2.AssessHealthRequest(),
+        success=lambda reply, home: (
+            home.old_id in {each.memory_id for each in reply.memories}
+            and sum(each.count for each in reply.counts) >= len(reply.memories) > 0
+        ),
+        bad_input=(
+            lambda _: health_pb2.AssessHealthRequest(page_size=1001),
+            invalid("page_size"),
+        ),
+        other_space=Answered(lambda reply: bool(reply.counts)),
     ),
 }
 

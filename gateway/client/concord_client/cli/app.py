@@ -24,6 +24,7 @@ from concord_client.cli.commands.memories import (
     erase,
     forget,
     get,
+    health,
     integrative,
     lineage,
     link,
@@ -113,6 +114,7 @@ app.command("link")(link.link)
 app.command("import")(import_.import_)
 app.command("search")(search.search)
 app.command("integrative")(integrative.integrative)
+app.command("health")(health.health)
 app.command("neighbors")(neighbors.neighbors)
 app.command("path")(neighbors.path)
 app.command("lineage")(lineage.lineage)

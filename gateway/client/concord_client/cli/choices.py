@@ -45,6 +45,15 @@ class TurnRole(Choice, module="concord.type.v1.type_pb2"):
     PERSON = "person"
 
 
+class HealthStatus(Choice, module="concord.type.v1.type_pb2"):
+    """How well a memory fits into what is remembered and used."""
+
+    AT_RISK = "at-risk"
+    STALE = "stale"
+    ORPHAN = "orphan"
+    HEALTHY = "healthy"
+
+
 class Importance(Choice, module="concord.type.v1.type_pb2"):
     """How much a memory matters."""
 

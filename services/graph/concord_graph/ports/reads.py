@@ -249,6 +249,12 @@ class WalkReads(Protocol):
         """
         ...
 
+    async def connected(
+        self, memory_ids: Collection[str], record: int = FOREVER
+    ) -> Collection[str]:
+        """Return those memories at which a live edge ends whose other end is live: no ghost."""
+        ...
+
     async def degrees(self, ids: Collection[str], walk: Walk, cap: int) -> Mapping[str, int]:
         """Return how many edges there are at each of the ids before filtering, at most `cap`."""
         ...

@@ -118,7 +118,8 @@ class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs th
     """An item with what follows from its surroundings at an instant.
 
     `names` holds the names of an edge's end nodes by id, `sources` the ids of the live memories
-    that state it, at most 100, `conflict_ids` its open conflicts, newest first.
+    that state it, at most 100, `conflict_ids` its open conflicts, newest first. `is_connected`
+    says of a memory whether it states a fact or something is linked with it; None = not asked.
     """
 
     item: Item
@@ -128,6 +129,7 @@ class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs th
     names: Mapping[str, str] = MappingProxyType({})
     sources: tuple[str, ...] = ()
     conflict_ids: tuple[str, ...] = ()
+    is_connected: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

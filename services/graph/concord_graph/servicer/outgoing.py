@@ -13,6 +13,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.facts import Fact
 from concord_graph.domain.fields import own_fields
+from concord_graph.domain.health import health
 from concord_graph.domain.items import (
     FOREVER,
     Access,
@@ -149,7 +150,23 @@ def memory(shown: Shown, now: int) -> type_pb2.Memory:
     fill_supersession(message.supersession, shown.view.supersession, now)
     message.relevance_score = shown.relevance
     message.conflict_ids.extend(shown.view.conflict_ids)
+    _fill_health(message.health, shown, now)
     return message
+
+
+def _fill_health(message: type_pb2.Health, shown: Shown, now: int) -> None:
+    view = shown.view
+    if view.is_connected is None:
+        return
+    found = health(
+        view.access,
+        now,
+        is_superseded=view.supersession.is_superseded(shown.valid),
+        open_conflicts=len(view.conflict_ids),
+        is_connected=view.is_connected,
+    )
+    message.status = int(found.status)  # type: ignore[assignment] # numbers are the contract's
+    message.reasons.extend(found.reasons)
 
 
 def bare_memory(item: Memory) -> type_pb2.Memory:

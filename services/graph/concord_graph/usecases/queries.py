@@ -55,6 +55,7 @@ from concord_graph.usecases.read.shown import (
     show,
     with_amendments,
     with_conflicts,
+    with_connections,
     with_ends,
     with_heads,
 )
@@ -525,12 +526,13 @@ async def _page(
 async def _amended_now(
     tx: Reads, refs: Sequence[tuple[str, int]], states: Sequence[State | None], at: Instant
 ) -> dict[int, View]:
-    """Return those that were asked about at the instant, by their places, with their amendments
-    and open conflicts.
+    """Return those that were asked about at the instant, by their places, with their amendments,
+    open conflicts and connections.
 
     A follower of the feed asks about changes one by one, and these are none of its business.
     """
     places = [i for i, state in enumerate(states) if state and not refs[i][1]]
     views = [state.view for i in places if (state := states[i])]
-    annotated = await with_conflicts(tx, await with_amendments(tx, views, at), at)
+    disputed = await with_conflicts(tx, await with_amendments(tx, views, at), at)
+    annotated = await with_connections(tx, disputed, at)
     return dict(zip(places, annotated, strict=True))

@@ -65,7 +65,7 @@ def query(request: search_pb2.SearchRequest) -> SearchQuery:
             show_why=not request.stac.hide_why,
             show_next=not request.stac.hide_next,
         ),
-        as_of=_as_of(request.as_of),
+        as_of=as_of(request.as_of),
     )
 
 
@@ -80,7 +80,7 @@ def integrative_query(request: search_pb2.IntegrativeSearchRequest) -> Integrati
         limit=request.limit or DEFAULT_PAGE,
         peek=request.peek,
         session_id=request.session_id,
-        as_of=_as_of(request.as_of),
+        as_of=as_of(request.as_of),
         use_models=request.use_models,
     )
 
@@ -96,7 +96,7 @@ def similar_query(request: search_pb2.FindSimilarRequest) -> SimilarQuery:
         min_similarity=least,
         demand=demand(request.consistency),
         limit=request.limit or DEFAULT_PAGE,
-        as_of=_as_of(request.as_of),
+        as_of=as_of(request.as_of),
     )
 
 
@@ -124,7 +124,8 @@ def spare_version(request: search_pb2.DropIndexVersionRequest) -> Version:
     return Version.NEXT if request.role == search_pb2.INDEX_VERSION_ROLE_NEXT else Version.FORMER
 
 
-def _as_of(asked: type_pb2.AsOf) -> AsOf:
+def as_of(asked: type_pb2.AsOf) -> AsOf:
+    """The instant asked about."""
     valid, record = (
         _micros(getattr(asked, name)) if asked.HasField(name) else None
         for name in ("valid_time", "record_time")
@@ -160,7 +161,7 @@ def memory_filter(wanted: search_pb2.SearchFilter, path: str, depth: int = 0) ->
         raise FilterUnsupported(path, f"is nested more than {MAX_FILTER_DEPTH} deep")
     inner = depth + 1
     return MemoryFilter(
-        kinds=_numbers(wanted.kinds, f"{path}.kinds"),
+        kinds=numbers(wanted.kinds, f"{path}.kinds"),
         tags_any=tuple(map(text, wanted.tags_any)),
         tags_all=tuple(map(text, wanted.tags_all)),
         tags_none=tuple(map(text, wanted.tags_none)),
@@ -169,8 +170,8 @@ def memory_filter(wanted: search_pb2.SearchFilter, path: str, depth: int = 0) ->
         source=text(wanted.source),
         min_trust=wanted.min_trust,
         session_id=wanted.session_id,
-        edge_types=_numbers(wanted.edge_types, f"{path}.edge_types"),
-        importances=_numbers(wanted.importances, f"{path}.importances"),
+        edge_types=numbers(wanted.edge_types, f"{path}.edge_types"),
+        importances=numbers(wanted.importances, f"{path}.importances"),
         created_since=_instant(wanted, "created_since"),
         created_before=_instant(wanted, "created_before"),
         valid_since=_instant(wanted, "valid_since"),
@@ -192,7 +193,8 @@ def _parts(
     return parts
 
 
-def _numbers(values: Iterable[int], path: str) -> tuple[int, ...]:
+def numbers(values: Iterable[int], path: str) -> tuple[int, ...]:
+    """Values of an enum. Raises `FilterUnsupported` for UNSPECIFIED."""
     found = tuple(values)
     if 0 in found:
         raise FilterUnsupported(path, "holds UNSPECIFIED, which no memory has")

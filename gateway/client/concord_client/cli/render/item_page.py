@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from concord.type.v1 import type_pb2
 from google.protobuf.json_format import MessageToJson
 
+from concord_client.cli.render.health_page import in_words
 from concord_client.cli.render.page import fields, text, when, word
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
         ("changed", _changed(memory)),
         ("read", _read(memory.access)),
         ("relevance", f"{memory.relevance_score:.3f}"),
+        ("health", in_words(memory.health)),
         ("superseded by", ", ".join(heads) if supersession.is_superseded else ""),
         ("amended by", ", ".join(supersession.amendment_ids)),
         ("in conflict", ", ".join(memory.conflict_ids)),

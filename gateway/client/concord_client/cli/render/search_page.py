@@ -3,6 +3,7 @@
 from concord.search.v1.search_pb2 import ConfidenceBand, SearchResponse, SearchResult
 from rich.text import Text
 
+from concord_client.cli.render.health_page import note
 from concord_client.cli.render.item_page import amended
 from concord_client.cli.render.page import lines, plural, shortened, show, table, text, when, word
 
@@ -41,6 +42,7 @@ def _result(result: SearchResult, explain: bool) -> Text:
         since = when(memory.supersession.superseded_from)
         head.append(f"  superseded from {since}", "yellow")
     head.append(amended(memory.supersession), "yellow")
+    head.append(note(memory.health), "yellow")
     parts = [head, text(shortened(memory.content, SHOWN_CHARACTERS))]
     parts.append(text(result.explanation.relevance_reason, "dim"))
     parts += [

@@ -401,6 +401,38 @@ PRINCIPAL_KIND_SYSTEM: PrincipalKind.ValueType  # 3
 """A program that acts by itself, such as Concord."""
 Global___PrincipalKind: _TypeAlias = PrincipalKind  # noqa: Y015
 
+class _HealthStatus:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _HealthStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_HealthStatus.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    HEALTH_STATUS_UNSPECIFIED: _HealthStatus.ValueType  # 0
+    """Never sent."""
+    HEALTH_STATUS_AT_RISK: _HealthStatus.ValueType  # 1
+    """It is superseded, or has an open conflict."""
+    HEALTH_STATUS_STALE: _HealthStatus.ValueType  # 2
+    """It was not read for more than 90 days."""
+    HEALTH_STATUS_ORPHAN: _HealthStatus.ValueType  # 3
+    """It states no fact, and no link or lineage connects it with anything that is there."""
+    HEALTH_STATUS_HEALTHY: _HealthStatus.ValueType  # 4
+    """None of these."""
+
+class HealthStatus(_HealthStatus, metaclass=_HealthStatusEnumTypeWrapper):
+    """The health of a memory. The first that applies counts."""
+
+HEALTH_STATUS_UNSPECIFIED: HealthStatus.ValueType  # 0
+"""Never sent."""
+HEALTH_STATUS_AT_RISK: HealthStatus.ValueType  # 1
+"""It is superseded, or has an open conflict."""
+HEALTH_STATUS_STALE: HealthStatus.ValueType  # 2
+"""It was not read for more than 90 days."""
+HEALTH_STATUS_ORPHAN: HealthStatus.ValueType  # 3
+"""It states no fact, and no link or lineage connects it with anything that is there."""
+HEALTH_STATUS_HEALTHY: HealthStatus.ValueType  # 4
+"""None of these."""
+Global___HealthStatus: _TypeAlias = HealthStatus  # noqa: Y015
+
 @_typing.final
 class Node(_message.Message):
     """A named thing."""
@@ -847,6 +879,7 @@ class Memory(_message.Message):
     PROPERTIES_FIELD_NUMBER: _builtins.int
     CONFLICT_IDS_FIELD_NUMBER: _builtins.int
     ROLE_FIELD_NUMBER: _builtins.int
+    HEALTH_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id: the caller's own, else a UUIDv7. Links name it: [[memory:ID]]."""
     content: _builtins.str
@@ -944,6 +977,12 @@ class Memory(_message.Message):
     def conflict_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ids of its open conflicts (POTENTIAL or CONFIRMED), at most 20, newest first. Output only."""
 
+    @_builtins.property
+    def health(self) -> Global___Health:
+        """Its health at the time of reading. Absent in replies of BatchGetRevisions about a former change. Output
+        only.
+        """
+
     def __init__(
         self,
         *,
@@ -976,14 +1015,43 @@ class Memory(_message.Message):
         properties: _struct_pb2.Struct | None = ...,
         conflict_ids: _abc.Iterable[_builtins.str] | None = ...,
         role: Global___TurnRole.ValueType = ...,
+        health: Global___Health | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "modify_time", b"modify_time", "properties", b"properties", "supersession", b"supersession", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "health", b"health", "modify_time", b"modify_time", "properties", b"properties", "supersession", b"supersession", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "properties", b"properties", "relevance_score", b"relevance_score", "role", b"role", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "health", b"health", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "properties", b"properties", "relevance_score", b"relevance_score", "role", b"role", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Memory: _TypeAlias = Memory  # noqa: Y015
+
+@_typing.final
+class Health(_message.Message):
+    """How well a memory fits into what is remembered and used: exactly one status, in the order of HealthStatus."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STATUS_FIELD_NUMBER: _builtins.int
+    REASONS_FIELD_NUMBER: _builtins.int
+    status: Global___HealthStatus.ValueType
+    """Which."""
+    @_builtins.property
+    def reasons(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Everything that speaks against HEALTHY, for people, e.g. "unread for 120 days". Empty when HEALTHY."""
+
+    def __init__(
+        self,
+        *,
+        status: Global___HealthStatus.ValueType = ...,
+        reasons: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["reasons", b"reasons", "status", b"status"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Health: _TypeAlias = Health  # noqa: Y015
 
 @_typing.final
 class Consistency(_message.Message):

@@ -216,6 +216,14 @@ class Neo4jReads(Neo4jViews):
         found = await self.ask(statements.kinds(known_at(record)), asked=asked)
         return {item_id: ItemKind(kind) for item_id, kind in found}
 
+    async def connected(
+        self, memory_ids: Collection[str], record: int = FOREVER
+    ) -> Collection[str]:
+        """Return those memories at which a live edge ends whose other end is live: no ghost."""
+        asked = [{"id": memory_id, "record": record} for memory_id in memory_ids]
+        found = await self.ask(statements.connected(known_at(record)), asked=asked)
+        return {row[0] for row in found}
+
     async def find(self, end: EndRef, at: Instant) -> str | None:
         """Return the id of the live item that an end names."""
         text = statements.found(known_at(at.record), by_name=bool(end.name))

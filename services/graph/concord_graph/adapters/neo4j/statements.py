@@ -13,6 +13,7 @@ from concord_graph.adapters.neo4j.patterns import (
     Known,
     bringing,
     counts,
+    exists,
     in_time,
     is_defined,
     item,
@@ -60,6 +61,18 @@ def of_external_id(known: Known) -> str:
         f"{bringing(known)}MATCH (m:MemoryVersion {{external_id: $key}})"
         f" WHERE {was_known('m', known)} RETURN properties(m)"
     )
+
+
+@cache
+def connected(known: Known) -> str:
+    """Return the statement that reads which of $asked are linked with something that is there."""
+    tests = [
+        f"{seen('e', 'Edge', known, f'{end}_id: ask.id')} AND"
+        f" (e.{other}_kind <> {ItemKind.MEMORY:d}"
+        f" OR {exists(seen('m', 'Memory', known, f'id: e.{other}_id'))})"
+        for end, other in (("source", "target"), ("target", "source"))
+    ]
+    return f"UNWIND $asked AS ask WITH ask WHERE {exists(*tests)} RETURN ask.id"
 
 
 @cache

@@ -248,6 +248,13 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         named = self._all(statements.kinds(record == FOREVER), bound)
         return {item_id: ItemKind(kind) for item_id, kind in named}
 
+    async def connected(
+        self, memory_ids: Collection[str], record: int = FOREVER
+    ) -> Collection[str]:
+        """Return those memories at which a live edge ends whose other end is live: no ghost."""
+        bound = {"space": self._space, "ids": ids_of(memory_ids), "record": record}
+        return {row[0] for row in self._all(statements.connected(record == FOREVER), bound)}
+
     async def successors(
         self, kind: ItemKind, ids: Collection[str], at: Instant
     ) -> Mapping[str, Collection[str]]:

@@ -390,6 +390,23 @@ def of_external_id(now: bool) -> str:
 
 
 @cache
+def connected(now: bool) -> str:
+    """Return the statement that reads which of :ids are linked with something that is there."""
+    tests = []
+    for end, other in (("source", "target"), ("target", "source")):
+        there = (
+            f"SELECT 1 FROM memory m WHERE m.space = :space AND m.id = e.{other}_id"
+            f" AND {live('m', now)}"
+        )
+        tests.append(
+            f"EXISTS (SELECT 1 FROM edge e {by(AT_END[f'{end}_id'], now)}"
+            f" WHERE e.space = :space AND e.{end}_id = i.value AND {live('e', now)}"
+            f" AND (e.{other}_kind <> {ItemKind.MEMORY:d} OR EXISTS ({there})))"
+        )
+    return f"SELECT i.value FROM json_each(:ids) i WHERE {' OR '.join(tests)}"
+
+
+@cache
 def kinds(now: bool) -> str:
     """Select (id, kind) of what :ids name, deleted items too."""
     return " UNION ALL ".join(

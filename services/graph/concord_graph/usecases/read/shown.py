@@ -70,9 +70,23 @@ def step_relevance(step: Step, now: int) -> float:
 
 async def with_heads(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
     """Fill in the live ends of chains (T2), the amendments of items (T4) and their open conflicts
-    (D5), and mark lineage that lost an end (V8), and ends that are ghosts (M3)."""
+    (D5), whether something is linked with memories (S8), and mark lineage that lost an end (V8),
+    and ends that are ghosts (M3)."""
     amended = await with_amendments(tx, await with_ends(tx, views, at), at)
-    return await with_ghosts(tx, await with_conflicts(tx, amended, at), at)
+    disputed = await with_conflicts(tx, amended, at)
+    return await with_ghosts(tx, await with_connections(tx, disputed, at), at)
+
+
+async def with_connections(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
+    """Fill in whether memories state a fact or are linked with something that is there."""
+    ids = [v.item.id for v in views if isinstance(v.item, Memory) and not v.item.facts]
+    linked = await tx.connected(ids, at.record) if ids else ()
+    return [
+        view._replace(is_connected=bool(view.item.facts) or view.item.id in linked)
+        if isinstance(view.item, Memory)
+        else view
+        for view in views
+    ]
 
 
 async def with_conflicts(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:

@@ -14,8 +14,6 @@ from concord_search.domain.errors import JudgesUnavailable
 from concord_search.ports import Compared, Verdict, Verdicts
 
 PRINCIPAL = "search"
-CAP = 1.0
-"""Seconds for one call, whatever is asked for."""
 
 
 class JudgesClient:
@@ -23,7 +21,7 @@ class JudgesClient:
 
     def __init__(self, address: str, issuer: TokenIssuer) -> None:
         self._issuer = issuer
-        self._channel = connect(address, token=None, cap=CAP)
+        self._channel = connect(address, token=None)
         self._dissonance = dissonance_pb2_grpc.DissonanceServiceStub(self._channel)
 
     async def verdicts(

@@ -28,6 +28,7 @@ from concord_search.adapters.graph_feed import messages
 from concord_search.domain.errors import GraphRefused, GraphUnavailable
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.ports import (
+    Assessed,
     Change,
     Changes,
     Hydrated,
@@ -166,7 +167,8 @@ class GraphClient:
         found = await _reply(self._graph.QueryNeighbors(request, metadata=self._reading(space)))
         if found.status != type_pb2.LOOKUP_STATUS_FOUND:
             return None
-        said = (messages.statement(each.edge) for each in found.neighbors)
+        edges = (each.edge for each in found.neighbors)
+        said = (messages.statement(each) for each in edges if messages.is_value(each))
         return sorted(said, key=lambda each: (each.text, each.edge_id))
 
     async def digests(self, space: str, through: int) -> StateDigests:
@@ -238,6 +240,20 @@ class GraphClient:
             metadata=self._reading(space),
         )
         return messages.conflicts_by_side((await _reply(call)).conflicts, frozenset(ids))
+
+    async def assessed(
+        self, space: str, kinds: Sequence[int], token: str, limit: int, as_of: AsOf = PRESENT
+    ) -> tuple[Sequence[Assessed], str]:
+        """The next memories of some kinds with their health, and what the next page starts at."""
+        request = memory_pb2.ListMemoriesRequest(
+            filter=memory_pb2.MemoryFilter(kinds=map(type_pb2.MemoryKind.ValueType, kinds)),
+            include_superseded=True,
+            page_size=limit,
+            page_token=token,
+            as_of=messages.as_of(as_of),
+        )
+        found = await _reply(self._memories.ListMemories(request, metadata=self._reading(space)))
+        return [messages.assessed(each) for each in found.memories], found.next_page_token
 
     async def chain(self, space: str, item_id: str, as_of: AsOf = PRESENT) -> Collection[str]:
         """The ids of every live memory in an item's chain; empty for an unknown item."""

@@ -12,7 +12,11 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState, Origin, property_of
-from concord_search.ports import Change, Changes, Hydrated, OpenConflict, Statement
+from concord_search.ports import Assessed, Change, Changes, Hydrated, OpenConflict, Statement
+
+STATEMENT_CHARACTERS = 200
+RESERVED = "concord:"
+"""How the relations of Concord's own edges begin."""
 
 _normal_form = lru_cache(maxsize=1 << 14)(normalise)
 
@@ -76,6 +80,12 @@ def hydrated(revision: feed_pb2.Revision, record_from: Micros | None = None) -> 
     facts = [(each.subject, each.relation, each.object) for each in memory.facts]
     fact = facts[0] if len(facts) == 1 else None
     return Hydrated(state(memory, revision.seq, began), memory, bool(memory.conflict_ids), fact)
+
+
+def assessed(memory: type_pb2.Memory) -> Assessed:
+    """A memory's health, with the beginning of what it says."""
+    said = memory.content[:STATEMENT_CHARACTERS]
+    return Assessed(memory.id, said, memory.health.status, memory.health)
 
 
 def conflicts_by_side(
@@ -143,6 +153,12 @@ def sentence(edge: type_pb2.Edge) -> str:
     return f"{edge.source.name or edge.source.id} {edge.relation} {_target(edge)}"
 
 
+def is_value(edge: type_pb2.Edge) -> bool:
+    """Whether an edge says who the agent is: those that say whose keys count do not."""
+    own = edge.relation.startswith(RESERVED)
+    return edge.edge_type == type_pb2.EDGE_TYPE_CONSTITUTIVE and not own
+
+
 def statement(edge: type_pb2.Edge) -> Statement:
     """What a constitutive edge says at its node."""
     fact = (edge.source.name or edge.source.id, edge.relation, _target(edge))
@@ -155,7 +171,7 @@ def _target(edge: type_pb2.Edge) -> str:
 
 def value(edge: type_pb2.Edge, seq: int, record_from: Micros) -> Hydrated | None:
     """A constitutive edge as a sentence to be found; None for any other edge."""
-    if edge.edge_type != type_pb2.EDGE_TYPE_CONSTITUTIVE or edge.HasField("erase_time"):
+    if not is_value(edge) or edge.HasField("erase_time"):
         return None
     words = sentence(edge).replace("_", " ")
     said = type_pb2.Memory(

@@ -138,6 +138,7 @@ def _edges(session: Session, request: "ListEdgesRequest") -> None:
 def _show_memories(reply: "ListMemoriesResponse") -> None:
     from concord.type.v1.type_pb2 import MemoryKind
 
+    from concord_client.cli.render.health_page import note
     from concord_client.cli.render.item_page import amended
     from concord_client.cli.render.page import shortened, show, show_more, table, text, when, word
 
@@ -150,6 +151,7 @@ def _show_memories(reply: "ListMemoriesResponse") -> None:
         if each.supersession.is_superseded:
             head.append("  (superseded)", "yellow")
         head.append(amended(each.supersession), "yellow")
+        head.append(note(each.health), "yellow")
         made.add_row(
             when(each.supersession.effective_valid_from),
             word(MemoryKind.Name(each.kind), "MEMORY_KIND_"),

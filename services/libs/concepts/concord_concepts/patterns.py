@@ -1,0 +1,247 @@
+"""Regular expressions that take time in proportion to the text, whatever they are.
+
+Python's `re` goes back and tries again: a pattern that a stranger wrote may take hours. This one
+keeps the set of all places where a match may stand (Thompson 1968), as states of an automaton that
+is made as far as texts need it.
+
+    a  \\.  .  [a-z]  [^0-9]  \\d \\w \\s (and \\D \\W \\S)  (...)  |  *  +  ?  {2}  {2,5}
+    {2,}  ^  $
+
+^ and $ are the beginning and the end of a line; nothing matches over the end of one. Upper and
+lower case are one.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+MOST_STATES = 1_000
+"""A pattern with more is refused: counted repeats multiply what they repeat."""
+MOST_REPEATS = 100
+KEPT_STEPS = 4_096
+"""Steps of the automaton that are remembered; beyond, it begins to remember anew."""
+
+_SPECIAL = frozenset("*+?{}()|[]^$.\\")
+_CLASSES: dict[str, Callable[[str], bool]] = {
+    "d": str.isdigit,
+    "w": lambda char: char.isalnum() or char == "_",
+    "s": str.isspace,
+}
+_ESCAPED = {"t": "\t", "n": "\n", "r": "\r"}
+_BEGIN, _END = "begin", "end"
+_MATCH = 0
+"""The state in which a match is complete."""
+
+Test = Callable[[str], bool]
+Part = Callable[[int], int]
+"""Adds its states before the state that follows it, and says where it begins."""
+States = frozenset[int]
+
+
+class PatternMalformed(ValueError):
+    """A pattern that cannot be read, or is too large; the text says why."""
+
+
+class Pattern:
+    """A regular expression. Raises `PatternMalformed`."""
+
+    def __init__(self, text: str) -> None:
+        reader = _Reader(text)
+        self._first = reader.whole()(_MATCH)
+        self._states = reader.states
+        self._steps: dict[tuple[States, str], States] = {}
+
+    def is_in(self, text: str) -> bool:
+        """Whether some line of a text holds a match."""
+        return any(self._is_in(line) for line in text.lower().splitlines() or [""])
+
+    def _is_in(self, line: str) -> bool:
+        now = self._closed({self._first}, {_BEGIN})
+        for char in line:
+            if _MATCH in now:
+                return True
+            now = self._after(now, char)
+        return _MATCH in self._closed(now, {_END} if line else {_BEGIN, _END})
+
+    def _after(self, states: States, char: str) -> States:
+        """Where a match may stand behind a character; one may begin there, too."""
+        found = self._steps.get((states, char))
+        if found is None:
+            if len(self._steps) >= KEPT_STEPS:
+                self._steps.clear()
+            reached = {self._first}
+            for state in states:
+                test, following = self._states[state]
+                if callable(test) and test(char):
+                    reached.update(following)
+            found = self._steps[states, char] = self._closed(reached, set())
+        return found
+
+    def _closed(self, states: set[int] | States, at: set[str]) -> States:
+        """With every state that takes no character to reach, `at` being where the line is."""
+        found, new = set(states), list(states)
+        while new:
+            test, following = self._states[new.pop()]
+            if test is None or test in at:
+                new += set(following) - found
+                found.update(following)
+        return frozenset(found)
+
+
+class _Reader:
+    """Reads a pattern from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at = text, 0
+        self.states: list[tuple[Test | str | None, tuple[int, ...]]] = [("match", ())]
+        """What each state takes (a character, a place in the line, nothing), and what follows."""
+
+    def _add(self, test: Test | str | None, *following: int) -> int:
+        if len(self.states) >= MOST_STATES:
+            raise PatternMalformed("is too large")
+        self.states.append((test, following))
+        return len(self.states) - 1
+
+    def whole(self) -> Part:
+        """The whole pattern."""
+        if not self._text:
+            raise PatternMalformed("is empty")
+        found = self._either()
+        if self._at < len(self._text):
+            raise PatternMalformed(f"has a {self._text[self._at]!r} too many")
+        return found
+
+    def _next(self) -> str:
+        return self._text[self._at : self._at + 1]
+
+    def _take(self) -> str:
+        char = self._next()
+        if not char:
+            raise PatternMalformed("ends too early")
+        self._at += 1
+        return char
+
+    def _either(self) -> Part:
+        ways = [self._sequence()]
+        while self._next() == "|":
+            self._take()
+            ways.append(self._sequence())
+        if len(ways) == 1:
+            return ways[0]
+        return lambda after: self._add(None, *(way(after) for way in ways))
+
+    def _sequence(self) -> Part:
+        parts: list[Part] = []
+        while self._next() not in {"", "|", ")"}:
+            parts.append(self._repeated())
+
+        def join(after: int) -> int:
+            for part in reversed(parts):
+                after = part(after)
+            return after
+
+        return join
+
+    def _repeated(self) -> Part:
+        part = self._one()
+        while self._next() in set("*+?{") - {""}:
+            least, most = self._count()
+            part = partial(self._times, part, least, most)
+        return part
+
+    def _count(self) -> tuple[int, int | None]:
+        match self._take():
+            case "*":
+                return 0, None
+            case "+":
+                return 1, None
+            case "?":
+                return 0, 1
+        digits = ""
+        while (char := self._take()) != "}":
+            digits += char
+        low, comma, high = digits.partition(",")
+        if not low.isdecimal() or not (high.isdecimal() or not high):
+            raise PatternMalformed("has a { that begins no count")
+        least, most = int(low), int(high) if high else None if comma else int(low)
+        if max(least, most or 0) > MOST_REPEATS or (most is not None and most < least):
+            raise PatternMalformed("repeats too often")
+        return least, most
+
+    def _times(self, part: Part, least: int, most: int | None, after: int) -> int:
+        if most is None:
+            loop = self._add(None, after)
+            self.states[loop] = (None, (part(loop), after))
+            after = loop
+        else:
+            end = after
+            for _ in range(most - least):
+                after = self._add(None, part(after), end)
+        for _ in range(least):
+            after = part(after)
+        return after
+
+    def _one(self) -> Part:
+        char = self._take()
+        match char:
+            case "(":
+                return self._group()
+            case "[":
+                return self._of(self._choice())
+            case ".":
+                return self._of(lambda _: True)
+            case "^":
+                return partial(self._add, _BEGIN)
+            case "$":
+                return partial(self._add, _END)
+            case "\\":
+                return self._of(self._escaped())
+        if char in _SPECIAL - set("}]"):
+            raise PatternMalformed(f"has a {char!r} with nothing before it")
+        return self._of(partial(str.__eq__, char.lower()))
+
+    def _of(self, test: Test) -> Part:
+        return partial(self._add, test)
+
+    def _group(self) -> Part:
+        if self._next() == "?":
+            self._take()
+            if self._take() != ":":
+                raise PatternMalformed("looks around or names a group, which is not offered")
+        found = self._either()
+        if self._next() != ")":
+            raise PatternMalformed("has a ( that is not closed")
+        self._take()
+        return found
+
+    def _escaped(self) -> Test:
+        char = self._take()
+        if char.lower() in _CLASSES:
+            test = _CLASSES[char.lower()]
+            return test if char.islower() else lambda each: not test(each)
+        if char.isalnum() and char not in _ESCAPED:
+            raise PatternMalformed(f"has a \\{char}, which is not offered")
+        return partial(str.__eq__, _ESCAPED.get(char, char))
+
+    def _choice(self) -> Test:
+        negative = self._next() == "^"
+        if negative:
+            self._take()
+        tests: list[Test] = []
+        while self._next() != "]" or not tests:
+            first = self._take()
+            if first == "\\":
+                tests.append(self._escaped())
+            elif self._next() == "-" and self._text[self._at + 1 : self._at + 2] not in {"", "]"}:
+                self._take()
+                last = self._take()
+                if last == "\\" or last < first:
+                    raise PatternMalformed("has a range that runs backwards")
+                tests.append(partial(_between, first.lower(), last.lower()))
+            else:
+                tests.append(partial(str.__eq__, first.lower()))
+        self._take()
+        return lambda char: any(test(char) for test in tests) != negative
+
+
+def _between(first: str, last: str, char: str) -> bool:
+    return first <= char <= last

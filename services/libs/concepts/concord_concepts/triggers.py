@@ -1,0 +1,77 @@
+"""When a memory surfaces by itself: its triggers (spec S9).
+
+file:GLOB      a path: * any characters, ? one, [abc] one of these; of the whole path or its end
+error:REGEX    a line of an error, in any case: see `patterns`
+else           words, one after another in what is said, in an error or in a path
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import lru_cache
+
+from concord_concepts.patterns import Pattern, PatternMalformed
+
+FILE, ERROR = "file:", "error:"
+_WORD = re.compile(r"\w+")
+
+
+class TriggerMalformed(ValueError):
+    """A trigger that nothing can match; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What somebody is at: a path, the text of an error, what is being said; each may be empty."""
+
+    path: str = ""
+    error: str = ""
+    said: str = ""
+
+    @property
+    def words(self) -> str:
+        """Every word of it in lower case, between single spaces."""
+        return _words(f"{self.said}\n{self.error}\n{self.path}")
+
+
+Matches = Callable[[Situation], bool]
+
+
+@lru_cache(maxsize=1 << 12)
+def trigger(text: str) -> Matches:
+    """A trigger as a test of a situation. Raises `TriggerMalformed`."""
+    if text.startswith(FILE):
+        return _file(text.removeprefix(FILE).strip())
+    if text.startswith(ERROR):
+        return _error(text.removeprefix(ERROR).strip())
+    words = _words(text)
+    if not words.strip():
+        raise TriggerMalformed("holds no word")
+    return lambda situation: words in situation.words
+
+
+def _file(glob: str) -> Matches:
+    if not glob:
+        raise TriggerMalformed("holds no pattern of a path")
+    # fnmatch writes each * as an atomic group: a path is matched without going back
+    pattern = re.compile(translate(glob))
+
+    def matches(situation: Situation) -> bool:
+        parts = situation.path.split("/")
+        ends = ("/".join(parts[at:]) for at in range(len(parts)))
+        return bool(situation.path) and any(pattern.match(end) for end in ends)
+
+    return matches
+
+
+def _error(text: str) -> Matches:
+    try:
+        pattern = Pattern(text)
+    except PatternMalformed as error:
+        raise TriggerMalformed(str(error)) from error
+    return lambda situation: pattern.is_in(situation.error)
+
+
+def _words(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
