@@ -101,11 +101,11 @@ class IntegrativeSearch:
             self._progress.demand_following("anything matches")
         explained = await self._explained(space, asked, question, shown)
         clashes, check = await self._check(
-            space, [each.memory for each in explained], statements or (), query.use_models
+            space, [each.memory for _, each in explained], statements or (), query.use_models
         )
         results = [
             IntegrativeResult(found, place, _reason(place, found, statements or ()), clashing)
-            for found, (place, _), clashing in zip(explained, shown, clashes, strict=True)
+            for (place, found), clashing in zip(explained, clashes, strict=True)
         ]
         followed = self._progress.of(space)
         return IntegrativeAnswer(
@@ -178,19 +178,21 @@ class IntegrativeSearch:
         asked: SearchQuery,
         question: Question,
         shown: Sequence[tuple[Weighed, Hydrated]],
-    ) -> Sequence[Result]:
-        """What is shown with its composite, signal by signal, in the given order."""
+    ) -> list[tuple[Weighed, Result]]:
+        """What is shown with its composite, signal by signal, in the given order.
+
+        Without what was erased since it was found.
+        """
         if not shown:
-            return ()
+            return []
         ids = [item.state.id for _, item in shown]
         ranked = await self._search.ranked(space, asked, only(question, ids))
-        rows = {name: row for row, name in enumerate(ranked.ranking.found.items)}
-        results = [
-            self._search.result(ranked, rows[place.item], item)
-            for place, item in shown
-            if place.item in rows
-        ]
-        return await self._search.with_conflicts(space, results, asked.as_of)
+        names = ranked.ranking.found.items
+        rows = {self._index.id_of(space, name): row for row, name in enumerate(names)}
+        there = [(place, item) for place, item in shown if item.state.id in rows]
+        results = [self._search.result(ranked, rows[i.state.id], i) for _, i in there]
+        results = await self._search.with_conflicts(space, results, asked.as_of)
+        return [(place, found) for (place, _), found in zip(there, results, strict=True)]
 
 
 def _reason(place: Weighed, found: Result, statements: Sequence[Statement]) -> str:

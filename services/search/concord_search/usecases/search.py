@@ -256,9 +256,7 @@ class Search:
                 members |= dict.fromkeys(sorted(chain))
         return list(members)[:RANKED]
 
-    async def with_conflicts(
-        self, space: str, results: Sequence[Result], as_of: AsOf
-    ) -> Sequence[Result]:
+    async def with_conflicts(self, space: str, results: list[Result], as_of: AsOf) -> list[Result]:
         """Adds their open conflicts to those results that have some."""
         ids = [each.memory.state.id for each in results if each.memory.has_conflicts]
         if not ids:
