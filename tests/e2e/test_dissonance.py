@@ -167,6 +167,19 @@ async def test_a_dry_run_records_nothing(home: Space) -> None:
     assert (await home.detect(full=False)).said == FOUND
 
 
+async def test_a_dry_run_passes_over_what_was_reviewed(home: Space) -> None:
+    """D1 D5 It shows what a check would raise, until a side changes."""
+    memory, _ = await home.add(OPEN), await home.add(CLOSED)
+    (found,) = (await home.detect()).conflicts
+    await home.review(found, pb.REVIEW_ACTION_DISMISS)
+    dismissed = await home.detect(dry_run=True)
+    await home.update(memory, OPEN + " ")
+
+    assert dismissed.conflicts == []
+    assert dismissed.summary.findings == {}
+    assert len((await home.detect(dry_run=True)).conflicts) == 1
+
+
 async def test_facts_of_memories_are_compared_once_as_edges(home: Space) -> None:
     """D3 A memory meets an edge by its facts: two that state facts are no second finding."""
     await home.declare("LIVES_IN")

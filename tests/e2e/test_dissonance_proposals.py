@@ -1,5 +1,7 @@
 """What dissonance proposes of what it found, through the real graph and governance (D7)."""
 
+import asyncio
+import itertools
 from collections.abc import AsyncIterator
 
 import pytest
@@ -145,6 +147,32 @@ async def _flood(home: Space, party: Party) -> None:
     await party.reject(second[0], AGENT)
     third = await many(party, 20)
     assert second[0].id not in {each.id for each in third}
+
+
+async def test_five_hundred_findings_flood_nobody(works: Dissonant, party: Party) -> None:
+    """D7 Twenty wait, the others are conflicts that the briefing lists."""
+    home = works.space()
+    edges = [await home.edge("Ada", "SAW", f"thing {number}") for number in range(33)]
+    pairs = list(itertools.combinations(sorted(edges, key=lambda each: each.id), 2))[:500]
+    findings = [
+        conflict_pb2.Finding(
+            first_id=one.id,
+            first_etag=one.etag,
+            second_id=other.id,
+            second_etag=other.etag,
+            conflict_class=CONTRADICTION,
+            confidence=0.8,
+            judge=conflict_pb2.JUDGE_STRUCTURAL,
+        )
+        for one, other in pairs
+    ]
+    request = conflict_pb2.RecordConflictsRequest(request_id=salt(), findings=findings)
+    reply = await works.world.findings().RecordConflicts(request)
+    await many(party, 20)
+    await asyncio.sleep(1.0)
+
+    assert len({each.conflict_id for each in reply.findings}) == 500
+    assert len(await waiting(party)) == 20
 
 
 async def test_a_nuance_waits_for_the_agents_review(works: Dissonant, party: Party) -> None:

@@ -5,15 +5,18 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 import pytest_asyncio
+from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2, feed_pb2, session_pb2, space_pb2
 from concord.type.v1 import type_pb2
+from concord_dissonance.adapters.graph.sessions_client import SessionsClient
 from concord_dissonance.usecases import follow, idle
 from dissonance_over_graph import Dissonant, Space, dissonant
-from governed_world import SECOND, Party, World, eventually, request_id
+from governed_world import SECOND, STATUS, Party, World, eventually, request_id
 
 OPEN, CLOSED = "The office is open on Sunday.", "The office is not open on Sunday."
 REFLECTION = type_pb2.MEMORY_KIND_REFLECTION
 MEMORY = type_pb2.ITEM_KIND_MEMORY
+PENDING = STATUS.PROPOSAL_STATUS_PENDING
 MINUTE = 60 * SECOND
 
 
@@ -184,6 +187,39 @@ async def test_what_was_written_while_dissonance_was_away_is_checked(
         await asyncio.sleep(0.3)
         assert await found(works.space()) == [conflict]
     assert await operations(party) == before
+
+
+async def test_a_death_between_work_and_position_does_nothing_twice(
+    live: World, party: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D7 M7 Whenever it dies: what was recorded and proposed is found, and not written again."""
+    with monkeypatch.context() as dying:
+        dying.setattr(SessionsClient, "note_followed", _never)
+        async with dissonant(live) as works:
+            home = works.space()
+            await home.add(OPEN)
+            await home.add(CLOSED, kind=REFLECTION)
+            await found(home)
+            (first,) = await eventually(lambda: waiting(party))
+            assert await works.position() == 0
+    before = await operations(party)
+    async with dissonant(live) as works:
+        await eventually(works.position)
+        await asyncio.sleep(0.3)
+
+    assert await operations(party) == before
+    assert await waiting(party) == [first]
+
+
+async def _never(*_: object) -> str:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+async def waiting(party: Party) -> Sequence[proposal_pb2.Proposal]:
+    """Return the proposals that wait."""
+    request = proposal_pb2.ListProposalsRequest(statuses=[PENDING], page_size=200)
+    return list((await party.proposals.ListProposals(request)).proposals)
 
 
 async def operations(party: Party) -> Sequence[space_pb2.Operation]:

@@ -69,6 +69,19 @@ def test_a_session_is_listed_and_ended(concord: CommandLine, unique: Unique) -> 
     assert "ITEM_NOT_FOUND" in refused.stderr
 
 
+def test_the_end_of_a_session_says_what_was_found(concord: CommandLine, unique: Unique) -> None:
+    """W4 D7 What the session wrote disagrees with what was there."""
+    city, relation, name = unique("city"), unique("LIES_IN"), unique("talk")
+    concord.done("relation", relation, "--functional", "--temporal-class", "eternal")
+    for value, session in (("north", unique("before")), ("south", name)):
+        stated = ("--fact", f"{city}|{relation}|{value}", "--session", session)
+        concord.done("add", f"{city} lies in the {value}.", *stated)
+    shown = concord.done("session", "end", name)
+
+    assert f"{city} {relation} north" in shown
+    assert "contradiction" in shown
+
+
 def test_episodes_are_kept_and_listed(concord: CommandLine, unique: Unique) -> None:
     """W4 M2 With reward, reflection and what they are about, the newest first, by page."""
     session, memory = unique("lab"), unique("memory")

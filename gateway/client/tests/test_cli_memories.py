@@ -1,6 +1,8 @@
 """`concord add`, `get`, `link` and `lineage` against a running system."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from concord.graph.v1.graph_pb2 import GetEdgeResponse, GetNodeResponse, UpsertEdgeResponse
@@ -346,3 +348,32 @@ def test_stored_text_steers_no_terminal(concord: CommandLine, unique: Unique) ->
 
     assert "\x1b" not in shown
     assert "[bold]plain[/bold]" in shown
+
+
+def test_what_a_new_memory_may_amend_is_shown(concord: CommandLine, unique: Unique) -> None:
+    """W4 T6 (promise 16) With what changed, and the command that says so, which then works."""
+    old, new = unique("old"), unique("new")
+    budget = f"the budget of the small project {old} is 40,000 euros a year"
+    concord.done("add", budget, "--id", old)
+    shown = " ".join(concord.done("add", budget.replace("40", "45"), "--id", new).split())
+
+    assert f'It may amend {old} ("40,000" became "45,000").' in shown
+    command = shown.partition("To say so: concord ")[2].split()
+    assert command == ["link", f"memory:{new}", "AMENDS", f"memory:{old}"]
+    concord.done(*command)
+    assert new in concord.done("lineage", old)
+
+
+def test_an_import_says_what_it_may_amend_when_asked(
+    concord: CommandLine, unique: Unique, tmp_path: Path
+) -> None:
+    """W4 T6 (promise 10) Only then."""
+    old = unique("old")
+    budget = f"the rent of the small house {old} is 900 euros a month"
+    concord.done("add", budget, "--id", old)
+    for number, asked in ((901, ()), (950, ("--suggest-amendments",))):
+        file = tmp_path / f"{number}.jsonl"
+        file.write_text(json.dumps({"content": budget.replace("900", str(number))}))
+        shown = " ".join(concord.done("import", str(file), *asked).split())
+
+        assert (f'It may amend {old} ("900" became "{number}")' in shown) is bool(asked)

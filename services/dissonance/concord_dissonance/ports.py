@@ -192,6 +192,13 @@ class Graph(Protocol):
         """Potential and confirmed conflicts with a side among these items; of all when empty."""
         ...
 
+    async def reviewed(
+        self, space: str, item_ids: Sequence[str]
+    ) -> frozenset[frozenset[tuple[str, str]]]:
+        """The pairs, with a side among these items, that a review or resolution has closed: each
+        side by its id and the version that was judged."""
+        ...
+
     async def open_conflict(
         self, space: str, request_id: str, etags: Mapping[str, str], resolution: Resolve
     ) -> str:

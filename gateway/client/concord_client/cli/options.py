@@ -34,6 +34,9 @@ DomainOption = Annotated[str | None, typer.Option(help='Dotted, e.g. "work.billi
 ExternalIdOption = Annotated[str | None, typer.Option(help="Its key in another system.")]
 ImportanceOption = Annotated[Importance | None, typer.Option(case_sensitive=False)]
 KindOption = Annotated[MemoryKind | None, typer.Option(case_sensitive=False, show_default="fact")]
+LONG_CHECK = 600.0
+"""Seconds that looking for disagreement may take."""
+
 LimitOption = Annotated[int, typer.Option(min=1, max=200)]
 MemoryArgument = Annotated[str, typer.Argument(metavar="ID", help="A memory's id.")]
 PageTokenOption = Annotated[str, typer.Option(help="Go on after an earlier page.")]

@@ -9,7 +9,7 @@ from concord_dissonance.domain.sides import Micros, Rules
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.ports import Clock, Graph
 from concord_dissonance.usecases.examine import Examination, Examine
-from concord_dissonance.usecases.record import Found, record
+from concord_dissonance.usecases.record import Found, not_reviewed, record
 
 RECENT_DAYS = 30
 _DAY = 86_400_000_000
@@ -62,7 +62,7 @@ class Check:
             pass
         answer = CheckAnswer(exam.coverage)
         if query.dry_run:
-            answer.found = [Found(each) for each in exam.findings]
+            answer.found = await not_reviewed(self._graph, space, exam.findings)
         else:
             answer.found, answer.token = await record(self._graph, space, request_id, exam.findings)
         answer.coverage.recorded = sum(each.is_new for each in answer.found)

@@ -9,7 +9,7 @@ from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.ports import Graph, Judged
 from concord_dissonance.usecases.examine import Examination, Examine
-from concord_dissonance.usecases.record import BATCH, Found, record
+from concord_dissonance.usecases.record import BATCH, Found, not_reviewed, record
 
 JUDGES = "1"
 """The version of candidates and judges: with another one, everything is judged anew."""
@@ -61,8 +61,9 @@ class Detect:
         summary = Summary(exam.coverage)
         for start in range(0, len(exam.findings), BATCH):
             batch = exam.findings[start : start + BATCH]
-            found = [Found(each) for each in batch]
-            if not dry_run:
+            if dry_run:
+                found = await not_reviewed(self._graph, space, batch)
+            else:
                 found, summary.token = await record(self._graph, space, request_id, batch, start)
             for each in found:
                 if each.is_shown:

@@ -28,6 +28,16 @@ class Found:
         return self.recorded is not None and self.recorded.is_new
 
 
+async def not_reviewed(graph: Graph, space: str, findings: Sequence[Finding]) -> list[Found]:
+    """Return the findings that a record would raise: no review decided about these versions."""
+    sides = [(each.first, each.second) for each in findings]
+    ids = sorted({side.id for pair in sides for side in pair})
+    reviewed = await graph.reviewed(space, ids) if ids else frozenset()
+    versions = [frozenset((side.id, side.etag) for side in pair) for pair in sides]
+    paired = zip(findings, versions, strict=True)
+    return [Found(each) for each, version in paired if version not in reviewed]
+
+
 async def record(
     graph: Graph, space: str, request_id: str, findings: Sequence[Finding], first: int = 0
 ) -> tuple[list[Found], str]:

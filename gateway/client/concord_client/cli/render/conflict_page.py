@@ -51,6 +51,19 @@ def checked(
     return parts
 
 
+def recurring(
+    facts: Sequence[dissonance_pb2.RecurringFact],
+) -> list[RenderableType]:
+    """What each of the last sessions stated, and the proposals to make it constitutive."""
+    return [
+        text(
+            f"{each.item_id} was stated in each of the last five sessions. "
+            f"Should it define the agent? concord review {each.proposal_number}"
+        )
+        for each in facts
+    ]
+
+
 def listed(
     conflicts: Sequence[conflict_pb2.Conflict],
     proposals: Mapping[str, int] | None = None,

@@ -47,6 +47,11 @@ CHECKED_KINDS = (type_pb2.MEMORY_KIND_FACT, type_pb2.MEMORY_KIND_PLAN)
 """What a check of a space looks at: journals and turns are episodic (D3)."""
 CHECKED = (Kind.FACT, Kind.PLAN)
 _SCOPES = frozenset({"graph:read", "memory:read", "conflict:write", "record:all"})
+_CLOSED = (
+    conflict_pb2.CONFLICT_STATE_DISMISSED,
+    conflict_pb2.CONFLICT_STATE_EXCEPTION,
+    conflict_pb2.CONFLICT_STATE_RESOLVED,
+)
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
 _JUDGED_KINDS = frozenset({type_pb2.ITEM_KIND_EDGE, type_pb2.ITEM_KIND_MEMORY})
 _UNJUDGED = frozenset(
@@ -280,17 +285,35 @@ class GraphClient:
 
     async def open_conflicts(self, space: str, item_ids: Sequence[str]) -> Sequence[Conflict]:
         """Potential and confirmed conflicts with a side among these items; of all when empty."""
-        found: dict[str, Conflict] = {}
+        found = await self._conflicts_in(space, _OPEN, item_ids)
+        return [messages.of_conflict(each) for each in found]
+
+    async def reviewed(
+        self, space: str, item_ids: Sequence[str]
+    ) -> frozenset[frozenset[tuple[str, str]]]:
+        """The pairs that a review or resolution has closed, with the versions that were judged."""
+        found = await self._conflicts_in(space, _CLOSED, item_ids)
+        sides = [(each.first, each.second) for each in found]
+        return frozenset(frozenset((side.id, side.etag) for side in pair) for pair in sides)
+
+    async def _conflicts_in(
+        self,
+        space: str,
+        states: Sequence[conflict_pb2.ConflictState.ValueType],
+        item_ids: Sequence[str],
+    ) -> Sequence[conflict_pb2.Conflict]:
+        """The conflicts in some states with a side among these items; of all when empty."""
+        found: dict[str, conflict_pb2.Conflict] = {}
         for start in range(0, max(1, len(item_ids)), IDS_A_CALL):
             request = conflict_pb2.ListConflictsRequest(
-                states=_OPEN, item_ids=item_ids[start : start + IDS_A_CALL], page_size=PAGE
+                states=states, item_ids=item_ids[start : start + IDS_A_CALL], page_size=PAGE
             )
             while True:
                 page = await own(
                     GRAPH,
                     self._conflicts.ListConflicts(request, metadata=self._tokens.of(space)),
                 )
-                found |= {each.id: messages.of_conflict(each) for each in page.conflicts}
+                found |= {each.id: each for each in page.conflicts}
                 request.page_token = page.next_page_token
                 if not request.page_token:
                     break

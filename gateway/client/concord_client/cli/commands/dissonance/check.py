@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.choices import CheckScope
+from concord_client.cli.options import LONG_CHECK
 from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
         DetectContradictionsResponse,
     )
 
-LONG = 600.0
-"""Seconds that a check of a whole space may take."""
 NOTHING_NEW = "Nothing was found. What was found before: concord conflicts"
 
 
@@ -66,7 +65,7 @@ def check(
 
 def _around(session: Session, request: "CheckDissonanceRequest") -> None:
     with session.client() as client:
-        reply = client.dissonance.CheckDissonance(request, timeout=LONG)
+        reply = client.dissonance.CheckDissonance(request, timeout=LONG_CHECK)
     if session.as_json:
         session.reply(reply)
         return
@@ -81,7 +80,7 @@ def _whole(session: Session, *, full: bool, dry_run: bool) -> None:
 
     request = DetectContradictionsRequest(full=full, dry_run=dry_run)
     with session.client() as client:
-        events = client.dissonance.DetectContradictions(request, timeout=LONG)
+        events = client.dissonance.DetectContradictions(request, timeout=LONG_CHECK)
         if session.as_json:
             from google.protobuf.json_format import MessageToJson
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from concord_client.cli.amendments import show_amendments
 from concord_client.cli.options import (
     CategoryOption,
     DerivedFromOption,
@@ -112,6 +113,8 @@ def add(
             session.reply(reply)
         else:
             _show_added(reply)
+            if reply.created:
+                show_amendments(client, [reply.memory.id], reply.token)
             _show_ghosts(client, {target for each in links.values() for target in each or ()})
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.choices import SessionState
-from concord_client.cli.options import LimitOption, PageTokenOption
+from concord_client.cli.options import LONG_CHECK, LimitOption, PageTokenOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
@@ -23,16 +23,22 @@ def end(
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """End a session; one that has ended stays as it is. When it is used again, it begins anew."""
-    from concord.graph.v1.session_pb2 import EndSessionRequest
+    """End a session and check what it wrote; when it is used again, it begins anew."""
+    from concord.dissonance.v1.dissonance_pb2 import EndSessionRequest
 
     session = Session.of(ctx, space, as_json)
+    request = EndSessionRequest(session_id=session_id)
     with session.client() as client:
-        reply = client.session.EndSession(EndSessionRequest(session_id=session_id))
+        reply = client.dissonance.EndSession(request, timeout=LONG_CHECK)
     if session.as_json:
         session.reply(reply)
         return
+    from concord_client.cli.render.conflict_page import checked, listed, recurring
+    from concord_client.cli.render.page import show
+
     _show([reply.session])
+    show(*checked(reply.status, reply.coverage), *recurring(reply.recurring))
+    show(listed(reply.conflicts, none="Nothing that it wrote disagrees with anything."))
 
 
 @app.command(name="list")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from concord_client.cli.amendments import show_amendments
 from concord_client.cli.index_wait import await_index
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.importers.form import Format
@@ -56,6 +57,12 @@ def import_(
     update: Annotated[
         bool, typer.Option("--update", help="Change memories that are there with other content.")
     ] = False,
+    suggest: Annotated[
+        bool,
+        typer.Option(
+            "--suggest-amendments", help="Compare what is new with former memories like it."
+        ),
+    ] = False,
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Wait until search finds all of it.")
     ] = True,
@@ -94,6 +101,8 @@ def import_(
             _send(client, upload, read(path, form, session_id or ""), total)
             if wait and upload.token:
                 await_index(client, upload.token)
+            if suggest and not session.as_json:
+                show_amendments(client, _created(upload), upload.token)
     finally:  # whatever ended it: what was written stays, and its errors are not found out again
         _report(session, upload, total)
     if upload.refusals:
@@ -108,6 +117,13 @@ def _send(
     with bar("Remembering", total) as advance:
         for done in upload.send(client.memory, outcomes):
             advance(done)
+
+
+def _created(upload: "Upload") -> list[str]:
+    from concord.graph.v1.memory_pb2 import BATCH_OUTCOME_CREATED
+
+    results = upload.reply().results
+    return [each.memory_id for each in results if each.outcome == BATCH_OUTCOME_CREATED]
 
 
 def _report(session: Session, upload: "Upload", total: int) -> None:

@@ -19,12 +19,17 @@ from concord_client.cli.values import asked_time
 from concord_client.credentials import DATA_VARIABLE, data_directory
 
 if TYPE_CHECKING:
+    from concord.dissonance.v1.dissonance_pb2 import ListJudgesResponse
     from concord.graph.v1.space_pb2 import CountByTypeResponse
     from concord.search.v1.search_pb2 import GetIndexStatusResponse
 
     from concord_client.client import Client
 
+    Replies = tuple[CountByTypeResponse, GetIndexStatusResponse, ListJudgesResponse | None]
+    """What the services said of themselves; dissonance nothing while it does not serve."""
+
 DEFAULT_PORT = 7600
+JUDGING = "concord.dissonance.v1.DissonanceService"
 DECIDING = "concord.governance.v1.ProposalService"
 ROLLED_BACK = (
     "The graph is older than the audit log of this space, so nothing is proposed or decided there:"
@@ -36,6 +41,7 @@ SERVICES = (
     "concord.graph.v1.GovernedChangeService",
     "concord.search.v1.SearchService",
     "concord.search.v1.IndexService",
+    JUDGING,
     DECIDING,
     "concord.governance.v1.PrincipalService",
     "concord.governance.v1.AuditService",
@@ -98,6 +104,7 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """Show whether Concord serves, what the space holds or held, and how far its index is now."""
+    from concord.dissonance.v1.dissonance_pb2 import ListJudgesRequest
     from concord.graph.v1.space_pb2 import CountByTypeRequest
     from concord.search.v1.search_pb2 import GetIndexStatusRequest
 
@@ -108,15 +115,28 @@ def status(
         counts = client.space.CountByType(asked)
         index = client.index.GetIndexStatus(GetIndexStatusRequest())
         rolled_back = serving[DECIDING] and _is_rolled_back(client)
+        judges = client.dissonance.ListJudges(ListJudgesRequest()) if serving[JUDGING] else None
         if session.as_json:
-            _print_json(client.url, serving, counts, index, rolled_back=rolled_back)
+            _print_json(client.url, serving, (counts, index, judges), rolled_back=rolled_back)
         else:
-            _print_page(client.url, session.space_name, serving, counts, index)
+            _print_page(client.url, session.space_name, serving, (counts, index, judges))
     if rolled_back:
         raise CommandError(ROLLED_BACK, reason="ERROR_REASON_GRAPH_ROLLED_BACK")
     if not all(serving.values()):
         silent = ", ".join(name for name, serves in serving.items() if not serves)
         raise CommandError(f"Not serving: {silent}.", reason="ERROR_REASON_UNAVAILABLE")
+
+
+def _dead(judges: "ListJudgesResponse | None") -> str:
+    """The judges that gave no usable answer when they were asked last."""
+    from concord.dissonance.v1 import dissonance_pb2
+    from concord.graph.v1.conflict_pb2 import Judge
+
+    from concord_client.cli.render.page import word
+
+    dead = dissonance_pb2.JUDGE_STATE_DEAD
+    found = [each for each in judges.judges if each.state == dead] if judges else []
+    return ", ".join(word(Judge.Name(each.judge), "JUDGE_") for each in found)
 
 
 def _is_rolled_back(client: "Client") -> bool:
@@ -143,16 +163,18 @@ def _serves(client: "Client", service: str) -> bool:
 def _print_json(
     url: str,
     serving: dict[str, bool],
-    counts: "CountByTypeResponse",
-    index: "GetIndexStatusResponse",
+    found: "Replies",
     *,
     rolled_back: bool,
 ) -> None:
-    """One object of the replies' protobuf JSON: `url`, `serving`, `counts`, `index`; and whether
-    the graph is older than the space's audit log."""
+    """One object of the replies' protobuf JSON: `url`, `serving`, `counts`, `index`, `judges`; and
+    whether the graph is older than the space's audit log."""
     from google.protobuf.json_format import MessageToDict
 
+    counts, index, judges = found
     replies = {"counts": MessageToDict(counts), "index": MessageToDict(index)}
+    if judges is not None:
+        replies |= MessageToDict(judges)
     status = {"url": url, "serving": serving, **replies, "graphRolledBack": rolled_back}
     write_line(json.dumps(status, indent=2))
 
@@ -161,11 +183,11 @@ def _print_page(
     url: str,
     space: str,
     serving: dict[str, bool],
-    counts: "CountByTypeResponse",
-    index: "GetIndexStatusResponse",
+    found: "Replies",
 ) -> None:
     from concord_client.cli.render.page import fields, plural, show, text
 
+    counts, index, judges = found
     down = [name for name, serves in serving.items() if not serves]
     show(text(f"Concord at {url}: ").append("not serving" if down else "serving", "bold"))
     lag = index.head_seq - index.applied_seq
@@ -181,6 +203,7 @@ def _print_page(
         ("deleted", f"{counts.deleted:,}"),
         ("index", f"{state}, {plural(index.indexed_memories, 'memory', 'memories')}"),
         ("feed", "followed" if index.following else "not followed"),
+        ("dead judges", _dead(judges)),
         ("set aside", f"{plural(index.parked_changes, 'change')}" if index.parked_changes else ""),
         ("model", f"{index.model.model_id} ({index.model.dimension} dimensions)"),
     ]
