@@ -18,6 +18,7 @@ from concord.graph.v1 import (
     record_pb2_grpc,
     relation_pb2,
     relation_pb2_grpc,
+    space_pb2,
     space_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
@@ -158,6 +159,20 @@ class Space:
             **fields,  # type: ignore[arg-type]
         )
         return await self.dissonance.ReviewConflict(request)
+
+    async def copy_to(self, other: "Space") -> None:
+        """Import the space, which has no genesis, into another."""
+        asked = space_pb2.ExportSpaceRequest(form=space_pb2.EXPORT_FORM_FULL)
+        lines = [line async for part in self.spaces.ExportSpace(asked) for line in part.lines]
+        header = space_pb2.ImportHeader(request_id=request_id())
+        parts = [space_pb2.ImportSpaceRequest(header=header)]
+        parts += [space_pb2.ImportSpaceRequest(piece=f"{line}\n".encode()) for line in lines]
+        await other.spaces.ImportSpace(iter(parts))
+
+    async def judges(self) -> dict[int, int]:
+        """Return the state of each judge."""
+        found = (await self.dissonance.ListJudges(pb.ListJudgesRequest())).judges
+        return {each.judge: each.state for each in found}
 
     async def end_session(self, session_id: str) -> pb.EndSessionResponse:
         """End a session."""

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 import pytest_asyncio
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import lineage_pb2, memory_pb2, space_pb2
+from concord.graph.v1 import lineage_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_dissonance.usecases import follow, suggestions
 from dissonance_over_graph import Dissonant, Space, dissonant
@@ -271,12 +271,7 @@ async def test_a_copy_of_a_space_suggests_as_the_original(works: Dissonant) -> N
     home, copy = works.space(), works.space("copy")
     await home.add(BUDGET)
     new = await home.add(RAISED)
-    asked = space_pb2.ExportSpaceRequest(form=space_pb2.EXPORT_FORM_FULL)
-    lines = [line async for part in home.spaces.ExportSpace(asked) for line in part.lines]
-    header = space_pb2.ImportHeader(request_id=request_id())
-    parts = [space_pb2.ImportSpaceRequest(header=header)]
-    parts += [space_pb2.ImportSpaceRequest(piece=f"{line}\n".encode()) for line in lines]
-    await copy.spaces.ImportSpace(iter(parts))
+    await home.copy_to(copy)
     await copy.add("Tea is served in the garden at five o'clock.")
 
     assert list(await copy.amendments(new)) == list(await home.amendments(new))

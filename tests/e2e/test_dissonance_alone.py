@@ -41,11 +41,11 @@ def environ_of(folder: Path, live: World, keys: Keys, own: Ed25519PrivateKey) ->
         keys.clients.public_key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     )
     return {
-        "DISSONANCE_LISTEN": json.dumps(["127.0.0.1:0"]),
+        "DISSONANCE_LISTEN": "127.0.0.1:0",
         "DISSONANCE_GRAPH_ADDRESS": live.graph.address,
         "DISSONANCE_SEARCH_ADDRESS": f"unix:{folder / 'nobody.sock'}",
         "DISSONANCE_GOVERNANCE_ADDRESS": live.governance.address,
-        "DISSONANCE_ISSUER_KEYS": json.dumps({keys.clients.name: str(public)}),
+        "DISSONANCE_ISSUER_KEYS": f"{keys.clients.name}={public}",
         "DISSONANCE_KEY_FILE": str(private),
     }
 

@@ -116,8 +116,13 @@ async def test_an_endpoint_that_fails_never_reads_as_no_conflicts(
     async with modelled(live, answer) as (works, _):
         await disagree(works)
         began = time.monotonic()
+        before = await works.space().judges()
         run = await works.space().detect()
+        after = await works.space().judges()
 
+    assert before[conflict_pb2.JUDGE_LLM] == pb.JUDGE_STATE_READY
+    assert after[conflict_pb2.JUDGE_LLM] == pb.JUDGE_STATE_DEAD
+    assert after[conflict_pb2.JUDGE_LEXICAL] == pb.JUDGE_STATE_READY
     assert run.said == {EXACT}
     assert run.summary.status == pb.CHECK_STATUS_DEGRADED
     assert run.summary.coverage.skipped == {"LLM_UNAVAILABLE": 1}

@@ -189,6 +189,22 @@ async def test_what_was_written_while_dissonance_was_away_is_checked(
     assert await operations(party) == before
 
 
+async def test_what_was_imported_triggers_nothing(live: World) -> None:
+    """D7 T6 A moved space has been looked at where it was; a check on demand looks again."""
+    async with dissonant(live, follow=False) as works:
+        home, copy = works.space("from"), works.space("copy")
+        await home.add(OPEN)
+        await home.add(CLOSED, kind=REFLECTION)
+        await home.copy_to(copy)
+    async with dissonant(live) as works:
+        home, copy = works.space("from"), works.space("copy")
+        await copy.add("Tea is served at five.")
+        assert len(await found(home)) == 1
+        await eventually(lambda: works.position("copy"))
+
+        assert not (await copy.listed()).conflicts
+
+
 async def test_a_death_between_work_and_position_does_nothing_twice(
     live: World, party: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from graph_world import (
     stamp,
     world,
 )
+from transfers import export_of, import_into
 
 CREATED, UPDATED, DELETED, RESTORED, STANDING, TOUCHED = range(1, 7)
 
@@ -67,6 +68,17 @@ async def test_each_write_is_told_once_in_sequence(home: Calls) -> None:
     assert times == sorted(times)
     assert times[2] == times[3]  # an edge and the end that it made
     assert len(set(times)) == len(times) - 1
+
+
+async def test_a_change_names_its_method(live: World, home: Calls) -> None:
+    """T6 So that a follower knows what came with many others; an import comes last of all."""
+    await home.add("one alone", id="a")
+    await home.batch([type_pb2.Memory(id="b", content="one of a batch")])
+    copy = live.calls("other")
+    await import_into(copy, await export_of(home))
+
+    assert [each.method for each in await home.changes()] == ["AddMemory", "BatchAddMemories"]
+    assert [each.method for each in await copy.changes()][-1] == "ImportSpace"
 
 
 async def test_digests_of_equal_content_differ(live: World, home: Calls) -> None:

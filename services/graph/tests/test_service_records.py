@@ -35,6 +35,18 @@ async def test_a_position_is_stored_for_who_knows_the_last(live: World, home: Ca
     assert not (await other.record.GetJudgedPosition(record_pb2.GetJudgedPositionRequest())).etag
 
 
+async def test_each_kind_of_position_is_kept_apart(home: Calls) -> None:
+    """D7 What follows single changes has another position than the checks of the space."""
+    position = record_pb2.JudgedPosition(token="t1")
+    triggers = record_pb2.POSITION_KIND_TRIGGERS
+    put = record_pb2.PutJudgedPositionRequest(position=position, kind=triggers)
+    await home.record.PutJudgedPosition(put)
+    ask = record_pb2.GetJudgedPositionRequest
+
+    assert (await home.record.GetJudgedPosition(ask(kind=triggers))).position == position
+    assert not (await home.record.GetJudgedPosition(ask())).etag
+
+
 async def test_spend_is_checked_and_added_at_once(home: Calls) -> None:
     """D11 However many ask at once, no sum passes its limit; a refused one adds nothing."""
     limit = Spend(calls=3, tokens=1000, micros=50)

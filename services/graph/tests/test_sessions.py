@@ -8,6 +8,7 @@ from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2, record_pb2, sessio
 from concord.type.v1 import type_pb2
 from concord_graph.domain import sessions
 from concord_graph.usecases import queries
+from google.protobuf.timestamp_pb2 import Timestamp
 from graph_world import (
     DAY,
     FOUND,
@@ -123,6 +124,26 @@ async def test_the_end_is_announced_once(live: World, home: Calls) -> None:
     assert micros(first.end_time) == micros(ends[0].record_time)
     assert await reason(end(home, "never")) == "ERROR_REASON_ITEM_NOT_FOUND"
     assert await reason(end(live.calls("other"), "s")) == "ERROR_REASON_ITEM_NOT_FOUND"
+
+
+async def test_a_session_in_use_is_not_ended_for_being_idle(live: World, home: Calls) -> None:
+    """M7 Who ends it because of its last use ends none that was used since."""
+    await home.add("text", id="m", session_id="s")
+    seen = await record(home, "s")
+    assert seen is not None
+    live.clock.pass_(SECOND)
+    await read(home, "s", "m")
+
+    async def end_if(last: Timestamp) -> session_pb2.Session:
+        request = session_pb2.EndSessionRequest(
+            request_id=home.request_id(), session_id="s", last_use_time=last
+        )
+        return (await home.session.EndSession(request)).session
+
+    assert not (await end_if(seen.last_use_time)).HasField("end_time")
+    now = await record(home, "s")
+    assert now is not None
+    assert (await end_if(now.last_use_time)).HasField("end_time")
 
 
 async def test_a_used_session_begins_anew(live: World, home: Calls) -> None:

@@ -171,8 +171,7 @@ def _change(change: Change, imported: Imported) -> feed_pb2.Change:
         imported=change.seq < imported.seq,
         restore_grant=imported.restore if is_import else b"",
         revocation=change.paper.encode(),
-        # Nobody of this system asked for what an import brought.
-        method=change.author.method if change.author.kind else "",
+        method=change.author.method,
     )
 
 

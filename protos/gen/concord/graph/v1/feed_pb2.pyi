@@ -411,8 +411,8 @@ class Change(_message.Message):
     revocation: _builtins.bytes
     """For the change of type REVOKED: the envelope that the principal signed, byte for byte."""
     method: _builtins.str
-    """The method through which it was asked for, e.g. "BatchAddMemories"; empty for a change that came with an
-    import, and for Concord's own.
+    """The method through which it was asked for, e.g. "BatchAddMemories"; of an imported change the one there.
+    Empty for Concord's own.
     """
     @_builtins.property
     def record_time(self) -> _timestamp_pb2.Timestamp:

@@ -141,7 +141,7 @@ def triggers(change: feed_pb2.Change) -> bool:
 
 def is_import(change: feed_pb2.Change) -> bool:
     """Whether a memory came with many others, for which nobody asked for suggestions."""
-    return change.method in ("", "BatchAddMemories", "ImportSpace")
+    return change.method == "BatchAddMemories"
 
 
 def of_position(reply: record_pb2.GetJudgedPositionResponse) -> Judged:

@@ -178,6 +178,7 @@ class SessionsClient:
         start = 0
         if head and since and since.epoch == head.epoch and since.seq <= head.head_seq:
             start = since.seq
+        start = start or await self._imported(space)
         if head is None or start == head.head_seq:
             return
         cursors = [
@@ -190,6 +191,11 @@ class SessionsClient:
             yield _followed(message)
             if message.changes[-1].seq >= head.head_seq:
                 return
+
+    async def _imported(self, space: str) -> int:
+        """The change up to which everything was imported: that is no writing of today."""
+        asked = space_pb2.ListOperationsRequest(types=[feed_pb2.CHANGE_TYPE_IMPORTED])
+        return max((each.seq for each in await self._operations(space, asked)), default=0)
 
     async def close(self) -> None:
         """Closes the connections."""
