@@ -19,9 +19,18 @@ from concord_search.adapters.qdrant import space
 from concord_testing.serving import new_issuer
 from conflict_probes import (
     ALONE,
+    FORMER,
     NOT_THE_AGENT,
+    QUOTED,
+    REPLACED,
+    RETURNED,
+    AnyEtag,
+    a_former_version_is_judged,
     a_person_judges_a_tension,
+    a_quoted_side_is_erased,
     one_decides_alone,
+    the_dismissed_is_found_again,
+    the_replaced_is_found_again,
 )
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS
@@ -203,6 +212,14 @@ async def a_page_of_another_query(live: Live, template: Template) -> str:
 BIG = 2 * 1024 * 1024
 
 
+FINDINGS = "concord_graph.usecases.items.conflicts"
+
+
+async def nothing_has_words(*_: object) -> tuple[()]:
+    """Find no conflict that an erased item's words stand in."""
+    return ()
+
+
 async def anybody_decides(*_: object) -> bool:
     """Say that no decision about a conflict needs consent."""
     return False
@@ -221,6 +238,28 @@ GUARDS = {
         NOT_THE_AGENT,
         off=Setting(
             patched={"concord_graph.usecases.items.conflicts._demand_agent": lambda _: None}
+        ),
+    ),
+    "conflicts: a dismissal holds": Guard(
+        the_dismissed_is_found_again,
+        RETURNED,
+        off=Setting(patched={"concord_graph.domain.conflicts._versions": lambda _: object()}),
+    ),
+    "conflicts: what lineage settled": Guard(
+        the_replaced_is_found_again,
+        REPLACED,
+        off=Setting(patched={f"{FINDINGS}._Judged._is_settled": lambda *_: False}),
+    ),
+    "conflicts: the newest version": Guard(
+        a_former_version_is_judged,
+        FORMER,
+        off=Setting(patched={f"{FINDINGS}.etag": AnyEtag}),
+    ),
+    "conflicts: erased words": Guard(
+        a_quoted_side_is_erased,
+        QUOTED,
+        off=Setting(
+            patched={"concord_graph.usecases.write.conflicts.with_words": nothing_has_words}
         ),
     ),
     "authentication": Guard(

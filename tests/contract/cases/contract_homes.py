@@ -419,7 +419,11 @@ async def _with_conflicts(live: Live, home: Home) -> Home:
     )
 
 
-def disagreement(one: type_pb2.Memory, other: type_pb2.Memory) -> conflict_pb2.Finding:
+Sided = type_pb2.Memory | conflict_pb2.ConflictSide
+"""What has an id and the etag of the version that is judged."""
+
+
+def disagreement(one: Sided, other: Sided) -> conflict_pb2.Finding:
     """Return a finding about two memories."""
     return conflict_pb2.Finding(
         first_id=one.id,
