@@ -1,5 +1,6 @@
-"""What a full check of a space costs without a model."""
+"""What a full check of a space costs without a model, and what a write pays for being followed."""
 
+import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from concord.dissonance.v1.dissonance_pb2 import CheckSummary, DetectContradictionsRequest
 from concord.dissonance.v1.dissonance_pb2_grpc import DissonanceServiceStub
+from concord.graph.v1.memory_pb2 import AddMemoryRequest, AddMemoryResponse
 from concord.type.v1.type_pb2 import Memory
 from concord_chassis.identity import Caller
 from concord_dissonance import bootstrap as dissonance_parts
@@ -22,12 +24,17 @@ from tests.bench.filling import found, remember
 from tests.bench.run import Run
 from tests.bench.servers import Whole, nowhere, served, whole
 from tests.bench.table import Bar, Row
+from tests.bench.timing import NONE
 
 if TYPE_CHECKING:  # the name exists for type checkers only
     from concord.dissonance.v1.dissonance_pb2_grpc import DissonanceServiceAsyncStub
 
 PATIENCE = 1800.0
 SPACE = "default"
+ADD = "/concord.graph.v1.MemoryService/AddMemory"
+CALLS, WARM_UP = 25, 5
+SETTLE = 1.0
+"""Seconds in which what follows a batch of writes ends, so that the other system's pay nothing."""
 OPPOSED = 50
 """One in so many sentences is there a second time, denied."""
 
@@ -43,7 +50,7 @@ class Checked:
 
 
 async def bench(run: Run) -> AsyncIterator[Row]:
-    """Four rows."""
+    """Five rows."""
     small, large = [
         await _checked(run.folder / str(size), size)
         for size in (run.size(1_000, 100), run.size(10_000, 400))
@@ -71,6 +78,38 @@ async def bench(run: Run) -> AsyncIterator[Row]:
         ratio=large.unchanged / large.full,
         bar=Bar(0.05),
     )
+    yield await _write(run)
+
+
+async def _write(run: Run) -> Row:
+    """AddMemory by turns in a system that dissonance follows, and in one without it."""
+    times, texts = [NONE, NONE], sentences.endless(seed=3)
+    async with AsyncExitStack() as stack:
+        systems = [
+            await stack.enter_async_context(whole(run.folder / name, WordEmbedder()))
+            for name in ("alone", "followed")
+        ]
+        await _dissonance(stack, systems[1], follow=True)
+        for turn in range(run.rounds):
+            for place in (0, 1) if turn % 2 else (1, 0):
+                requests = [
+                    AddMemoryRequest(request_id=f"{turn}-{at}", memory=Memory(content=text))
+                    for at, text in enumerate(islice(texts, CALLS + WARM_UP))
+                ]
+                lane = systems[place].graph.lane(ADD, requests, AddMemoryResponse, space=SPACE)
+                (took,) = await run.caller.alternate([lane], rounds=1, calls=CALLS, warm_up=WARM_UP)
+                times[place] += took
+                await asyncio.sleep(SETTLE)
+    alone, followed = times
+    return Row(
+        "dissonance, AddMemory while it follows",
+        "ms",
+        followed.pair,
+        floor=alone.pair,
+        floor_is="AddMemory with graph and search alone, by turns",
+        ratio=followed.at(50) / alone.at(50),
+        bar=Bar(1.05),
+    )
 
 
 async def _checked(folder: Path, size: int) -> Checked:
@@ -91,7 +130,9 @@ def _memories() -> Iterator[Memory]:
             yield Memory(content=f"It is not true that {text[0].lower()}{text[1:]}")
 
 
-async def _dissonance(stack: AsyncExitStack, system: Whole) -> "DissonanceServiceAsyncStub":
+async def _dissonance(
+    stack: AsyncExitStack, system: Whole, *, follow: bool = False
+) -> "DissonanceServiceAsyncStub":
     issuer = system.graph.serving.issuer
     addresses = Addresses(
         graph_address=system.graph.serving.address,
@@ -100,6 +141,8 @@ async def _dissonance(stack: AsyncExitStack, system: Whole) -> "DissonanceServic
     )
     log = stack.enter_context(nowhere("dissonance"))
     app = dissonance_parts.build(addresses, issuer, log=log)
+    if follow:
+        await app.start()
     stack.push_async_callback(app.close)
     live = await stack.enter_async_context(served(app.registrations, app.translate, issuer=issuer))
     who = Caller(SPACE, "bench", frozenset({"dissonance:write"}), "AGENT")
