@@ -25,7 +25,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-SEQUENCES = int(os.environ.get("CONCORD_ATTACKS", "10"))
+SEQUENCES = int(os.environ.get("CONCORD_ATTACKS", "5"))
 CHAOS_SEQUENCES = int(os.environ.get("CONCORD_ATTACKS_CHAOS", "10000"))
 SHARDS, FEW_SHARDS = 100, 1
 """Parts of the ten thousand, which run on every core and each with a seed of its own."""

@@ -27,8 +27,9 @@ from tests.mutants.changing import Mutant, mutants
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent
 LEAST = 0.95
-SECONDS = 120
-"""How long the tests of one mutant may take: what hangs is noticed, too."""
+TIMES, LEAST_SECONDS = 10, 120
+"""How long the tests of one mutant may take, against what they take as the code is: what hangs is
+noticed, and a busy machine kills none."""
 SEED = 12
 _LOADED = (cryptography, hypothesis, pydantic, rfc8785)
 
@@ -48,11 +49,12 @@ class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self._mutant.tree, str(self._path), "exec"), module.__dict__)  # noqa: S102 - our own code
 
 
-def noticed(path: Path, mutant: Mutant | None, tests: Sequence[str]) -> bool:
-    """Return whether tests fail, in a process of their own; without a mutant, as it is."""
+def noticed(path: Path, mutant: Mutant | None, tests: Sequence[str], seconds: int = 0) -> bool:
+    """Return whether tests fail, in a process of their own, or take longer than so many seconds;
+    without a mutant, as it is."""
     child = os.fork()
     if child == 0:
-        signal.alarm(SECONDS)
+        signal.alarm(seconds)
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
@@ -79,9 +81,12 @@ def _judge(name: str, target: dict[str, Any], only: str, sample: int) -> bool:
     """Run a target's mutants; return whether enough of them were noticed."""
     excused: dict[str, str] = target.get("equivalent", {})
     files = [ROOT / each for each in target["files"] if only in (Path(each).stem, "")]
+    seconds = LEAST_SECONDS
     for tests in (target["tests"], target["wider"]):
+        start = time.monotonic()
         if tests and noticed(ROOT, None, tests):
             raise SystemExit(f"{name}: its tests fail without any mutant")
+        seconds = max(seconds, round(TIMES * (time.monotonic() - start)))
     found = [(path, each) for path in files for each in mutants(path.read_text("utf-8"))]
     known = {f"{path.stem}.{each.name}" for path, each in found}
     stale = [] if only else [each for each in excused if each not in known]
@@ -90,9 +95,9 @@ def _judge(name: str, target: dict[str, Any], only: str, sample: int) -> bool:
         found = random.Random(SEED).sample(found, sample)
     survivors, start = [], time.monotonic()
     for path, mutant in found:
-        if noticed(path, mutant, target["tests"]):
+        if noticed(path, mutant, target["tests"], seconds):
             continue
-        if not target["wider"] or not noticed(path, mutant, target["wider"]):
+        if not target["wider"] or not noticed(path, mutant, target["wider"], seconds):
             survivors.append(mutant)
             print(f"  survived: {path.relative_to(ROOT)}:{mutant.line} {mutant.name}", flush=True)
     killed = len(found) - len(survivors)

@@ -41,9 +41,10 @@ async def heads(calls: Calls, *ids: str) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.soak)])
 async def test_every_order_of_a_fork_and_a_merge(tmp_path: Path, every: bool) -> None:
-    """G15 T2 M3 All 120 orders, whatever the batches, give the same bytes and the same heads."""
+    """G15 T2 M3 All 120 orders, or every fourth, whatever the batches, give the same bytes and the
+    same heads."""
     sizes, orders = (5, 2, 1), list(itertools.permutations(FORK_AND_MERGE))
-    in_turn = zip(orders, itertools.cycle(sizes), strict=False)
+    in_turn = zip(orders[::4], itertools.cycle(sizes), strict=False)
     states, ends, chains = set(), set(), set()
     async with world(tmp_path / "graph.db") as live:
         cases = itertools.product(orders, sizes) if every else in_turn

@@ -11,7 +11,7 @@ from random_space import play, running
 __all__ = ["running"]  # the fixture
 
 
-@pytest.mark.parametrize("examples", [20, pytest.param(200, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("examples", [8, pytest.param(200, marks=pytest.mark.soak)])
 @pytest.mark.timeout(1800)
 def test_every_read_at_any_instant_equals_a_naive_replay(
     running: tuple[asyncio.Runner, World], examples: int
