@@ -212,7 +212,8 @@ def build(
     model, *beside = embedders.models
     return SearchApp(
         index=PartVersions(
-            EdgeIndex(config.index_path, model, *beside), config.index_path / "versions.json"
+            EdgeIndex(config.index_path, model, *beside, log=log),
+            config.index_path / "versions.json",
         ),
         graph=GraphClient(config.graph_address, issuer),
         embedders=embedders,

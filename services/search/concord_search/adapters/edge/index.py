@@ -1,18 +1,39 @@
-"""The index over Qdrant Edge: its shards are directories beside the other files of their parts."""
+"""The index over Qdrant Edge: its shards are directories beside the other files of their parts.
 
+Where many points are searched one by one, their HNSW graph is built beside searches and writes:
+over a copy of the files, by a process of its own, and then taken like any copy.
+"""
+
+import asyncio
 import secrets
 import shutil
-from collections.abc import Callable
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+
+from concord_chassis.log import Logger
 
 from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.edge import disk_space, shard
 from concord_search.adapters.edge.shard import EdgeShard
 from concord_search.adapters.qdrant.index import QdrantIndex
-from concord_search.ports import EmbeddingModel
+from concord_search.adapters.qdrant.space import SpaceIndex
+from concord_search.domain.errors import IndexCorrupt
+from concord_search.ports import Batch, EmbeddingModel
 
 READERS = 2
 SHARD = "shard"
+
+GRAPH_FROM = 20_000
+"""Points that are searched one by one before a graph is built over them."""
+
+LOOK_EVERY = 1_000
+"""Changes of a part between two looks at how many points are outside its graph."""
+
+REST = 4.0
+"""Rest after building a graph, in times of what that took: an import waits for no processor."""
 
 
 class EdgeIndex(QdrantIndex[EdgeShard]):
@@ -27,9 +48,140 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
         model: EmbeddingModel,
         *others: EmbeddingModel,
         free_bytes: Callable[[Path], int] = disk_space.free_bytes,
+        graph_from: int = GRAPH_FROM,
+        log: Logger | None = None,
     ) -> None:
         shards = EdgeShards(root, free_bytes)
         super().__init__(root, (model, *others), shards, Bm25(), readers=READERS)
+        self._edges = shards
+        self._graph_from = graph_from
+        self._log = log
+        self._unseen: Counter[str] = Counter()
+        self._building: dict[str, asyncio.Task[None]] = {}
+
+    async def open(self) -> None:
+        """Opens every part, as `QdrantIndex` says it."""
+        await super().open()
+        for space in await self.states():
+            self._consider(space)
+
+    async def apply(self, space: str, batch: Batch) -> None:
+        """Applies changes, as `QdrantIndex` says it."""
+        await super().apply(space, batch)
+        self._unseen[space] += len(batch.states) + len(batch.endings) + len(batch.touches)
+        if self._unseen[space] >= LOOK_EVERY:
+            self._consider(space)
+
+    async def scrub(self, space: str) -> Sequence[str]:
+        """Makes a space's files anew, as `QdrantIndex` says it; its graph is built anew after."""
+        await self._stop(space)
+        try:
+            return await super().scrub(space)
+        finally:
+            self._consider(space)
+
+    async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
+        """Makes an empty part, as `QdrantIndex` says it."""
+        part = self._parts.get(space)
+        if part is None or part.state().epoch != epoch:
+            await self._stop(space)
+        await super().begin(space, epoch, model)
+
+    async def remove(self, space: str) -> None:
+        """Removes a part; does nothing without it."""
+        await self._stop(space)
+        await super().remove(space)
+
+    async def close(self) -> None:
+        """Writes everything out and lets go of the directory. A second call does nothing."""
+        for space in list(self._building):
+            await self._stop(space)
+        await super().close()
+
+    # The graph
+
+    def _consider(self, space: str) -> None:
+        self._unseen[space] = 0
+        if space not in self._building:
+            self._building[space] = asyncio.create_task(self._build(space), name=f"graph {space}")
+
+    async def _stop(self, space: str) -> None:
+        if building := self._building.pop(space, None):
+            building.cancel()
+            with suppress(asyncio.CancelledError):
+                await building
+
+    async def _build(self, space: str) -> None:
+        """Builds the graph of a part while many points are outside it; rests after each time."""
+        try:
+            while await self._lacks_graph(space):
+                began = asyncio.get_running_loop().time()
+                async with self._remaking[space]:
+                    await self._replace(space)
+                await asyncio.sleep(REST * (asyncio.get_running_loop().time() - began))
+        except (IndexCorrupt, OSError) as error:  # searches stay exact
+            self._warn(reason=str(error))
+        finally:
+            if self._building.get(space) is asyncio.current_task():
+                del self._building[space]
+
+    async def _lacks_graph(self, space: str) -> bool:
+        part = self._parts.get(space)
+        if part is None:
+            return False
+        return await self._writer.run(part.shard.unindexed) >= self._graph_from
+
+    async def _replace(self, space: str) -> None:
+        part = self._parts[space]
+        copy = part.shard.path.with_name(f"{SHARD}-{secrets.token_hex(4)}")
+        is_taken = False
+        try:
+            if not await self._writer.run(self._copy_files, part, copy):
+                return
+            if await self._built(copy, part.model.dimension):
+                fresh = await self._copier.run(shard.load, copy)
+                is_taken = True
+                await self._writer.run(self._take_graph, space, part, fresh)
+        finally:
+            if not is_taken:
+                await self._writer.run(self._leave, part, copy)
+
+    def _copy_files(self, part: SpaceIndex[EdgeShard], copy: Path) -> bool:
+        """Copies a part's files while nothing is written, where the disk has room for it."""
+        files = [each for each in part.shard.path.rglob("*") if each.is_file()]
+        size = sum(each.stat().st_blocks * 512 for each in files)
+        if self._edges.free() < 3 * size + disk_space.SPARE:
+            return False
+        part.begin_copy()
+        part.shard.flush()
+        shutil.copytree(part.shard.path, copy)
+        return True
+
+    def _leave(self, part: SpaceIndex[EdgeShard], copy: Path) -> None:
+        part.shard.noted = None
+        shutil.rmtree(copy, ignore_errors=True)
+
+    async def _built(self, copy: Path, dimension: int) -> bool:
+        program = ("-m", "concord_search.adapters.edge.hnsw", str(copy), str(dimension))
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, *program, stdin=asyncio.subprocess.DEVNULL
+        )
+        try:
+            code = await process.wait()
+        except asyncio.CancelledError:
+            process.kill()
+            await process.wait()
+            raise
+        if code:
+            self._warn(status=code)
+        return code == 0
+
+    def _warn(self, **why: object) -> None:
+        if self._log is not None:
+            self._log.warning("no graph built: searches stay exact", **why)
+
+    def _take_graph(self, space: str, part: SpaceIndex[EdgeShard], fresh: EdgeShard) -> None:
+        self._take(space, part, fresh, has_traces=True)
 
 
 class EdgeShards:
@@ -41,7 +193,11 @@ class EdgeShards:
 
     def require_room(self) -> None:
         """Raises `IndexDiskFull` where a write would find no room."""
-        disk_space.require(self._free_bytes(self._root), self._root)
+        disk_space.require(self.free(), self._root)
+
+    def free(self) -> int:
+        """How many bytes the disk has left."""
+        return self._free_bytes(self._root)
 
     def create(self, part: Path, dimension: int) -> EdgeShard:
         """Makes an empty shard."""
@@ -57,7 +213,8 @@ class EdgeShards:
         """Opens a shard, and removes others. Raises `IndexLocked` or `IndexCorrupt`."""
         for stray in part.glob(f"{SHARD}*"):
             if stray.name != name:  # a process was killed while it made the files anew
-                shutil.rmtree(stray)
+                # Ignoring what its graph's builder may still write, which outlives it for a moment.
+                shutil.rmtree(stray, ignore_errors=True)
         return shard.load(part / name)
 
     def remove(self, shard: EdgeShard) -> None:

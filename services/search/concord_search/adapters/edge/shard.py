@@ -41,8 +41,23 @@ POINTS_A_WRITE = 32
 # this when it opens its first shard.
 os.environ.setdefault("QDRANT_NO_MULTI_MMAP", "1")
 
-NO_HNSW = 10_000_000
-"""Kilobytes of vectors before a graph index would be built: never, exact search is fast enough."""
+NEVER = 10_000_000
+"""Kilobytes of vectors from which this process would build an HNSW graph; `hnsw` builds them."""
+
+M, EF_CONSTRUCT = 16, 100
+"""Edges of a point in the HNSW graph, and candidates while they are chosen."""
+
+EXACT_BELOW = 10_000
+"""Kilobytes of vectors, some 13,000: fewer that pass a filter are searched exactly."""
+
+BUILT = "hnsw-built"
+"""The file in a shard's directory with the engine's count of indexed vectors when its graph was
+built."""
+
+_DENSE_SEARCH = qdrant.SearchParams(
+    acorn=qdrant.AcornSearchParams(enable=True, max_selectivity=0.4)
+)
+"""Through the graph, past points that a filter hides where it hides most of them."""
 
 
 class EdgeShard:
@@ -132,6 +147,13 @@ class EdgeShard:
         """How many points there are."""
         return self._engine.info().points_count
 
+    def unindexed(self) -> int:
+        """How many points are searched one by one, beside the HNSW graph or without one."""
+        built = self.path / BUILT
+        then = int(built.read_text("ascii")) if built.exists() else 0
+        # The engine counts what is outside the graph once, as words; and does not count down.
+        return self._engine.info().indexed_vectors_count - then
+
     def scroll(self) -> Iterator[tuple[PointId, Payload]]:
         """Every point with its payload."""
         offset = None
@@ -218,6 +240,7 @@ def query_request(query: Nearest) -> qdrant.QueryRequest:
         query=qdrant.Query.Nearest(query.vector, using=query.using),
         filter=engine_filter(query.filter),
         score_threshold=query.least,
+        params=_DENSE_SEARCH if query.using == DENSE else None,
     )
 
 
@@ -252,7 +275,7 @@ def create(path: Path, dimension: int) -> EdgeShard:
     """Makes an empty shard, replacing what is there."""
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
-    engine = qdrant.EdgeShard.create(str(path), _config(dimension))
+    engine = qdrant.EdgeShard.create(str(path), config(dimension))
     lookup = qdrant.IntegerIndexParams(lookup=True, range=False)
     in_range = qdrant.IntegerIndexParams(lookup=False, range=True)
     fields = [
@@ -276,7 +299,8 @@ def load(path: Path) -> EdgeShard:
         ) from error
 
 
-def _config(dimension: int) -> qdrant.EdgeConfig:
+def config(dimension: int, *, index_from: int = NEVER) -> qdrant.EdgeConfig:
+    """The engine's settings; a graph is built from `index_from` kilobytes of vectors on."""
     return qdrant.EdgeConfig(
         vectors={
             DENSE: qdrant.EdgeVectorParams(
@@ -289,5 +313,10 @@ def _config(dimension: int) -> qdrant.EdgeConfig:
             )
         },
         sparse_vectors={WORDS: qdrant.EdgeSparseVectorParams(modifier=qdrant.Modifier.Idf)},
-        optimizers=qdrant.EdgeOptimizersConfig(indexing_threshold=NO_HNSW),
+        hnsw_config=qdrant.HnswIndexConfig(
+            m=M, ef_construct=EF_CONSTRUCT, full_scan_threshold=EXACT_BELOW, max_indexing_threads=1
+        ),
+        optimizers=qdrant.EdgeOptimizersConfig(
+            indexing_threshold=index_from, default_segment_number=1
+        ),
     )

@@ -1,10 +1,12 @@
 """The index port over any Qdrant: a directory and a shard per space, one writer, a few readers."""
 
+import asyncio
 import fcntl
 import hashlib
 import json
 import os
 import shutil
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -74,6 +76,7 @@ class QdrantIndex(Generic[S]):
         self._writer = Workers(1, "index-writer")
         self._readers = Workers(readers, "index-reader")
         self._copier = Workers(1, "index-copier")
+        self._remaking: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._lock: int | None = None
         self._is_open = False
         self._ended = False
@@ -275,12 +278,13 @@ class QdrantIndex(Generic[S]):
 
     async def scrub(self, space: str) -> Sequence[str]:
         """Makes a space's files anew, without what was erased; returns what was unconfirmed."""
-        part = self._part(space)
-        ids, needed = await self._writer.run(part.begin_copy)
-        if needed:
-            fresh = await self._copier.run(self._copied, part, self._directory(space))
-            await self._writer.run(self._take, space, part, fresh)
-        return ids
+        async with self._remaking[space]:
+            part = self._part(space)
+            ids, needed = await self._writer.run(part.begin_copy)
+            if needed:
+                fresh = await self._copier.run(self._copied, part, self._directory(space))
+                await self._writer.run(self._take, space, part, fresh)
+            return ids
 
     def _copied(self, part: SpaceIndex[S], directory: Path) -> S:
         def going_on() -> bool:
@@ -296,11 +300,11 @@ class QdrantIndex(Generic[S]):
             raise
         return fresh
 
-    def _take(self, space: str, part: SpaceIndex[S], fresh: S) -> None:
+    def _take(self, space: str, part: SpaceIndex[S], fresh: S, *, has_traces: bool = False) -> None:
         if self._parts.get(space) is not part:  # the store was replaced meanwhile
             self._shards.remove(fresh)
             return
-        former = part.take(fresh)
+        former = part.take(fresh, has_traces=has_traces)
         self._make_current(space, fresh, part.model)
         self._shards.remove(former)
 

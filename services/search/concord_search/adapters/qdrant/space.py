@@ -45,6 +45,9 @@ WATERMARK = UUID(int=0)
 FLUSH_EVERY = 2_000
 """Points between two flushes: opening after a crash replays at most so many."""
 
+NOTED_PAGE = 100
+"""Points read at once while a copy catches up; embedded, all else waits so long."""
+
 KEPT_PARKED = 1_000
 """Parked changes that are named and tried again; those beyond are only counted."""
 
@@ -295,6 +298,11 @@ class SpaceIndex(Generic[S]):
         self._key.clear_cache()
         return self.state().unconfirmed, self._watermark.traces
 
+    @property
+    def shard(self) -> S:
+        """Its shard of now, which `take` replaces."""
+        return self._shard
+
     def copy_into(self, fresh: S, going_on: Callable[[], bool]) -> None:
         """Copies every point, while others are written. Raises `IndexCorrupt` when it may not."""
         for points in self._shard.whole():
@@ -302,17 +310,21 @@ class SpaceIndex(Generic[S]):
                 raise IndexCorrupt("the index is being closed")
             fresh.upsert(points)
 
-    def take(self, fresh: S) -> S:
+    def take(self, fresh: S, *, has_traces: bool = False) -> S:
         """Goes on with the copy, once it has what was noted; returns the former shard.
 
-        Searches under way end on that one: it is closed when nobody holds it any more.
+        Searches under way end on that one: it is closed when nobody holds it any more. A copy of
+        the files `has_traces` of what was erased before, where they had some.
         """
-        former, noted = self._shard, self._shard.noted or set()
-        there = former.points(noted)
-        fresh.upsert(there)
-        fresh.delete(sorted(noted - {point for point, _, _ in there}, key=str))
+        former, noted = self._shard, sorted(self._shard.noted or (), key=str)
+        for start in range(0, len(noted), NOTED_PAGE):
+            some = noted[start : start + NOTED_PAGE]
+            there = former.points(some)
+            fresh.upsert(there)
+            fresh.delete(sorted({*some} - {point for point, _, _ in there}, key=str))
         self._shard = fresh
-        self._write_watermark(replace(self._watermark, traces=self._traced))
+        traces = self._traced or (has_traces and self._watermark.traces)
+        self._write_watermark(replace(self._watermark, traces=traces))
         fresh.flush()
         return former
 

@@ -1,0 +1,28 @@
+"""Builds the HNSW graph of a closed shard, in a process of its own and behind all other work.
+
+    python -m concord_search.adapters.edge.hnsw DIRECTORY DIMENSION
+
+The engine's Python binding keeps the global lock for all of the minutes that it takes.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import qdrant_edge as qdrant
+
+from concord_search.adapters.edge.shard import BUILT, config
+
+
+def build(path: Path, dimension: int) -> None:
+    """Builds the graph over every point, in one segment, in the place of what was there."""
+    engine = qdrant.EdgeShard.load(str(path), config(dimension, index_from=1))
+    engine.optimize()
+    indexed = engine.info().indexed_vectors_count
+    engine.close()
+    (path / BUILT).write_text(str(indexed), "ascii")
+
+
+if __name__ == "__main__":
+    os.nice(19)
+    build(Path(sys.argv[1]), int(sys.argv[2]))
