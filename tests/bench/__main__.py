@@ -22,6 +22,7 @@ from tests.bench import (
     framing,
     gateway_hop,
     graph_size,
+    importing,
     ingest,
     neighbors,
     residence,
@@ -42,6 +43,7 @@ BENCHES: Mapping[str, Bench] = {
     "graph": graph_size.bench,
     "facts": facts_read.bench,
     "search": searching.bench,
+    "importing": importing.bench,
     "residence": residence.bench,
     "erasure": erasure.bench,
     "dissonance": dissonance.bench,
@@ -62,7 +64,11 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHES)}")
     parser.add_argument("--quick", action="store_true", help="small sizes; proves no ratio")
-    parser.add_argument("--large", action="store_true", help="graph: 1,000,000 edges on Neo4j too")
+    parser.add_argument(
+        "--large",
+        action="store_true",
+        help="search: 1,000,000 memories too; graph: 1,000,000 edges on Neo4j too",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there too")
     asked = parser.parse_args(arguments)
     if unknown := set(asked.names) - BENCHES.keys():

@@ -1,5 +1,6 @@
 """The engine without Concord: one query with the same branches, filters and fusion, ten results."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +9,7 @@ from typing import Any
 
 import qdrant_edge as qdrant
 from concord_search.adapters.bm25 import Bm25
-from concord_search.adapters.edge.shard import engine_filter
+from concord_search.adapters.edge.shard import DENSE_SEARCH, engine_filter
 from concord_search.adapters.qdrant import filters
 from concord_search.adapters.qdrant.keys import read_key
 from concord_search.adapters.qdrant.shard import DENSE, WORDS
@@ -29,6 +30,26 @@ class BareEngine:
         self._key = read_key(key_file)
         self._words = Bm25()
 
+    def recall(self, vector: Vector, now: Micros) -> float:
+        """The share of the ten nearest, found one by one, that a search finds too."""
+        scope = Scope(now, Superseded.EXCLUDE, MemoryFilter())
+        wanted = engine_filter(filters.of_scope(scope, self._key))
+        exact, found = (
+            {
+                hit.id
+                for hit in self._shard.query(
+                    qdrant.QueryRequest(
+                        limit=RANKED,
+                        query=qdrant.Query.Nearest(vector.tolist(), using=DENSE),
+                        filter=wanted,
+                        params=params,
+                    )
+                )[:LIMIT]
+            }
+            for params in (qdrant.SearchParams(exact=True), DENSE_SEARCH)
+        )
+        return len(exact & found) / len(exact)
+
     def ask(self, text: str, vector: Vector, now: Micros) -> int:
         """Asks once, as a search at `now` (µs) would; returns how many results came."""
         scope = Scope(now, Superseded.EXCLUDE, MemoryFilter())
@@ -38,6 +59,7 @@ class BareEngine:
                 limit=RANKED,
                 query=qdrant.Query.Nearest(value, using=name),
                 filter=wanted,
+                params=DENSE_SEARCH if name == DENSE else None,
             )
             for name, value in (
                 (DENSE, vector.tolist()),
@@ -56,7 +78,8 @@ def copied(index: Path, folder: Path) -> Iterator[BareEngine]:
     """The engine over a copy of the only space of a closed index, made in `folder`."""
     (part,) = (path for path in index.iterdir() if path.is_dir())
     shutil.copytree(part, folder)
-    shard = qdrant.EdgeShard.load(str(folder / "shard"))
+    stamp = json.loads((folder / "stamp.json").read_text("utf-8"))
+    shard = qdrant.EdgeShard.load(str(folder / stamp["shard"]))
     try:
         yield BareEngine(shard, folder / "key")
     finally:

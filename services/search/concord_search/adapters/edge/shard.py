@@ -54,9 +54,7 @@ BUILT = "hnsw-built"
 """The file in a shard's directory with the engine's count of indexed vectors when its graph was
 built."""
 
-_DENSE_SEARCH = qdrant.SearchParams(
-    acorn=qdrant.AcornSearchParams(enable=True, max_selectivity=0.4)
-)
+DENSE_SEARCH = qdrant.SearchParams(acorn=qdrant.AcornSearchParams(enable=True, max_selectivity=0.4))
 """Through the graph, past points that a filter hides where it hides most of them."""
 
 
@@ -240,7 +238,7 @@ def query_request(query: Nearest) -> qdrant.QueryRequest:
         query=qdrant.Query.Nearest(query.vector, using=query.using),
         filter=engine_filter(query.filter),
         score_threshold=query.least,
-        params=_DENSE_SEARCH if query.using == DENSE else None,
+        params=DENSE_SEARCH if query.using == DENSE else None,
     )
 
 
