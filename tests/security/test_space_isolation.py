@@ -22,7 +22,7 @@ from concord.graph.v1 import (
     space_pb2,
     working_memory_pb2,
 )
-from concord.search.v1 import health_pb2, search_pb2
+from concord.search.v1 import health_pb2, search_pb2, suggestion_pb2
 from concord.type.v1 import type_pb2
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS, carries_request_id, permission
@@ -113,6 +113,9 @@ def more_reads(home: Home) -> dict[str, list[Message]]:
             search_pb2.IntegrativeSearchRequest(
                 query="Ada likes what", context_node="Ada", include_superseded=True, limit=50
             )
+        ],
+        "SuggestProactively": [
+            suggestion_pb2.SuggestProactivelyRequest(snippet="Ada likes what", limit=10)
         ],
         "AssessHealth": [health_pb2.AssessHealthRequest(statuses=[1, 2, 3, 4], kinds=range(1, 8))],
         "FindSimilar": [

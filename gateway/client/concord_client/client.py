@@ -23,6 +23,7 @@ from concord.graph.v1.space_pb2_grpc import SpaceServiceStub
 from concord.graph.v1.working_memory_pb2_grpc import WorkingMemoryServiceStub
 from concord.search.v1.health_pb2_grpc import MemoryHealthServiceStub
 from concord.search.v1.search_pb2_grpc import IndexServiceStub, SearchServiceStub
+from concord.search.v1.suggestion_pb2_grpc import SuggestionServiceStub
 from google.protobuf.message import Message
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
@@ -50,6 +51,7 @@ if TYPE_CHECKING:  # these names exist for type checkers only
     from concord.graph.v1.working_memory_pb2_grpc import WorkingMemoryServiceAsyncStub
     from concord.search.v1.health_pb2_grpc import MemoryHealthServiceAsyncStub
     from concord.search.v1.search_pb2_grpc import IndexServiceAsyncStub, SearchServiceAsyncStub
+    from concord.search.v1.suggestion_pb2_grpc import SuggestionServiceAsyncStub
 
 R = TypeVar("R", bound=Message)
 
@@ -135,6 +137,8 @@ class Client:
         """`concord.search.v1.IndexService`: the state of the derived index."""
         self.memory_health = MemoryHealthServiceStub(channel)
         """`concord.search.v1.MemoryHealthService`: what is at risk, stale or alone."""
+        self.suggestions = SuggestionServiceStub(channel)
+        """`concord.search.v1.SuggestionService`: what surfaces without a search."""
         self.health = HealthStub(channel)
         """`grpc.health.v1.Health`: whether the services serve."""
 
@@ -204,6 +208,8 @@ class AsyncClient:
         """`concord.search.v1.IndexService`: the state of the derived index."""
         self.memory_health: MemoryHealthServiceAsyncStub = MemoryHealthServiceStub(channel)
         """`concord.search.v1.MemoryHealthService`: what is at risk, stale or alone."""
+        self.suggestions: SuggestionServiceAsyncStub = SuggestionServiceStub(channel)
+        """`concord.search.v1.SuggestionService`: what surfaces without a search."""
         self.health = HealthStub(channel)
         """`grpc.health.v1.Health`: whether the services serve."""
 

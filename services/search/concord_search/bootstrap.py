@@ -4,16 +4,25 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from concord.search.v1 import health_pb2, health_pb2_grpc, search_pb2, search_pb2_grpc
+from concord.search.v1 import (
+    health_pb2,
+    health_pb2_grpc,
+    search_pb2,
+    search_pb2_grpc,
+    suggestion_pb2,
+    suggestion_pb2_grpc,
+)
 from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.server import Registration
+from concord_chassis.workers import Workers
 from prometheus_client import CollectorRegistry, Gauge
 
 from concord_search.adapters.dissonance.client import JudgesClient
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.graph_feed.client import GraphClient
+from concord_search.adapters.graph_feed.records import RecordsClient
 from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.config import IndexConfig
@@ -22,6 +31,7 @@ from concord_search.domain.instants import Micros
 from concord_search.ports import Clock, Embedder, VersionedIndex
 from concord_search.servicer.health import MemoryHealthServicer
 from concord_search.servicer.search import IndexServicer, SearchServicer
+from concord_search.servicer.suggestion import SuggestionServicer
 from concord_search.servicer.translate import translate
 from concord_search.usecases.assess_health import AssessHealth
 from concord_search.usecases.check_statements import CheckStatements
@@ -36,6 +46,7 @@ from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.reindex import Reindex
 from concord_search.usecases.scrub import Scrub
 from concord_search.usecases.search import Formula, Search
+from concord_search.usecases.suggest import SuggestProactively
 
 
 def system_clock() -> Micros:
@@ -55,13 +66,14 @@ class SearchApp:
         graph: GraphClient,
         embedders: Embedders,
         judges: JudgesClient | None,
+        records: RecordsClient,
         formula: Formula,
         constitutive_weight: float,
         clock: Clock,
         log: Logger,
     ) -> None:
         self._index, self._graph, self._embedders = index, graph, embedders
-        self._judges = judges
+        self._judges, self._records = judges, records
         self._log = log
         self._open = False
         self._tasks: list[asyncio.Task[None]] = []
@@ -94,6 +106,10 @@ class SearchApp:
             check=CheckStatements(judges),
             weight=constitutive_weight,
         )
+        self._matching = Workers(1, "triggers")
+        suggest = SuggestProactively(
+            search=search, graph=graph, records=records, progress=progress, workers=self._matching
+        )
         self._reindex = Reindex(self._follow.context)
         status = IndexStatus(embedders=embedders, index=index, progress=progress)
         self.registrations: Sequence[Registration] = (
@@ -116,6 +132,11 @@ class SearchApp:
                 health_pb2.DESCRIPTOR.services_by_name["MemoryHealthService"],
                 health_pb2_grpc.add_MemoryHealthServiceServicer_to_server,
                 MemoryHealthServicer(AssessHealth(graph)),
+            ),
+            Registration(
+                suggestion_pb2.DESCRIPTOR.services_by_name["SuggestionService"],
+                suggestion_pb2_grpc.add_SuggestionServiceServicer_to_server,
+                SuggestionServicer(suggest),
             ),
         )
 
@@ -166,7 +187,9 @@ class SearchApp:
             task.cancel()
             await asyncio.wait([task])
         self._open = False
+        self._matching.close()
         await self._graph.close()
+        await self._records.close()
         if self._judges is not None:
             await self._judges.close()
         await self._embedders.close()
@@ -218,6 +241,7 @@ def build(
         graph=GraphClient(config.graph_address, issuer),
         embedders=embedders,
         judges=JudgesClient(address, issuer) if (address := config.dissonance_address) else None,
+        records=RecordsClient(config.graph_address, issuer),
         formula=config.formula(),
         constitutive_weight=config.constitutive_weight,
         clock=clock,

@@ -515,6 +515,20 @@ class Verdicts:
     is_degraded: bool = False
 
 
+class Records(Protocol):
+    """What search keeps in graph. Every method raises `GraphUnavailable` or `GraphRefused`."""
+
+    async def triggers(self, space: str) -> Sequence[tuple[str, Sequence[str]]]:
+        """The live memories that surface by triggers, with these, at most 10,000."""
+        ...
+
+    async def claim(
+        self, space: str, session_id: str, memory_ids: Sequence[str], limit: int
+    ) -> Sequence[str]:
+        """Takes the first of at most 100 memories that a session was not suggested yet."""
+        ...
+
+
 class Judges(Protocol):
     """Who compares results with constitutive statements; records nothing."""
 

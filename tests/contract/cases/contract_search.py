@@ -22,7 +22,8 @@ from contract_live import FOLLOWER, Live, frozen_clock, graph_app, graph_live, m
 
 DIMENSION = 64
 SERVICES = tuple(
-    f"concord.search.v1.{name}" for name in ("SearchService", "IndexService", "MemoryHealthService")
+    f"concord.search.v1.{name}"
+    for name in ("SearchService", "IndexService", "MemoryHealthService", "SuggestionService")
 )
 
 

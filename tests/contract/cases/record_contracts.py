@@ -46,6 +46,27 @@ RECORD = {
         caller=_service,
         intruder=_stranger,
     ),
+    "ListTriggers": Contract(
+        request=lambda _: pb.ListTriggersRequest(),
+        success=lambda reply, _: not reply.memories,
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
+        other_space=STRANGER,
+        caller=_service,
+        intruder=_stranger,
+    ),
+    "ClaimSuggestions": Contract(
+        request=lambda _: pb.ClaimSuggestionsRequest(
+            session_id="talk", memory_ids=["b", "a"], limit=1
+        ),
+        success=lambda reply, _: reply.memory_ids == ["b"],
+        bad_input=(
+            lambda _: pb.ClaimSuggestionsRequest(session_id="talk", limit=1),
+            invalid("memory_ids"),
+        ),
+        other_space=STRANGER,
+        caller=_service,
+        intruder=_stranger,
+    ),
     "ListRestated": Contract(
         request=lambda _: pb.ListRestatedRequest(session_ids=["talk"], least_sessions=1),
         success=lambda reply, _: reply.memories[0].session_ids == ["talk"],

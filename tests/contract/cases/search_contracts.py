@@ -1,6 +1,6 @@
 """The contract cases of SearchService and IndexService."""
 
-from concord.search.v1 import health_pb2
+from concord.search.v1 import health_pb2, suggestion_pb2
 from concord.search.v1 import search_pb2 as pb
 from concord.type.v1 import type_pb2
 from contract_homes import Home
@@ -84,6 +84,22 @@ HEALTH = {
             invalid("page_size"),
         ),
         other_space=Answered(lambda reply: bool(reply.counts)),
+    ),
+}
+
+SUGGESTION = {
+    "SuggestProactively": Contract(
+        request=lambda home: suggestion_pb2.SuggestProactivelyRequest(
+            snippet="Ada likes what",
+            consistency=type_pb2.Consistency(at_least_as_fresh=home.token),
+        ),
+        success=lambda reply, _: reply.all_triggers_tried and len(reply.suggestions) <= 3,
+        bad_input=(
+            lambda _: suggestion_pb2.SuggestProactivelyRequest(session_id="s"),
+            invalid("snippet"),
+        ),
+        # The request carries the other space's freshness token.
+        other_space=invalid("consistency.at_least_as_fresh", "CONSISTENCY_TOKEN_INVALID"),
     ),
 }
 

@@ -31,6 +31,7 @@ from concord_client.cli.commands.memories import (
     list_,
     search,
     session,
+    suggest,
     update,
     working,
 )
@@ -115,6 +116,7 @@ app.command("import")(import_.import_)
 app.command("search")(search.search)
 app.command("integrative")(integrative.integrative)
 app.command("health")(health.health)
+app.command("suggest")(suggest.suggest)
 app.command("neighbors")(neighbors.neighbors)
 app.command("path")(neighbors.path)
 app.command("lineage")(lineage.lineage)

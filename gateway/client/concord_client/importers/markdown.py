@@ -24,7 +24,8 @@ from concord_client.importers.spelling import contract_name, short_words
 
 _KEYS = frozenset(
     {
-        *("id", "title", "kind", "domain", "tags", "concepts", "importance", "valid_from"),
+        *("id", "title", "kind", "domain", "tags", "concepts", "importance", "surfaces_when"),
+        "valid_from",
         *("valid_until", "external_id", "facts"),
     }
 )
@@ -39,10 +40,11 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 def read_markdown(folder: Path) -> Iterator[Draft | Defect]:
     """Yield one outcome per Markdown file of the folder, in a fixed order (see `folder`).
 
-    Front matter keys: id, title, kind, domain, tags, concepts, importance, valid_from,
-    valid_until, external_id (default: the path inside the folder), and supersedes, deprecates,
-    amends, contradicts (ids, appended to the content as lines of links), and facts (what the note
-    states: "SUBJECT|RELATION|OBJECT", or a list of such). Others are kept as properties.
+    Front matter keys: id, title, kind, domain, tags, concepts, importance, surfaces_when,
+    valid_from, valid_until, external_id (default: the path inside the folder), supersedes,
+    deprecates, amends, contradicts (ids, appended to the content as lines of links), and facts
+    (what the note states: "SUBJECT|RELATION|OBJECT", or a list of such). Others are kept as
+    properties.
     The body is the content, under its title where it does not begin with it. A file that is
     empty, too large, not UTF-8 or has front matter that cannot be read gives a Defect.
     """
@@ -78,6 +80,7 @@ def _memory(text: str, name: str) -> type_pb2.Memory:
         kind=_kind(keys),
         importance=_importance(keys),
         domain=text_of(keys, "domain"),
+        surfaces_when=list_of(keys, "surfaces_when"),
         tags=[tag.removeprefix("#") for tag in list_of(keys, "tags")],
         concepts=list_of(keys, "concepts"),
         external_id=text_of(keys, "external_id") or name,

@@ -77,3 +77,8 @@ def codec(field: Field, own: Mapping[Any, Codec]) -> Codec:
         # a look-up costs a sixth of a call of the enum
         return int, {int(member): member for member in kind}.__getitem__
     return own.get(kind) or _AS_JSON.get(kind, (None, None))
+
+
+def record_name(kind: str, key: str) -> str:
+    """Return what a record of a service is stored under: its kind, with its key if it has one."""
+    return f"{kind}\n{key}" if key else kind

@@ -340,6 +340,10 @@ class ConflictReads(Protocol):
         """Return the live conflicts of pairs of ids, the smaller id first."""
         ...
 
+    async def triggered(self, limit: int) -> Sequence[tuple[str, Sequence[str]]]:
+        """Return up to `limit` live memories that surface by triggers, with these, by id."""
+        ...
+
     async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:
         """Return the ids of up to `limit` live memories whose sources name any of them, by id."""
         ...
@@ -461,6 +465,6 @@ class Reads(
         """Return live memories that at least so many of the sessions stated, the most first."""
         ...
 
-    async def service_record(self, kind: ServiceRecord) -> Properties:
+    async def service_record(self, kind: ServiceRecord, key: str = "") -> Properties:
         """Return the record of a kind; empty without one."""
         ...

@@ -46,11 +46,12 @@ SessionUses = Mapping[tuple[str, str], SessionUse]
 
 
 class ServiceRecord(StrEnum):
-    """What a record of a service is about: at most one of each in a space."""
+    """What a record of a service is about: at most one of each in a space, or of each key."""
 
     JUDGED_POSITION = "judged_position"
     TRIGGERS_POSITION = "triggers_position"
     MODEL_SPEND = "model_spend"
+    SUGGESTED = "suggested"
 
 
 class ChangeType(IntEnum):

@@ -173,6 +173,8 @@ class Writes(Reads, Protocol):
         """Keep when (µs) a session first stated a memory that was there."""
         ...
 
-    async def put_service_record(self, kind: ServiceRecord, body: Properties) -> None:
-        """Keep the record of a kind in place of the one before."""
+    async def put_service_record(
+        self, kind: ServiceRecord, body: Properties, key: str = ""
+    ) -> None:
+        """Keep the record of a kind, and of a key where it has one, in place of the one before."""
         ...

@@ -87,6 +87,27 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
             ]
         )
 
+    async def ListTriggers(
+        self, request: record_pb2.ListTriggersRequest, context: Context
+    ) -> record_pb2.ListTriggersResponse:
+        """List the memories that surface by triggers."""
+        found = await self._queries.triggered(caller().space)
+        return record_pb2.ListTriggersResponse(
+            memories=[
+                record_pb2.MemoryTriggers(memory_id=memory_id, surfaces_when=triggers)
+                for memory_id, triggers in found
+            ]
+        )
+
+    async def ClaimSuggestions(
+        self, request: record_pb2.ClaimSuggestionsRequest, context: Context
+    ) -> record_pb2.ClaimSuggestionsResponse:
+        """Take what a session was not suggested yet."""
+        taken = await self._records.claim_suggestions(
+            caller().space, request.session_id, request.memory_ids, request.limit
+        )
+        return record_pb2.ClaimSuggestionsResponse(memory_ids=taken)
+
 
 def _sums(spend: record_pb2.ModelSpend) -> Sums:
     return {"calls": spend.calls, "tokens": spend.tokens, "micros": spend.micros}

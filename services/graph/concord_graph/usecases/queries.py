@@ -67,6 +67,7 @@ MOST_PAIRS = 1_000
 """Pairs of memories in a list of what was read together."""
 
 MOST_RESTATED = 1_000
+MOST_TRIGGERED = 10_000
 """Memories in a list of what several sessions stated."""
 
 
@@ -453,6 +454,10 @@ class Queries:
     ) -> Sequence[Restated]:
         """Return live memories that several of the sessions stated."""
         return await self.read(space, lambda tx, _: tx.restated(session_ids, least, MOST_RESTATED))
+
+    async def triggered(self, space: str) -> Sequence[tuple[str, Sequence[str]]]:
+        """Return the live memories that surface by triggers, with these."""
+        return await self.read(space, lambda tx, _: tx.triggered(MOST_TRIGGERED))
 
     def _touched(
         self, space: str, shown: Shown | None, *, peek: bool, session_id: str

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
 from concord_graph.domain.errors import EtagMismatch, SpaceDeleted
 from concord_graph.ports import Clock, GraphStore, Reads, ServiceRecord, Writes
+
+MOST_SUGGESTED = 1_000
+"""Suggestions of a session that are kept."""
 
 Sums = Mapping[str, int]
 """Calls, tokens and micros of money, by these names."""
@@ -79,6 +82,23 @@ class Records:
                 return False, sums
             await tx.put_service_record(ServiceRecord.MODEL_SPEND, {"day": today, "sums": added})
             return True, added
+
+        return await self._store.write(space, work)
+
+    async def claim_suggestions(
+        self, space: str, session_id: str, memory_ids: Sequence[str], limit: int
+    ) -> Sequence[str]:
+        """Return the first of the memories that a session was not suggested yet, and note them."""
+
+        async def work(tx: Writes) -> Sequence[str]:
+            _demand_space(tx)
+            stored = await tx.service_record(ServiceRecord.SUGGESTED, session_id)
+            before: list[str] = stored.get("memory_ids", [])
+            taken = [each for each in memory_ids if each not in set(before)][:limit]
+            if taken:
+                body = {"memory_ids": [*before, *taken][-MOST_SUGGESTED:]}
+                await tx.put_service_record(ServiceRecord.SUGGESTED, body, session_id)
+            return taken
 
         return await self._store.write(space, work)
 

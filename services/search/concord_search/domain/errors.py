@@ -5,6 +5,7 @@ SearchError
 ├── PageTokenInvalid        damaged, or made by another query
 ├── FreshnessTokenInvalid   damaged, another space's, or of a store that was since restored
 ├── IndexStale              the index did not become as fresh as demanded in time
+├── SituationEmpty          a situation without a word: nothing can matter in it
 ├── GraphUnavailable        graph does not answer: results can be neither shown nor denied
 ├── GraphRefused            graph refuses, and would again
 ├── ModelReplaced           vectors of a model that the index had a moment ago; ask again
@@ -52,6 +53,10 @@ class IndexStale(SearchError):
         super().__init__(f"the index has applied {applied_seq} of {demanded_seq}")
         self.applied_seq = applied_seq
         self.demanded_seq = demanded_seq
+
+
+class SituationEmpty(SearchError):
+    """A situation holds no word."""
 
 
 class GraphUnavailable(SearchError):

@@ -16,6 +16,9 @@ def translate(error: Exception) -> Failure | None:
         case errors.FreshnessTokenInvalid():
             field = "consistency.at_least_as_fresh"
             return _invalid("ERROR_REASON_CONSISTENCY_TOKEN_INVALID", field, str(error))
+        case errors.SituationEmpty():
+            why = "states no word, nor do file_path and error_message"
+            return _invalid("ERROR_REASON_FIELD_INVALID", "snippet", why)
         case errors.IndexStale():
             return Failure(
                 grpc.StatusCode.UNAVAILABLE,

@@ -142,6 +142,14 @@ class Search:
         shown = await self.with_conflicts(space, results, query.as_of)
         return self._answer(space, query, question, shown, next_offset)
 
+    def composites(self, ranked: Ranked, rows: Sequence[int]) -> dict[str, float]:
+        """The composite scores of some candidates, by the memories' ids."""
+        ranking = ranked.ranking
+        return {
+            self._index.id_of(ranked.space, ranking.found.items[row]): float(ranking.composite[row])
+            for row in rows
+        }
+
     async def question(self, space: str, query: SearchQuery) -> Question:
         """What a query asks of the index."""
         model = self._index.model(space)

@@ -25,6 +25,7 @@ def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
         ("category", memory.category),
         ("tags", ", ".join(memory.tags)),
         ("concepts", ", ".join(memory.concepts)),
+        ("surfaces when", "; ".join(memory.surfaces_when)),
         ("facts", "; ".join(f"{f.subject} —{f.relation}→ {f.object}" for f in memory.facts)),
         (
             "sources",

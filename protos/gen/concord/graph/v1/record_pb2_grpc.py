@@ -57,6 +57,16 @@ class RecordServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsResponse.FromString,
                 _registered_method=True)
+        self.ListTriggers = channel.unary_unary(
+                '/concord.graph.v1.RecordService/ListTriggers',
+                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersResponse.FromString,
+                _registered_method=True)
+        self.ClaimSuggestions = channel.unary_unary(
+                '/concord.graph.v1.RecordService/ClaimSuggestions',
+                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ClaimSuggestionsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ClaimSuggestionsResponse.FromString,
+                _registered_method=True)
         self.ListRestated = channel.unary_unary(
                 '/concord.graph.v1.RecordService/ListRestated',
                 request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedRequest.SerializeToString,
@@ -101,6 +111,21 @@ class RecordServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListTriggers(self, request, context):
+        """Lists the live memories that surface by triggers, by id, at most 10,000.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ClaimSuggestions(self, request, context):
+        """Takes the first of some memories that a session was not suggested yet, and notes that it is suggested these;
+        chosen and noted at once. Of a session the last 1,000 are kept.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListRestated(self, request, context):
         """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
         as they are. Those that most sessions stated come first, at most 1,000.
@@ -131,6 +156,16 @@ def add_RecordServiceServicer_to_server(servicer, server):
                     servicer.ListCoReads,
                     request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsResponse.SerializeToString,
+            ),
+            'ListTriggers': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListTriggers,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersResponse.SerializeToString,
+            ),
+            'ClaimSuggestions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ClaimSuggestions,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ClaimSuggestionsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ClaimSuggestionsResponse.SerializeToString,
             ),
             'ListRestated': grpc.unary_unary_rpc_method_handler(
                     servicer.ListRestated,
@@ -249,6 +284,60 @@ class RecordService:
             '/concord.graph.v1.RecordService/ListCoReads',
             concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListTriggers(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.RecordService/ListTriggers',
+            concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ClaimSuggestions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.RecordService/ClaimSuggestions',
+            concord_dot_graph_dot_v1_dot_record__pb2.ClaimSuggestionsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_record__pb2.ClaimSuggestionsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -49,6 +49,12 @@ class RecordServiceStub:
     together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
     and none that was erased.
     """
+    ListTriggers: _grpc.UnaryUnaryMultiCallable[_record_pb2.ListTriggersRequest, _record_pb2.ListTriggersResponse]
+    """Lists the live memories that surface by triggers, by id, at most 10,000."""
+    ClaimSuggestions: _grpc.UnaryUnaryMultiCallable[_record_pb2.ClaimSuggestionsRequest, _record_pb2.ClaimSuggestionsResponse]
+    """Takes the first of some memories that a session was not suggested yet, and notes that it is suggested these;
+    chosen and noted at once. Of a session the last 1,000 are kept.
+    """
     ListRestated: _grpc.UnaryUnaryMultiCallable[_record_pb2.ListRestatedRequest, _record_pb2.ListRestatedResponse]
     """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
     as they are. Those that most sessions stated come first, at most 1,000.
@@ -74,6 +80,12 @@ class RecordServiceAsyncStub(RecordServiceStub):
     """Lists which memories were read together with those that a session read, in it and in others: the pairs read
     together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
     and none that was erased.
+    """
+    ListTriggers: _aio.UnaryUnaryMultiCallable[_record_pb2.ListTriggersRequest, _record_pb2.ListTriggersResponse]  # type: ignore[assignment]
+    """Lists the live memories that surface by triggers, by id, at most 10,000."""
+    ClaimSuggestions: _aio.UnaryUnaryMultiCallable[_record_pb2.ClaimSuggestionsRequest, _record_pb2.ClaimSuggestionsResponse]  # type: ignore[assignment]
+    """Takes the first of some memories that a session was not suggested yet, and notes that it is suggested these;
+    chosen and noted at once. Of a session the last 1,000 are kept.
     """
     ListRestated: _aio.UnaryUnaryMultiCallable[_record_pb2.ListRestatedRequest, _record_pb2.ListRestatedResponse]  # type: ignore[assignment]
     """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
@@ -121,6 +133,24 @@ class RecordServiceServicer(metaclass=_abc_1.ABCMeta):
         """Lists which memories were read together with those that a session read, in it and in others: the pairs read
         together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
         and none that was erased.
+        """
+
+    @_abc_1.abstractmethod
+    def ListTriggers(
+        self,
+        request: _record_pb2.ListTriggersRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_record_pb2.ListTriggersResponse, _abc.Awaitable[_record_pb2.ListTriggersResponse]]:
+        """Lists the live memories that surface by triggers, by id, at most 10,000."""
+
+    @_abc_1.abstractmethod
+    def ClaimSuggestions(
+        self,
+        request: _record_pb2.ClaimSuggestionsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_record_pb2.ClaimSuggestionsResponse, _abc.Awaitable[_record_pb2.ClaimSuggestionsResponse]]:
+        """Takes the first of some memories that a session was not suggested yet, and notes that it is suggested these;
+        chosen and noted at once. Of a session the last 1,000 are kept.
         """
 
     @_abc_1.abstractmethod

@@ -57,6 +57,16 @@ async def derived_from(door: Door, memory_ids: Collection[str], limit: int) -> l
     ][:limit]
 
 
+async def triggered(door: Door, limit: int) -> list[tuple[str, list[str]]]:
+    """Return live memories that surface by triggers, with these, by id."""
+    found = await door.ask(
+        "MATCH (m:Memory) WHERE size(m.surfaces_when) > 0"
+        " RETURN m.id, m.surfaces_when ORDER BY m.id LIMIT $limit",
+        limit=limit,
+    )
+    return [(memory_id, list(triggers)) for memory_id, triggers in found]
+
+
 @cache
 def _entry(known: Known) -> str:
     if known is None:

@@ -326,6 +326,10 @@ class Neo4jReads(Neo4jViews):
         """Return the live conflicts of pairs of ids, the smaller id first."""
         return await conflicts.between(self, pairs, record)
 
+    async def triggered(self, limit: int) -> Sequence[tuple[str, Sequence[str]]]:
+        """Return live memories that surface by triggers, with these, by id."""
+        return await conflicts.triggered(self, limit)
+
     async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:
         """Return the ids of live memories whose sources name any of them, by id."""
         return await conflicts.derived_from(self, memory_ids, limit)
@@ -424,9 +428,9 @@ class Neo4jReads(Neo4jViews):
         """Return live memories that several of the sessions stated, the most first."""
         return await sessions.restated(self, session_ids, least, limit)
 
-    async def service_record(self, kind: ServiceRecord) -> Properties:
+    async def service_record(self, kind: ServiceRecord, key: str = "") -> Properties:
         """Return the record of a kind; empty without one."""
-        return await sessions.service_record(self, kind)
+        return await sessions.service_record(self, kind, key)
 
 
 def known_item(record: Fields | None) -> Item | None:

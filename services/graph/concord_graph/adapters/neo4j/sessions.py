@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
+from concord_graph.adapters.codecs import record_name
 from concord_graph.adapters.neo4j.layers import Door
 from concord_graph.domain.items import FOREVER, Properties
 from concord_graph.domain.sessions import MOST_CO_READS, CoRead, Restated, Session
@@ -110,9 +111,9 @@ async def restated(
     return [Restated(memory_id, tuple(stated)) for memory_id, stated in found]
 
 
-async def service_record(door: Door, kind: ServiceRecord) -> Properties:
-    """Return the record of a kind; empty without one."""
-    found = await door.ask(_RECORD, kind=kind)
+async def service_record(door: Door, kind: ServiceRecord, key: str) -> Properties:
+    """Return the record of a kind, or of its key; empty without one."""
+    found = await door.ask(_RECORD, kind=record_name(kind, key))
     return dict(json.loads(found[0][0])) if found else {}
 
 
@@ -131,6 +132,6 @@ async def put_restatement(door: Door, memory_id: str, session_id: str, time: int
     await door.ask(_RESTATE, memory=memory_id, session=session_id, time=time)
 
 
-async def put_service_record(door: Door, kind: ServiceRecord, body: Properties) -> None:
-    """Keep the record of a kind."""
-    await door.ask(_PUT_RECORD, kind=kind, body=json.dumps(dict(body)))
+async def put_service_record(door: Door, kind: ServiceRecord, body: Properties, key: str) -> None:
+    """Keep the record of a kind, or of its key."""
+    await door.ask(_PUT_RECORD, kind=record_name(kind, key), body=json.dumps(dict(body)))

@@ -303,9 +303,11 @@ class Neo4jWrites(LearntReads):
         """Keep when a session first stated a memory that was there."""
         await sessions.put_restatement(self, memory_id, session_id, time)
 
-    async def put_service_record(self, kind: ServiceRecord, body: Properties) -> None:
+    async def put_service_record(
+        self, kind: ServiceRecord, body: Properties, key: str = ""
+    ) -> None:
         """Keep the record of a kind."""
-        await sessions.put_service_record(self, kind, body)
+        await sessions.put_service_record(self, kind, body, key)
 
     async def finish(self) -> None:
         """Write what is left; the last step before the commit."""

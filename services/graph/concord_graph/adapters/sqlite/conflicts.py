@@ -52,6 +52,16 @@ class ConflictReads:
         found = self._db.execute(between(record == FOREVER), bound).fetchall()
         return {(row[-2], row[-1]): rows.entry(row) for row in found}
 
+    async def triggered(self, limit: int) -> Sequence[tuple[str, Sequence[str]]]:
+        """Return live memories that surface by triggers, with these, by id."""
+        sql = (
+            "SELECT m.id, m.surfaces_when FROM memory m INDEXED BY memory_triggered"
+            f" WHERE m.space = ? AND {revisions.live('m', now=True)} AND m.surfaces_when <> '[]'"
+            " ORDER BY m.id LIMIT ?"
+        )
+        found = self._db.execute(sql, (self._space, limit))
+        return [(row[0], json.loads(row[1])) for row in found]
+
     async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:
         """Return the ids of live memories whose sources name any of them, by id."""
         bound = {"space": self._space, "ids": json.dumps(list(memory_ids)), "limit": limit}

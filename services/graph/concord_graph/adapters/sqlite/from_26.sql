@@ -110,3 +110,7 @@ WHEN NOT (
   AND NEW.session_id = OLD.session_id AND NEW.turn_order = OLD.turn_order
 )
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+
+-- What surfaces by itself is looked for among the few that have a trigger (spec S9).
+CREATE INDEX memory_triggered ON memory (space, id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND surfaces_when <> '[]';

@@ -151,6 +151,9 @@ CREATE INDEX memory_turns ON memory (space, session_id, turn_order, create_time,
 CREATE INDEX memory_external_then ON memory (space, external_id, record_from)
   WHERE external_id IS NOT NULL;
 CREATE INDEX memory_newest_then ON memory (space, create_time, id);
+-- What surfaces by itself is looked for among the few that have a trigger (spec S9).
+CREATE INDEX memory_triggered ON memory (space, id)
+  WHERE record_until = 9223372036854775807 AND deleted = 0 AND surfaces_when <> '[]';
 -- Who derives from a memory is looked for among the few that derive from any (spec D12).
 CREATE INDEX memory_derived ON memory (space, id)
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND instr(sources, '"memory_ids":["') > 0;

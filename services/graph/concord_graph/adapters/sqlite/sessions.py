@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
+from concord_graph.adapters.codecs import record_name
 from concord_graph.domain.items import FOREVER, Properties
 from concord_graph.domain.sessions import MOST_CO_READS, CoRead, Restated, Session
 from concord_graph.ports import ServiceRecord, SessionFilter, SessionUses
@@ -94,10 +95,10 @@ class SessionReads:
         found = self._db.execute(_RESTATED, bound | {"least": least, "limit": limit})
         return [Restated(row[0], tuple(json.loads(row[1]))) for row in found]
 
-    async def service_record(self, kind: ServiceRecord) -> Properties:
-        """Return the record of a kind; empty without one."""
+    async def service_record(self, kind: ServiceRecord, key: str = "") -> Properties:
+        """Return the record of a kind, or of its key; empty without one."""
         sql = "SELECT body FROM service_record WHERE space = ? AND kind = ?"
-        row = self._db.execute(sql, (self._space, kind)).fetchone()
+        row = self._db.execute(sql, (self._space, record_name(kind, key))).fetchone()
         return dict(json.loads(row[0])) if row else {}
 
 
@@ -119,10 +120,12 @@ class SessionWrites(SessionReads):
         sql = "INSERT OR IGNORE INTO restatement VALUES (?, ?, ?, ?)"
         self._db.execute(sql, (self._space, memory_id, session_id, time))
 
-    async def put_service_record(self, kind: ServiceRecord, body: Properties) -> None:
-        """Keep the record of a kind."""
+    async def put_service_record(
+        self, kind: ServiceRecord, body: Properties, key: str = ""
+    ) -> None:
+        """Keep the record of a kind, or of its key."""
         sql = "INSERT OR REPLACE INTO service_record (space, kind, body) VALUES (?, ?, ?)"
-        self._db.execute(sql, (self._space, kind, json.dumps(dict(body))))
+        self._db.execute(sql, (self._space, record_name(kind, key), json.dumps(dict(body))))
 
 
 def store_uses(db: sqlite3.Connection, uses: SessionUses) -> None:

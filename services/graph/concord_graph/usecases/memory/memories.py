@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from concord_concepts.triggers import TriggerMalformed, trigger
+
 from concord_graph.domain.drafts import DRAFTED, MemoryDraft, Patch, check_interval
 from concord_graph.domain.errors import (
     FieldInvalid,
@@ -182,6 +184,7 @@ class Memories:
         )
         drafted = self._drafted(blank, draft)
         check_interval(drafted, "memory.valid_until")
+        _check_triggers(drafted)
         if drafted.memory_kind == MemoryKind.TURN:
             order = await writer.tx.last_turn_order(draft.session_id) + 1
             drafted = replace(drafted, turn_order=order)
@@ -194,6 +197,7 @@ class Memories:
             return stored
         check_still_said(stored, memory)
         check_interval(memory, "memory.valid_until")
+        _check_triggers(memory)
         links = self.links(memory.content)
         replaced = await self._put(writer, stored, memory)
         if memory.content != stored.content:
@@ -360,3 +364,12 @@ async def _existing(writer: Writer, memory_id: str) -> Memory:
 def _demand_unerased(memory: Memory) -> None:
     if memory.erase_time:
         raise ItemErased(memory.id)
+
+
+def _check_triggers(memory: Memory) -> None:
+    """Refuse triggers that nothing can ever meet (S9)."""
+    for place, text in enumerate(memory.surfaces_when):
+        try:
+            trigger(text)
+        except TriggerMalformed as error:
+            raise FieldInvalid(f"memory.surfaces_when[{place}]", str(error)) from error

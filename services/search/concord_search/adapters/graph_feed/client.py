@@ -86,7 +86,7 @@ class GraphClient:
 
     async def heads(self) -> Sequence[SpaceHead]:
         """Every space of the store."""
-        found = await _reply(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
+        found = await reply(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         return [SpaceHead(each.space, each.epoch, each.head_seq) for each in found.spaces]
 
     async def watch(self, applied: Mapping[str, int]) -> AsyncIterator[Changes]:
@@ -134,12 +134,12 @@ class GraphClient:
         self, space: str, edge_id: str, as_of: AsOf, change: Change | None = None
     ) -> Hydrated | None:
         request = graph_pb2.GetEdgeRequest(id=edge_id, peek=True, as_of=messages.as_of(as_of))
-        reply = await _reply(self._graph.GetEdge(request, metadata=self._reading(space)))
-        if reply.status != type_pb2.LOOKUP_STATUS_FOUND:
+        said = await reply(self._graph.GetEdge(request, metadata=self._reading(space)))
+        if said.status != type_pb2.LOOKUP_STATUS_FOUND:
             return None
         if change is None:
-            return messages.value(reply.edge, 0, messages.micros(reply.edge.modify_time))
-        return messages.value(reply.edge, change.seq, change.record_time)
+            return messages.value(said.edge, 0, messages.micros(said.edge.modify_time))
+        return messages.value(said.edge, change.seq, change.record_time)
 
     async def statements(
         self, space: str, node: str, as_of: AsOf = PRESENT
@@ -164,7 +164,7 @@ class GraphClient:
             page_size=MOST_STATEMENTS,
             peek=True,
         )
-        found = await _reply(self._graph.QueryNeighbors(request, metadata=self._reading(space)))
+        found = await reply(self._graph.QueryNeighbors(request, metadata=self._reading(space)))
         if found.status != type_pb2.LOOKUP_STATUS_FOUND:
             return None
         edges = (each.edge for each in found.neighbors)
@@ -174,7 +174,7 @@ class GraphClient:
     async def digests(self, space: str, through: int) -> StateDigests:
         """The digests of a space's states through a change."""
         request = feed_pb2.GetDigestsRequest(space=space, seq=through)
-        found = await _reply(self._watched.GetDigests(request, timeout=DIGESTED_WITHIN))
+        found = await reply(self._watched.GetDigests(request, timeout=DIGESTED_WITHIN))
         return StateDigests(
             epoch=found.epoch,
             seq=found.seq,
@@ -215,8 +215,8 @@ class GraphClient:
                 session_id=session_id,
                 as_of=messages.as_of(as_of),
             )
-            reply = await _reply(self._feed.BatchGetRevisions(request))
-            found += reply.revisions
+            found_part = await reply(self._feed.BatchGetRevisions(request))
+            found += found_part.revisions
         return found
 
     async def confirm_erase(self, space: str, memory_id: str) -> None:
@@ -227,7 +227,7 @@ class GraphClient:
             request_id=hashlib.sha256(memory_id.encode()).hexdigest(), memory_id=memory_id
         )
         token = ("authorization", f"Bearer {self._issuer.mint(who)}")
-        await _reply(self._memories.ConfirmErase(request, metadata=(token,)))
+        await reply(self._memories.ConfirmErase(request, metadata=(token,)))
 
     async def conflicts(
         self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
@@ -239,7 +239,7 @@ class GraphClient:
             ),
             metadata=self._reading(space),
         )
-        return messages.conflicts_by_side((await _reply(call)).conflicts, frozenset(ids))
+        return messages.conflicts_by_side((await reply(call)).conflicts, frozenset(ids))
 
     async def assessed(
         self, space: str, kinds: Sequence[int], token: str, limit: int, as_of: AsOf = PRESENT
@@ -252,7 +252,7 @@ class GraphClient:
             page_token=token,
             as_of=messages.as_of(as_of),
         )
-        found = await _reply(self._memories.ListMemories(request, metadata=self._reading(space)))
+        found = await reply(self._memories.ListMemories(request, metadata=self._reading(space)))
         return [messages.assessed(each) for each in found.memories], found.next_page_token
 
     async def chain(self, space: str, item_id: str, as_of: AsOf = PRESENT) -> Collection[str]:
@@ -261,7 +261,7 @@ class GraphClient:
             lineage_pb2.GetLineageRequest(id=item_id, as_of=messages.as_of(as_of)),
             metadata=self._reading(space),
         )
-        found = await _reply(call)
+        found = await reply(call)
         return [
             item.id
             for item in found.items
@@ -285,7 +285,8 @@ class GraphClient:
         await self._channel.close()
 
 
-async def _reply(call: Awaitable[T]) -> T:
+async def reply(call: Awaitable[T]) -> T:
+    """Graph's reply. Raises `GraphUnavailable` or `GraphRefused`."""
     try:
         return await call
     except grpc.aio.AioRpcError as error:

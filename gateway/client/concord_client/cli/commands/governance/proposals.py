@@ -1,12 +1,23 @@
 """`concord proposals` and `concord briefing`."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from concord_client.cli.choices import ProposalStatus
 from concord_client.cli.options import LimitOption, PageTokenOption
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.situation import (
+    ErrorOption,
+    FileOption,
+    SessionOption,
+    TextOption,
+    situation,
+)
+
+if TYPE_CHECKING:
+    from concord.governance.v1.proposal_pb2 import GetBriefingResponse
+    from concord.search.v1.suggestion_pb2 import SuggestProactivelyResponse
 
 
 def proposals(
@@ -44,17 +55,46 @@ def proposals(
     show_more(reply.next_page_token)
 
 
-def briefing(ctx: typer.Context, space: SpaceOption = None, as_json: JsonOption = False) -> None:
-    """Say what waits for an answer or a review, and which conflicts are open."""
+def briefing(
+    ctx: typer.Context,
+    *,
+    path: FileOption = "",
+    error: ErrorOption = "",
+    said: TextOption = "",
+    session_id: SessionOption = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what waits for an answer or a review, which conflicts are open, and what matters here.
+
+    With --file, --error or --text, --json prints `briefing` and `suggestions` as one object.
+    """
     from concord.governance.v1.proposal_pb2 import GetBriefingRequest
 
     session = Session.of(ctx, space, as_json)
+    here = situation(path, error, said, session_id)
     with session.client() as client:
         reply = client.proposals.GetBriefing(GetBriefingRequest())
+        suggested = None if here is None else client.suggestions.SuggestProactively(here)
     if session.as_json:
-        session.reply(reply)
+        session.reply(reply) if suggested is None else _reply_both(reply, suggested)
         return
     from concord_client.cli.render.page import show
     from concord_client.cli.render.proposal_page import briefed
 
     show(*briefed(reply))
+    if suggested is not None:
+        from concord_client.cli.render.suggestion_page import show_suggestions
+
+        show_suggestions(suggested)
+
+
+def _reply_both(briefing: "GetBriefingResponse", suggested: "SuggestProactivelyResponse") -> None:
+    import json
+
+    from google.protobuf.json_format import MessageToDict
+
+    from concord_client.cli.session import write_line
+
+    both = {"briefing": MessageToDict(briefing), "suggestions": MessageToDict(suggested)}
+    write_line(json.dumps(both, indent=2))

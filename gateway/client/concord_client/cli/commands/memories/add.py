@@ -47,6 +47,13 @@ def add(
         ),
     ] = None,
     importance: ImportanceOption = None,
+    surfaces_when: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TRIGGER",
+            help="Suggest it by itself: file:GLOB, error:REGEX, or words; may be repeated.",
+        ),
+    ] = None,
     supersedes: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="It replaces this memory.")
     ] = None,
@@ -96,6 +103,7 @@ def add(
         tags=tag or (),
         concepts=concept or (),
         facts=[stated_fact(stated) for stated in fact or ()],
+        surfaces_when=surfaces_when or (),
         importance=importance.value_of() if importance else type_pb2.IMPORTANCE_UNSPECIFIED,
         valid_from=instant(valid_from),
         valid_until=instant(valid_until),

@@ -1,0 +1,165 @@
+"""Suggests the few memories that matter in a situation, without anyone searching (spec S9)."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from concord_chassis.workers import Workers
+from concord_concepts.triggers import Situation, TriggerMalformed, trigger
+from numpy.typing import NDArray
+
+from concord_search.domain.filters import admits
+from concord_search.domain.signals import overlap
+from concord_search.ports import Graph, Hydrated, Question, Records
+from concord_search.usecases.progress import Demand, Progress
+from concord_search.usecases.search import Ranked, Search, SearchQuery, only, wait_until_fresh
+
+TRIED_WITHIN = 0.05
+"""Seconds for triggers; those that were not tried by then are left out, and the reply says so."""
+
+STRONG_OVERLAP = 0.5
+"""The share of concepts in common from which a memory surfaces without a trigger (spec S5)."""
+
+CONSIDERED = 100
+"""Memories that triggers brought, and those that concepts brought, that are ranked."""
+
+HYDRATED = 50
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionQuery:
+    """A situation; `repeat`: also what the session was suggested before."""
+
+    situation: Situation
+    session_id: str = ""
+    limit: int = 3
+    repeat: bool = False
+    demand: Demand | None = None
+
+    @property
+    def text(self) -> str:
+        """What concepts and the composite score are about."""
+        said = self.situation
+        return " ".join(filter(None, (said.said, said.error, said.path)))[:2000]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A memory that surfaced: by a trigger, or by the concepts that it shares."""
+
+    memory: Hydrated
+    composite: float
+    trigger: str
+    shared: Sequence[str]
+
+
+class SuggestProactively:
+    """The use case. `seconds` is a clock that never runs backwards."""
+
+    def __init__(
+        self,
+        *,
+        search: Search,
+        graph: Graph,
+        records: Records,
+        progress: Progress,
+        workers: Workers,
+        seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._search = search
+        self._graph = graph
+        self._records = records
+        self._progress = progress
+        self._workers = workers
+        self._seconds = seconds
+
+    async def __call__(
+        self, space: str, query: SuggestionQuery
+    ) -> tuple[Sequence[Suggestion], bool]:
+        """The suggestions, best first, and whether every trigger was tried.
+
+        Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`.
+        """
+        await wait_until_fresh(self._progress, space, query.demand)
+        asked = SearchQuery(query.text)
+        question, said = await asyncio.gather(
+            self._search.question(space, asked), self._records.triggers(space)
+        )
+        matching = partial(met, said, query.situation, self._seconds)
+        triggered, all_tried = await self._workers.run(matching)
+        scores = await self._scores(space, asked, question, triggered)
+        best = sorted(scores, key=lambda each: (-scores[each], each))[:HYDRATED]
+        there = await self._there(space, question, best)
+        chosen = await self._chosen(space, query, [each for each in best if each in there])
+        found = [
+            Suggestion(
+                there[each], scores[each], triggered.get(each, ""), _shared(there[each], question)
+            )
+            for each in chosen
+        ]
+        return found, all_tried
+
+    async def _scores(
+        self, space: str, asked: SearchQuery, question: Question, triggered: Mapping[str, str]
+    ) -> dict[str, float]:
+        """The composite scores of what triggers brought, and of what shares half its concepts."""
+        ranked = await self._search.ranked(space, asked, question)
+        found = ranked.ranking.found
+        alike: NDArray[np.bool_] = overlap(found) >= STRONG_OVERLAP
+        rows = [row for row in ranked.rows[:CONSIDERED] if question.concepts and alike[row]]
+        scores = self._search.composites(ranked, rows)
+        if triggered:
+            first = list(triggered)[:CONSIDERED]
+            brought: Ranked = await self._search.ranked(space, asked, only(question, first))
+            scores |= self._search.composites(brought, brought.rows)
+        return scores
+
+    async def _there(
+        self, space: str, question: Question, ids: Sequence[str]
+    ) -> Mapping[str, Hydrated]:
+        """Those that hold now and nothing supersedes."""
+        if not ids:
+            return {}
+        memories = await self._graph.current(space, ids, count_as_read=False)
+        return {
+            memory.state.id: memory
+            for memory in memories
+            if memory is not None and admits(question.scope, memory.state)
+        }
+
+    async def _chosen(
+        self, space: str, query: SuggestionQuery, ids: Sequence[str]
+    ) -> Sequence[str]:
+        if not ids or not query.session_id or query.repeat:
+            return ids[: query.limit]
+        return await self._records.claim(space, query.session_id, ids, query.limit)
+
+
+def met(
+    said: Sequence[tuple[str, Sequence[str]]], situation: Situation, seconds: Callable[[], float]
+) -> tuple[dict[str, str], bool]:
+    """The first trigger of each memory that a situation meets, and whether all were tried."""
+    until = seconds() + TRIED_WITHIN
+    found: dict[str, str] = {}
+    for memory_id, triggers in said:
+        if seconds() > until:
+            return found, False
+        first = next((each for each in triggers if _is_met(each, situation)), None)
+        if first is not None:
+            found[memory_id] = first
+    return found, True
+
+
+def _is_met(text: str, situation: Situation) -> bool:
+    try:
+        return trigger(text)(situation)
+    except TriggerMalformed:  # written by a version that did not look
+        return False
+
+
+def _shared(memory: Hydrated, question: Question) -> list[str]:
+    wanted = set(question.concepts)
+    return [each for each in memory.state.concepts if each in wanted]

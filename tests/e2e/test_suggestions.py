@@ -1,0 +1,95 @@
+"""What surfaces without a search, through gRPC, over the real graph and index (spec S9)."""
+
+import grpc
+import pytest
+from concord.search.v1 import suggestion_pb2 as pb
+from concord.search.v1.suggestion_pb2_grpc import SuggestionServiceStub
+from concord.type.v1 import type_pb2
+from concord_chassis.failure import from_rpc_error
+from concord_search.usecases import suggest
+from search_over_graph import SCOPES, TwoServers
+
+Memory = type_pb2.Memory
+TOML = Memory(id="toml", content="Pin the linter here.", surfaces_when=["file:*.toml"])
+DB = Memory(id="db", content="Restart the pool first.", surfaces_when=["error:time ?out.*pool"])
+SHIP = Memory(id="ship", content="Ask Ada before it.", surfaces_when=["deploy to staging"])
+NOISE = Memory(id="noise", content="The office is in Berlin, near the river Spree.")
+
+
+async def suggested(running: TwoServers, token: str, **said: object) -> list[str]:
+    """The suggestions' memories, in order."""
+    stub = SuggestionServiceStub(running.channel(running.search, "default", SCOPES))
+    request = pb.SuggestProactivelyRequest(**said)  # type: ignore[arg-type] # by name
+    request.consistency.at_least_as_fresh = token
+    return [each.memory.id for each in (await stub.SuggestProactively(request)).suggestions]
+
+
+async def test_a_memory_surfaces_by_its_trigger_and_nothing_else_does(running: TwoServers) -> None:
+    """S9 By path, by error, by words; nothing rather than noise."""
+    token = await running.add(TOML, DB, SHIP, NOISE)
+
+    assert await suggested(running, token, file_path="repo/pyproject.toml") == ["toml"]
+    assert await suggested(running, token, error_message="x\nTimeout in POOL 3") == ["db"]
+    assert await suggested(running, token, snippet="How to deploy to staging?") == ["ship"]
+    assert await suggested(running, token, file_path="notes.txt", snippet="quokkas") == []
+
+
+async def test_concepts_alone_bring_a_memory_where_half_are_shared(running: TwoServers) -> None:
+    """S9 Without a trigger; each says what it shares."""
+    token = await running.add(NOISE, Memory(id="pool", content="connection pool"))
+    stub = SuggestionServiceStub(running.channel(running.search, "default", SCOPES))
+    request = pb.SuggestProactivelyRequest(snippet="the connection pool")
+    request.consistency.at_least_as_fresh = token
+
+    (found,) = (await stub.SuggestProactively(request)).suggestions
+
+    assert (found.memory.id, found.trigger) == ("pool", "")
+    assert set(found.shared_concepts) >= {"connection", "pool"}
+
+
+async def test_a_session_gets_no_memory_twice_unless_it_asks(running: TwoServers) -> None:
+    """S9 At most three by default; the next ones come with the next call."""
+    many = [Memory(id=f"m{n}", content=f"Note {n}", surfaces_when=["file:*.py"]) for n in range(5)]
+    token = await running.add(*many)
+    here = {"file_path": "a.py", "session_id": "s"}
+
+    first = await suggested(running, token, **here)
+    second = await suggested(running, token, **here)
+
+    assert len(first) == 3
+    assert sorted(first + second) == [f"m{n}" for n in range(5)]
+    assert await suggested(running, token, **here) == []
+    assert await suggested(running, token, **here, repeat=True) == first
+    assert await suggested(running, token, file_path="a.py", session_id="other") == first
+
+
+async def test_what_was_superseded_surfaces_no_more(running: TwoServers) -> None:
+    """S9 T4 Its successor does, if it has triggers of its own."""
+    after = Memory(id="toml-2", content="Pin it there. Supersedes: [[memory:toml]]")
+    token = await running.add(TOML, after)
+
+    assert await suggested(running, token, file_path="x.toml") == []
+
+
+async def test_time_for_triggers_is_bounded(
+    running: TwoServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S9 What was not tried is said, not passed over."""
+    await running.add(TOML)
+    monkeypatch.setattr(suggest, "TRIED_WITHIN", -1.0)
+    stub = SuggestionServiceStub(running.channel(running.search, "default", SCOPES))
+
+    reply = await stub.SuggestProactively(pb.SuggestProactivelyRequest(file_path="x.toml"))
+
+    assert not reply.all_triggers_tried
+
+
+@pytest.mark.parametrize("text", ["file:", "error:(", "error:(?=x)", "***"])
+async def test_a_malformed_trigger_is_refused_at_the_write(running: TwoServers, text: str) -> None:
+    """S9 The field and the reason are named, and nothing is written."""
+    with pytest.raises(grpc.aio.AioRpcError) as error:
+        await running.add(Memory(id="bad", content="x", surfaces_when=["words", text]))
+    failure = from_rpc_error(error.value)
+
+    assert failure.reason == "ERROR_REASON_FIELD_INVALID"
+    assert [each.field for each in failure.violations] == ["memory.surfaces_when[1]"]
