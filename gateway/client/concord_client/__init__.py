@@ -1,14 +1,15 @@
 """Concord's Python client.
 
     import concord_client
-    from concord.type.v1.type_pb2 import Memory
-    from concord.graph.v1.memory_pb2 import AddMemoryRequest
 
-    with concord_client.connect() as concord:
-        reply = concord.memory.AddMemory(AddMemoryRequest(memory=Memory(content="Tea is at four.")))
+    with concord_client.Concord.connect() as concord:  # or concord_client.embedded("folder")
+        concord.add("Tea is at four.", facts=[concord_client.Fact("Tea", "STARTS_AT", "four")])
+        for result in concord.search("When is tea?").results:
+            print(result.score, result.memory.content)
 
-The names are those of the contracts: `concord.memory` is `concord.graph.v1.MemoryService`. Every
-failure is a `Refused` with its machine-readable reason. Nothing is loaded before it is used, so
+`AsyncConcord` has the same verbs, awaited. Beneath, `connect` gives the contracts' own services:
+`client.memory` is `concord.graph.v1.MemoryService`. Every failure is a `Refused`, or one of its
+kinds, with its machine-readable reason. Nothing is loaded before it is used, so
 that the command line starts at once.
 """
 
@@ -18,28 +19,69 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from concord_client.client import AsyncClient, Client, connect, connect_async
     from concord_client.credentials import CredentialsError
-    from concord_client.refusal import Refused, Unreachable, Violation
+    from concord_client.refusal import (
+        ConsentNeeded,
+        EtagMismatch,
+        FieldInvalid,
+        NotFound,
+        NotPermitted,
+        Overloaded,
+        Refused,
+        Unreachable,
+        Violation,
+    )
+    from concord_client.verbs.clients import AsyncConcord, Concord
+    from concord_client.verbs.in_process import embedded, embedded_async
+    from concord_client.verbs.things import Fact, Memory, Proposal, Result
 
 __all__ = [
     "AsyncClient",
+    "AsyncConcord",
     "Client",
+    "Concord",
+    "ConsentNeeded",
     "CredentialsError",
+    "EtagMismatch",
+    "Fact",
+    "FieldInvalid",
+    "Memory",
+    "NotFound",
+    "NotPermitted",
+    "Overloaded",
+    "Proposal",
     "Refused",
+    "Result",
     "Unreachable",
     "Violation",
     "connect",
     "connect_async",
+    "embedded",
+    "embedded_async",
 ]
 
 _ROOM_OF = {
     "AsyncClient": "client",
+    "AsyncConcord": "verbs.clients",
     "Client": "client",
+    "Concord": "verbs.clients",
+    "ConsentNeeded": "refusal",
     "CredentialsError": "credentials",
+    "EtagMismatch": "refusal",
+    "Fact": "verbs.things",
+    "FieldInvalid": "refusal",
+    "Memory": "verbs.things",
+    "NotFound": "refusal",
+    "NotPermitted": "refusal",
+    "Overloaded": "refusal",
+    "Proposal": "verbs.things",
     "Refused": "refusal",
+    "Result": "verbs.things",
     "Unreachable": "refusal",
     "Violation": "refusal",
     "connect": "client",
     "connect_async": "client",
+    "embedded": "verbs.in_process",
+    "embedded_async": "verbs.in_process",
 }
 
 

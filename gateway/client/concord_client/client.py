@@ -99,6 +99,7 @@ class Client:
             else grpc.secure_channel(place, tls, options=options())
         )
         channel = grpc.intercept_channel(self._plain, Outgoing(Terms(target.api_key, timeout)))
+        self._called = channel
         self.graph = GraphServiceStub(channel)
         """`concord.graph.v1.GraphService`: nodes, edges and how to walk them."""
         self.memory = MemoryServiceStub(channel)
@@ -141,6 +142,16 @@ class Client:
         """`concord.search.v1.SuggestionService`: what surfaces without a search."""
         self.health = HealthStub(channel)
         """`grpc.health.v1.Health`: whether the services serve."""
+
+    def call(self, path: str, request: Message, reply: type[R]) -> R:
+        """Calls the method at `path` ("/package.Service/Method") by hand. Raises `Refused`."""
+        method = self._called.unary_unary(
+            path,
+            request_serializer=type(request).SerializeToString,
+            response_deserializer=reply.FromString,
+        )
+        answered: R = method(request)
+        return answered
 
     def close(self) -> None:
         """Ends calls under way and the connection."""

@@ -50,6 +50,30 @@ class Refused(Exception):
         return f"{self.reason}: {self.message}"
 
 
+class FieldInvalid(Refused):
+    """An argument breaks a rule of the contract; `violations` says which and how."""
+
+
+class NotFound(Refused):
+    """There is no such item in the space."""
+
+
+class EtagMismatch(Refused):
+    """Somebody else has changed the item since it was read: read it again."""
+
+
+class ConsentNeeded(Refused):
+    """The item defines the agent: propose the change."""
+
+
+class NotPermitted(Refused):
+    """The key is unknown or expired, or lacks a permission."""
+
+
+class Overloaded(Refused):
+    """A limit is reached; `retry_after` says when to come again."""
+
+
 class Unreachable(Refused):
     """Nothing answered at the address: Concord is not running there."""
 
@@ -79,6 +103,20 @@ def from_rpc_error(error: grpc.RpcError) -> Refused:
     return Refused(code, _REASON_OF_BARE_CODE.get(code, "ERROR_REASON_INTERNAL"), message)
 
 
+KIND_OF_REASON: Mapping[str, type[Refused]] = {
+    "ERROR_REASON_FIELD_INVALID": FieldInvalid,
+    "ERROR_REASON_ITEM_NOT_FOUND": NotFound,
+    "ERROR_REASON_ETAG_MISMATCH": EtagMismatch,
+    "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED": ConsentNeeded,
+    "ERROR_REASON_CREDENTIAL_INVALID": NotPermitted,
+    "ERROR_REASON_CREDENTIAL_EXPIRED": NotPermitted,
+    "ERROR_REASON_PERMISSION_MISSING": NotPermitted,
+    "ERROR_REASON_OVERLOADED": Overloaded,
+    "ERROR_REASON_TOO_MANY_PENDING": Overloaded,
+    "ERROR_REASON_TOO_MANY_REFUSALS": Overloaded,
+}
+"""The reasons that programs tell apart by type; `Refused.reason` has all of them."""
+
 _REASON_OF_BARE_CODE = {
     grpc.StatusCode.DEADLINE_EXCEEDED: "ERROR_REASON_DEADLINE_EXCEEDED",
     grpc.StatusCode.RESOURCE_EXHAUSTED: "ERROR_REASON_MESSAGE_TOO_LARGE",
@@ -101,7 +139,8 @@ def _from_details(code: grpc.StatusCode, data: bytes) -> Refused | None:
     if not info.reason:
         return None
     delay = retry.retry_delay.ToNanoseconds() / 1e9 if retry.HasField("retry_delay") else None
-    return Refused(
+    kind = KIND_OF_REASON.get(info.reason, Refused)
+    return kind(
         code,
         info.reason,
         status.message,

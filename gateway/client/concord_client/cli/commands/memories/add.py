@@ -18,7 +18,8 @@ from concord_client.cli.options import (
     ValidUntilOption,
 )
 from concord_client.cli.session import JsonOption, Session, SpaceOption
-from concord_client.cli.values import STDIN, instant, stated_fact, stated_sources, with_links
+from concord_client.cli.values import STDIN, instant, stated_fact, stated_sources
+from concord_client.links import with_links
 
 if TYPE_CHECKING:
     from concord.graph.v1.memory_pb2 import AddMemoryResponse

@@ -104,7 +104,8 @@ def update(
     as_json: JsonOption = False,
 ) -> None:
     """Change what is said about an item: only what the options name; a memory keeps its history."""
-    from concord_client.cli.values import STDIN, properties, stated_fact, stated_sources, with_links
+    from concord_client.cli.values import STDIN, properties, stated_fact, stated_sources
+    from concord_client.links import with_links
 
     given: dict[str, Any] = {
         "content": sys.stdin.read().rstrip("\n") if content == STDIN else content,

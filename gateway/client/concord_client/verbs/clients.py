@@ -1,0 +1,147 @@
+"""The two clients: the same verbs, called or awaited."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
+
+from concord.type.v1.type_pb2 import Consistency
+from google.protobuf.message import Message
+
+from concord_client.client import AsyncClient, Client, connect, connect_async
+from concord_client.verbs import steps
+from concord_client.verbs.steps import Step
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class _Verb(Generic[P, T]):
+    """A step as a method of both clients: the one returns what it tells, the other awaits it."""
+
+    def __init__(self, step: Callable[P, Step[T]]) -> None:
+        self._step = step
+        self.__doc__ = step.__doc__
+
+    @overload
+    def __get__(self, client: Concord, owner: type[Concord]) -> Callable[P, T]: ...
+    @overload
+    def __get__(
+        self, client: AsyncConcord, owner: type[AsyncConcord]
+    ) -> Callable[P, Awaitable[T]]: ...
+    @overload
+    def __get__(self, client: None, owner: type[object]) -> Self: ...
+    def __get__(self, client: Any, owner: type[Any]) -> Any:
+        """The verb of one client."""
+        if client is None:
+            return self
+
+        def said(*args: P.args, **kwargs: P.kwargs) -> Any:
+            return client.take(self._step(*args, **kwargs))
+
+        said.__doc__ = self.__doc__
+        return said
+
+
+class _Verbs:
+    """What both clients can do."""
+
+    add = _Verb(steps.add)
+    search = _Verb(steps.search)
+    get = _Verb(steps.get)
+    update = _Verb(steps.update)
+    forget = _Verb(steps.forget)
+    history = _Verb(steps.history)
+    relate = _Verb(steps.relate)
+    link = _Verb(steps.link)
+    neighbors = _Verb(steps.neighbors)
+    check = _Verb(steps.check)
+    propose = _Verb(steps.propose)
+    pending = _Verb(steps.pending)
+    undo = _Verb(steps.undo)
+
+    def __init__(self) -> None:
+        self._token = ""
+
+    def _asked(self, request: Message) -> Message:
+        """The request; a search sees at least what this client wrote before."""
+        if self._token and "consistency" in request.DESCRIPTOR.fields_by_name:
+            fresh = Consistency(at_least_as_fresh=self._token)
+            request.consistency.MergeFrom(fresh)  # type: ignore[attr-defined] # checked above
+        return request
+
+    def _heard(self, reply: Message) -> None:
+        self._token = getattr(reply, "token", "") or self._token
+
+
+class Concord(_Verbs):
+    """A client whose verbs return. Threads may share it. `stubs` are the contracts' services."""
+
+    def __init__(self, stubs: Client) -> None:
+        super().__init__()
+        self.stubs = stubs
+
+    @classmethod
+    def connect(
+        cls, url: str | None = None, api_key: str | None = None, space: str | None = None
+    ) -> Concord:
+        """As `concord_client.connect`, with verbs."""
+        return cls(connect(url, api_key, space))
+
+    def take(self, step: Step[T]) -> T:
+        """Call what a step says. Raises `Refused`."""
+        reply = self.stubs.call(step.path, self._asked(step.request), step.reply)
+        self._heard(reply)
+        return step.told(reply)
+
+    def close(self) -> None:
+        """End calls under way and the connection."""
+        self.stubs.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class AsyncConcord(_Verbs):
+    """A client whose verbs are awaited, for one event loop."""
+
+    def __init__(self, stubs: AsyncClient) -> None:
+        super().__init__()
+        self.stubs = stubs
+
+    @classmethod
+    def connect(
+        cls, url: str | None = None, api_key: str | None = None, space: str | None = None
+    ) -> AsyncConcord:
+        """As `concord_client.connect_async`, with verbs."""
+        return cls(connect_async(url, api_key, space))
+
+    async def take(self, step: Step[T]) -> T:
+        """Call what a step says. Raises `Refused`."""
+        reply = await self.stubs.call(step.path, self._asked(step.request), step.reply)
+        self._heard(reply)
+        return step.told(reply)
+
+    async def close(self) -> None:
+        """End calls under way and the connection."""
+        await self.stubs.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()

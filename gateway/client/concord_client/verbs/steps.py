@@ -1,0 +1,335 @@
+"""The verbs, each as a request and what becomes of its reply. Arguments are checked by the server.
+
+Ids and etags are texts of up to 128 characters. An instant is an aware `datetime`; a naive one
+counts as UTC. All of them raise `Refused` or one of its kinds, when the step is taken.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Generic, TypeVar
+
+from concord.dissonance.v1 import dissonance_pb2
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2
+from concord.search.v1 import search_pb2
+from concord.type.v1 import type_pb2
+from google.protobuf import json_format
+from google.protobuf.field_mask_pb2 import FieldMask
+from google.protobuf.message import Message
+from google.protobuf.struct_pb2 import Struct
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from concord_client.links import with_links
+from concord_client.verbs import read_reply, things
+from concord_client.verbs.things import Direction, Fact, Importance, Kind, Lineage
+
+T = TypeVar("T")
+
+_MEMORY = "/concord.graph.v1.MemoryService/"
+_GRAPH = "/concord.graph.v1.GraphService/"
+_LINEAGE = "/concord.graph.v1.LineageService/"
+_SEARCH = "/concord.search.v1.SearchService/"
+_DISSONANCE = "/concord.dissonance.v1.DissonanceService/"
+_PROPOSALS = "/concord.governance.v1.ProposalService/"
+
+
+@dataclass(frozen=True)
+class Step(Generic[T]):
+    """A call: where, with what, and what its reply means."""
+
+    path: str
+    request: Message
+    reply: type[Message]
+    told: Callable[..., T]
+
+
+def add(
+    content: str,
+    *,
+    id: str = "",  # noqa: A002 - what it is
+    kind: Kind | None = None,
+    importance: Importance | None = None,
+    domain: str = "",
+    tags: Sequence[str] = (),
+    concepts: Sequence[str] = (),
+    facts: Sequence[Fact] = (),
+    speaker: str = "",
+    supersedes: Sequence[str] = (),
+    amends: Sequence[str] = (),
+    valid_from: datetime | None = None,
+    valid_until: datetime | None = None,
+    external_id: str = "",
+    session_id: str = "",
+    properties: Mapping[str, object] | None = None,
+) -> Step[things.Added]:
+    """Remember a text of up to 20,000 characters; the same text of the same source is known once.
+
+    `supersedes` and `amends` name memories that it replaces or adds to.
+    """
+    links = {"Supersedes": list(supersedes), "Amends": list(amends)}
+    memory = type_pb2.Memory(
+        id=id,
+        content=with_links(content, links),
+        kind=type_pb2.MemoryKind.Value(f"MEMORY_KIND_{kind or 'UNSPECIFIED'}"),
+        importance=type_pb2.Importance.Value(f"IMPORTANCE_{importance or 'UNSPECIFIED'}"),
+        domain=domain,
+        tags=tags,
+        concepts=concepts,
+        facts=[
+            type_pb2.Fact(subject=each.subject, relation=each.relation, object=each.object)
+            for each in facts
+        ],
+        sources=[type_pb2.Source(speaker=speaker)] if speaker else [],
+        valid_from=_stamp(valid_from),
+        valid_until=_stamp(valid_until),
+        external_id=external_id,
+        session_id=session_id,
+        properties=_struct(properties),
+    )
+    request = memory_pb2.AddMemoryRequest(memory=memory)
+    return Step(f"{_MEMORY}AddMemory", request, memory_pb2.AddMemoryResponse, read_reply.added)
+
+
+def search(
+    query: str,
+    *,
+    limit: int = 10,
+    domain: str = "",
+    kinds: Sequence[Kind] = (),
+    tags: Sequence[str] = (),
+    include_superseded: bool = False,
+    min_score: float = 0.0,
+    as_of: datetime | None = None,
+    session_id: str = "",
+) -> Step[things.Answer]:
+    """Find memories by meaning and by words. `limit`: 1 to 100; `tags`: each of them."""
+    mode = "INCLUDE" if include_superseded else "EXCLUDE"
+    request = search_pb2.SearchRequest(
+        query=query,
+        page_size=limit,
+        superseded=search_pb2.SupersededMode.Value(f"SUPERSEDED_MODE_{mode}"),
+        min_score=min_score,
+        as_of=_as_of(as_of),
+        session_id=session_id,
+    )
+    if domain or kinds or tags:
+        request.filter.domain = domain
+        request.filter.tags_all.extend(tags)
+        request.filter.kinds.extend(
+            type_pb2.MemoryKind.Value(f"MEMORY_KIND_{each}") for each in kinds
+        )
+    return Step(f"{_SEARCH}Search", request, search_pb2.SearchResponse, read_reply.answer)
+
+
+def get(id: str, *, as_of: datetime | None = None) -> Step[things.Memory | None]:  # noqa: A002
+    """The memory of an id, or None."""
+    request = memory_pb2.GetMemoryRequest(id=id, as_of=_as_of(as_of))
+
+    def told(reply: memory_pb2.GetMemoryResponse) -> things.Memory | None:
+        return read_reply.memory(reply.memory) if reply.HasField("memory") else None
+
+    return Step(f"{_MEMORY}GetMemory", request, memory_pb2.GetMemoryResponse, told)
+
+
+def update(
+    memory: things.Memory,
+    *,
+    content: str | None = None,
+    importance: Importance | None = None,
+    tags: Sequence[str] | None = None,
+    domain: str | None = None,
+) -> Step[things.Memory]:
+    """Correct how a memory is written down; what has changed since is added and supersedes it.
+
+    Raises `EtagMismatch` when somebody else has changed it meanwhile.
+    """
+    changed = type_pb2.Memory(id=memory.id, etag=memory.etag)
+    mask = []
+    if content is not None:
+        changed.content = content
+        mask.append("content")
+    if importance is not None:
+        changed.importance = type_pb2.Importance.Value(f"IMPORTANCE_{importance}")
+        mask.append("importance")
+    if tags is not None:
+        changed.tags.extend(tags)
+        mask.append("tags")
+    if domain is not None:
+        changed.domain = domain
+        mask.append("domain")
+    request = memory_pb2.UpdateMemoryRequest(memory=changed, update_mask=FieldMask(paths=mask))
+
+    def told(reply: memory_pb2.UpdateMemoryResponse) -> things.Memory:
+        return read_reply.memory(reply.memory)
+
+    return Step(f"{_MEMORY}UpdateMemory", request, memory_pb2.UpdateMemoryResponse, told)
+
+
+def forget(memory: things.Memory) -> Step[things.Memory]:
+    """Leave a memory out of what is read and found; its history stays."""
+    request = memory_pb2.ForgetMemoryRequest(id=memory.id, etag=memory.etag)
+
+    def told(reply: memory_pb2.ForgetMemoryResponse) -> things.Memory:
+        return read_reply.memory(reply.memory)
+
+    return Step(f"{_MEMORY}ForgetMemory", request, memory_pb2.ForgetMemoryResponse, told)
+
+
+def history(id: str, *, limit: int = 50) -> Step[tuple[things.Version, ...]]:  # noqa: A002
+    """A memory's versions, the newest first. `limit`: 1 to 200."""
+    request = memory_pb2.GetMemoryHistoryRequest(id=id, page_size=limit)
+
+    def told(reply: memory_pb2.GetMemoryHistoryResponse) -> tuple[things.Version, ...]:
+        return tuple(read_reply.version(each) for each in reply.versions)
+
+    return Step(f"{_MEMORY}GetMemoryHistory", request, memory_pb2.GetMemoryHistoryResponse, told)
+
+
+def relate(newer_id: str, relation: Lineage, older_id: str) -> Step[things.Edge]:
+    """Say how one item stands to an older one."""
+    request = lineage_pb2.AddLineageRequest(
+        newer_id=newer_id,
+        relation=type_pb2.LineageRelation.Value(f"LINEAGE_RELATION_{relation}"),
+        older_id=older_id,
+    )
+
+    def told(reply: lineage_pb2.AddLineageResponse) -> things.Edge:
+        return read_reply.edge(reply.edge)
+
+    return Step(f"{_LINEAGE}AddLineage", request, lineage_pb2.AddLineageResponse, told)
+
+
+def link(
+    source: str,
+    relation: str,
+    target: str,
+    *,
+    weight: float | None = None,
+    valid_from: datetime | None = None,
+    valid_until: datetime | None = None,
+    properties: Mapping[str, object] | None = None,
+) -> Step[things.Edge]:
+    """Say that two nodes stand in a relation; nodes that are not there yet are made."""
+    edge = type_pb2.Edge(
+        source=type_pb2.EdgeEnd(name=source),
+        relation=relation,
+        target=type_pb2.EdgeEnd(name=target),
+        weight=weight,
+        valid_from=_stamp(valid_from),
+        valid_until=_stamp(valid_until),
+        properties=_struct(properties),
+    )
+    request = graph_pb2.UpsertEdgeRequest(edge=edge)
+
+    def told(reply: graph_pb2.UpsertEdgeResponse) -> things.Edge:
+        return read_reply.edge(reply.edge)
+
+    return Step(f"{_GRAPH}UpsertEdge", request, graph_pb2.UpsertEdgeResponse, told)
+
+
+def neighbors(
+    node: str,
+    *,
+    depth: int = 1,
+    direction: Direction = "BOTH",
+    relations: Sequence[str] = (),
+    limit: int = 20,
+    as_of: datetime | None = None,
+) -> Step[tuple[things.Neighbor, ...]]:
+    """What a node is connected with. `depth`: 1 to 5; `limit`: 1 to 200."""
+    request = graph_pb2.QueryNeighborsRequest(
+        start=type_pb2.EdgeEnd(name=node),
+        depth=depth,
+        direction=type_pb2.Direction.Value(f"DIRECTION_{direction}"),
+        page_size=limit,
+        as_of=_as_of(as_of),
+    )
+    if relations:
+        request.filter.relations.extend(relations)
+
+    def told(reply: graph_pb2.QueryNeighborsResponse) -> tuple[things.Neighbor, ...]:
+        return tuple(read_reply.neighbor(each) for each in reply.neighbors)
+
+    return Step(f"{_GRAPH}QueryNeighbors", request, graph_pb2.QueryNeighborsResponse, told)
+
+
+def check(node: str, *, dry_run: bool = False) -> Step[things.Check]:
+    """Look for contradictions around a node. `dry_run` judges and records nothing."""
+    request = dissonance_pb2.CheckDissonanceRequest(context_node=node, dry_run=dry_run)
+
+    def told(reply: dissonance_pb2.CheckDissonanceResponse) -> things.Check:
+        status = dissonance_pb2.CheckStatus.Name(reply.status).removeprefix("CHECK_STATUS_")
+        return things.Check(
+            status,
+            tuple(read_reply.conflict(each) for each in reply.conflicts),
+            reply.coverage.judged,
+            dict(reply.coverage.abstained),
+        )
+
+    return Step(
+        f"{_DISSONANCE}CheckDissonance", request, dissonance_pb2.CheckDissonanceResponse, told
+    )
+
+
+def propose(action: Mapping[str, object], *, note: str = "") -> Step[things.Proposal]:
+    """Propose a change of what defines the agent.
+
+    `action` is one write as the contract's JSON, such as {"forget_memory": {"id": "…", "etag":
+    "…"}}; `note` of up to 500 characters is shown as yours.
+    """
+    governed = governed_pb2.GovernedAction()
+    json_format.ParseDict(dict(action), governed)
+    if name := governed.WhichOneof("action"):
+        getattr(governed, name).request_id = secrets.token_urlsafe(24)
+    request = proposal_pb2.CreateProposalRequest(action=governed, note=note)
+
+    def told(reply: proposal_pb2.CreateProposalResponse) -> things.Proposal:
+        return read_reply.proposal(reply.proposal)
+
+    return Step(f"{_PROPOSALS}CreateProposal", request, proposal_pb2.CreateProposalResponse, told)
+
+
+def pending() -> Step[tuple[things.Proposal, ...]]:
+    """Proposals that wait for consent, the newest first, at most 50."""
+    request = proposal_pb2.ListProposalsRequest(statuses=[proposal_pb2.PROPOSAL_STATUS_PENDING])
+
+    def told(reply: proposal_pb2.ListProposalsResponse) -> tuple[things.Proposal, ...]:
+        return tuple(read_reply.proposal(each) for each in reply.proposals)
+
+    return Step(f"{_PROPOSALS}ListProposals", request, proposal_pb2.ListProposalsResponse, told)
+
+
+def undo(proposal: things.Proposal) -> Step[things.Proposal]:
+    """Propose to undo what an executed proposal did; whoever had to agree must agree again."""
+    request = proposal_pb2.UndoModificationRequest(proposal_id=proposal.id)
+
+    def told(reply: proposal_pb2.UndoModificationResponse) -> things.Proposal:
+        return read_reply.proposal(reply.proposal)
+
+    return Step(
+        f"{_PROPOSALS}UndoModification", request, proposal_pb2.UndoModificationResponse, told
+    )
+
+
+def _stamp(time: datetime | None) -> Timestamp | None:
+    if time is None:
+        return None
+    stamp = Timestamp()
+    stamp.FromDatetime(time if time.tzinfo else time.replace(tzinfo=UTC))
+    return stamp
+
+
+def _as_of(time: datetime | None) -> type_pb2.AsOf | None:
+    return type_pb2.AsOf(valid_time=_stamp(time)) if time else None
+
+
+def _struct(properties: Mapping[str, object] | None) -> Struct | None:
+    if not properties:
+        return None
+    struct = Struct()
+    json_format.ParseDict(dict(properties), struct)
+    return struct

@@ -1,0 +1,86 @@
+"""The client for programs: its verbs, called and awaited, on a real system in the same process."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import a_users_program
+import concord_client
+import pytest
+from concord_client import AsyncConcord, Concord, Fact
+
+PROGRAM = Path(a_users_program.__file__)
+
+
+def test_a_program_of_its_users_runs(tmp_path: Path) -> None:
+    """W4 On a whole Concord in the caller's own process, which alone has the directory."""
+    with concord_client.embedded(tmp_path / "data") as concord:
+        a_users_program.main(concord)
+        with pytest.raises(Exception, match="data"), concord_client.embedded(tmp_path / "data"):
+            pass
+    with concord_client.embedded(tmp_path / "data") as again:
+        assert [each.name for each in again.neighbors("Ada", relations=["KNOWS"])] == ["Ethr"]
+
+
+async def test_both_clients_have_the_same_verbs(tmp_path: Path) -> None:
+    """W4 Awaited, they do and refuse the same; a search sees what its client wrote."""
+    async with concord_client.embedded_async(tmp_path / "data") as concord:
+        for number in range(20):
+            told = await concord.add(f"Note {number} of the harbour.")
+            found = await concord.search(f"Note {number} of the harbour", limit=20)
+            assert told.id in {each.memory.id for each in found.results}, number
+        with pytest.raises(concord_client.FieldInvalid) as refused:
+            await concord.add("")
+        assert [each.field for each in refused.value.violations] == ["memory.content"]
+        assert await concord.get("nowhere") is None
+        gone = await concord.add("It goes.")
+        await concord.forget(gone.memory)
+        with pytest.raises(concord_client.EtagMismatch):
+            await concord.forget(gone.memory)
+    verbs = {name for name in dir(Concord) if not name.startswith("_")}
+    assert verbs == {name for name in dir(AsyncConcord) if not name.startswith("_")}
+
+
+def test_what_is_wrong_is_told_by_its_type(tmp_path: Path) -> None:
+    """W4 G1 By kind of refusal; its reason and words are there, too."""
+    with concord_client.embedded(tmp_path / "data") as concord:
+        memory = concord.add("Ada likes tea.", facts=[Fact("Ada", "LIKES", "tea")]).memory
+        kinds: Mapping[type[concord_client.Refused], Callable[[], object]] = {
+            concord_client.FieldInvalid: lambda: concord.search("x", limit=1000),
+            concord_client.NotFound: lambda: concord.forget(replace(memory, id="nowhere")),
+        }
+        for kind, call in kinds.items():
+            with pytest.raises(kind):
+                call()
+        stranger = Concord.connect(concord.stubs.url, "ck_" + "a" * 43)
+        with pytest.raises(concord_client.NotPermitted), stranger:
+            stranger.get(memory.id)
+
+
+def checked(source: str, folder: Path) -> str:
+    """What mypy says of a program."""
+    file = folder / "program.py"
+    file.write_text(source)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", str(file)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        timeout=280,
+    )
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_a_planted_mistake_is_found_and_nothing_else(tmp_path: Path) -> None:
+    """W4 mypy --strict, with the arguments' own types."""
+    source = PROGRAM.read_text()
+    planted = source.replace('kind="FACT"', 'kind="NOVEL"')
+
+    assert "Success" in checked(source, tmp_path)
+    said = checked(planted, tmp_path)
+    assert said.count("error:") == 1
+    assert "NOVEL" in said
