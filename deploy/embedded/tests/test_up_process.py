@@ -18,19 +18,12 @@ from resource import RLIMIT_FSIZE, setrlimit
 import pytest
 from concord_embedded.data_directory import DataDirectory
 from concord_testing.certificates import pair
-from concord_testing.up_process import COMMAND, STOP_WITHIN, Spawned, clean_environ, spawned
+from concord_testing.up_process import COMMAND, STOP_WITHIN, Spawned, clean_environ, ran, spawned
 
 
 def up(data: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """A `concord up` that is expected to end by itself."""
-    return subprocess.run(
-        [*COMMAND, "up", "--data", str(data), *options],
-        env=clean_environ() | variables,
-        capture_output=True,
-        text=True,
-        timeout=STOP_WITHIN,
-        check=False,
-    )
+    return ran("up", "--data", str(data), *options, environ=clean_environ() | variables)
 
 
 def refused(data: Path, *options: str, **variables: str) -> str:
@@ -163,20 +156,14 @@ def test_a_corrupt_store_is_a_sentence(tmp_path: Path) -> None:
 def test_a_store_that_is_gone_is_not_taken_for_an_empty_one(tmp_path: Path) -> None:
     """Must hold: with an index made from it, a missing graph file is a sentence."""
     with spawned(tmp_path / "data") as system:
-        run = subprocess.run(
-            [*COMMAND, "add", "Something to find."],
-            env=system.environ,
-            capture_output=True,
-            check=False,
-        )
-        assert run.returncode == 0, run.stderr
+        told(system, "add", "Something to find.")
         system.stop()
     store = tmp_path / "data" / "graph" / "graph.db"
     store.unlink()
 
-    told = refused(tmp_path / "data", "--port", "0")
+    complaint = refused(tmp_path / "data", "--port", "0")
 
-    assert f"{store} is gone" in told
+    assert f"{store} is gone" in complaint
     assert not store.exists()
 
 
@@ -211,20 +198,17 @@ def test_another_programs_database_is_a_sentence(tmp_path: Path) -> None:
 def test_an_index_of_another_model_is_a_sentence(tmp_path: Path) -> None:
     """S10 Must hold: vectors of two models are never mixed."""
     with spawned(tmp_path / "data") as system:
-        add = [*COMMAND, "import", str(_one_memory(tmp_path))]
-        subprocess.run(
-            add, env=system.environ, check=True, timeout=STOP_WITHIN, capture_output=True
-        )
+        told(system, "import", str(_one_memory(tmp_path)))
         system.stop()
     (stamp,) = (tmp_path / "data" / "index").rglob("stamp.json")
     content = json.loads(stamp.read_bytes())
     content["model"]["revision"] = "0" * 64
     stamp.write_text(json.dumps(content), "utf-8")
 
-    told = refused(tmp_path / "data", "--port", "0")
+    complaint = refused(tmp_path / "data", "--port", "0")
 
-    assert "the two are never mixed" in told
-    assert str(tmp_path / "data" / "index") in told
+    assert "the two are never mixed" in complaint
+    assert str(tmp_path / "data" / "index") in complaint
 
 
 def _one_memory(folder: Path) -> Path:
@@ -248,10 +232,18 @@ def test_damaged_model_weights_are_a_sentence(tmp_path: Path) -> None:
             (tmp_path / file).write_bytes(weights)
     path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
 
-    told = refused(tmp_path / "data", "--port", "0", PYTHONPATH=path)
+    ended = subprocess.run(
+        [*COMMAND, "up", "--data", str(tmp_path / "data"), "--port", "0"],
+        env=clean_environ() | {"PYTHONPATH": path},  # which Python reads as it starts
+        capture_output=True,
+        text=True,
+        timeout=STOP_WITHIN,
+        check=False,
+    )
+    complaint = sentence_of(ended)
 
-    assert "is not the model it should be: its SHA-256 is" in told
-    assert "make clean setup" in told
+    assert "is not the model it should be: its SHA-256 is" in complaint
+    assert "make clean setup" in complaint
 
 
 @pytest.mark.parametrize(
@@ -282,12 +274,10 @@ def test_the_command_line_finds_a_system_that_speaks_tls(tmp_path: Path) -> None
     mine = pair(tmp_path, "gateway", ca)
     files = {"GATEWAY_TLS_CERT": str(mine.cert_file), "GATEWAY_TLS_KEY": str(mine.key_file)}
     with spawned(tmp_path / "data", settings=files) as system:
-        status = (*COMMAND, "status")
-        believing = system.environ | {"CONCORD_CA": str(ca.cert_file)}
-        told = subprocess.run(status, env=believing, capture_output=True, text=True, check=True)
-        stranger = subprocess.run(status, env=system.environ, capture_output=True, check=False)
+        friend = ran("status", environ=system.environ | {"CONCORD_CA": str(ca.cert_file)})
+        stranger = ran("status", environ=system.environ)
 
-    assert f"Concord at {system.url}: serving" in told.stdout
+    assert f"Concord at {system.url}: serving" in friend.stdout
     assert system.url.startswith("https://localhost:")
     assert system.http_url.startswith("https://localhost:")
     assert stranger.returncode != 0
@@ -338,9 +328,7 @@ def test_a_graph_older_than_its_audit_log_is_told_and_the_system_comes_up(tmp_pa
 
 def told(system: Spawned, *arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
     """A command on a running system, which ends as expected."""
-    done = subprocess.run(
-        [*COMMAND, *arguments], env=system.environ, capture_output=True, text=True, check=False
-    )
+    done = ran(*arguments, environ=system.environ)
     assert done.returncode == status, done.stderr
     return done
 

@@ -21,7 +21,7 @@ import pytest
 from concord_client.cli.app import app
 from concord_client.cli.commands.system.up import typed_as
 from concord_testing.command_line import CommandLine
-from concord_testing.up_process import COMMAND, Spawned, clean_environ
+from concord_testing.up_process import COMMAND, Spawned, clean_environ, ran
 from typer.core import TyperGroup as Group
 from typer.main import get_group
 
@@ -39,18 +39,6 @@ def commands(group: Group, *above: str) -> Iterator[str]:
             yield from commands(each, *typed)
         if not isinstance(each, Group) or each.invoke_without_command:
             yield " ".join(typed)
-
-
-def concord(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A command as a process, its output in pipes."""
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
 
 
 def on_a_terminal(environ: dict[str, str], columns: int, *arguments: str) -> str:
@@ -215,8 +203,8 @@ def test_variables_alone_are_enough(system: Spawned, unique: Unique) -> None:
     environ = clean_environ() | {"CONCORD_URL": system.url, "CONCORD_API_KEY": key}
     own = unique("note")
 
-    added = concord(environ, "add", own, "--id", own)
-    read = concord(clean_environ(), "--data", str(system.data), "--space", "demo", "get", own)
+    added = ran("add", own, "--id", own, environ=environ)
+    read = ran("--data", str(system.data), "--space", "demo", "get", own, environ=clean_environ())
 
     assert (added.returncode, read.returncode) == (0, 0)
     assert own in read.stdout
@@ -245,7 +233,7 @@ def test_a_reader_that_leaves_early_is_no_failure(system: Spawned, unique: Uniqu
 
 def test_the_version_is_told() -> None:
     """W4 `--version` names the installed distribution's."""
-    result = concord(clean_environ(), "--version")
+    result = ran("--version", environ=clean_environ())
 
     assert (result.returncode, result.stdout) == (0, f"concord {version('concord-client')}\n")
 

@@ -1,9 +1,11 @@
-"""A real `concord up` in a process of its own, for tests that stop it or kill it."""
+"""Commands in processes of their own: a `concord up` to stop or to kill, others to their end."""
 
 import json
 import os
 import signal
+import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +14,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from typing import IO
 
 STOP_WITHIN = 100.0
 """Seconds; a stop takes below one where nothing else is at work."""
@@ -81,6 +84,29 @@ def spawned(
         finally:
             process.terminate()
             process.join(STOP_WITHIN)
+
+
+def ran(*arguments: str, environ: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """A command that ends by itself, its output into pipes as far as it knows.
+
+    It has what `environ` says, but for what Python reads as it starts: the modules are loaded.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = _FORKS.Process(
+            target=_run, args=(arguments, environ, _sink(out), _sink(err)), daemon=True
+        )
+        process.start()
+        process.join(STOP_WITHIN)
+        assert process.exitcode is not None, "it does not end"  # noqa: S101 - for tests
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(
+            arguments, process.exitcode, out.read().decode(), err.read().decode()
+        )
+
+
+def _sink(file: IO[bytes]) -> Connection:
+    return Connection(os.dup(file.fileno()), readable=False)
 
 
 def _run(
