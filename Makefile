@@ -13,15 +13,18 @@ TESTING := services/libs/testing
 # Checked one by one: each has its own conftest and its own modules beside the tests.
 TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)
 READ_TESTS := $(foreach name,nodes edges memories episodes near_names as_of_reads,services/graph/tests/test_$(name).py)
+QDRANT_TESTS := services/search/tests/index_contract $(addprefix services/search/tests/, \
+                test_qdrant_server.py test_following_the_feed.py test_slices_and_retries.py) \
+                tests/e2e/test_search_service.py
 NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests
 PYTEST := $(BIN)/python -W error -m pytest
 # Tests write much that is thrown away: into memory, where there is such a folder.
-test test-neo4j soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
+test test-neo4j test-qdrant soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
 # Processes that tests start read what earlier ones compiled: a third of their start without it.
-test test-neo4j soak chaos: export PYTHONDONTWRITEBYTECODE :=
+test test-neo4j test-qdrant soak chaos: export PYTHONDONTWRITEBYTECODE :=
 PARALLEL := -n auto --dist worksteal
 
-.PHONY: menu setup setup-dev run demo test reads test-neo4j neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
+.PHONY: menu setup setup-dev run demo test reads test-neo4j test-qdrant neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
 
 menu: ## print this menu
 	@echo "make ..."
@@ -36,12 +39,16 @@ demo: $(VENV)/run.stamp ## walk through what Concord does, in a throw-away syste
 	@$(BIN)/concord demo
 
 test: $(VENV)/dev.stamp ## set up and run every test but the chaos and soak ones
-	$(PYTEST) $(PARALLEL) -m "not chaos and not soak and not neo4j" $(ARGS)
+	$(PYTEST) $(PARALLEL) -m "not chaos and not soak and not neo4j and not qdrant" $(ARGS)
 
 test-neo4j: $(VENV)/dev.stamp ## run the stores' tests on a real Neo4j: its own (JDK 17, Maven), or NEO4J_URI's
 	GRAPH_STORE=neo4j GOVERNANCE_STORE=neo4j \
 	  $(PYTEST) $(if $(NEO4J_URI),,$(PARALLEL)) -m "not chaos and not soak" \
 	  --timeout 300 $(NEO4J_TESTS) $(ARGS)
+
+test-qdrant: export QDRANT_PROGRAM := $(or $(QDRANT_PROGRAM),../shared/tools/qdrant/start)
+test-qdrant: $(VENV)/dev.stamp ## run the index's tests on a real Qdrant server: QDRANT_PROGRAM's, or QDRANT_URL's
+	INDEX_STORE=qdrant $(PYTEST) $(PARALLEL) -m "not chaos and not soak" $(QDRANT_TESTS) $(ARGS)
 
 neo4j-up: $(VENV)/run.stamp ## start a Neo4j on loopback without Docker (JDK 17, Maven; PORT=n)
 	@$(BIN)/python -m concord_neo4j up .neo4j $(PORT)

@@ -11,6 +11,7 @@ from concord_embedded import Running
 from concord_embedded import running as whole_system
 from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.ports import Embedder
+from concord_testing import qdrant_server
 from concord_testing.embedders import Shared
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "governed"))
@@ -20,6 +21,13 @@ from governed_fixtures import _ledger_server, _patient_answers, live, party
 from search_over_graph import TwoServers, run
 
 __all__ = ["_ledger_server", "_patient_answers", "live", "party", "system"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _index_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A Qdrant server, when it keeps the index: tests that cannot have it fail."""
+    with qdrant_server.chosen(tmp_path_factory.mktemp("qdrant")):
+        yield
 
 
 @pytest_asyncio.fixture(loop_scope="function")

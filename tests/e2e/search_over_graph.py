@@ -1,5 +1,6 @@
 """Search over the real graph, each a real server on a Unix socket, for tests of both together."""
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from concord_chassis.log import json_lines
 from concord_graph.bootstrap import build as build_graph
 from concord_search.bootstrap import SearchApp
 from concord_search.bootstrap import build as build_search
-from concord_search.config import IndexConfig
+from concord_search.config import IndexConfig, read_qdrant
 from concord_search.domain.instants import Micros
 from concord_search.ports import Embedder
 from concord_testing.serving import Serving, new_issuer, serving
@@ -87,7 +88,8 @@ async def run(data: Path, embedder: Embedder, **options: object) -> AsyncIterato
             graph.registrations, translate=graph.translate, issuer=issuer, ready=graph.ready
         ) as served:
             config = IndexConfig(graph_address=served.address, index_path=data / "index")
-            app = build_search(config, issuer, embedder=embedder, log=QUIET, **options)  # type: ignore[arg-type]
+            options = {"embedder": embedder, "log": QUIET, **options}
+            app = build_search(config, issuer, qdrant=read_qdrant(os.environ), **options)  # type: ignore[arg-type]
             await app.start()
             try:
                 async with serving(

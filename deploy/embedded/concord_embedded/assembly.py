@@ -173,6 +173,7 @@ class Assembly:
         app = search_parts.build(
             load(search_config.IndexConfig, settings, search_config.PREFIX),
             TokenIssuer(self._search_key, SEARCH_ISSUER),
+            qdrant=search_config.read_qdrant(settings),
             log=json_lines("search", stream=self._log),
         )
         self._search = app

@@ -10,12 +10,13 @@ from concord_chassis.metrics import Metrics
 from concord_chassis.server import Server, serve_until_signal
 
 from concord_search.bootstrap import build
-from concord_search.config import PREFIX, SearchConfig
+from concord_search.config import PREFIX, SearchConfig, read_qdrant
 
 
 async def _main() -> None:
     config = load(SearchConfig, os.environ, PREFIX)
-    app = build(config, TokenIssuer(read_private_key(config.key_file), config.issuer_name))
+    issuer = TokenIssuer(read_private_key(config.key_file), config.issuer_name)
+    app = build(config, issuer, qdrant=read_qdrant(os.environ))
     metrics = Metrics()
     app.measure(metrics.registry)
     server = Server(

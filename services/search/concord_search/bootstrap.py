@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from concord.search.v1 import (
     health_pb2,
@@ -20,15 +21,14 @@ from concord_chassis.workers import Workers
 from prometheus_client import CollectorRegistry, Gauge
 
 from concord_search.adapters.dissonance.client import JudgesClient
-from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.graph_feed.client import GraphClient
 from concord_search.adapters.graph_feed.records import RecordsClient
 from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.adapters.versions.index import PartVersions
-from concord_search.config import IndexConfig
+from concord_search.config import IndexConfig, QdrantConfig
 from concord_search.domain.errors import IndexDiskFull
 from concord_search.domain.instants import Micros
-from concord_search.ports import Clock, Embedder, VersionedIndex
+from concord_search.ports import Clock, Embedder, EmbeddingModel, Index, VersionedIndex
 from concord_search.servicer.health import MemoryHealthServicer
 from concord_search.servicer.search import IndexServicer, SearchServicer
 from concord_search.servicer.suggestion import SuggestionServicer
@@ -175,7 +175,7 @@ class SearchApp:
             self._log.error(f"the task to {task.get_name()} died", exc_info=error)
 
     async def ready(self) -> bool:
-        """Return whether the index is sound and graph is followed, or only the disk has no room:
+        """Return whether the index answers and graph is followed, or only the disk has no room:
         then answers say that they are incomplete, and following goes on once there is room."""
         works = self.progress.following or bool(self.progress.disk_full)
         return self._open and works and self.progress.broken is None
@@ -221,6 +221,7 @@ def build(
     config: IndexConfig,
     issuer: TokenIssuer,
     *,
+    qdrant: QdrantConfig | None = None,
     clock: Clock = system_clock,
     embedder: Embedder | None = None,
     others: Sequence[Embedder] = (),
@@ -228,16 +229,13 @@ def build(
 ) -> SearchApp:
     """Assemble search. `issuer` signs its tokens for graph. Nothing is opened before `start`.
 
-    Tests replace `clock`, and the embedders: `embedder` is the one of new indexes.
+    The index is in files of its own, or on a `qdrant` server. Tests replace `clock`, and the
+    embedders: `embedder` is the one of new indexes.
     """
     log = json_lines("search") if log is None else log
     embedders = _embedders(config, log) if embedder is None else Embedders(embedder, *others)
-    model, *beside = embedders.models
     return SearchApp(
-        index=PartVersions(
-            EdgeIndex(config.index_path, model, *beside, log=log),
-            config.index_path / "versions.json",
-        ),
+        index=index_at(config.index_path, qdrant, embedders.models, log),
         graph=GraphClient(config.graph_address, issuer),
         embedders=embedders,
         judges=JudgesClient(address, issuer) if (address := config.dissonance_address) else None,
@@ -247,6 +245,43 @@ def build(
         clock=clock,
         log=log,
     )
+
+
+def index_at(
+    path: Path,
+    qdrant: QdrantConfig | None,
+    models: Sequence[EmbeddingModel],
+    log: Logger | None = None,
+) -> VersionedIndex:
+    """The index whose own files are in a directory, and its points there or on a server.
+
+    The first of `models` is the one of new parts.
+    """
+    parts = _on_edge(path, models, log) if qdrant is None else _on_server(path, models, qdrant)
+    return PartVersions(parts, path / "versions.json")
+
+
+def _on_edge(path: Path, models: Sequence[EmbeddingModel], log: Logger | None) -> Index:
+    from concord_search.adapters.edge.index import EdgeIndex
+
+    return EdgeIndex(path, *models, log=log)
+
+
+def _on_server(path: Path, models: Sequence[EmbeddingModel], qdrant: QdrantConfig) -> Index:
+    # Loading the client takes half a second, which a start without it need not pay.
+    from concord_search.adapters.qdrant_server.collections import CollectionLayout
+    from concord_search.adapters.qdrant_server.connection import Server
+    from concord_search.adapters.qdrant_server.index import ServerIndex
+
+    server = Server(qdrant.url, qdrant.api_key.get_secret_value(), qdrant.timeout)
+    layout = CollectionLayout(
+        prefix=qdrant.prefix,
+        shards=qdrant.shards,
+        replicas=qdrant.replicas,
+        quantisation=qdrant.quantisation,
+        on_disk=qdrant.on_disk,
+    )
+    return ServerIndex(path, models, server, layout)
 
 
 def _embedders(config: IndexConfig, log: Logger) -> Embedders:

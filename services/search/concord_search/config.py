@@ -5,7 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Literal
 
-from concord_chassis.config import UNKNOWN_NAME
+from concord_chassis.config import UNKNOWN_NAME, load
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -88,6 +88,49 @@ class IndexConfig(BaseModel):
             return Formula(Weights(**self.weights), Thresholds(**self.thresholds))
         except SettingsInvalid as error:
             raise ValueError(str(error)) from error
+
+
+class IndexChoice(BaseModel):
+    """What keeps the index, key INDEX_STORE."""
+
+    model_config = ConfigDict(frozen=True)
+
+    store: Literal["edge", "qdrant"] = "edge"
+    """Qdrant Edge inside this process, or a Qdrant server."""
+
+
+class QdrantConfig(BaseModel):
+    """The Qdrant server, keys QDRANT_... The collections' settings count when one is made."""
+
+    model_config = ConfigDict(frozen=True)
+
+    url: str = Field(pattern=r"^https?://[^/@]+/?$")
+    """Its gRPC port, e.g. "http://127.0.0.1:6334"; https for TLS. Without a port: 6334."""
+    api_key: SecretStr = SecretStr("")
+    """Its key, if it demands one."""
+    timeout: float = Field(default=5.0, gt=0, le=600)
+    """Seconds for one call."""
+    prefix: str = Field(default="concord", pattern=r"^[a-z0-9_]{1,64}$")
+    """The beginning of the collections' names."""
+    shards: int = Field(default=1, ge=1, le=1024)
+    """Shards of a collection."""
+    replicas: int = Field(default=1, ge=1, le=64)
+    """Replicas of a shard; a write waits for more than half of them."""
+    quantisation: Literal["none", "scalar", "binary"] = "none"
+    """Whether vectors are held in memory at a quarter or a thirty-second of their size, too."""
+    on_disk: bool = False
+    """Whether full vectors, words and payloads are read from disk, to need less memory."""
+
+
+def read_qdrant(environ: Mapping[str, str]) -> QdrantConfig | None:
+    """Returns the settings of the Qdrant server; None where INDEX_STORE does not choose one.
+
+    Raises:
+        ConfigError: one is missing or invalid.
+    """
+    if load(IndexChoice, environ, "INDEX_").store != "qdrant":
+        return None
+    return load(QdrantConfig, environ, "QDRANT_")
 
 
 def _named_as(

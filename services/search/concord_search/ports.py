@@ -189,7 +189,14 @@ class Index(Protocol):
         ...
 
     async def open(self) -> None:
-        """Opens every part; what is open stays so. Raises `IndexDiskFull` with nothing opened."""
+        """Opens every part; what is open stays so, unless it was lost, to be begun anew.
+
+        Raises `IndexDiskFull` or `IndexUnavailable` with nothing opened.
+        """
+        ...
+
+    async def check(self) -> None:
+        """Raises `IndexUnavailable` when neither searches nor changes get an answer now."""
         ...
 
     async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
@@ -204,8 +211,11 @@ class Index(Protocol):
         ...
 
     async def apply(self, space: str, batch: Batch) -> None:
-        """Applies changes. Raises `IndexCorrupt`, and before it applies any `IndexDiskFull` or
-        `ModelReplaced`."""
+        """Applies changes. Raises `IndexCorrupt`, before it applies any `ModelReplaced`, and
+        `IndexDiskFull` or `IndexUnavailable`.
+
+        The latter two leave each change applied or not; applying the batch again applies the rest.
+        """
         ...
 
     async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
@@ -213,7 +223,10 @@ class Index(Protocol):
         ...
 
     async def ask(self, space: str, question: Question) -> Found:
-        """The candidates for a question; none for a space without a part."""
+        """The candidates for a question; none for a space without a part.
+
+        This and what else reads raises `IndexUnavailable` where a server does not answer.
+        """
         ...
 
     async def weigh(self, space: str, question: Question, weight: float) -> Sequence[Weighed]:

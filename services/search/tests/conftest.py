@@ -12,9 +12,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.ports import Embedder, VersionedIndex
+from concord_testing import qdrant_server
 from concord_testing.embedders import Shared, WordEmbedder
 from following import Following, follower_of
-from search_lab import SPACE, Lab, MakeState, OpenIndex, OpenLab, plain_state, versioned_edge
+from search_lab import SPACE, Lab, MakeState, OpenIndex, OpenLab, make_index, plain_state
 
 
 @pytest.fixture
@@ -38,10 +39,17 @@ def make_state() -> MakeState:
     return plain_state
 
 
-@pytest.fixture
-def make_index() -> OpenIndex:
-    """Makes an index; `index_contract` makes one of each kind."""
-    return versioned_edge
+@pytest.fixture(scope="session", autouse=True)
+def _index_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A Qdrant server, when it keeps the index: tests that cannot have it fail."""
+    with qdrant_server.chosen(tmp_path_factory.mktemp("qdrant")):
+        yield
+
+
+@pytest.fixture(name="make_index")
+def _make_index() -> OpenIndex:
+    """Makes an index; not opened yet."""
+    return make_index
 
 
 @pytest.fixture

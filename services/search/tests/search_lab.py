@@ -1,5 +1,6 @@
 """What search's tests stand on: states, and an index under test."""
 
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,8 @@ from concord_chassis.log import json_lines
 from concord_concepts import extract
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.versions.index import PartVersions
+from concord_search.bootstrap import index_at
+from concord_search.config import read_qdrant
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState
@@ -72,13 +75,11 @@ OpenIndex = Callable[..., VersionedIndex]
 """Makes an index of a directory and its models; not opened yet."""
 
 
-def versioned_edge(root: Path, *models: EmbeddingModel, **options: Any) -> PartVersions:
-    """Edge's index as `bootstrap` makes it."""
+def make_index(root: Path, *models: EmbeddingModel, **options: Any) -> VersionedIndex:
+    """Makes an index of the kind that INDEX_STORE chooses; the options are the embedded one's."""
+    if (qdrant := read_qdrant(os.environ)) is not None:
+        return index_at(root, qdrant, models)
     return PartVersions(EdgeIndex(root, *models, **options), root / "versions.json")
-
-
-INDEXES: dict[str, OpenIndex] = {"edge": versioned_edge}
-"""What runs the index contract (`index_contract`), by the adapter's name."""
 
 
 class Lab:

@@ -23,7 +23,7 @@ from concord_search.usecases.reconcile import Reconcile
 from concord_testing.embedders import WordEmbedder
 from concord_testing.polling import until
 from following import Following, MoodyEmbedder, follower_of
-from search_lab import NOW, SPACE, Lab, MakeState, versioned_edge
+from search_lab import NOW, SPACE, Lab, MakeState, make_index
 
 OTHER = EmbeddingModel("other words", 384, "1")
 SCOPE = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
@@ -58,7 +58,7 @@ async def at_work(
 
 async def opened(root: Path, words: WordEmbedder) -> Lab:
     """An index of both models."""
-    index = versioned_edge(root / "index", words.model, OTHER)
+    index = make_index(root / "index", words.model, OTHER)
     await index.open()
     await index.begin(SPACE, "epoch-1")
     return Lab(index, words)

@@ -17,6 +17,7 @@ SearchError
 ├── EmbeddingUnavailable    the embedder does not answer; trying again may help
 ├── EmbeddingRefused        the embedder cannot take this text; trying again does not help
 ├── SettingsInvalid         weights or thresholds that cannot rank anything
+├── IndexUnavailable        the index's server does not answer, or lost what it held; it may yet
 ├── IndexDiskFull           the disk has no room for a write; it goes on when there is some again
 └── IndexUnusable           the index or the model cannot be used; the text says what to do
     ├── IndexCorrupt        the index on disk cannot be read
@@ -119,6 +120,10 @@ class SettingsInvalid(SearchError):
 
 class IndexUnusable(SearchError):
     """The index or the model cannot be used; the text says what to do."""
+
+
+class IndexUnavailable(SearchError):
+    """The server of the index does not answer, or too late; the text says which and why."""
 
 
 class IndexDiskFull(SearchError):

@@ -46,6 +46,12 @@ def translate(error: Exception) -> Failure | None:
                 "ERROR_REASON_UNAVAILABLE",
                 "A service that search depends on does not answer.",
             )
+        case errors.IndexUnavailable():
+            return Failure(
+                grpc.StatusCode.UNAVAILABLE,
+                "ERROR_REASON_UNAVAILABLE",
+                "The server of the index does not answer.",
+            )
         case errors.IndexDiskFull():
             return Failure(
                 grpc.StatusCode.UNAVAILABLE,

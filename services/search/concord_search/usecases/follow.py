@@ -9,7 +9,12 @@ from collections.abc import Callable, Sequence
 
 from concord_chassis.log import Logger
 
-from concord_search.domain.errors import GraphUnavailable, IndexCorrupt, IndexDiskFull
+from concord_search.domain.errors import (
+    GraphUnavailable,
+    IndexCorrupt,
+    IndexDiskFull,
+    IndexUnavailable,
+)
 from concord_search.ports import Changes, Graph, IndexState, SpaceHead, VersionedIndex
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
@@ -20,6 +25,9 @@ from concord_search.usecases.space_follower import (
     FollowerContext,
     SpaceFollower,
 )
+
+CHECK_EVERY = 1.0
+"""Seconds between two looks whether the index answers, for its health while nothing is written."""
 
 
 class Follow:
@@ -62,6 +70,9 @@ class Follow:
             except* IndexDiskFull as full:
                 self._progress.disk_full = str(full.exceptions[0])
                 self._log.warning("disk full", reason=self._progress.disk_full, retry_in=wait)
+            except* IndexUnavailable as lost:
+                self._progress.index_lost = str(lost.exceptions[0])
+                self._log.warning("index lost", reason=self._progress.index_lost, retry_in=wait)
             except* IndexCorrupt as damaged:
                 self._log.error("index damaged", reason=str(damaged.exceptions[0]))
                 self._progress.broken = damaged.exceptions[0]
@@ -73,13 +84,15 @@ class Follow:
 
     async def _follow(self) -> None:
         """Follows over one connection until it breaks or the store is another one."""
-        await self._index.open()  # unless it is: there may have been no room at the start
+        await self._index.open()  # unless it is: there may have been no room, or no answer
+        self._progress.index_lost = ""
         heads = await self._graph.heads()
         await self._begin(heads)
         states = await self._states()
         applied = {space: state.applied_seq for space, state in states.items()}
         epochs = {head.epoch for head in heads}
         async with asyncio.TaskGroup() as group:
+            group.create_task(self._check(), name="check the index")
             followers: dict[str, SpaceFollower] = {}
             for space, state in states.items():
                 if state.parked:
@@ -93,6 +106,11 @@ class Follow:
                 if changes.space:
                     await self._dispatch(changes, followers, group)
             raise GraphUnavailable("the feed ended")
+
+    async def _check(self) -> None:
+        while True:
+            await asyncio.sleep(CHECK_EVERY)
+            await self._index.check()
 
     async def _begin(self, heads: Sequence[SpaceHead]) -> None:
         """Makes parts for graph's spaces; empties those of another store."""

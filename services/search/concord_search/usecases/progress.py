@@ -10,6 +10,7 @@ from concord_search.domain.errors import (
     GraphUnavailable,
     IndexDiskFull,
     IndexStale,
+    IndexUnavailable,
 )
 from concord_search.domain.instants import Micros
 from concord_search.ports import IndexState
@@ -45,6 +46,8 @@ class Progress:
         self.following = False
         self.disk_full = ""
         """Why the index cannot follow, while its disk has no room."""
+        self.index_lost = ""
+        """Why the index's server cannot be asked, while it gives no answer."""
         self.broken: Exception | None = None
         self.retries = 0
 
@@ -54,11 +57,16 @@ class Progress:
 
     def demand_following(self, unknown: str) -> None:
         """Raises unless graph is followed: else nobody knows whether `unknown`."""
-        if self.disk_full:
-            raise IndexDiskFull(self.disk_full)
+        self._demand_writable()
         if self.following:
             return
         raise GraphUnavailable(f"graph does not answer: whether {unknown} is not known")
+
+    def _demand_writable(self) -> None:
+        if self.disk_full:
+            raise IndexDiskFull(self.disk_full)
+        if self.index_lost:
+            raise IndexUnavailable(self.index_lost)
 
     @property
     def keeps_up(self) -> bool:
@@ -97,7 +105,8 @@ class Progress:
         """Waits until a space is as fresh as demanded.
 
         Raises `FreshnessTokenInvalid` for another space's token or another epoch's, `IndexStale`
-        when so many seconds were not enough, `IndexDiskFull` when they could not be.
+        when so many seconds were not enough, `IndexDiskFull` or `IndexUnavailable` when they could
+        not be.
         """
         if demand.space != space:
             raise FreshnessTokenInvalid("the token belongs to another space")
@@ -118,8 +127,7 @@ class Progress:
             async with asyncio.timeout(max(0.0, seconds)):
                 await waiter
         except TimeoutError:
-            if self.disk_full:
-                raise IndexDiskFull(self.disk_full) from None
+            self._demand_writable()
             raise IndexStale(known.applied_seq, seq) from None
         finally:
             waiter.cancel()

@@ -10,7 +10,13 @@ import asyncio
 
 from concord_chassis.log import Logger
 
-from concord_search.domain.errors import GraphRefused, GraphUnavailable, IndexCorrupt, IndexDiskFull
+from concord_search.domain.errors import (
+    GraphRefused,
+    GraphUnavailable,
+    IndexCorrupt,
+    IndexDiskFull,
+    IndexUnavailable,
+)
 from concord_search.ports import Graph, Version, VersionedIndex
 
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
@@ -41,7 +47,7 @@ class Scrub:
                     is_building = space in await self._index.states(Version.NEXT)
                     if state.unconfirmed and not is_building:
                         await self._scrub(space)
-            except (GraphUnavailable, IndexDiskFull) as lost:
+            except (GraphUnavailable, IndexDiskFull, IndexUnavailable) as lost:
                 self._log.warning("erasure not confirmed", reason=str(lost), retry_in=wait)
             except IndexCorrupt as damaged:
                 self._log.error("index damaged", reason=str(damaged))

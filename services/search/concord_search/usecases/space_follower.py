@@ -24,6 +24,7 @@ from concord_search.domain.errors import (
     GraphUnavailable,
     IndexCorrupt,
     IndexDiskFull,
+    IndexUnavailable,
     SearchError,
 )
 from concord_search.domain.memory import Ending, MemoryState, Parked, Touch
@@ -62,7 +63,10 @@ _States = Sequence[tuple[Change, Hydrated | None]]
 
 _NO_STATE = {ChangeKind.REFUSED, ChangeKind.ERASE_CONFIRMED}
 
-_UNRELATED = (GraphUnavailable, EmbeddingUnavailable, IndexCorrupt, IndexDiskFull)
+_UNRELATED = (
+    *(GraphUnavailable, EmbeddingUnavailable),
+    *(IndexCorrupt, IndexDiskFull, IndexUnavailable),
+)
 """Failures of something else than the rows at hand."""
 
 S = TypeVar("S")
@@ -112,7 +116,10 @@ class SpaceFollower:
         await self._changes.put(changes)
 
     async def run(self) -> None:
-        """Applies what comes, until cancelled. Raises `GraphUnavailable` or `IndexCorrupt`."""
+        """Applies what comes, until cancelled.
+
+        Raises `GraphUnavailable`, `IndexUnavailable` or `IndexCorrupt`.
+        """
         async with asyncio.TaskGroup() as group:
             for step in (self._reads, self._embeds, self._writes, self._retries):
                 group.create_task(step(), name=f"{step.__name__} {self._space}")
@@ -323,7 +330,7 @@ class SpaceFollower:
                 (edge,) = await graph.edges(self._space, ids)
                 now = edge and replace(edge, state=replace(edge.state, seq=parked.seq))
             await self._write(await self._batch_of(parked, now))
-        except (GraphUnavailable, IndexCorrupt):
+        except (GraphUnavailable, IndexCorrupt, IndexUnavailable):
             raise
         except Exception as error:  # noqa: BLE001 - it stays parked, counted and shown
             name = type(error).__name__

@@ -9,7 +9,7 @@ import secrets
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -187,6 +187,8 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
 class EdgeShards:
     """The shards of all parts; see `qdrant.shard.Shards`."""
 
+    engine = "edge"
+
     def __init__(self, root: Path, free_bytes: Callable[[Path], int]) -> None:
         self._root = root
         self._free_bytes = free_bytes
@@ -199,15 +201,18 @@ class EdgeShards:
         """How many bytes the disk has left."""
         return self._free_bytes(self._root)
 
+    def missing(self, _: Collection[str]) -> Collection[str]:
+        """None: what is not in its place is damage, which `load` reports."""
+        return ()
+
     def create(self, part: Path, dimension: int) -> EdgeShard:
         """Makes an empty shard."""
         first = part / SHARD
         path = part / f"{SHARD}-{secrets.token_hex(4)}" if first.exists() else first
         return shard.create(path, dimension)
 
-    def make_current(self, part: Path, shard: EdgeShard) -> str:  # noqa: ARG002 - the port's
-        """Returns its name: the stamp makes it current."""
-        return shard.path.name
+    def make_current(self, part: Path, shard: EdgeShard) -> None:
+        """Nothing to do: the stamp makes it current."""
 
     def load(self, part: Path, name: str) -> EdgeShard:
         """Opens a shard, and removes others. Raises `IndexLocked` or `IndexCorrupt`."""

@@ -70,6 +70,11 @@ class EdgeShard:
         self.path = path
         self.noted: set[PointId] | None = None
 
+    @property
+    def name(self) -> str:
+        """Its directory's."""
+        return self.path.name
+
     def upsert(self, points: Points) -> None:
         """Writes points (id, vectors, payload), over those with the same id."""
         self._note([point for point, _, _ in points])

@@ -7,7 +7,8 @@ import json
 import os
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Generic
@@ -17,13 +18,15 @@ from concord_chassis.workers import Workers
 
 from concord_search.adapters.qdrant.columns_file import ColumnsFile
 from concord_search.adapters.qdrant.keys import new_key, read_key
-from concord_search.adapters.qdrant.shard import S, Shards, Words
+from concord_search.adapters.qdrant.shard import LAYOUT, S, Shards, Words
 from concord_search.adapters.qdrant.space import SpaceIndex
 from concord_search.domain.candidates import Candidates
 from concord_search.domain.digests import State
 from concord_search.domain.errors import (
     IndexCorrupt,
+    IndexDiskFull,
     IndexLocked,
+    IndexUnavailable,
     ModelMismatch,
     ModelReplaced,
 )
@@ -39,9 +42,6 @@ from concord_search.ports import (
     Vector,
     Weighed,
 )
-
-LAYOUT = 6
-"""Number of the on-disk layout; a part of another layout is dropped and followed anew."""
 
 QUERIES_AT_ONCE = 16
 """Queries in one call of the engine, which embedded keeps Python's global lock so long."""
@@ -78,18 +78,18 @@ class QdrantIndex(Generic[S]):
         self._copier = Workers(1, "index-copier")
         self._remaking: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._lock: int | None = None
+        self._doubtful: set[str] = set()  # spaces a write to which failed on its way
         self._is_open = False
         self._ended = False
 
     async def open(self) -> None:
-        """Opens every part; what is open stays so.
+        """Opens every part; what is open stays so, unless its shard was lost.
 
         Raises `IndexLocked`, `ModelMismatch`, `IndexCorrupt`, or `IndexDiskFull` with nothing
         opened: the engine writes when it opens its files, and an index without a part is to begin
         one.
         """
-        if not self._is_open:
-            await self._writer.run(self._open)
+        await self._writer.run(self._leave_lost if self._is_open else self._open)
 
     def _open(self) -> None:
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -100,15 +100,38 @@ class QdrantIndex(Generic[S]):
         self._is_open = True
 
     def _open_parts(self) -> None:
-        for directory in sorted(path for path in self._root.iterdir() if path.is_dir()):
-            stamp = _read_stamp(directory)
-            if stamp is None or stamp.get("layout") != LAYOUT:
+        directories = sorted(path for path in self._root.iterdir() if path.is_dir())
+        stamps = {path: _read_stamp(path) for path in directories}
+        lost = self._shards.missing({str(stamp["shard"]) for stamp in stamps.values() if stamp})
+        for directory, stamp in stamps.items():
+            if stamp is None or not self._can_open(stamp) or stamp["shard"] in lost:
                 self._discard(directory)
                 continue
             model = self._model_of(stamp, directory)
-            part = self._over(directory, self._shards.load(directory, str(stamp["shard"])), model)
-            part.resume()
+            part = self._loaded(directory, str(stamp["shard"]), model)
             self._parts[str(stamp["space"])] = part
+
+    def _can_open(self, stamp: Mapping[str, Any]) -> bool:
+        engine = stamp.get("engine", "edge")  # stamps were older than the choice
+        return stamp.get("layout") == LAYOUT and bool(engine == self._shards.engine)
+
+    def _loaded(self, directory: Path, name: str, model: EmbeddingModel) -> SpaceIndex[S]:
+        part = self._over(directory, self._shards.load(directory, name), model)
+        part.resume()
+        return part
+
+    def _leave_lost(self) -> None:
+        for space in self._lost():
+            del self._parts[space]
+
+    def _lost(self) -> list[str]:
+        named = {part.shard.name: space for space, part in self._parts.items()}
+        return [named[name] for name in self._shards.missing(named)]
+
+    async def check(self) -> None:
+        """Raises `IndexUnavailable` when a server does not answer, or lost a shard."""
+        if lost := await self._readers.run(self._lost):
+            raise IndexUnavailable(f"the server has lost {len(lost)} of its collections")
 
     def _discard(self, directory: Path) -> None:
         (directory / "stamp.json").unlink(missing_ok=True)  # first: a kill may come between
@@ -177,8 +200,14 @@ class QdrantIndex(Generic[S]):
 
     def _make_current(self, space: str, shard: S, model: EmbeddingModel) -> None:
         directory = self._directory(space)
-        name = self._shards.make_current(directory, shard)
-        stamp = {"space": space, "layout": LAYOUT, "model": asdict(model), "shard": name}
+        self._shards.make_current(directory, shard)
+        stamp = {
+            "space": space,
+            "layout": LAYOUT,
+            "engine": self._shards.engine,
+            "model": asdict(model),
+            "shard": shard.name,
+        }
         _write_stamp(directory, stamp)
 
     def _part(self, space: str) -> SpaceIndex[S]:
@@ -189,14 +218,31 @@ class QdrantIndex(Generic[S]):
 
     async def apply(self, space: str, batch: Batch) -> None:
         """Applies changes, one batch at a time over all spaces."""
-        part = self._part(space)
         if any(vector is not None for _, vector in batch.states):
-            _demand_same(part.model, batch.model)
-        await self._writer.run(self._write, part.apply, batch)
+            _demand_same(self._part(space).model, batch.model)
+        await self._writer.run(self._write, space, SpaceIndex.apply, batch)
 
-    def _write(self, step: Callable[[Any], None], change: object) -> None:
+    def _write(
+        self, space: str, step: Callable[[SpaceIndex[S], Any], None], change: object
+    ) -> None:
         self._shards.require_room()
-        step(change)
+        part = self._part(space)
+        if space in self._doubtful:
+            part = self._loaded(self._directory(space), part.shard.name, part.model)
+            self._parts[space] = part
+            self._doubtful.remove(space)
+        with self._doubting(space):
+            step(part, change)
+
+    @contextmanager
+    def _doubting(self, space: str) -> Iterator[None]:
+        """Where a server gave no answer, only it knows what was written: it is asked before the
+        next write."""
+        try:
+            yield
+        except (IndexUnavailable, IndexDiskFull):
+            self._doubtful.add(space)
+            raise
 
     async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
         """For each state, whether it needs a vector that the index does not have."""
@@ -274,7 +320,7 @@ class QdrantIndex(Generic[S]):
 
     async def drop(self, space: str, ids: Collection[str]) -> None:
         """Takes memories out, with all their states."""
-        await self._writer.run(self._write, self._part(space).drop, ids)
+        await self._writer.run(self._write, space, SpaceIndex.drop, ids)
 
     async def scrub(self, space: str) -> Sequence[str]:
         """Makes a space's files anew, without what was erased; returns what was unconfirmed."""
@@ -304,13 +350,14 @@ class QdrantIndex(Generic[S]):
         if self._parts.get(space) is not part:  # the store was replaced meanwhile
             self._shards.remove(fresh)
             return
-        former = part.take(fresh, has_traces=has_traces)
-        self._make_current(space, fresh, part.model)
-        self._shards.remove(former)
+        with self._doubting(space):
+            former = part.take(fresh, has_traces=has_traces)
+            self._make_current(space, fresh, part.model)
+            self._shards.remove(former)
 
     async def confirmed(self, space: str, ids: Sequence[str]) -> None:
         """Notes that the erasures of these memories were confirmed."""
-        await self._writer.run(self._write, self._part(space).confirmed, ids)
+        await self._writer.run(self._write, space, SpaceIndex.confirmed, ids)
 
     def id_of(self, space: str, item: str) -> str:
         """The id of a memory by the index's own name for it."""
@@ -321,8 +368,9 @@ class QdrantIndex(Generic[S]):
         if self._ended:
             return
         self._ended = True
-        self._readers.close()
-        self._copier.close()
+        # Off the loop, on which a server's answers come in.
+        await asyncio.to_thread(self._readers.close)
+        await asyncio.to_thread(self._copier.close)
         await self._writer.run(self._close)
         self._writer.close()
 

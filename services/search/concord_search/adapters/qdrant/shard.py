@@ -12,6 +12,9 @@ from concord_search.adapters.qdrant.formula import Term
 from concord_search.adapters.qdrant.payload import Payload
 from concord_search.domain.candidates import Floats
 
+LAYOUT = 6
+"""Number of the layout of parts and points; a part of another one is dropped and followed anew."""
+
 DENSE, WORDS = "dense", "words"
 """The two vectors of a point: of its meaning, and of its words."""
 
@@ -69,7 +72,13 @@ class Words(Protocol):
 
 
 class Shard(Protocol):
-    """The points of one space. Every method blocks and may raise `IndexCorrupt`."""
+    """The points of one space. Every method blocks and may raise `IndexCorrupt`; over a network
+    `IndexUnavailable` and `IndexDiskFull`, too, with a write that was applied in part."""
+
+    @property
+    def name(self) -> str:
+        """Under which its part finds it again, once it is the current one."""
+        ...
 
     noted: set[PointId] | None
     """The points written since an empty set was put here."""
@@ -136,16 +145,25 @@ class Shards(Protocol[S]):
     A part has one current shard, and others while it is made anew. Every method blocks.
     """
 
+    @property
+    def engine(self) -> str:
+        """What keeps the shards; a part of another engine is dropped and followed anew."""
+        ...
+
     def require_room(self) -> None:
         """Raises `IndexDiskFull` where a write would find no room."""
+        ...
+
+    def missing(self, names: Collection[str]) -> Collection[str]:
+        """Those of some current shards that are lost. Raises `IndexUnavailable`."""
         ...
 
     def create(self, part: Path, dimension: int) -> S:
         """Makes an empty shard, not yet the current one."""
         ...
 
-    def make_current(self, part: Path, shard: S) -> str:
-        """Makes a shard its part's current one. Returns the name under which `load` finds it."""
+    def make_current(self, part: Path, shard: S) -> None:
+        """Makes a shard its part's current one."""
         ...
 
     def load(self, part: Path, name: str) -> S:

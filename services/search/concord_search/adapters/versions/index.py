@@ -52,6 +52,10 @@ class PartVersions:
                 if name not in self._of(name.partition(MARK)[0]).values():
                     await self._parts.remove(name)
 
+    async def check(self) -> None:
+        """Raises `IndexUnavailable` when neither searches nor changes get an answer now."""
+        await self._parts.check()
+
     def _of(self, space: str) -> Roles:
         return (self._roles or {}).get(space) or {Version.SERVING: space}
 

@@ -1,0 +1,101 @@
+"""A Qdrant server for tests: the one that QDRANT_URL names, else one of their own."""
+
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+PROGRAM = "QDRANT_PROGRAM"
+"""Names a program that is called as `PROGRAM DIR PORT`, serves gRPC on PORT and HTTP on the next
+one, keeps all it writes in DIR, and prints a line "ready"."""
+
+
+class QdrantMissing(Exception):
+    """There is no server to test with; the text names the settings."""
+
+
+class LocalQdrant:
+    """A server of the tests' own. It ends with this process, however that ends."""
+
+    def __init__(self, folder: Path, program: Path) -> None:
+        self._command = ["setpriv", "--pdeathsig", "KILL", str(program), str(folder)]
+        self._port = _two_free_ports()
+        self._process: subprocess.Popen[str] | None = None
+        self.url = f"http://127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        """Starts it, or starts it again on what it had stored; returns once it is ready."""
+        self._process = subprocess.Popen(
+            [*self._command, str(self._port)], stdout=subprocess.PIPE, text=True
+        )
+        for line in self._process.stdout or ():
+            if line.strip() == "ready":
+                return
+        raise QdrantMissing(f"{self._command[3]} ended with {self._process.wait()}")
+
+    def kill(self) -> None:
+        """Ends it as a power cut would: kill -9."""
+        self._end(signal.SIGKILL)
+
+    def pause(self, *, paused: bool) -> None:
+        """Lets it hang, or go on."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGSTOP if paused else signal.SIGCONT)
+
+    def _end(self, how: signal.Signals) -> None:
+        if self._process is not None and self._process.stdout is not None:
+            self._process.send_signal(how)
+            self._process.wait()
+            self._process.stdout.close()
+        self._process = None
+
+    def __enter__(self) -> "LocalQdrant":
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+
+def local(folder: Path, environ: Mapping[str, str]) -> LocalQdrant:
+    """A server of one's own, by the program that QDRANT_PROGRAM names; not started yet.
+
+    Raises:
+        QdrantMissing: there is no such program. Tests that need it must fail then, not be skipped.
+    """
+    program = Path(environ.get(PROGRAM, ""))
+    if not os.access(program, os.X_OK) or program.is_dir():
+        raise QdrantMissing(
+            f"Tests of the Qdrant server need one: {PROGRAM} names no program ({program}). Set it, "
+            "or set QDRANT_URL to a server that they may write to."
+        )
+    return LocalQdrant(folder, program.resolve())
+
+
+@contextmanager
+def chosen(folder: Path) -> Iterator[None]:
+    """While INDEX_STORE chooses a server, have QDRANT_URL name one."""
+    if os.environ.get("INDEX_STORE") != "qdrant" or os.environ.get("QDRANT_URL"):
+        yield
+        return
+    with local(folder, os.environ) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("QDRANT_URL", server.url)
+        yield
+
+
+def _two_free_ports() -> int:
+    """The first of two neighbours; free, until somebody else takes one."""
+    while True:
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port: int = first.getsockname()[1]
+            try:
+                second.bind(("127.0.0.1", port + 1))
+            except (OSError, OverflowError):
+                continue
+            return port

@@ -1,0 +1,172 @@
+"""The collections of an index: how they are laid out, named, made current and removed.
+
+A collection per shard, named PREFIX-PART-vLAYOUT-X. The alias PREFIX-PART-vLAYOUT leads to the
+current one, and is what searches name. PART comes from the space's key, so that two installations
+share a server without meeting, and the server learns no space's name.
+"""
+
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from qdrant_client import grpc as wire
+
+from concord_search.adapters.qdrant import payload
+from concord_search.adapters.qdrant.keys import read_key
+from concord_search.adapters.qdrant.shard import DENSE, LAYOUT, WORDS
+from concord_search.adapters.qdrant_server.connection import Connection
+from concord_search.adapters.qdrant_server.shard import ServerShard
+from concord_search.domain.errors import IndexUnavailable
+
+Quantisation = Literal["none", "scalar", "binary"]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionLayout:
+    """How the server keeps each collection."""
+
+    prefix: str = "concord"
+    shards: int = 1
+    replicas: int = 1
+    quantisation: Quantisation = "none"
+    on_disk: bool = False
+
+
+class ServerShards:
+    """The shards of all parts; see `qdrant.shard.Shards`."""
+
+    engine = "qdrant"
+
+    def __init__(self, connection: Connection, layout: CollectionLayout) -> None:
+        self._connection = connection
+        self._layout = layout
+
+    def require_room(self) -> None:
+        """The server says so itself when it has none."""
+
+    def missing(self, names: Collection[str]) -> Collection[str]:
+        """Those of some aliases that the server does not have. Raises `IndexUnavailable`."""
+        return set(names) - self._aliases().keys()
+
+    def _aliases(self) -> dict[str, str]:
+        """The server's aliases, each with its collection."""
+        reply = self._connection.reply(
+            self._connection.collections.ListAliases, wire.ListAliasesRequest()
+        )
+        return {each.alias_name: each.collection_name for each in reply.aliases}
+
+    def create(self, part: Path, dimension: int) -> ServerShard:
+        """Makes an empty collection, with its indexes of payloads."""
+        name = f"{self._alias(part)}-{secrets.token_hex(4)}"
+        self._connection.reply(
+            self._connection.collections.Create, _creation(name, dimension, self._layout)
+        )
+        for field in (payload.FACETS, *payload.RANGES, *payload.WEIGHED):
+            self._connection.reply(
+                self._connection.points.CreateFieldIndex, _field_index(name, field)
+            )
+        return self._shard(name)
+
+    def _alias(self, part: Path) -> str:
+        key = read_key(part / "key")
+        return f"{self._layout.prefix}-{key.digest('collection'):016x}-v{LAYOUT}"
+
+    def _shard(self, collection: str) -> ServerShard:
+        replicated = self._layout.replicas > 1
+        return ServerShard(self._connection, collection, replicated=replicated)
+
+    def make_current(self, part: Path, shard: ServerShard) -> None:
+        """Leads the part's alias to a collection, at once."""
+        alias = self._alias(part)
+        actions = []
+        if alias in self._aliases():
+            deletion = wire.DeleteAlias(alias_name=alias)
+            actions.append(wire.AliasOperations(delete_alias=deletion))
+        creation = wire.CreateAlias(collection_name=shard.collection, alias_name=alias)
+        actions.append(wire.AliasOperations(create_alias=creation))
+        self._connection.reply(
+            self._connection.collections.UpdateAliases, wire.ChangeAliases(actions=actions)
+        )
+        # From now on by the alias: what asks it then ends well on the collection that follows.
+        shard.name = alias
+
+    def load(self, _: Path, name: str) -> ServerShard:
+        """Takes up an alias's collection, and removes others. Raises `IndexUnavailable`."""
+        collection = self._aliases().get(name)
+        if collection is None:
+            raise IndexUnavailable(f"the Qdrant server has lost {name}")
+        for stray in self._beside(name):
+            if stray != collection:  # a process was killed while it made the files anew
+                self._delete(stray)
+        shard = self._shard(collection)
+        shard.name = name
+        return shard
+
+    def _beside(self, alias: str) -> Sequence[str]:
+        reply = self._connection.reply(
+            self._connection.collections.List, wire.ListCollectionsRequest()
+        )
+        names = [each.name for each in reply.collections]
+        return [name for name in names if name.startswith(f"{alias}-")]
+
+    def _delete(self, collection: str) -> None:
+        deletion = wire.DeleteCollection(collection_name=collection)
+        self._connection.reply(self._connection.collections.Delete, deletion)
+
+    def remove(self, shard: ServerShard) -> None:
+        """Removes a collection, with its files."""
+        self._delete(shard.collection)
+
+    def discard(self, part: Path) -> None:
+        """Removes a part's collections."""
+        if (part / "key").exists():
+            for name in self._beside(self._alias(part)):
+                self._delete(name)
+
+
+def _creation(name: str, dimension: int, layout: CollectionLayout) -> wire.CreateCollection:
+    dense = wire.VectorParams(
+        size=dimension,
+        distance=wire.Distance.Cosine,
+        datatype=wire.Datatype.Float16,  # as in the embedded engine
+        on_disk=layout.on_disk,
+    )
+    words = wire.SparseVectorParams(
+        modifier=wire.Modifier.Idf, index=wire.SparseIndexConfig(on_disk=layout.on_disk)
+    )
+    return wire.CreateCollection(
+        collection_name=name,
+        vectors_config=wire.VectorsConfig(params_map=wire.VectorParamsMap(map={DENSE: dense})),
+        sparse_vectors_config=wire.SparseVectorConfig(map={WORDS: words}),
+        shard_number=layout.shards,
+        replication_factor=layout.replicas,
+        write_consistency_factor=layout.replicas // 2 + 1,
+        on_disk_payload=layout.on_disk,
+        quantization_config=_quantisation(layout),
+    )
+
+
+def _quantisation(layout: CollectionLayout) -> wire.QuantizationConfig | None:
+    in_memory = True  # what quantising is for: full vectors may then lie on disk
+    match layout.quantisation:
+        case "scalar":
+            scalar = wire.ScalarQuantization(type=wire.QuantizationType.Int8, always_ram=in_memory)
+            return wire.QuantizationConfig(scalar=scalar)
+        case "binary":
+            binary = wire.BinaryQuantization(always_ram=in_memory)
+            return wire.QuantizationConfig(binary=binary)
+    return None
+
+
+def _field_index(collection: str, field: str) -> wire.CreateFieldIndexCollection:
+    facets = field == payload.FACETS
+    params = wire.IntegerIndexParams(lookup=facets, range=not facets)
+    return wire.CreateFieldIndexCollection(
+        collection_name=collection,
+        wait=False,  # the first points wait for it: changes are applied in their order
+        field_name=field,
+        field_type=wire.FieldType.FieldTypeInteger,
+        field_index_params=wire.PayloadIndexParams(integer_index_params=params),
+    )

@@ -1,0 +1,39 @@
+"""The index over a Qdrant server."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from concord_search.adapters.bm25 import Bm25
+from concord_search.adapters.qdrant.index import QdrantIndex
+from concord_search.adapters.qdrant_server.collections import CollectionLayout, ServerShards
+from concord_search.adapters.qdrant_server.connection import Connection, Server
+from concord_search.adapters.qdrant_server.shard import ServerShard
+from concord_search.ports import EmbeddingModel
+
+READERS = 16
+"""Searches at once: their threads wait for the server."""
+
+
+class ServerIndex(QdrantIndex[ServerShard]):
+    """The index in collections of a server; what it keeps itself lies below `root`."""
+
+    def __init__(
+        self,
+        root: Path,
+        models: Sequence[EmbeddingModel],
+        server: Server,
+        layout: CollectionLayout,
+    ) -> None:
+        self._connection = Connection(server)
+        shards = ServerShards(self._connection, layout)
+        super().__init__(root, models, shards, Bm25(), readers=READERS)
+
+    async def open(self) -> None:
+        """Opens every part, if the server answers; raises `IndexUnavailable` too."""
+        await self._connection.open()
+        await super().open()
+
+    async def close(self) -> None:
+        """Writes everything out and ends the connection."""
+        await super().close()
+        await self._connection.close()
