@@ -14,8 +14,8 @@ TESTING := services/libs/testing
 TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)
 READ_TESTS := $(foreach name,nodes edges memories episodes near_names as_of_reads,services/graph/tests/test_$(name).py)
 QDRANT_TESTS := services/search/tests/index_contract $(addprefix services/search/tests/, \
-                test_qdrant_server.py test_following_the_feed.py test_slices_and_retries.py) \
-                tests/e2e/test_search_service.py
+                test_qdrant_server.py test_following_the_feed.py test_slices_and_retries.py test_reindex.py) \
+                tests/e2e/test_search_service.py $(if $(QDRANT_URL),,services/search/tests/test_qdrant_gone.py)
 NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests
 PYTEST := $(BIN)/python -W error -m pytest
 # Tests write much that is thrown away: into memory, where there is such a folder.
@@ -46,7 +46,7 @@ test-neo4j: $(VENV)/dev.stamp ## run the stores' tests on a real Neo4j: its own 
 	  $(PYTEST) $(if $(NEO4J_URI),,$(PARALLEL)) -m "not chaos and not soak" \
 	  --timeout 300 $(NEO4J_TESTS) $(ARGS)
 
-test-qdrant: export QDRANT_PROGRAM := $(or $(QDRANT_PROGRAM),../shared/tools/qdrant/start)
+test-qdrant chaos bench: export QDRANT_PROGRAM := $(or $(QDRANT_PROGRAM),../shared/tools/qdrant/start)
 test-qdrant: $(VENV)/dev.stamp ## run the index's tests on a real Qdrant server: QDRANT_PROGRAM's, or QDRANT_URL's
 	INDEX_STORE=qdrant $(PYTEST) $(PARALLEL) -m "not chaos and not soak" $(QDRANT_TESTS) $(ARGS)
 

@@ -1,6 +1,7 @@
 """A Qdrant server for tests: the one that QDRANT_URL names, else one of their own."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -23,6 +24,7 @@ class LocalQdrant:
     """A server of the tests' own. It ends with this process, however that ends."""
 
     def __init__(self, folder: Path, program: Path) -> None:
+        self._storage = folder / "storage"
         self._command = ["setpriv", "--pdeathsig", "KILL", str(program), str(folder)]
         self._port = _two_free_ports()
         self._process: subprocess.Popen[str] | None = None
@@ -41,6 +43,10 @@ class LocalQdrant:
     def kill(self) -> None:
         """Ends it as a power cut would: kill -9."""
         self._end(signal.SIGKILL)
+
+    def wipe(self) -> None:
+        """Removes all that it stored, while it does not run."""
+        shutil.rmtree(self._storage)
 
     def pause(self, *, paused: bool) -> None:
         """Lets it hang, or go on."""

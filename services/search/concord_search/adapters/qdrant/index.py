@@ -8,7 +8,7 @@ import os
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Generic
@@ -376,7 +376,8 @@ class QdrantIndex(Generic[S]):
 
     def _close(self) -> None:
         while self._parts:
-            self._parts.popitem()[1].close()
+            with suppress(IndexUnavailable):  # then the next start asks the server for everything
+                self._parts.popitem()[1].close()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
