@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from concord_search.adapters.edge.index import EdgeIndex
+from concord_search.adapters.qdrant import index as qdrant_index
 from concord_search.adapters.qdrant.shard import LAYOUT
+from concord_search.adapters.qdrant_server import collections as qdrant_collections
 from concord_search.adapters.qdrant_server.collections import CollectionLayout, Quantisation
 from concord_search.adapters.qdrant_server.connection import Connection, Server
 from concord_search.adapters.qdrant_server.index import ServerIndex
@@ -161,6 +163,24 @@ async def test_another_epoch_leaves_nothing_of_the_former_behind(
     assert states[SPACE].applied_seq == 0
     assert len(now) == 1
     assert not set(now) & set(former)
+
+
+async def test_an_older_layout_leaves_nothing_on_the_server(
+    tmp_path: Path, server: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """G16, S10 The index is derived: collections of another layout are dropped, not kept."""
+    index = index_of(tmp_path)
+    await filled(index)
+    await index.close()
+    monkeypatch.setattr(qdrant_index, "LAYOUT", LAYOUT + 1)
+    monkeypatch.setattr(qdrant_collections, "LAYOUT", LAYOUT + 1)
+    newer = index_of(tmp_path)
+    await newer.open()
+    states = await newer.states()
+    await newer.close()
+
+    assert states == {}
+    assert await collections(server, prefix_of(tmp_path)) == []
 
 
 async def test_what_a_killed_process_left_on_the_server_is_removed(

@@ -70,8 +70,10 @@ class ServerShards:
         return self._shard(name)
 
     def _alias(self, part: Path) -> str:
-        key = read_key(part / "key")
-        return f"{self._layout.prefix}-{key.digest('collection'):016x}-v{LAYOUT}"
+        return f"{self._stem(part)}-v{LAYOUT}"
+
+    def _stem(self, part: Path) -> str:
+        return f"{self._layout.prefix}-{read_key(part / 'key').digest('collection'):016x}"
 
     def _shard(self, collection: str) -> ServerShard:
         replicated = self._layout.replicas > 1
@@ -97,19 +99,19 @@ class ServerShards:
         collection = self._aliases().get(name)
         if collection is None:
             raise IndexUnavailable(f"the Qdrant server has lost {name}")
-        for stray in self._beside(name):
+        for stray in self._named(name):
             if stray != collection:  # a process was killed while it made the files anew
                 self._delete(stray)
         shard = self._shard(collection)
         shard.name = name
         return shard
 
-    def _beside(self, alias: str) -> Sequence[str]:
+    def _named(self, stem: str) -> Sequence[str]:
         reply = self._connection.reply(
             self._connection.collections.List, wire.ListCollectionsRequest()
         )
         names = [each.name for each in reply.collections]
-        return [name for name in names if name.startswith(f"{alias}-")]
+        return [name for name in names if name.startswith(f"{stem}-")]
 
     def _delete(self, collection: str) -> None:
         deletion = wire.DeleteCollection(collection_name=collection)
@@ -120,9 +122,9 @@ class ServerShards:
         self._delete(shard.collection)
 
     def discard(self, part: Path) -> None:
-        """Removes a part's collections."""
+        """Removes a part's collections, of whatever version of the layout."""
         if (part / "key").exists():
-            for name in self._beside(self._alias(part)):
+            for name in self._named(self._stem(part)):
                 self._delete(name)
 
 
