@@ -40,17 +40,11 @@ def translate(error: Exception) -> Failure | None:
             return _invalid("ERROR_REASON_FIELD_INVALID", error.field, str(error))
         case errors.ReindexUnderWay() | errors.FormerMissing():
             return Failure(grpc.StatusCode.FAILED_PRECONDITION, error.reason, str(error))
-        case errors.GraphUnavailable() | errors.EmbeddingUnavailable():
+        case errors.GraphUnavailable() | errors.EmbeddingUnavailable() | errors.IndexUnavailable():
             return Failure(
                 grpc.StatusCode.UNAVAILABLE,
                 "ERROR_REASON_UNAVAILABLE",
                 "A service that search depends on does not answer.",
-            )
-        case errors.IndexUnavailable():
-            return Failure(
-                grpc.StatusCode.UNAVAILABLE,
-                "ERROR_REASON_UNAVAILABLE",
-                "The server of the index does not answer.",
             )
         case errors.IndexDiskFull():
             return Failure(
