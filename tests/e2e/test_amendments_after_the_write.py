@@ -10,7 +10,7 @@ from concord.type.v1 import type_pb2
 from concord_dissonance.usecases import follow, suggestions
 from dissonance_over_graph import Dissonant, Space, dissonant
 from google.protobuf.timestamp_pb2 import Timestamp
-from governed_world import DAY, START, STATUS, Party, World, eventually, request_id
+from governed_world import DAY, START, STATUS, Party, World, eventually, refused, request_id
 
 BUDGET = "The budget of the Apollo project is 40,000 euros a year."
 RAISED = "The budget of the Apollo project is 45,000 euros a year."
@@ -255,6 +255,15 @@ async def test_asked_again_the_answer_is_the_same(home: Space) -> None:
 
     assert list(await home.amendments(new)) == first
     assert first
+
+
+async def test_a_token_of_nobody_is_the_callers_mistake(home: Space) -> None:
+    """T6 S10 It is refused with its reason."""
+    new = await home.add(RAISED)
+    home.token = "of nobody"
+    failure = await refused(home.amendments(new))
+
+    assert failure.reason == "ERROR_REASON_CONSISTENCY_TOKEN_INVALID"
 
 
 async def test_what_was_erased_is_found_by_nothing(home: Space) -> None:

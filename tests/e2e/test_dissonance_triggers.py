@@ -9,6 +9,8 @@ from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2, feed_pb2, session_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_dissonance.adapters.graph.sessions_client import SessionsClient
+from concord_dissonance.domain.errors import ServiceRefused
+from concord_dissonance.ports import Session
 from concord_dissonance.usecases import follow, idle
 from dissonance_over_graph import Dissonant, Space, dissonant
 from governed_world import SECOND, STATUS, Party, World, eventually, request_id
@@ -133,6 +135,27 @@ async def test_an_idle_session_ends_once_however_many_look(live: World, party: P
 
         assert await ends(party) == ["idle"]
         assert not (await session_of(party, "used")).HasField("end_time")
+
+
+async def test_a_space_that_refuses_keeps_no_session_of_another_open(
+    live: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """M7 Such as a deleted one, whose sessions stay as they are."""
+    end_idle = SessionsClient.end_idle
+
+    async def refusing(client: SessionsClient, space: str, session: Session) -> None:
+        if space == "one":
+            raise ServiceRefused("graph", "ERROR_REASON_SPACE_DELETED")
+        await end_idle(client, space, session)
+
+    monkeypatch.setattr(SessionsClient, "end_idle", refusing)
+    async with dissonant(live, with_search=False) as works:
+        for space in ("one", "two"):
+            await works.space(space).add(OPEN, session_id="idle")
+        live.clock.pass_(31 * MINUTE)
+
+        assert await eventually(lambda: ends(live.party("two"))) == ["idle"]
+        assert not await ends(live.party("one"))
 
 
 async def test_a_session_idle_while_nobody_looked_ends_later(live: World, party: Party) -> None:

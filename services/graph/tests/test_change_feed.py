@@ -70,6 +70,15 @@ async def test_each_write_is_told_once_in_sequence(home: Calls) -> None:
     assert len(set(times)) == len(times) - 1
 
 
+async def test_a_replay_ends_with_the_newest_change(home: Calls) -> None:
+    """S10 D7 Who wants to know what there is follows nothing."""
+    await home.add("one", id="a")
+    request = feed_pb2.WatchChangesRequest(replay_only=True)
+    messages = [each async for each in home.feed.WatchChanges(request, timeout=SECONDS)]
+
+    assert [change.item_id for each in messages for change in each.changes] == ["a"]
+
+
 async def test_a_change_names_its_method(live: World, home: Calls) -> None:
     """T6 So that a follower knows what came with many others; an import comes last of all."""
     await home.add("one alone", id="a")

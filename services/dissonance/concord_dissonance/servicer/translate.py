@@ -6,9 +6,16 @@ from concord_chassis.failure import Failure
 from concord_dissonance.domain import errors
 
 PASSED_ON = {
-    "ERROR_REASON_REQUEST_ID_REUSED": grpc.StatusCode.ALREADY_EXISTS,
+    "ERROR_REASON_REQUEST_ID_REUSED": (
+        grpc.StatusCode.ALREADY_EXISTS,
+        "This request id was used.",
+    ),
+    "ERROR_REASON_CONSISTENCY_TOKEN_INVALID": (
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "The freshness token is not one of this space.",
+    ),
 }
-"""What graph refuses of dissonance's own requests because of what the caller asked."""
+"""What is refused of dissonance's own requests because of what the caller asked."""
 
 
 def translate(error: Exception) -> Failure | None:
@@ -21,7 +28,8 @@ def translate(error: Exception) -> Failure | None:
                 "A service that dissonance depends on does not answer.",
             )
         case errors.ServiceRefused() if error.reason in PASSED_ON:
-            return Failure(PASSED_ON[error.reason], error.reason, "This request id was used.")
+            code, message = PASSED_ON[error.reason]
+            return Failure(code, error.reason, message)
         case errors.ItemUnknown():
             return Failure(
                 grpc.StatusCode.NOT_FOUND,

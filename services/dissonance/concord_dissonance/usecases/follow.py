@@ -15,8 +15,9 @@ FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 TOGETHER = 0.2
 """Seconds in which changes of a space are gathered: one look at it settles them all."""
 
-QUIET = 0.5
-"""Seconds in which what is written is gathered before it is followed."""
+QUIET, LONGEST_BURST = 1.0, 30.0
+"""Seconds without a write after which what was written is followed, so that it slows no writer; and
+the most that a burst of writes puts it off."""
 
 AGAIN = 15.0
 """Seconds until a space with as many proposals as may wait is looked at again: of a rejection or an
@@ -42,6 +43,20 @@ class Marked:
             async with asyncio.timeout(longest):
                 await self._wake.wait()
                 await asyncio.sleep(gather)
+        return self._take()
+
+    async def quiet(self, gather: float, longest: float) -> set[str]:
+        """Wait for a space, and until none was added for some seconds or the longest time is over,
+        and take them all."""
+        await self._wake.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(longest):
+                while self._wake.is_set():
+                    self._wake.clear()
+                    await asyncio.sleep(gather)
+        return self._take()
+
+    def _take(self) -> set[str]:
         self._wake.clear()
         taken, self._spaces = self._spaces, set()
         return taken
@@ -111,11 +126,13 @@ class Follow:
     async def _catch_up(self) -> None:
         wait = FIRST_WAIT
         while True:
-            for space in sorted(await self._written.taken(QUIET)):
+            for space in sorted(await self._written.quiet(QUIET, LONGEST_BURST)):
                 try:
                     await self._triggers.catch_up(space)
                     wait = FIRST_WAIT
-                except (ServiceUnavailable, ServiceRefused) as lost:
+                except ServiceRefused as refused:  # such as a deleted space: nothing to wait for
+                    self._log.warning("changes not followed", space=space, why=refused.reason)
+                except ServiceUnavailable as lost:
                     self._log.warning("changes wait", space=space, reason=str(lost))
                     self._written.add(space)
                     wait = min(wait * 2, LONGEST_WAIT)

@@ -29,7 +29,7 @@ class EndIdleSessions:
         while True:
             try:
                 await self.look()
-            except (ServiceUnavailable, ServiceRefused) as lost:
+            except ServiceUnavailable as lost:
                 self._log.warning("idle sessions wait", reason=str(lost))
             await asyncio.sleep(LOOK)
 
@@ -37,5 +37,8 @@ class EndIdleSessions:
         """Ends what is idle now, in every space."""
         since = Micros(self._clock() - IDLE)
         for space in await self._sessions.spaces():
-            for session in await self._sessions.idle(space, since):
-                await self._sessions.end_idle(space, session)
+            try:
+                for session in await self._sessions.idle(space, since):
+                    await self._sessions.end_idle(space, session)
+            except ServiceRefused as refused:  # a deleted space's sessions stay as they are
+                self._log.info("idle sessions stay", space=space, why=refused.reason)

@@ -82,12 +82,14 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def WatchChanges(
         self, request: feed_pb2.WatchChangesRequest, context: Context
     ) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
-        """Replay, then follow."""
+        """Replay, then follow unless a replay is all that is asked for."""
         applied = {cursor.space: cursor.seq for cursor in request.cursors}
         while True:
             version = self._store.version
             async for message in self._news(applied):
                 yield message
+            if request.replay_only:
+                return
             try:
                 await asyncio.wait_for(self._store.changed(version), KEEP_ALIVE_SECONDS)
             except TimeoutError:

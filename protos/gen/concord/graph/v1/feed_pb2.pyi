@@ -275,6 +275,9 @@ class WatchChangesRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     CURSORS_FIELD_NUMBER: _builtins.int
+    REPLAY_ONLY_FIELD_NUMBER: _builtins.int
+    replay_only: _builtins.bool
+    """True to end the stream with the newest change instead of following."""
     @_builtins.property
     def cursors(self) -> _containers.RepeatedCompositeFieldContainer[Global___SpaceCursor]:
         """One for each space that the caller follows."""
@@ -283,10 +286,11 @@ class WatchChangesRequest(_message.Message):
         self,
         *,
         cursors: _abc.Iterable[Global___SpaceCursor] | None = ...,
+        replay_only: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursors", b"cursors"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursors", b"cursors", "replay_only", b"replay_only"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -83,7 +83,8 @@ class ChangeFeedServiceServicer:
     def WatchChanges(self, request, context):
         """Replays the changes after each cursor and then follows, all spaces in one stream; a space without
         a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
-        later message fills. Never ends by itself; sends an empty message at least every 10 seconds.
+        later message fills. Unless it only replays, it never ends by itself, and sends an empty message at least
+        every 10 seconds.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

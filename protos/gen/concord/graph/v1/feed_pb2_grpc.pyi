@@ -40,7 +40,8 @@ class ChangeFeedServiceStub:
     WatchChanges: _grpc.UnaryStreamMultiCallable[_feed_pb2.WatchChangesRequest, _feed_pb2.WatchChangesResponse]
     """Replays the changes after each cursor and then follows, all spaces in one stream; a space without
     a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
-    later message fills. Never ends by itself; sends an empty message at least every 10 seconds.
+    later message fills. Unless it only replays, it never ends by itself, and sends an empty message at least
+    every 10 seconds.
     """
     GetDigests: _grpc.UnaryUnaryMultiCallable[_feed_pb2.GetDigestsRequest, _feed_pb2.GetDigestsResponse]
     """Computes digests of every state that the memories of a space had up to a change. A follower compares
@@ -70,7 +71,8 @@ class ChangeFeedServiceAsyncStub(ChangeFeedServiceStub):
     WatchChanges: _aio.UnaryStreamMultiCallable[_feed_pb2.WatchChangesRequest, _feed_pb2.WatchChangesResponse]  # type: ignore[assignment]
     """Replays the changes after each cursor and then follows, all spaces in one stream; a space without
     a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
-    later message fills. Never ends by itself; sends an empty message at least every 10 seconds.
+    later message fills. Unless it only replays, it never ends by itself, and sends an empty message at least
+    every 10 seconds.
     """
     GetDigests: _aio.UnaryUnaryMultiCallable[_feed_pb2.GetDigestsRequest, _feed_pb2.GetDigestsResponse]  # type: ignore[assignment]
     """Computes digests of every state that the memories of a space had up to a change. A follower compares
@@ -109,7 +111,8 @@ class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_feed_pb2.WatchChangesResponse], _abc.AsyncIterator[_feed_pb2.WatchChangesResponse]]:
         """Replays the changes after each cursor and then follows, all spaces in one stream; a space without
         a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
-        later message fills. Never ends by itself; sends an empty message at least every 10 seconds.
+        later message fills. Unless it only replays, it never ends by itself, and sends an empty message at least
+        every 10 seconds.
         """
 
     @_abc_1.abstractmethod

@@ -243,7 +243,7 @@ class GraphClient:
                 feed_pb2.SpaceCursor(space=name, seq=since.seq if name == space else each.seq)
                 for name, each in known.items()
             ]
-            async for message in watch(self._watched, cursors):
+            async for message in watch(self._watched, cursors, replay_only=True):
                 if message.space != space:
                     continue
                 for change in message.changes:
@@ -251,8 +251,6 @@ class GraphClient:
                         return Changed(head, everything=True)
                     if change.item_kind in _JUDGED_KINDS and change.type not in _UNJUDGED:
                         ids.add(change.item_id)
-                if message.changes and message.changes[-1].seq >= head.seq:
-                    break
         return Changed(head, frozenset(ids))
 
     async def heard(self) -> AsyncIterator[Heard | None]:

@@ -185,12 +185,9 @@ class SessionsClient:
             feed_pb2.SpaceCursor(space=name, seq=start if name == space else each.head_seq)
             for name, each in known.items()
         ]
-        async for message in watch(self._watched, cursors):
-            if message.space != space or not message.changes:
-                continue
-            yield _followed(message)
-            if message.changes[-1].seq >= head.head_seq:
-                return
+        async for message in watch(self._watched, cursors, replay_only=True):
+            if message.space == space and message.changes:
+                yield _followed(message)
 
     async def _imported(self, space: str) -> int:
         """The change up to which everything was imported: that is no writing of today."""

@@ -18,10 +18,14 @@ SILENCE = 30.0
 
 
 async def watch(
-    feed: "ChangeFeedServiceAsyncStub", cursors: Sequence[feed_pb2.SpaceCursor]
+    feed: "ChangeFeedServiceAsyncStub",
+    cursors: Sequence[feed_pb2.SpaceCursor],
+    *,
+    replay_only: bool = False,
 ) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
     """The feed after some cursors. Raises `ServiceUnavailable` when it breaks."""
-    call = feed.WatchChanges(feed_pb2.WatchChangesRequest(cursors=cursors))
+    request = feed_pb2.WatchChangesRequest(cursors=cursors, replay_only=replay_only)
+    call = feed.WatchChanges(request)
     try:
         while True:
             async with asyncio.timeout(SILENCE):
