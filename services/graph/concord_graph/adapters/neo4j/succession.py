@@ -43,8 +43,12 @@ def functional(name: str, known: Known) -> str:
 
 def gives_way(alias: str, known: Known) -> str:
     """Return the test that an edge has successors by time at all (G4)."""
-    held = governs(alias, known)
-    return f"{alias}.edge_type <> {CONSTITUTIVE} AND NOT {held} AND NOT {_never_held(alias, known)}"
+    return f"{alias}.edge_type <> {CONSTITUTIVE} AND NOT {governs(alias, known)}"
+
+
+def _is_followed(alias: str, known: Known) -> str:
+    """Return the test that an edge, whether in a row or not, may have a next one."""
+    return f"{gives_way(alias, known)} AND NOT {_never_held(alias, known)}"
 
 
 def next_from(known: Known) -> str:
@@ -54,7 +58,7 @@ def next_from(known: Known) -> str:
         " AND s.effective_from > e.effective_from"
         " RETURN s.effective_from AS t ORDER BY t LIMIT 1 }[0]"
     )
-    follows = f"{functional('e.relation', known)} AND {gives_way('e', known)}"
+    follows = f"{functional('e.relation', known)} AND {_is_followed('e', known)}"
     return f"CASE WHEN {follows} THEN {first} ELSE null END"
 
 
@@ -103,7 +107,7 @@ def is_former(older: str, known: Known) -> str:
     """Return the test that edge e is the next one of another edge, after `with_former`."""
     return (
         f"({older}.source_id = e.source_id AND {older}.relation = e.relation"
-        f" AND {_is_earlier(older)} AND {gives_way(older, known)})"
+        f" AND {_is_earlier(older)} AND {_is_followed(older, known)})"
     )
 
 
@@ -124,7 +128,8 @@ def followers(known: Known) -> str:
     one step. What says the same as the one before it is the next one of none.
     """
     return (
-        f"UNWIND $asked AS ask MATCH {item('e', ItemKind.EDGE, known)} AND {gives_way('e', known)}"
+        f"UNWIND $asked AS ask MATCH {item('e', ItemKind.EDGE, known)}"
+        f" AND {_is_followed('e', known)}"
         f" AND {functional('e.relation', known)}"
         f" MATCH {_row('s', 'e', known)} AND s.effective_from > e.effective_from"
         f" AND s.effective_from <= $valid AND {_is_a_turn(known)}"
@@ -140,7 +145,7 @@ def with_followers(known: Known, carried: str) -> str:
     """
     record = "" if known is None else ", ask"
     in_row = (
-        f"WITH * WHERE whole AND {gives_way('e', known)} MATCH {_row('s', 'e', known)}"
+        f"WITH * WHERE whole AND {_is_followed('e', known)} MATCH {_row('s', 'e', known)}"
         " AND s.effective_from > e.effective_from AND s.effective_from <= $valid"
         f" AND (s.effective_from = next AND s.target_id <> e.target_id OR {_is_a_turn(known)})"
         " RETURN s.id AS successor"

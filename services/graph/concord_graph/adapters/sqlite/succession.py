@@ -32,7 +32,7 @@ def next_from(now: bool) -> str:
     first = (
         f"SELECT s.effective_from FROM {_row('s', 'e', now)} AND s.target_id <> e.target_id"
         f" AND s.effective_from > e.effective_from"
-        f" AND {live('s', now)} AND {_gives_way('e', now)} ORDER BY s.effective_from LIMIT 1"
+        f" AND {live('s', now)} AND {_is_followed('e', now)} ORDER BY s.effective_from LIMIT 1"
     )
     return f"CASE WHEN e.relation IN {functional(now)} THEN ({first}) END"
 
@@ -56,7 +56,12 @@ def stands(now: bool, replaced_from: str) -> str:
 def _gives_way(alias: str, now: bool) -> str:
     """Return the test that an edge has successors by time at all (G4)."""
     held = rests("edge", f"{alias}.id", f"{alias}.space", now)
-    return f"{alias}.edge_type <> 2 AND NOT {held} AND NOT {_never_held(alias, now)}"
+    return f"{alias}.edge_type <> 2 AND NOT {held}"
+
+
+def _is_followed(alias: str, now: bool) -> str:
+    """Return the test that an edge, whether in a row or not, may have a next one."""
+    return f"{_gives_way(alias, now)} AND NOT {_never_held(alias, now)}"
 
 
 def former_count(now: bool) -> str:
@@ -105,7 +110,7 @@ def is_former(older: str, now: bool) -> str:
     return (
         f"({older}.source_id = e.source_id AND {older}.relation = e.relation"
         f" AND {older}.target_id <> e.target_id AND {older}.effective_from < e.effective_from"
-        f" AND e.relation IN {functional(now)} AND {_gives_way(older, now)}"
+        f" AND e.relation IN {functional(now)} AND {_is_followed(older, now)}"
         f" AND NOT {_never_held('e', now)} AND NOT EXISTS ({between}))"
     )
 
@@ -165,7 +170,7 @@ def followers(now: bool, ids: str = IDS) -> str:
     asked = (
         f"SELECT e.space, e.id, e.source_id, e.relation, e.effective_from FROM edge e"
         f" WHERE e.space = :space AND e.id IN {ids} AND {current('e', now)}"
-        f" AND {_gives_way('e', now)} AND +e.relation IN {functional(now)}"
+        f" AND {_is_followed('e', now)} AND +e.relation IN {functional(now)}"
     )
     grouped = (
         "SELECT space, source_id, relation, min(effective_from) AS since FROM asked"
