@@ -135,6 +135,53 @@ async def test_order_of_writing_changes_nothing(works: Dissonant) -> None:
     assert len(said[0]) == 2
 
 
+async def test_order_of_runs_changes_nothing(works: Dissonant) -> None:
+    """D1 D2 Checked after each write, in another order, or once at the end: the same conflicts."""
+    texts = [OPEN, CLOSED, TALL, TALLER, "Tea is served at five.", "Bread is baked at six."]
+    found = []
+    for name, seed, checks in (("one", 1, False), ("two", 2, True), ("three", 3, True)):
+        space = works.space(name)
+        await space.declare("BORN_IN", temporal_class=ETERNAL)
+        writes: list[str] = [*texts, "Berlin", "Paris", "Rome"]
+        for what in random.Random(seed).sample(writes, len(writes)):
+            said = space.add(what) if what in texts else space.edge("Ada", "BORN_IN", what)
+            await said
+            if checks:
+                await space.detect(full=False)
+        await space.detect(full=not checks)
+        found.append(
+            {
+                (each.conflict_class, frozenset((each.first.statement, each.second.statement)))
+                for each in (await space.listed()).conflicts
+            }
+        )
+
+    assert found[0] == found[1] == found[2]
+    assert len(found[0]) == 5
+
+
+async def test_what_was_resolved_or_dismissed_comes_back_when_that_is_taken_back(
+    home: Space,
+) -> None:
+    """D5 D6 Not before: neither another check nor the order of the two sides raises it."""
+    one, other = await home.add(OPEN), await home.add(CLOSED)
+    (found,) = (await home.detect()).conflicts
+    dismissed = (await home.review(found, pb.REVIEW_ACTION_DISMISS)).conflict
+    assert (await home.detect()).said == set()
+    reopened = (await home.review(dismissed, pb.REVIEW_ACTION_REOPEN)).conflict
+    assert (await home.listed()).conflicts[0].state == POTENTIAL
+    assert len((await home.detect()).said) == 1
+
+    resolved = await home.resolve(
+        conflict_id=reopened.id, resolution_type=EVOLUTION, superseded_id=other.id
+    )
+    assert resolved.conflict.resolution.superseding_id == one.id
+    assert (await home.detect()).said == set()
+    assert (await home.listed()).conflicts[0].state == RESOLVED
+    await home.review(resolved.conflict, pb.REVIEW_ACTION_REOPEN)
+    assert len((await home.detect()).said) == 1
+
+
 async def test_two_spaces_never_meet(works: Dissonant) -> None:
     """W7 A statement is never compared with another space's."""
     one, two = works.space("one"), works.space("two")
