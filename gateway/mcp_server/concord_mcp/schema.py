@@ -156,6 +156,11 @@ def _shaped(message: Descriptor, shape: Shape) -> dict[str, Json]:
     for name, told in shape.items():
         path, inner = (told, None) if isinstance(told, str) else told
         field = field_at(message, path)
-        one = _type(field) if inner is None else _shaped(message_of(field), inner)
+        one = _answered(field) if inner is None else _shaped(message_of(field), inner)
         properties[name] = {"type": "array", "items": one} if field.is_repeated else one
     return {"type": "object", "properties": properties}
+
+
+def _answered(field: FieldDescriptor) -> dict[str, Json]:
+    """As `_type`; an enum's values are not listed, for the tokens that they cost."""
+    return {"type": "string"} if field.enum_type is not None else _type(field)

@@ -105,6 +105,36 @@ SEARCH_MEMORIES = Tool(
     aliases={"include_obsolete": "include_superseded", "query_text": "query", "top_k": "limit"},
 )
 
+INTEGRATIVE_SEARCH = Tool(
+    "integrative_search",
+    search_pb2,
+    "SearchService.IntegrativeSearch",
+    "Use when an answer should weigh what defines the agent before all else.",
+    (
+        Argument("query", "query", required=True),
+        Argument("context_node", "context_node", required=True, hint="such as the agent's name"),
+        limit("limit", most=50),
+        Argument("include_superseded", "include_superseded"),
+    ),
+    {
+        "statements": ("constitutive_statements", {"says": "statement"}),
+        "results": (
+            "results",
+            {
+                "id": "memory.id",
+                "edge_id": "edge.id",
+                "says": "statement",
+                "score": "ief_score",
+                "why": "explanation.relevance_reason",
+                "clashes": ("clashes", {"says": "statement", "class": "conflict_class"}),
+            },
+        ),
+        "checked": "check.status",
+    },
+    lists="results",
+    aliases={"include_obsolete": "include_superseded", "query_text": "query", "top_k": "limit"},
+)
+
 GET_MEMORY = Tool(
     "get_memory",
     memory_pb2,
@@ -246,6 +276,7 @@ MEMORY_STATUS = Tool(
 TOOLS = (
     ADD_MEMORY,
     SEARCH_MEMORIES,
+    INTEGRATIVE_SEARCH,
     GET_MEMORY,
     GET_NODE_BY_NAME,
     GET_EDGE,

@@ -4,6 +4,7 @@ from typing import Any
 
 from concord.dissonance.v1 import dissonance_pb2
 from concord.graph.v1 import episode_pb2, graph_pb2, lineage_pb2, memory_pb2
+from concord.search.v1 import health_pb2, suggestion_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from concord_mcp.tool import Argument, Json, Tool
@@ -198,7 +199,51 @@ END_SESSION = Tool(
     reads=False,
 )
 
+PROACTIVE_SUGGESTIONS = Tool(
+    "proactive_suggestions",
+    suggestion_pb2,
+    "SuggestionService.SuggestProactively",
+    "Use when you open a file or meet an error: what is remembered for just that.",
+    (
+        Argument("file_path", "file_path"),
+        Argument("error_message", "error_message"),
+        Argument("snippet", "snippet", hint="of the conversation"),
+        Argument("session_id", "session_id"),
+        limit("limit", most=10, default=3),
+    ),
+    {
+        "suggestions": (
+            "suggestions",
+            {"id": "memory.id", "content": "memory.content", "trigger": "trigger"},
+        )
+    },
+    lists="suggestions",
+)
+
+ASSESS_HEALTH = Tool(
+    "assess_health",
+    health_pb2,
+    "MemoryHealthService.AssessHealth",
+    "Use when you tidy the memory: what is at risk, stale or unconnected, and why.",
+    (Argument("statuses", "statuses"), limit(default=20)),
+    {
+        "memories": (
+            "memories",
+            {
+                "id": "memory_id",
+                "says": "statement",
+                "health": "health.status",
+                "reasons": "health.reasons",
+            },
+        ),
+        "counts": ("counts", {"health": "status", "count": "count"}),
+    },
+    lists="memories",
+)
+
 TOOLS = (
+    PROACTIVE_SUGGESTIONS,
+    ASSESS_HEALTH,
     QUERY_NEIGHBORS,
     FIND_PATH,
     GRAPH_ADD_NODE,
