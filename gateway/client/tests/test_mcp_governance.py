@@ -98,3 +98,20 @@ async def test_the_agent_signs_only_what_it_has_seen(environ: dict[str, str]) ->
     assert (other, word) != ("", "")
     assert "consents" not in stands
     assert gone["status"] == "REJECTED"
+
+
+async def test_the_printed_settings_start_the_tools(
+    environ: dict[str, str], signers: CommandLine
+) -> None:
+    """W3 `concord mcp config` prints a command that a client can start as it stands."""
+    printed = json.loads(signers.done("mcp", "config", "--profile", "graph"))
+    server = printed["mcpServers"]["concord"]
+    arguments = ["-m", "concord_client", *server["args"]]
+    started = StdioServerParameters(
+        command=sys.executable, args=arguments, env=environ | server.get("env", {})
+    )
+    async with Client(stdio_client(started)) as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+
+    assert server["args"][-3:] == ["mcp", "--profile", "graph"]
+    assert "query_neighbors" in names
