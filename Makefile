@@ -5,6 +5,7 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 VENV := .venv
+PREFIX ?= $(HOME)/.local
 BIN := $(VENV)/bin
 LIBRARIES := chassis stores models concepts attestation
 DISTRIBUTIONS := protos $(LIBRARIES:%=services/libs/%) services/graph services/search services/dissonance \
@@ -24,7 +25,7 @@ test test-neo4j test-qdrant soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcar
 test test-neo4j test-qdrant soak chaos: export PYTHONDONTWRITEBYTECODE :=
 PARALLEL := -n auto --dist worksteal
 
-.PHONY: menu setup setup-dev run demo test reads test-neo4j test-qdrant neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
+.PHONY: menu setup setup-dev run install demo test reads test-neo4j test-qdrant neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
 
 menu: ## print this menu
 	@echo "make ..."
@@ -34,6 +35,12 @@ run: $(VENV)/run.stamp ## set up and start the whole system on loopback (DATA=di
 	@if [ "$${GRAPH_STORE:-}" = neo4j ] && [ -z "$${NEO4J_URI:-}" ]; then \
 	  $(BIN)/python -m concord_neo4j up .neo4j 0; set -a; source .neo4j/env; set +a; fi; \
 	$(BIN)/concord up $(if $(DATA),--data $(DATA)) $(if $(PORT),--port $(PORT))
+
+install: $(VENV)/run.stamp ## put `concord` on the PATH: a link in PREFIX/bin (default ~/.local)
+	@mkdir -p $(PREFIX)/bin; ln -sfn $(CURDIR)/$(BIN)/concord $(PREFIX)/bin/concord
+	@echo "$(PREFIX)/bin/concord"
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; \
+	  *) echo "Add $(PREFIX)/bin to PATH, such as in ~/.profile.";; esac
 
 demo: $(VENV)/run.stamp ## walk through what Concord does, in a throw-away system
 	@$(BIN)/concord demo

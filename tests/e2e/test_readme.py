@@ -200,3 +200,24 @@ def test_each_decision_has_a_number_of_its_own() -> None:
     assert len(numbers) == len(set(numbers))
     assert linked
     assert {name for name in linked if not (folder / name).exists()} == set()
+
+
+def test_install_puts_the_command_on_the_path(tmp_path: Path) -> None:
+    """W4 As one link; where the folder is not on the PATH, it says so."""
+    stamps = ["-o", ".venv/run.stamp"]  # what is set up stays as it is
+    made = subprocess.run(
+        ["make", "-s", *stamps, "install", f"PREFIX={tmp_path}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    said = subprocess.run(
+        [tmp_path / "bin" / "concord", "--help"], capture_output=True, text=True, check=True,
+        timeout=120,
+    )  # fmt: skip
+
+    assert made.stdout.splitlines()[0] == f"{tmp_path}/bin/concord"
+    assert "Add " in made.stdout
+    assert "search" in said.stdout
