@@ -15,7 +15,7 @@ from concord_search.adapters.qdrant_server.collections import CollectionLayout, 
 from concord_search.adapters.qdrant_server.connection import Connection, Server
 from concord_search.adapters.qdrant_server.index import ServerIndex
 from concord_search.adapters.versions.index import PartVersions
-from concord_search.domain.errors import IndexUnavailable
+from concord_search.domain.errors import IndexUnavailable, IndexUnusable
 from concord_search.domain.filters import Superseded
 from concord_search.ports import Batch
 from concord_testing.embedders import WordEmbedder
@@ -217,6 +217,21 @@ async def test_a_collection_that_the_server_lost_is_begun_anew(
     assert (await index.states())[SPACE].applied_seq == 0
     await index.check()
     await index.close()
+
+
+async def test_leaving_a_server_is_refused_while_it_holds_collections(
+    tmp_path: Path, server: Connection
+) -> None:
+    """M4 S10 What stays on a server that nobody follows would outlive erasures: it is named."""
+    index = index_of(tmp_path)
+    await filled(index)
+    await index.close()
+    (alias,) = await aliases(server, prefix_of(tmp_path))
+    edge = EdgeIndex(tmp_path, MODEL)
+
+    with pytest.raises(IndexUnusable, match=rf"{alias}-\*.*delete"):
+        await edge.open()
+    await edge.close()
 
 
 async def test_an_embedded_index_is_rebuilt_on_the_server(tmp_path: Path) -> None:

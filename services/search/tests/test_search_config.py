@@ -1,5 +1,7 @@
 """Settings: read from a mapping, validated at start, each of them used."""
 
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import pytest
 from concord_chassis.config import ConfigError, load
 from concord_chassis.key_files import read_private_key
 from concord_search import bootstrap
-from concord_search.config import PREFIX, IndexConfig, SearchConfig
+from concord_search.config import PREFIX, IndexConfig, SearchConfig, read_qdrant
 from concord_search.domain.signals import Weights
 from concord_search.domain.stac import Thresholds
 from concord_testing.serving import new_issuer
@@ -35,6 +37,41 @@ OPENAI = {
 def read(**changed: str) -> SearchConfig:
     """Reads the settings with some changed."""
     return load(SearchConfig, {**GIVEN, **changed}, PREFIX)
+
+
+def test_the_embedded_index_needs_no_client_of_a_server() -> None:
+    """S10 The client of Qdrant's server is loaded where the server is chosen, and only there."""
+    script = (
+        "import sys; from pathlib import Path; from concord_search import bootstrap, config;"
+        "bootstrap.index_at(Path('/nowhere'), config.read_qdrant({}), [None]);"
+        "sys.exit('qdrant_client' in sys.modules or 'qdrant_edge' not in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], check=False)
+
+    assert done.returncode == 0
+
+
+def test_the_server_is_named_where_it_is_chosen() -> None:
+    """S10 W6 INDEX_STORE chooses it, QDRANT_... describe it; the key is not shown."""
+    chosen = {"INDEX_STORE": "qdrant", "QDRANT_URL": "https://there:7", "QDRANT_API_KEY": "secret"}
+
+    read_there = read_qdrant({**chosen, "QDRANT_SHARDS": "3", "QDRANT_QUANTISATION": "scalar"})
+
+    assert read_qdrant({"QDRANT_URL": "http://there"}) is None
+    assert read_there is not None
+    assert (read_there.shards, read_there.replicas, read_there.quantisation) == (3, 1, "scalar")
+    assert "secret" not in repr(read_there)
+    for wrong, named in (
+        ({"INDEX_STORE": "qdrant"}, "QDRANT_URL"),
+        ({"INDEX_STORE": "paper"}, "INDEX_STORE"),
+        ({**chosen, "QDRANT_URL": "there:7"}, "QDRANT_URL"),
+        ({**chosen, "QDRANT_SHARDS": "0"}, "QDRANT_SHARDS"),
+        ({**chosen, "QDRANT_TIMEOUT": "0"}, "QDRANT_TIMEOUT"),
+        ({**chosen, "QDRANT_PREFIX": "A b"}, "QDRANT_PREFIX"),
+        ({**chosen, "QDRANT_QUANTISATION": "some"}, "QDRANT_QUANTISATION"),
+    ):
+        with pytest.raises(ConfigError, match=named):
+            read_qdrant(wrong)
 
 
 def test_what_is_needed_is_enough() -> None:

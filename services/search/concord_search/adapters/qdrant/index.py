@@ -27,6 +27,7 @@ from concord_search.domain.errors import (
     IndexDiskFull,
     IndexLocked,
     IndexUnavailable,
+    IndexUnusable,
     ModelMismatch,
     ModelReplaced,
 )
@@ -42,6 +43,9 @@ from concord_search.ports import (
     Vector,
     Weighed,
 )
+
+SERVER = "qdrant"
+"""The engine whose shards are out of reach without its address."""
 
 QUERIES_AT_ONCE = 16
 """Queries in one call of the engine, which embedded keeps Python's global lock so long."""
@@ -104,6 +108,12 @@ class QdrantIndex(Generic[S]):
         stamps = {path: _read_stamp(path) for path in directories}
         lost = self._shards.missing({str(stamp["shard"]) for stamp in stamps.values() if stamp})
         for directory, stamp in stamps.items():
+            if stamp is not None and stamp.get("engine") == SERVER != self._shards.engine:
+                raise IndexUnusable(
+                    f"{directory} belongs to the collections {stamp['shard']}-* of a Qdrant "
+                    "server. To leave that server, remove them there, as they may hold what is "
+                    f"erased later, and delete {directory}: it is rebuilt from graph."
+                )
             if stamp is None or not self._can_open(stamp) or stamp["shard"] in lost:
                 self._discard(directory)
                 continue

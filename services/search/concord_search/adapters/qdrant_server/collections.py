@@ -14,6 +14,7 @@ from typing import Literal
 from qdrant_client import grpc as wire
 
 from concord_search.adapters.qdrant import payload
+from concord_search.adapters.qdrant.index import SERVER
 from concord_search.adapters.qdrant.keys import read_key
 from concord_search.adapters.qdrant.shard import DENSE, LAYOUT, WORDS
 from concord_search.adapters.qdrant_server.connection import Connection
@@ -37,7 +38,7 @@ class CollectionLayout:
 class ServerShards:
     """The shards of all parts; see `qdrant.shard.Shards`."""
 
-    engine = "qdrant"
+    engine = SERVER
 
     def __init__(self, connection: Connection, layout: CollectionLayout) -> None:
         self._connection = connection
