@@ -70,7 +70,8 @@ def up(
     """Start the whole of Concord in one process on this machine, until Ctrl-C or SIGTERM.
 
     GRAPH_STORE and GOVERNANCE_STORE choose the stores (sqlite, neo4j), INDEX_STORE what keeps the
-    index (edge, qdrant with QDRANT_URL). GOVERNANCE_SETTINGS_FILE names a JSON file with undo_retention_days and approval_timeout_hours.
+    index (edge, qdrant with QDRANT_URL). GOVERNANCE_SETTINGS_FILE names a JSON file with
+    undo_retention_days and approval_timeout_hours.
     """
     began = time.monotonic()
     session = Session.of(ctx, None, as_json)
