@@ -286,6 +286,22 @@ async def test_a_copy_of_a_space_suggests_as_the_original(works: Dissonant) -> N
     assert list(await copy.amendments(new)) == list(await home.amendments(new))
 
 
+async def test_a_conflict_withdraws_no_suggestion(live: World, party: Party) -> None:
+    """D7 T6 What becomes of findings leaves what no conflict caused as it is."""
+    async with dissonant(live) as works:
+        home = works.space()
+        await home.add(BUDGET)
+        await home.add(RAISED)
+        (suggested,) = await eventually(lambda: waiting(party))
+        await home.declare("LIVES_IN")
+        for city in ("Berlin", "Paris"):
+            await home.edge("Ada", "LIVES_IN", city)
+        await home.detect()
+        both = await eventually(lambda: waiting(party), lambda there: len(there) > 1)
+
+        assert suggested.id in {each.id for each in both}
+
+
 async def test_few_suggestions_wait_beside_the_findings(live: World, party: Party) -> None:
     """D7 T6 They leave the places of dissonance's proposals to conflicts."""
     async with dissonant(live) as works:
