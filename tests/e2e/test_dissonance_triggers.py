@@ -96,13 +96,16 @@ async def test_a_session_that_wrote_nothing_ends_without_a_finding(
     assert reply.coverage.candidates == 0
 
 
-async def test_an_edge_that_lies_in_another_is_no_contradiction(works: Dissonant) -> None:
+async def test_an_edge_that_lies_in_another_is_no_contradiction(
+    works: Dissonant, party: Party
+) -> None:
     """D2 D4 Also after a session, what contains what is read from the whole space."""
     home = works.space()
     await home.declare("LIES_IN", functional=False, transitive=True)
     await home.declare("LIVES_IN")
     await home.edge("Berlin", "LIES_IN", "Germany")
     await home.edge("Ada", "LIVES_IN", "Germany")
+    party.clock.pass_(2 * MINUTE)
     await home.add("Ada moved.", session_id="talk", facts=[fact("Ada", "LIVES_IN", "Berlin")])
     (conflict,) = (await home.end_session("talk")).conflicts
 

@@ -7,7 +7,7 @@ from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.governance.v1 import proposal_pb2
 from concord.type.v1 import type_pb2
 from dissonance_over_graph import Dissonant, Space, dissonant
-from governed_world import STATUS, Party, World
+from governed_world import DAY, STATUS, Party, World
 
 VALUE = "Honesty comes before comfort."
 ADA, BOB = type_pb2.Source(speaker="Ada"), type_pb2.Source(speaker="Bob")
@@ -56,12 +56,13 @@ async def test_what_two_say_in_five_sessions_is_proposed(works: Dissonant, party
 
 
 async def test_what_was_rejected_is_not_proposed_again(works: Dissonant, party: Party) -> None:
-    """V10 V7 However often it is said."""
+    """V10 V7 However often it is said, and however late."""
     home = works.space()
     for number in range(5):
         await held(home, party, number, sources=[ADA, BOB])
     (proposal,) = await waiting(party)
     await party.reject(proposal, "HUMAN")
+    party.clock.pass_(30 * DAY)
     await held(home, party, 5, sources=[ADA, BOB])
 
     assert not await waiting(party)
