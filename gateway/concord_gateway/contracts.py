@@ -17,7 +17,7 @@ from concord.graph.v1 import (
     space_pb2,
     working_memory_pb2,
 )
-from concord.search.v1 import health_pb2, search_pb2, suggestion_pb2
+from concord.search.v1 import feedback_pb2, health_pb2, search_pb2, suggestion_pb2
 from google.protobuf.descriptor import ServiceDescriptor
 
 _FILES = (
@@ -35,6 +35,7 @@ _FILES = (
     governed_pb2.DESCRIPTOR,
     feed_pb2.DESCRIPTOR,
     search_pb2.DESCRIPTOR,
+    feedback_pb2.DESCRIPTOR,
     health_pb2.DESCRIPTOR,
     suggestion_pb2.DESCRIPTOR,
     dissonance_pb2.DESCRIPTOR,

@@ -15,6 +15,7 @@ GRANTED_BY = {
     "dissonance:write": {Scope.WRITE},
     "enrolment:write": {Scope.ADMIN},
     "feed:all": set(),
+    "feedback:write": {Scope.WRITE},
     "governance:read": {Scope.READ},
     "governed:read": {Scope.READ},
     "governed:write": {Scope.GOVERN},

@@ -21,6 +21,7 @@ from concord.graph.v1.relation_pb2_grpc import RelationServiceStub
 from concord.graph.v1.session_pb2_grpc import SessionServiceStub
 from concord.graph.v1.space_pb2_grpc import SpaceServiceStub
 from concord.graph.v1.working_memory_pb2_grpc import WorkingMemoryServiceStub
+from concord.search.v1.feedback_pb2_grpc import FeedbackServiceStub
 from concord.search.v1.health_pb2_grpc import MemoryHealthServiceStub
 from concord.search.v1.search_pb2_grpc import IndexServiceStub, SearchServiceStub
 from concord.search.v1.suggestion_pb2_grpc import SuggestionServiceStub
@@ -49,6 +50,7 @@ if TYPE_CHECKING:  # these names exist for type checkers only
     from concord.graph.v1.session_pb2_grpc import SessionServiceAsyncStub
     from concord.graph.v1.space_pb2_grpc import SpaceServiceAsyncStub
     from concord.graph.v1.working_memory_pb2_grpc import WorkingMemoryServiceAsyncStub
+    from concord.search.v1.feedback_pb2_grpc import FeedbackServiceAsyncStub
     from concord.search.v1.health_pb2_grpc import MemoryHealthServiceAsyncStub
     from concord.search.v1.search_pb2_grpc import IndexServiceAsyncStub, SearchServiceAsyncStub
     from concord.search.v1.suggestion_pb2_grpc import SuggestionServiceAsyncStub
@@ -140,6 +142,8 @@ class Client:
         """`concord.search.v1.MemoryHealthService`: what is at risk, stale or alone."""
         self.suggestions = SuggestionServiceStub(channel)
         """`concord.search.v1.SuggestionService`: what surfaces without a search."""
+        self.feedback = FeedbackServiceStub(channel)
+        """`concord.search.v1.FeedbackService`: votes, and the weight that follows from them."""
         self.health = HealthStub(channel)
         """`grpc.health.v1.Health`: whether the services serve."""
 
@@ -221,6 +225,8 @@ class AsyncClient:
         """`concord.search.v1.MemoryHealthService`: what is at risk, stale or alone."""
         self.suggestions: SuggestionServiceAsyncStub = SuggestionServiceStub(channel)
         """`concord.search.v1.SuggestionService`: what surfaces without a search."""
+        self.feedback: FeedbackServiceAsyncStub = FeedbackServiceStub(channel)
+        """`concord.search.v1.FeedbackService`: votes, and the weight that follows from them."""
         self.health = HealthStub(channel)
         """`grpc.health.v1.Health`: whether the services serve."""
 

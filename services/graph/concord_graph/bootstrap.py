@@ -62,6 +62,7 @@ from concord_graph.servicer.session import SessionServicer
 from concord_graph.servicer.space import SpaceServicer
 from concord_graph.servicer.translate import reason_of, translate
 from concord_graph.servicer.working_memory import WorkingMemoryServicer
+from concord_graph.usecases.feedback import Feedback
 from concord_graph.usecases.governed.apply import GovernedChanges
 from concord_graph.usecases.governed.preview import Previews
 from concord_graph.usecases.governed.space_erasure import ErasingSpaces
@@ -185,7 +186,7 @@ class GraphApp:
             Registration(
                 record_pb2.DESCRIPTOR.services_by_name["RecordService"],
                 record_pb2_grpc.add_RecordServiceServicer_to_server,
-                RecordServicer(Records(store, clock), queries),
+                RecordServicer(Records(store, clock), Feedback(store, clock), queries),
             ),
             Registration(
                 feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],

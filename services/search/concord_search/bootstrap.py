@@ -1,11 +1,15 @@
 """Putting search together: the only place that knows every part."""
 
 import asyncio
+import secrets
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from uuid import UUID
 
 from concord.search.v1 import (
+    feedback_pb2,
+    feedback_pb2_grpc,
     health_pb2,
     health_pb2_grpc,
     search_pb2,
@@ -29,6 +33,7 @@ from concord_search.config import IndexConfig, QdrantConfig
 from concord_search.domain.errors import IndexDiskFull
 from concord_search.domain.instants import Micros
 from concord_search.ports import Clock, Embedder, EmbeddingModel, Index, VersionedIndex
+from concord_search.servicer.feedback import FeedbackServicer
 from concord_search.servicer.health import MemoryHealthServicer
 from concord_search.servicer.search import IndexServicer, SearchServicer
 from concord_search.servicer.suggestion import SuggestionServicer
@@ -36,6 +41,7 @@ from concord_search.servicer.translate import translate
 from concord_search.usecases.assess_health import AssessHealth
 from concord_search.usecases.check_statements import CheckStatements
 from concord_search.usecases.embedders import Embedders
+from concord_search.usecases.feedback import Feedback
 from concord_search.usecases.find_similar import FindSimilar
 from concord_search.usecases.follow import Follow
 from concord_search.usecases.index_status import IndexStatus
@@ -52,6 +58,13 @@ from concord_search.usecases.suggest import SuggestProactively
 def system_clock() -> Micros:
     """The time in microseconds since 1970 UTC."""
     return time.time_ns() // 1_000
+
+
+def id_of_time(time: Micros) -> str:
+    """A new UUIDv7: ids of queries sort by their times."""
+    random = secrets.randbits(74)
+    above, below = 7 << 12 | random >> 62, 2 << 62 | random % (1 << 62)
+    return str(UUID(int=(time // 1_000) << 80 | above << 64 | below))
 
 
 class SearchApp:
@@ -98,13 +111,16 @@ class SearchApp:
             clock=clock,
             formula=formula,
         )
+        feedback = Feedback(records, constitutive_weight)
         integrative = IntegrativeSearch(
             search=search,
             index=index,
             graph=graph,
             progress=progress,
             check=CheckStatements(judges),
-            weight=constitutive_weight,
+            feedback=feedback,
+            records=records,
+            new_id=lambda: id_of_time(clock()),
         )
         self._matching = Workers(1, "triggers")
         suggest = SuggestProactively(
@@ -137,6 +153,11 @@ class SearchApp:
                 suggestion_pb2.DESCRIPTOR.services_by_name["SuggestionService"],
                 suggestion_pb2_grpc.add_SuggestionServiceServicer_to_server,
                 SuggestionServicer(suggest),
+            ),
+            Registration(
+                feedback_pb2.DESCRIPTOR.services_by_name["FeedbackService"],
+                feedback_pb2_grpc.add_FeedbackServiceServicer_to_server,
+                FeedbackServicer(feedback),
             ),
         )
 

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from concord_search.domain.calibration import Proposal, Votes
 from concord_search.domain.candidates import Candidates
 from concord_search.domain.digests import Digest, State
 from concord_search.domain.filters import Scope
@@ -528,11 +529,54 @@ class Verdicts:
     is_degraded: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class RankedQuery:
+    """A query that feedback may name, the weight that ranked it, and whether a value came first."""
+
+    id: str
+    text: str
+    weight: float
+    constitutive_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A space's constitutive weight (0: never moved), its votes, and the weight before the last
+    move (0: none). `shown` is graph's message."""
+
+    weight: float
+    new_votes: int
+    votes: Sequence[Votes]
+    former: float
+    etag: str
+    shown: object
+
+
 class Records(Protocol):
     """What search keeps in graph. Every method raises `GraphUnavailable` or `GraphRefused`."""
 
     async def triggers(self, space: str) -> Sequence[tuple[str, Sequence[str]]]:
         """The live memories that surface by triggers, with these, at most 10,000."""
+        ...
+
+    async def put_query(self, space: str, query: RankedQuery) -> None:
+        """Keeps a query for feedback, for 30 days."""
+        ...
+
+    async def vote(
+        self, space: str, query_id: str, principal: str, helpfulness: int, reason: str
+    ) -> Calibration:
+        """Keeps and counts a vote. Raises `FeedbackRefused`."""
+        ...
+
+    async def calibration(self, space: str) -> Calibration:
+        """The weight with its evidence."""
+        ...
+
+    async def move(
+        self, space: str, principal: str, old: float, asked: Proposal, etag: str
+    ) -> bool:
+        """Moves the weight; False where somebody voted or moved it meanwhile."""
         ...
 
     async def claim(

@@ -14,7 +14,7 @@ from lineage_contracts import LINEAGE
 from memory_contracts import MEMORY
 from record_contracts import RECORD
 from relation_contracts import RELATION
-from search_contracts import HEALTH, INDEX, SEARCH, SUGGESTION
+from search_contracts import FEEDBACK, HEALTH, INDEX, SEARCH, SUGGESTION
 from session_contracts import SESSION
 from space_contracts import SPACE
 from working_memory_contracts import WORKING_MEMORY
@@ -39,6 +39,7 @@ SERVED = {
     "concord.governance.v1.AuditService": AUDIT,
     "concord.search.v1.SearchService": SEARCH,
     "concord.search.v1.IndexService": INDEX,
+    "concord.search.v1.FeedbackService": FEEDBACK,
     "concord.search.v1.MemoryHealthService": HEALTH,
     "concord.search.v1.SuggestionService": SUGGESTION,
     "concord.dissonance.v1.DissonanceService": DISSONANCE,

@@ -18,12 +18,14 @@ from concord.graph.v1 import (
     governed_pb2,
     graph_pb2,
     memory_pb2,
+    record_pb2,
     relation_pb2,
     session_pb2,
     space_pb2,
     working_memory_pb2,
 )
 from concord.type.v1 import type_pb2
+from concord_chassis.identity import Caller
 from concord_client.transfer import agreed_in
 from concord_client.trust import signing
 from contract_governance import GRANT_KEY, followed, governed_live, ledger_of
@@ -140,6 +142,7 @@ class Home:
     grant: bytes = b""  # for `governed_action`
     export: bytes = b""  # what the fresh space was in another store, genesis and all
     restore_grant: bytes = b""  # for `export`
+    query_id: str = ""  # a search that waits for feedback
     token: str = ""  # as fresh as the home's last write
     page_tokens: Mapping[str, str] = field(default_factory=dict)  # by method
 
@@ -256,8 +259,12 @@ async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
     for memory_id in (home.old_id, home.memory_id):
         read = memory_pb2.GetMemoryRequest(id=memory_id, session_id=f"reads ({space})")
         await live.tell(who, "GetMemory", read)
+    asked = record_pb2.RankedQuery(id=f"query-{space}", text="what", constitutive_weight=2)
+    search = Caller(space, "search", frozenset({"record:all"}), "SYSTEM")
+    await live.tell(search, "PutRankedQuery", record_pb2.PutRankedQueryRequest(query=asked))
     return replace(
         home,
+        query_id=asked.id,
         genesis=home.parties.genesis(home.fresh_space),
         grant=home.parties.grant(space, home.governed_action, {home.rock_id: home.rock_etag}),
     )

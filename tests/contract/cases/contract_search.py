@@ -21,10 +21,8 @@ from contract_governance import governed_live
 from contract_live import FOLLOWER, Live, frozen_clock, graph_app, graph_live, member
 
 DIMENSION = 64
-SERVICES = tuple(
-    f"concord.search.v1.{name}"
-    for name in ("SearchService", "IndexService", "MemoryHealthService", "SuggestionService")
-)
+_NAMES = ("Search", "Index", "MemoryHealth", "Feedback", "Suggestion")
+SERVICES = tuple(f"concord.search.v1.{name}Service" for name in _NAMES)
 
 
 class WordVectors:
@@ -75,10 +73,11 @@ def written_live(
     method: str, store: Path, enrolment: Mapping[str, str]
 ) -> AbstractAsyncContextManager[Live]:
     """Serve a store file with what a write needs: graph alone for one of graph's own, for one of
-    dissonance's every service."""
+    dissonance's or search's every service."""
     if method.startswith("concord.graph."):
         return graph_live(graph_app(store, enrolment=enrolment))
-    run = whole_live if method.startswith(DISSONANCE) else governed_live
+    asking = method.startswith((DISSONANCE, "concord.search."))
+    run = whole_live if asking else governed_live
     return run(store, enrolment)
 
 

@@ -46,6 +46,44 @@ RECORD = {
         caller=_service,
         intruder=_stranger,
     ),
+    "PutRankedQuery": Contract(
+        request=lambda _: pb.PutRankedQueryRequest(
+            query=pb.RankedQuery(id="q", text="who", constitutive_weight=2)
+        ),
+        success=lambda reply, _: reply == pb.PutRankedQueryResponse(),
+        bad_input=(lambda _: pb.PutRankedQueryRequest(), invalid("query")),
+        other_space=STRANGER,
+        caller=_service,
+        intruder=_stranger,
+    ),
+    "AddFeedback": Contract(
+        request=lambda home: pb.AddFeedbackRequest(
+            query_id=home.query_id, principal="ada", helpfulness=pb.HELPFULNESS_UNSPECIFIED
+        ),
+        success=lambda reply, _: reply.HasField("calibration"),
+        bad_input=(lambda _: pb.AddFeedbackRequest(principal="ada"), invalid("query_id")),
+        other_space=STRANGER,
+        caller=_service,
+        intruder=_stranger,
+    ),
+    "GetCalibration": Contract(
+        request=lambda _: pb.GetCalibrationRequest(),
+        success=lambda reply, _: reply.HasField("calibration"),
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
+        other_space=STRANGER,
+        caller=_service,
+        intruder=_stranger,
+    ),
+    "MoveWeight": Contract(
+        request=lambda _: pb.MoveWeightRequest(
+            move=pb.WeightMove(principal="search", old_weight=2, new_weight=2)
+        ),
+        success=lambda reply, _: reply.calibration.constitutive_weight == 2,
+        bad_input=(lambda _: pb.MoveWeightRequest(), invalid("move")),
+        other_space=STRANGER,
+        caller=_service,
+        intruder=_stranger,
+    ),
     "ListTriggers": Contract(
         request=lambda _: pb.ListTriggersRequest(),
         success=lambda reply, _: not reply.memories,

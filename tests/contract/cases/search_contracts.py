@@ -1,10 +1,12 @@
 """The contract cases of SearchService and IndexService."""
 
-from concord.search.v1 import health_pb2, suggestion_pb2
+from concord.graph.v1 import record_pb2
+from concord.search.v1 import feedback_pb2, health_pb2, suggestion_pb2
 from concord.search.v1 import search_pb2 as pb
 from concord.type.v1 import type_pb2
 from contract_homes import Home
-from contract_registry import NO_MESSAGE, Answered, Contract, invalid
+from contract_registry import NO_MESSAGE, Answered, Contract, Refused, invalid
+from grpc import StatusCode
 
 FOUND, MISSED = type_pb2.LOOKUP_STATUS_FOUND, type_pb2.LOOKUP_STATUS_NOT_FOUND
 
@@ -69,6 +71,44 @@ SEARCH = {
                 [one.status for one in reply.found] == [MISSED, FOUND] and reply.found[1].similar
             )
         ),
+    ),
+}
+
+
+def _feedback(home: Home, reason: str = "") -> feedback_pb2.SubmitFeedbackRequest:
+    return feedback_pb2.SubmitFeedbackRequest(
+        request_id="r",
+        query_id=home.query_id,
+        helpfulness=record_pb2.HELPFULNESS_HELPFUL,
+        reason=reason,
+    )
+
+
+FEEDBACK = {
+    "SubmitFeedback": Contract(
+        request=_feedback,
+        success=lambda reply, _: reply.constitutive_weight == 2 and reply.new_vote_count == 1,
+        bad_input=(
+            lambda _: feedback_pb2.SubmitFeedbackRequest(request_id="r"),
+            invalid("query_id"),
+        ),
+        other_space=Refused(StatusCode.NOT_FOUND, "ITEM_NOT_FOUND"),
+        other=lambda home: _feedback(home, "because"),
+        # A vote is named by its principal and its query, not by the request.
+        reused=Refused(StatusCode.ALREADY_EXISTS, "ITEM_EXISTS"),
+        on_record=frozenset(),
+    ),
+    "GetCalibration": Contract(
+        request=lambda _: feedback_pb2.GetCalibrationRequest(),
+        success=lambda reply, _: reply.constitutive_weight == 2,
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
+        other_space=Answered(lambda reply: reply.constitutive_weight == 2),
+    ),
+    "Recalibrate": Contract(
+        request=lambda _: feedback_pb2.RecalibrateRequest(),
+        success=lambda reply, _: reply.old_weight == reply.new_weight == 2 and not reply.moved,
+        bad_input=(lambda _: feedback_pb2.RecalibrateRequest(action=9), invalid("action")),
+        other_space=Answered(lambda reply: reply.new_weight == 2),
     ),
 }
 

@@ -22,6 +22,7 @@ from concord_client.cli.commands.memories import (
     dialogue,
     episode,
     erase,
+    feedback,
     forget,
     get,
     health,
@@ -117,6 +118,8 @@ app.command("search")(search.search)
 app.command("integrative")(integrative.integrative)
 app.command("health")(health.health)
 app.command("suggest")(suggest.suggest)
+app.command("feedback")(feedback.feedback)
+app.command("calibrate")(feedback.calibrate)
 app.command("neighbors")(neighbors.neighbors)
 app.command("path")(neighbors.path)
 app.command("lineage")(lineage.lineage)

@@ -53,7 +53,14 @@ PERMISSIONS: Mapping[Scope, frozenset[str]] = MappingProxyType(
             }
         ),
         Scope.WRITE: frozenset(
-            {"dissonance:write", "graph:write", "memory:write", "proposals:write", "space:write"}
+            {
+                "dissonance:write",
+                "feedback:write",
+                "graph:write",
+                "memory:write",
+                "proposals:write",
+                "space:write",
+            }
         ),
         Scope.GOVERN: frozenset({"decisions:write", "governed:write"}),
         Scope.ADMIN: frozenset({"enrolment:write", "keys:list", "keys:write", "search:admin"}),

@@ -52,6 +52,9 @@ class ServiceRecord(StrEnum):
     TRIGGERS_POSITION = "triggers_position"
     MODEL_SPEND = "model_spend"
     SUGGESTED = "suggested"
+    RANKED_QUERY = "ranked_query"
+    FEEDBACK = "feedback"
+    CALIBRATION = "calibration"
 
 
 class ChangeType(IntEnum):

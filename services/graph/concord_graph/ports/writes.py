@@ -173,6 +173,10 @@ class Writes(Reads, Protocol):
         """Keep when (µs) a session first stated a memory that was there."""
         ...
 
+    async def drop_service_records(self, kind: ServiceRecord, before: str) -> None:
+        """Forget the records of a kind whose keys come before a text."""
+        ...
+
     async def put_service_record(
         self, kind: ServiceRecord, body: Properties, key: str = ""
     ) -> None:

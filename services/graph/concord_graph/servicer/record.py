@@ -10,6 +10,7 @@ from concord_chassis.identity import caller
 
 from concord_graph.ports import ServiceRecord
 from concord_graph.servicer.outgoing import stamp
+from concord_graph.usecases.feedback import Calibration, Feedback, Move, RankedQuery
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.records import JudgedPosition, Records, Sums
 
@@ -24,8 +25,9 @@ _KINDS = {
 class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     """Translates in, calls one use case, translates out."""
 
-    def __init__(self, records: Records, queries: Queries) -> None:
+    def __init__(self, records: Records, feedback: Feedback, queries: Queries) -> None:
         self._records = records
+        self._feedback = feedback
         self._queries = queries
 
     async def GetJudgedPosition(
@@ -107,6 +109,81 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
             caller().space, request.session_id, request.memory_ids, request.limit
         )
         return record_pb2.ClaimSuggestionsResponse(memory_ids=taken)
+
+    async def PutRankedQuery(
+        self, request: record_pb2.PutRankedQueryRequest, context: Context
+    ) -> record_pb2.PutRankedQueryResponse:
+        """Keep a query, so that feedback can name it."""
+        asked = request.query
+        query = RankedQuery(
+            asked.id, asked.text, asked.constitutive_weight, asked.constitutive_first
+        )
+        await self._feedback.put_query(caller().space, query)
+        return record_pb2.PutRankedQueryResponse()
+
+    async def AddFeedback(
+        self, request: record_pb2.AddFeedbackRequest, context: Context
+    ) -> record_pb2.AddFeedbackResponse:
+        """Keep and count a vote."""
+        found = await self._feedback.add(
+            caller().space,
+            request.query_id,
+            request.principal,
+            _HELPFUL[request.helpfulness],
+            request.reason,
+        )
+        return record_pb2.AddFeedbackResponse(calibration=_calibration(found))
+
+    async def GetCalibration(
+        self, request: record_pb2.GetCalibrationRequest, context: Context
+    ) -> record_pb2.GetCalibrationResponse:
+        """Read the weight with its evidence."""
+        found = await self._feedback.calibration(caller().space)
+        return record_pb2.GetCalibrationResponse(calibration=_calibration(found))
+
+    async def MoveWeight(
+        self, request: record_pb2.MoveWeightRequest, context: Context
+    ) -> record_pb2.MoveWeightResponse:
+        """Move the weight."""
+        asked = request.move
+        move = Move(asked.principal, asked.old_weight, asked.new_weight, asked.evidence)
+        found = await self._feedback.move(caller().space, move, request.etag)
+        return record_pb2.MoveWeightResponse(calibration=_calibration(found))
+
+
+_HELPFUL = {
+    record_pb2.HELPFULNESS_UNSPECIFIED: None,
+    record_pb2.HELPFULNESS_HELPFUL: True,
+    record_pb2.HELPFULNESS_UNHELPFUL: False,
+}
+
+
+def _calibration(found: Calibration) -> record_pb2.Calibration:
+    return record_pb2.Calibration(
+        constitutive_weight=found.weight,
+        new_vote_count=found.new_votes,
+        counts=[
+            record_pb2.VoteCount(
+                principal=each.principal,
+                constitutive_weight=each.weight,
+                constitutive_first=each.constitutive_first,
+                helpful=each.helpful,
+                unhelpful=each.unhelpful,
+            )
+            for each in found.counts
+        ],
+        moves=[
+            record_pb2.WeightMove(
+                move_time=stamp(each.time),
+                principal=each.principal,
+                old_weight=each.old,
+                new_weight=each.new,
+                evidence=each.evidence,
+            )
+            for each in found.moves
+        ],
+        etag=found.etag,
+    )
 
 
 def _sums(spend: record_pb2.ModelSpend) -> Sums:

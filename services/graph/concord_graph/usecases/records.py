@@ -56,7 +56,7 @@ class Records:
         """
 
         async def work(tx: Writes) -> str:
-            _demand_space(tx)
+            demand_space(tx)
             stored = await tx.service_record(kind)
             if stored.get("etag", "") != position.etag:
                 raise EtagMismatch(kind)
@@ -73,7 +73,7 @@ class Records:
         added, and today's sums."""
 
         async def work(tx: Writes) -> tuple[bool, Sums]:
-            _demand_space(tx)
+            demand_space(tx)
             today = datetime.fromtimestamp(self._clock() / 1_000_000, UTC).date().isoformat()
             stored = await tx.service_record(ServiceRecord.MODEL_SPEND)
             sums = stored["sums"] if stored.get("day") == today else dict.fromkeys(spend, 0)
@@ -91,7 +91,7 @@ class Records:
         """Return the first of the memories that a session was not suggested yet, and note them."""
 
         async def work(tx: Writes) -> Sequence[str]:
-            _demand_space(tx)
+            demand_space(tx)
             stored = await tx.service_record(ServiceRecord.SUGGESTED, session_id)
             before: list[str] = stored.get("memory_ids", [])
             taken = [each for each in memory_ids if each not in set(before)][:limit]
@@ -103,6 +103,7 @@ class Records:
         return await self._store.write(space, work)
 
 
-def _demand_space(tx: Writes) -> None:
+def demand_space(tx: Writes) -> None:
+    """Refuse to write in a deleted space."""
     if tx.is_deleted:
         raise SpaceDeleted(tx.space)

@@ -6,6 +6,7 @@ SearchError
 ├── FreshnessTokenInvalid   damaged, another space's, or of a store that was since restored
 ├── IndexStale              the index did not become as fresh as demanded in time
 ├── SituationEmpty          a situation without a word: nothing can matter in it
+├── FeedbackRefused         on a query that nobody knows, or another vote than before
 ├── GraphUnavailable        graph does not answer: results can be neither shown nor denied
 ├── GraphRefused            graph refuses, and would again
 ├── ModelReplaced           vectors of a model that the index had a moment ago; ask again
@@ -58,6 +59,15 @@ class IndexStale(SearchError):
 
 class SituationEmpty(SearchError):
     """A situation holds no word."""
+
+
+class FeedbackRefused(SearchError):
+    """The query is unknown, or the principal voted otherwise before."""
+
+    def __init__(self, query_id: str, *, is_unknown: bool) -> None:
+        super().__init__(f"feedback on {query_id} is refused")
+        self.query_id = query_id
+        self.is_unknown = is_unknown
 
 
 class GraphUnavailable(SearchError):

@@ -20,6 +20,7 @@ from concord_search.usecases.parked import ParkedPage
 from concord_search.usecases.reconcile import Agreement
 from concord_search.usecases.search import Result, SearchAnswer
 
+FEEDBACK_QUESTION = "Did these results help?"
 SHOWN_PARKED = 20
 SHOWN_DIFFERING = 20
 
@@ -133,6 +134,11 @@ def integrative(found: IntegrativeAnswer, space: str) -> search_pb2.IntegrativeS
         ],
         results=[_integrative_result(each) for each in found.results],
         constitutive_weight=found.weight,
+        feedback_request=(
+            search_pb2.FeedbackRequest(query_id=found.query_id, question=FEEDBACK_QUESTION)
+            if found.query_id
+            else None
+        ),
         check=search_pb2.StatementCheck(
             status=_CHECKS[check.status],
             pair_count=check.pairs,

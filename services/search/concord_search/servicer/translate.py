@@ -6,7 +6,7 @@ from concord_chassis.failure import Failure, FieldViolation
 from concord_search.domain import errors
 
 
-def translate(error: Exception) -> Failure | None:
+def translate(error: Exception) -> Failure | None:  # noqa: PLR0912 - one table, whole
     """The failure of a search error; None for an exception that is not ours."""
     match error:
         case errors.FilterUnsupported():
@@ -19,6 +19,20 @@ def translate(error: Exception) -> Failure | None:
         case errors.SituationEmpty():
             why = "states no word, nor do file_path and error_message"
             return _invalid("ERROR_REASON_FIELD_INVALID", "snippet", why)
+        case errors.FeedbackRefused(is_unknown=True):
+            return Failure(
+                grpc.StatusCode.NOT_FOUND,
+                "ERROR_REASON_ITEM_NOT_FOUND",
+                "No such query waits for feedback.",
+                metadata={"item_id": error.query_id},
+            )
+        case errors.FeedbackRefused():
+            return Failure(
+                grpc.StatusCode.ALREADY_EXISTS,
+                "ERROR_REASON_ITEM_EXISTS",
+                "You gave other feedback on this query before.",
+                metadata={"item_id": error.query_id},
+            )
         case errors.IndexStale():
             return Failure(
                 grpc.StatusCode.UNAVAILABLE,

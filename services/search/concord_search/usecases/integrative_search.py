@@ -1,7 +1,7 @@
 """Finds what answers a query, weighed by the values of a node (spec S6)."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from concord_concepts import extract
@@ -9,8 +9,18 @@ from concord_concepts import extract
 from concord_search.domain.filters import MemoryFilter, Superseded, admits
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import Graph, Hydrated, Index, Question, Statement, Weighed
+from concord_search.ports import (
+    Graph,
+    Hydrated,
+    Index,
+    Question,
+    RankedQuery,
+    Records,
+    Statement,
+    Weighed,
+)
 from concord_search.usecases.check_statements import Check, CheckStatements, Clash
+from concord_search.usecases.feedback import Feedback
 from concord_search.usecases.progress import Demand, Progress
 from concord_search.usecases.search import (
     Result,
@@ -53,19 +63,23 @@ class IntegrativeResult:
 
 @dataclass(frozen=True, slots=True)
 class IntegrativeAnswer:
-    """The node's statements (None: no such node), the results, and how their check went."""
+    """The node's statements (None: no such node), the results, and how their check went.
+
+    `query_id` names the search for feedback; empty where nobody asks for it.
+    """
 
     statements: Sequence[Statement] | None
     results: Sequence[IntegrativeResult]
     weight: float
     check: Check
+    query_id: str
     epoch: str
     applied_seq: int
     is_incomplete: bool
 
 
 class IntegrativeSearch:
-    """The integrative search use case. `weight` is the factor of what is constitutive."""
+    """The integrative search use case. `new_id` makes the ids that feedback names, by time."""
 
     def __init__(
         self,
@@ -75,14 +89,18 @@ class IntegrativeSearch:
         graph: Graph,
         progress: Progress,
         check: CheckStatements,
-        weight: float,
+        feedback: Feedback,
+        records: Records,
+        new_id: Callable[[], str],
     ) -> None:
         self._search = search
         self._index = index
         self._graph = graph
         self._progress = progress
         self._check = check
-        self._weight = weight
+        self._feedback = feedback
+        self._records = records
+        self._new_id = new_id
 
     async def __call__(self, space: str, query: IntegrativeQuery) -> IntegrativeAnswer:
         """Answers a query in a space.
@@ -91,11 +109,12 @@ class IntegrativeSearch:
         `IndexDiskFull`.
         """
         await wait_until_fresh(self._progress, space, query.demand)
-        asked, question = await self._question(space, query)
-        statements, weighed = await asyncio.gather(
+        (asked, question), statements, weight = await asyncio.gather(
+            self._question(space, query),
             self._graph.statements(space, query.node, query.as_of),
-            self._index.weigh(space, question, self._weight),
+            self._feedback.weight(space),
         )
+        weighed = await self._index.weigh(space, question, weight)
         shown = await self._shown(space, query, question, weighed)
         if not shown:
             self._progress.demand_following("anything matches")
@@ -107,12 +126,19 @@ class IntegrativeSearch:
             IntegrativeResult(found, place, _reason(place, found, statements or ()), clashing)
             for (place, found), clashing in zip(explained, clashes, strict=True)
         ]
+        query_id = ""
+        if results and not query.peek:
+            query_id = self._new_id()
+            first = results[0].place.factor > 1.0
+            ranked = RankedQuery(query_id, query.text, weight, first)
+            await self._records.put_query(space, ranked)
         followed = self._progress.of(space)
         return IntegrativeAnswer(
             statements=statements,
             results=results,
-            weight=self._weight,
+            weight=weight,
             check=check,
+            query_id=query_id,
             epoch=followed.epoch,
             applied_seq=followed.applied_seq,
             is_incomplete=bool(self._progress.disk_full),

@@ -24,6 +24,10 @@ def show_integrative(reply: search_pb2.IntegrativeSearchResponse, node: str) -> 
     for result in reply.results:
         made.add_row(text(f"{result.ief_score:.3f}", "bold"), _result(result))
     show("", made)
+    if reply.HasField("feedback_request"):
+        query_id = reply.feedback_request.query_id
+        asked = f"{reply.feedback_request.question} concord feedback {query_id} --helpful"
+        show(text(asked, "dim"))
     if unjudged := reply.check.unjudged_pair_count:
         name = search_pb2.StatementCheckStatus.Name(reply.check.status)
         ended = word(name, "STATEMENT_CHECK_STATUS_").replace("_", " ")

@@ -26,7 +26,7 @@ from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63oncord/graph/v1/record.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"K\n\x0eJudgedPosition\x12\x1a\n\x05token\x18\x01 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12\x1d\n\rjudge_version\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"P\n\x18GetJudgedPositionRequest\x12\x34\n\x04kind\x18\x01 \x01(\x0e\x32\x1e.concord.graph.v1.PositionKindB\x06\xca\xf3\x18\x02\x30\x01\"]\n\x19GetJudgedPositionResponse\x12\x32\n\x08position\x18\x01 \x01(\x0b\x32 .concord.graph.v1.JudgedPosition\x12\x0c\n\x04\x65tag\x18\x02 \x01(\t\"\xa2\x01\n\x18PutJudgedPositionRequest\x12:\n\x08position\x18\x01 \x01(\x0b\x32 .concord.graph.v1.JudgedPositionB\x06\xca\xf3\x18\x02\x08\x01\x12\x14\n\x04\x65tag\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x34\n\x04kind\x18\x03 \x01(\x0e\x32\x1e.concord.graph.v1.PositionKindB\x06\xca\xf3\x18\x02\x30\x01\")\n\x19PutJudgedPositionResponse\x12\x0c\n\x04\x65tag\x18\x01 \x01(\t\"\x89\x01\n\nModelSpend\x12\'\n\x05\x63\x61lls\x18\x01 \x01(\x03\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\xa2\x94\x1am\xc2\x11\x00\x00\x00\xa2\x94\x1amB\x12(\n\x06tokens\x18\x02 \x01(\x03\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\xa2\x94\x1am\xc2\x11\x00\x00\x00\xa2\x94\x1amB\x12(\n\x06micros\x18\x03 \x01(\x03\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\xa2\x94\x1am\xc2\x11\x00\x00\x00\xa2\x94\x1amB\"p\n\x14\x41\x64\x64ModelSpendRequest\x12+\n\x05spend\x18\x01 \x01(\x0b\x32\x1c.concord.graph.v1.ModelSpend\x12+\n\x05limit\x18\x02 \x01(\x0b\x32\x1c.concord.graph.v1.ModelSpend\"S\n\x15\x41\x64\x64ModelSpendResponse\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x01 \x01(\x08\x12+\n\x05total\x18\x02 \x01(\x0b\x32\x1c.concord.graph.v1.ModelSpend\"0\n\x12ListCoReadsRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\"s\n\x06\x43oRead\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x10\n\x08other_id\x18\x02 \x01(\t\x12\x15\n\rsession_count\x18\x03 \x01(\x05\x12-\n\tlast_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"A\n\x13ListCoReadsResponse\x12*\n\x08\x63o_reads\x18\x01 \x03(\x0b\x32\x18.concord.graph.v1.CoRead\"s\n\x13ListRestatedRequest\x12*\n\x0bsession_ids\x18\x01 \x03(\tB\x15\xca\xf3\x18\x11\x12\x07\x08\x01\x10\x80\x01(\x01\"\x06\x08\x01\x10\x14\x18\x01\x12\x30\n\x0eleast_sessions\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x34@\"2\n\x08Restated\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x13\n\x0bsession_ids\x18\x02 \x03(\t\"D\n\x14ListRestatedResponse\x12,\n\x08memories\x18\x01 \x03(\x0b\x32\x1a.concord.graph.v1.Restated\"\x15\n\x13ListTriggersRequest\":\n\x0eMemoryTriggers\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x15\n\rsurfaces_when\x18\x02 \x03(\t\"J\n\x14ListTriggersResponse\x12\x32\n\x08memories\x18\x01 \x03(\x0b\x32 .concord.graph.v1.MemoryTriggers\"\x89\x01\n\x17\x43laimSuggestionsRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12)\n\nmemory_ids\x18\x02 \x03(\tB\x15\xca\xf3\x18\x11\x12\x07\x08\x01\x10\x80\x01(\x01\"\x06\x08\x01\x10\x64\x18\x01\x12\'\n\x05limit\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x00Y@\".\n\x18\x43laimSuggestionsResponse\x12\x12\n\nmemory_ids\x18\x01 \x03(\t*I\n\x0cPositionKind\x12\x1d\n\x19POSITION_KIND_UNSPECIFIED\x10\x00\x12\x1a\n\x16POSITION_KIND_TRIGGERS\x10\x01\x32\xd0\x06\n\rRecordService\x12~\n\x11GetJudgedPosition\x12*.concord.graph.v1.GetJudgedPositionRequest\x1a+.concord.graph.v1.GetJudgedPositionResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12~\n\x11PutJudgedPosition\x12*.concord.graph.v1.PutJudgedPositionRequest\x1a+.concord.graph.v1.PutJudgedPositionResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12r\n\rAddModelSpend\x12&.concord.graph.v1.AddModelSpendRequest\x1a\'.concord.graph.v1.AddModelSpendResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12l\n\x0bListCoReads\x12$.concord.graph.v1.ListCoReadsRequest\x1a%.concord.graph.v1.ListCoReadsResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12o\n\x0cListTriggers\x12%.concord.graph.v1.ListTriggersRequest\x1a&.concord.graph.v1.ListTriggersResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12{\n\x10\x43laimSuggestions\x12).concord.graph.v1.ClaimSuggestionsRequest\x1a*.concord.graph.v1.ClaimSuggestionsResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12o\n\x0cListRestated\x12%.concord.graph.v1.ListRestatedRequest\x1a&.concord.graph.v1.ListRestatedResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:allb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63oncord/graph/v1/record.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"K\n\x0eJudgedPosition\x12\x1a\n\x05token\x18\x01 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x10(\x01\x12\x1d\n\rjudge_version\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"P\n\x18GetJudgedPositionRequest\x12\x34\n\x04kind\x18\x01 \x01(\x0e\x32\x1e.concord.graph.v1.PositionKindB\x06\xca\xf3\x18\x02\x30\x01\"]\n\x19GetJudgedPositionResponse\x12\x32\n\x08position\x18\x01 \x01(\x0b\x32 .concord.graph.v1.JudgedPosition\x12\x0c\n\x04\x65tag\x18\x02 \x01(\t\"\xa2\x01\n\x18PutJudgedPositionRequest\x12:\n\x08position\x18\x01 \x01(\x0b\x32 .concord.graph.v1.JudgedPositionB\x06\xca\xf3\x18\x02\x08\x01\x12\x14\n\x04\x65tag\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x34\n\x04kind\x18\x03 \x01(\x0e\x32\x1e.concord.graph.v1.PositionKindB\x06\xca\xf3\x18\x02\x30\x01\")\n\x19PutJudgedPositionResponse\x12\x0c\n\x04\x65tag\x18\x01 \x01(\t\"\x89\x01\n\nModelSpend\x12\'\n\x05\x63\x61lls\x18\x01 \x01(\x03\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\xa2\x94\x1am\xc2\x11\x00\x00\x00\xa2\x94\x1amB\x12(\n\x06tokens\x18\x02 \x01(\x03\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\xa2\x94\x1am\xc2\x11\x00\x00\x00\xa2\x94\x1amB\x12(\n\x06micros\x18\x03 \x01(\x03\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\xa2\x94\x1am\xc2\x11\x00\x00\x00\xa2\x94\x1amB\"p\n\x14\x41\x64\x64ModelSpendRequest\x12+\n\x05spend\x18\x01 \x01(\x0b\x32\x1c.concord.graph.v1.ModelSpend\x12+\n\x05limit\x18\x02 \x01(\x0b\x32\x1c.concord.graph.v1.ModelSpend\"S\n\x15\x41\x64\x64ModelSpendResponse\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x01 \x01(\x08\x12+\n\x05total\x18\x02 \x01(\x0b\x32\x1c.concord.graph.v1.ModelSpend\"0\n\x12ListCoReadsRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\"s\n\x06\x43oRead\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x10\n\x08other_id\x18\x02 \x01(\t\x12\x15\n\rsession_count\x18\x03 \x01(\x05\x12-\n\tlast_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"A\n\x13ListCoReadsResponse\x12*\n\x08\x63o_reads\x18\x01 \x03(\x0b\x32\x18.concord.graph.v1.CoRead\"s\n\x13ListRestatedRequest\x12*\n\x0bsession_ids\x18\x01 \x03(\tB\x15\xca\xf3\x18\x11\x12\x07\x08\x01\x10\x80\x01(\x01\"\x06\x08\x01\x10\x14\x18\x01\x12\x30\n\x0eleast_sessions\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x34@\"2\n\x08Restated\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x13\n\x0bsession_ids\x18\x02 \x03(\t\"D\n\x14ListRestatedResponse\x12,\n\x08memories\x18\x01 \x03(\x0b\x32\x1a.concord.graph.v1.Restated\"\x15\n\x13ListTriggersRequest\":\n\x0eMemoryTriggers\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x15\n\rsurfaces_when\x18\x02 \x03(\t\"J\n\x14ListTriggersResponse\x12\x32\n\x08memories\x18\x01 \x03(\x0b\x32 .concord.graph.v1.MemoryTriggers\"\x89\x01\n\x17\x43laimSuggestionsRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12)\n\nmemory_ids\x18\x02 \x03(\tB\x15\xca\xf3\x18\x11\x12\x07\x08\x01\x10\x80\x01(\x01\"\x06\x08\x01\x10\x64\x18\x01\x12\'\n\x05limit\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x00Y@\".\n\x18\x43laimSuggestionsResponse\x12\x12\n\nmemory_ids\x18\x01 \x03(\t\"\x8d\x01\n\x0bRankedQuery\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x17\n\x04text\x18\x02 \x01(\tB\t\xca\xf3\x18\x05\x12\x03\x10\xd0\x0f\x12\x35\n\x13\x63onstitutive_weight\x18\x03 \x01(\x01\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x00Y@\x12\x1a\n\x12\x63onstitutive_first\x18\x04 \x01(\x08\"M\n\x15PutRankedQueryRequest\x12\x34\n\x05query\x18\x01 \x01(\x0b\x32\x1d.concord.graph.v1.RankedQueryB\x06\xca\xf3\x18\x02\x08\x01\"\x18\n\x16PutRankedQueryResponse\"\xa0\x01\n\x12\x41\x64\x64\x46\x65\x65\x64\x62\x61\x63kRequest\x12\x18\n\x08query_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x19\n\tprincipal\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12:\n\x0bhelpfulness\x18\x03 \x01(\x0e\x32\x1d.concord.graph.v1.HelpfulnessB\x06\xca\xf3\x18\x02\x30\x01\x12\x19\n\x06reason\x18\x04 \x01(\tB\t\xca\xf3\x18\x05\x12\x03\x10\xd0\x0f\"I\n\x13\x41\x64\x64\x46\x65\x65\x64\x62\x61\x63kResponse\x12\x32\n\x0b\x63\x61libration\x18\x01 \x01(\x0b\x32\x1d.concord.graph.v1.Calibration\"{\n\tVoteCount\x12\x11\n\tprincipal\x18\x01 \x01(\t\x12\x1b\n\x13\x63onstitutive_weight\x18\x02 \x01(\x01\x12\x1a\n\x12\x63onstitutive_first\x18\x03 \x01(\x08\x12\x0f\n\x07helpful\x18\x04 \x01(\x03\x12\x11\n\tunhelpful\x18\x05 \x01(\x03\"\xb5\x01\n\nWeightMove\x12-\n\tmove_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x19\n\tprincipal\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x12\n\nold_weight\x18\x03 \x01(\x01\x12,\n\nnew_weight\x18\x04 \x01(\x01\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x00Y@\x12\x1b\n\x08\x65vidence\x18\x05 \x01(\tB\t\xca\xf3\x18\x05\x12\x03\x10\xe8\x07\"\xaa\x01\n\x0b\x43\x61libration\x12\x1b\n\x13\x63onstitutive_weight\x18\x01 \x01(\x01\x12\x16\n\x0enew_vote_count\x18\x02 \x01(\x03\x12+\n\x06\x63ounts\x18\x03 \x03(\x0b\x32\x1b.concord.graph.v1.VoteCount\x12+\n\x05moves\x18\x04 \x03(\x0b\x32\x1c.concord.graph.v1.WeightMove\x12\x0c\n\x04\x65tag\x18\x05 \x01(\t\"\x17\n\x15GetCalibrationRequest\"L\n\x16GetCalibrationResponse\x12\x32\n\x0b\x63\x61libration\x18\x01 \x01(\x0b\x32\x1d.concord.graph.v1.Calibration\"]\n\x11MoveWeightRequest\x12\x32\n\x04move\x18\x01 \x01(\x0b\x32\x1c.concord.graph.v1.WeightMoveB\x06\xca\xf3\x18\x02\x08\x01\x12\x14\n\x04\x65tag\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"H\n\x12MoveWeightResponse\x12\x32\n\x0b\x63\x61libration\x18\x01 \x01(\x0b\x32\x1d.concord.graph.v1.Calibration*I\n\x0cPositionKind\x12\x1d\n\x19POSITION_KIND_UNSPECIFIED\x10\x00\x12\x1a\n\x16POSITION_KIND_TRIGGERS\x10\x01*^\n\x0bHelpfulness\x12\x1b\n\x17HELPFULNESS_UNSPECIFIED\x10\x00\x12\x17\n\x13HELPFULNESS_HELPFUL\x10\x01\x12\x19\n\x15HELPFULNESS_UNHELPFUL\x10\x02\x32\x97\n\n\rRecordService\x12~\n\x11GetJudgedPosition\x12*.concord.graph.v1.GetJudgedPositionRequest\x1a+.concord.graph.v1.GetJudgedPositionResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12~\n\x11PutJudgedPosition\x12*.concord.graph.v1.PutJudgedPositionRequest\x1a+.concord.graph.v1.PutJudgedPositionResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12r\n\rAddModelSpend\x12&.concord.graph.v1.AddModelSpendRequest\x1a\'.concord.graph.v1.AddModelSpendResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12l\n\x0bListCoReads\x12$.concord.graph.v1.ListCoReadsRequest\x1a%.concord.graph.v1.ListCoReadsResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12u\n\x0ePutRankedQuery\x12\'.concord.graph.v1.PutRankedQueryRequest\x1a(.concord.graph.v1.PutRankedQueryResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12l\n\x0b\x41\x64\x64\x46\x65\x65\x64\x62\x61\x63k\x12$.concord.graph.v1.AddFeedbackRequest\x1a%.concord.graph.v1.AddFeedbackResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12u\n\x0eGetCalibration\x12\'.concord.graph.v1.GetCalibrationRequest\x1a(.concord.graph.v1.GetCalibrationResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12i\n\nMoveWeight\x12#.concord.graph.v1.MoveWeightRequest\x1a$.concord.graph.v1.MoveWeightResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12o\n\x0cListTriggers\x12%.concord.graph.v1.ListTriggersRequest\x1a&.concord.graph.v1.ListTriggersResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12{\n\x10\x43laimSuggestions\x12).concord.graph.v1.ClaimSuggestionsRequest\x1a*.concord.graph.v1.ClaimSuggestionsResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12o\n\x0cListRestated\x12%.concord.graph.v1.ListRestatedRequest\x1a&.concord.graph.v1.ListRestatedResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:allb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -63,6 +63,32 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CLAIMSUGGESTIONSREQUEST'].fields_by_name['memory_ids']._serialized_options = b'\312\363\030\021\022\007\010\001\020\200\001(\001\"\006\010\001\020d\030\001'
   _globals['_CLAIMSUGGESTIONSREQUEST'].fields_by_name['limit']._loaded_options = None
   _globals['_CLAIMSUGGESTIONSREQUEST'].fields_by_name['limit']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\000\000\000\360?\021\000\000\000\000\000\000Y@'
+  _globals['_RANKEDQUERY'].fields_by_name['id']._loaded_options = None
+  _globals['_RANKEDQUERY'].fields_by_name['id']._serialized_options = b'\312\363\030\002H\002'
+  _globals['_RANKEDQUERY'].fields_by_name['text']._loaded_options = None
+  _globals['_RANKEDQUERY'].fields_by_name['text']._serialized_options = b'\312\363\030\005\022\003\020\320\017'
+  _globals['_RANKEDQUERY'].fields_by_name['constitutive_weight']._loaded_options = None
+  _globals['_RANKEDQUERY'].fields_by_name['constitutive_weight']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\000\000\000\360?\021\000\000\000\000\000\000Y@'
+  _globals['_PUTRANKEDQUERYREQUEST'].fields_by_name['query']._loaded_options = None
+  _globals['_PUTRANKEDQUERYREQUEST'].fields_by_name['query']._serialized_options = b'\312\363\030\002\010\001'
+  _globals['_ADDFEEDBACKREQUEST'].fields_by_name['query_id']._loaded_options = None
+  _globals['_ADDFEEDBACKREQUEST'].fields_by_name['query_id']._serialized_options = b'\312\363\030\002H\002'
+  _globals['_ADDFEEDBACKREQUEST'].fields_by_name['principal']._loaded_options = None
+  _globals['_ADDFEEDBACKREQUEST'].fields_by_name['principal']._serialized_options = b'\312\363\030\002H\002'
+  _globals['_ADDFEEDBACKREQUEST'].fields_by_name['helpfulness']._loaded_options = None
+  _globals['_ADDFEEDBACKREQUEST'].fields_by_name['helpfulness']._serialized_options = b'\312\363\030\0020\001'
+  _globals['_ADDFEEDBACKREQUEST'].fields_by_name['reason']._loaded_options = None
+  _globals['_ADDFEEDBACKREQUEST'].fields_by_name['reason']._serialized_options = b'\312\363\030\005\022\003\020\320\017'
+  _globals['_WEIGHTMOVE'].fields_by_name['principal']._loaded_options = None
+  _globals['_WEIGHTMOVE'].fields_by_name['principal']._serialized_options = b'\312\363\030\002H\002'
+  _globals['_WEIGHTMOVE'].fields_by_name['new_weight']._loaded_options = None
+  _globals['_WEIGHTMOVE'].fields_by_name['new_weight']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\000\000\000\360?\021\000\000\000\000\000\000Y@'
+  _globals['_WEIGHTMOVE'].fields_by_name['evidence']._loaded_options = None
+  _globals['_WEIGHTMOVE'].fields_by_name['evidence']._serialized_options = b'\312\363\030\005\022\003\020\350\007'
+  _globals['_MOVEWEIGHTREQUEST'].fields_by_name['move']._loaded_options = None
+  _globals['_MOVEWEIGHTREQUEST'].fields_by_name['move']._serialized_options = b'\312\363\030\002\010\001'
+  _globals['_MOVEWEIGHTREQUEST'].fields_by_name['etag']._loaded_options = None
+  _globals['_MOVEWEIGHTREQUEST'].fields_by_name['etag']._serialized_options = b'\312\363\030\002H\003'
   _globals['_RECORDSERVICE'].methods_by_name['GetJudgedPosition']._loaded_options = None
   _globals['_RECORDSERVICE'].methods_by_name['GetJudgedPosition']._serialized_options = b'\332\363\030\014\n\nrecord:all'
   _globals['_RECORDSERVICE'].methods_by_name['PutJudgedPosition']._loaded_options = None
@@ -71,14 +97,24 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RECORDSERVICE'].methods_by_name['AddModelSpend']._serialized_options = b'\332\363\030\014\n\nrecord:all'
   _globals['_RECORDSERVICE'].methods_by_name['ListCoReads']._loaded_options = None
   _globals['_RECORDSERVICE'].methods_by_name['ListCoReads']._serialized_options = b'\332\363\030\014\n\nrecord:all'
+  _globals['_RECORDSERVICE'].methods_by_name['PutRankedQuery']._loaded_options = None
+  _globals['_RECORDSERVICE'].methods_by_name['PutRankedQuery']._serialized_options = b'\332\363\030\014\n\nrecord:all'
+  _globals['_RECORDSERVICE'].methods_by_name['AddFeedback']._loaded_options = None
+  _globals['_RECORDSERVICE'].methods_by_name['AddFeedback']._serialized_options = b'\332\363\030\014\n\nrecord:all'
+  _globals['_RECORDSERVICE'].methods_by_name['GetCalibration']._loaded_options = None
+  _globals['_RECORDSERVICE'].methods_by_name['GetCalibration']._serialized_options = b'\332\363\030\014\n\nrecord:all'
+  _globals['_RECORDSERVICE'].methods_by_name['MoveWeight']._loaded_options = None
+  _globals['_RECORDSERVICE'].methods_by_name['MoveWeight']._serialized_options = b'\332\363\030\014\n\nrecord:all'
   _globals['_RECORDSERVICE'].methods_by_name['ListTriggers']._loaded_options = None
   _globals['_RECORDSERVICE'].methods_by_name['ListTriggers']._serialized_options = b'\332\363\030\014\n\nrecord:all'
   _globals['_RECORDSERVICE'].methods_by_name['ClaimSuggestions']._loaded_options = None
   _globals['_RECORDSERVICE'].methods_by_name['ClaimSuggestions']._serialized_options = b'\332\363\030\014\n\nrecord:all'
   _globals['_RECORDSERVICE'].methods_by_name['ListRestated']._loaded_options = None
   _globals['_RECORDSERVICE'].methods_by_name['ListRestated']._serialized_options = b'\332\363\030\014\n\nrecord:all'
-  _globals['_POSITIONKIND']._serialized_start=1735
-  _globals['_POSITIONKIND']._serialized_end=1808
+  _globals['_POSITIONKIND']._serialized_start=2976
+  _globals['_POSITIONKIND']._serialized_end=3049
+  _globals['_HELPFULNESS']._serialized_start=3051
+  _globals['_HELPFULNESS']._serialized_end=3145
   _globals['_JUDGEDPOSITION']._serialized_start=114
   _globals['_JUDGEDPOSITION']._serialized_end=189
   _globals['_GETJUDGEDPOSITIONREQUEST']._serialized_start=191
@@ -117,6 +153,30 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CLAIMSUGGESTIONSREQUEST']._serialized_end=1685
   _globals['_CLAIMSUGGESTIONSRESPONSE']._serialized_start=1687
   _globals['_CLAIMSUGGESTIONSRESPONSE']._serialized_end=1733
-  _globals['_RECORDSERVICE']._serialized_start=1811
-  _globals['_RECORDSERVICE']._serialized_end=2659
+  _globals['_RANKEDQUERY']._serialized_start=1736
+  _globals['_RANKEDQUERY']._serialized_end=1877
+  _globals['_PUTRANKEDQUERYREQUEST']._serialized_start=1879
+  _globals['_PUTRANKEDQUERYREQUEST']._serialized_end=1956
+  _globals['_PUTRANKEDQUERYRESPONSE']._serialized_start=1958
+  _globals['_PUTRANKEDQUERYRESPONSE']._serialized_end=1982
+  _globals['_ADDFEEDBACKREQUEST']._serialized_start=1985
+  _globals['_ADDFEEDBACKREQUEST']._serialized_end=2145
+  _globals['_ADDFEEDBACKRESPONSE']._serialized_start=2147
+  _globals['_ADDFEEDBACKRESPONSE']._serialized_end=2220
+  _globals['_VOTECOUNT']._serialized_start=2222
+  _globals['_VOTECOUNT']._serialized_end=2345
+  _globals['_WEIGHTMOVE']._serialized_start=2348
+  _globals['_WEIGHTMOVE']._serialized_end=2529
+  _globals['_CALIBRATION']._serialized_start=2532
+  _globals['_CALIBRATION']._serialized_end=2702
+  _globals['_GETCALIBRATIONREQUEST']._serialized_start=2704
+  _globals['_GETCALIBRATIONREQUEST']._serialized_end=2727
+  _globals['_GETCALIBRATIONRESPONSE']._serialized_start=2729
+  _globals['_GETCALIBRATIONRESPONSE']._serialized_end=2805
+  _globals['_MOVEWEIGHTREQUEST']._serialized_start=2807
+  _globals['_MOVEWEIGHTREQUEST']._serialized_end=2900
+  _globals['_MOVEWEIGHTRESPONSE']._serialized_start=2902
+  _globals['_MOVEWEIGHTRESPONSE']._serialized_end=2974
+  _globals['_RECORDSERVICE']._serialized_start=3148
+  _globals['_RECORDSERVICE']._serialized_end=4451
 # @@protoc_insertion_point(module_scope)

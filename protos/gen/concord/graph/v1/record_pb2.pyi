@@ -40,6 +40,30 @@ POSITION_KIND_TRIGGERS: PositionKind.ValueType  # 1
 """Of what follows single changes: ended sessions, reflections, and small edits."""
 Global___PositionKind: _TypeAlias = PositionKind  # noqa: Y015
 
+class _Helpfulness:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _HelpfulnessEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Helpfulness.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    HELPFULNESS_UNSPECIFIED: _Helpfulness.ValueType  # 0
+    """Not said: the reason is kept, nothing is counted."""
+    HELPFULNESS_HELPFUL: _Helpfulness.ValueType  # 1
+    """They helped."""
+    HELPFULNESS_UNHELPFUL: _Helpfulness.ValueType  # 2
+    """They did not."""
+
+class Helpfulness(_Helpfulness, metaclass=_HelpfulnessEnumTypeWrapper):
+    """What somebody thinks of the results of a query."""
+
+HELPFULNESS_UNSPECIFIED: Helpfulness.ValueType  # 0
+"""Not said: the reason is kept, nothing is counted."""
+HELPFULNESS_HELPFUL: Helpfulness.ValueType  # 1
+"""They helped."""
+HELPFULNESS_UNHELPFUL: Helpfulness.ValueType  # 2
+"""They did not."""
+Global___Helpfulness: _TypeAlias = Helpfulness  # noqa: Y015
+
 @_typing.final
 class JudgedPosition(_message.Message):
     """How far a space was judged, and by what."""
@@ -544,3 +568,349 @@ class ClaimSuggestionsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ClaimSuggestionsResponse: _TypeAlias = ClaimSuggestionsResponse  # noqa: Y015
+
+@_typing.final
+class RankedQuery(_message.Message):
+    """What was asked, and how the results were ranked."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    CONSTITUTIVE_WEIGHT_FIELD_NUMBER: _builtins.int
+    CONSTITUTIVE_FIRST_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Its id (UUIDv7), given by search."""
+    text: _builtins.str
+    """The text that was searched for."""
+    constitutive_weight: _builtins.float
+    """The constitutive weight that was used."""
+    constitutive_first: _builtins.bool
+    """Whether the first result was constitutive."""
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        text: _builtins.str = ...,
+        constitutive_weight: _builtins.float = ...,
+        constitutive_first: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["constitutive_first", b"constitutive_first", "constitutive_weight", b"constitutive_weight", "id", b"id", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RankedQuery: _TypeAlias = RankedQuery  # noqa: Y015
+
+@_typing.final
+class PutRankedQueryRequest(_message.Message):
+    """Asks for a query to be kept."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    QUERY_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def query(self) -> Global___RankedQuery:
+        """The query."""
+
+    def __init__(
+        self,
+        *,
+        query: Global___RankedQuery | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["query", b"query"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["query", b"query"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PutRankedQueryRequest: _TypeAlias = PutRankedQueryRequest  # noqa: Y015
+
+@_typing.final
+class PutRankedQueryResponse(_message.Message):
+    """It is kept."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PutRankedQueryResponse: _TypeAlias = PutRankedQueryResponse  # noqa: Y015
+
+@_typing.final
+class AddFeedbackRequest(_message.Message):
+    """A vote."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    QUERY_ID_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    HELPFULNESS_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    query_id: _builtins.str
+    """The ranked query."""
+    principal: _builtins.str
+    """Who votes."""
+    helpfulness: Global___Helpfulness.ValueType
+    """The vote."""
+    reason: _builtins.str
+    """Why, up to 2,000 characters."""
+    def __init__(
+        self,
+        *,
+        query_id: _builtins.str = ...,
+        principal: _builtins.str = ...,
+        helpfulness: Global___Helpfulness.ValueType = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["helpfulness", b"helpfulness", "principal", b"principal", "query_id", b"query_id", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AddFeedbackRequest: _TypeAlias = AddFeedbackRequest  # noqa: Y015
+
+@_typing.final
+class AddFeedbackResponse(_message.Message):
+    """It is kept."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALIBRATION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def calibration(self) -> Global___Calibration:
+        """With the vote counted."""
+
+    def __init__(
+        self,
+        *,
+        calibration: Global___Calibration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AddFeedbackResponse: _TypeAlias = AddFeedbackResponse  # noqa: Y015
+
+@_typing.final
+class VoteCount(_message.Message):
+    """How many found the results helpful, of one principal, at one weight, with one kind of first result."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    CONSTITUTIVE_WEIGHT_FIELD_NUMBER: _builtins.int
+    CONSTITUTIVE_FIRST_FIELD_NUMBER: _builtins.int
+    HELPFUL_FIELD_NUMBER: _builtins.int
+    UNHELPFUL_FIELD_NUMBER: _builtins.int
+    principal: _builtins.str
+    """Who voted."""
+    constitutive_weight: _builtins.float
+    """The constitutive weight that was used."""
+    constitutive_first: _builtins.bool
+    """Whether the first result was constitutive."""
+    helpful: _builtins.int
+    """Votes of HELPFUL."""
+    unhelpful: _builtins.int
+    """Votes of UNHELPFUL."""
+    def __init__(
+        self,
+        *,
+        principal: _builtins.str = ...,
+        constitutive_weight: _builtins.float = ...,
+        constitutive_first: _builtins.bool = ...,
+        helpful: _builtins.int = ...,
+        unhelpful: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["constitutive_first", b"constitutive_first", "constitutive_weight", b"constitutive_weight", "helpful", b"helpful", "principal", b"principal", "unhelpful", b"unhelpful"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VoteCount: _TypeAlias = VoteCount  # noqa: Y015
+
+@_typing.final
+class WeightMove(_message.Message):
+    """A move of the weight."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MOVE_TIME_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    OLD_WEIGHT_FIELD_NUMBER: _builtins.int
+    NEW_WEIGHT_FIELD_NUMBER: _builtins.int
+    EVIDENCE_FIELD_NUMBER: _builtins.int
+    principal: _builtins.str
+    """Who moved it; "search" for the automatic one."""
+    old_weight: _builtins.float
+    """The weight before."""
+    new_weight: _builtins.float
+    """The weight after."""
+    evidence: _builtins.str
+    """The evidence, in words, e.g. "constitutive-first replies helped 34 of 40, others 6 of 20"."""
+    @_builtins.property
+    def move_time(self) -> _timestamp_pb2.Timestamp:
+        """When."""
+
+    def __init__(
+        self,
+        *,
+        move_time: _timestamp_pb2.Timestamp | None = ...,
+        principal: _builtins.str = ...,
+        old_weight: _builtins.float = ...,
+        new_weight: _builtins.float = ...,
+        evidence: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["move_time", b"move_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["evidence", b"evidence", "move_time", b"move_time", "new_weight", b"new_weight", "old_weight", b"old_weight", "principal", b"principal"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WeightMove: _TypeAlias = WeightMove  # noqa: Y015
+
+@_typing.final
+class Calibration(_message.Message):
+    """The constitutive weight of a space."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONSTITUTIVE_WEIGHT_FIELD_NUMBER: _builtins.int
+    NEW_VOTE_COUNT_FIELD_NUMBER: _builtins.int
+    COUNTS_FIELD_NUMBER: _builtins.int
+    MOVES_FIELD_NUMBER: _builtins.int
+    ETAG_FIELD_NUMBER: _builtins.int
+    constitutive_weight: _builtins.float
+    """The weight; 0 = never moved: the configured one counts."""
+    new_vote_count: _builtins.int
+    """Votes of HELPFUL and UNHELPFUL since the last move."""
+    etag: _builtins.str
+    """Opaque version."""
+    @_builtins.property
+    def counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___VoteCount]:
+        """All votes."""
+
+    @_builtins.property
+    def moves(self) -> _containers.RepeatedCompositeFieldContainer[Global___WeightMove]:
+        """The moves, newest first."""
+
+    def __init__(
+        self,
+        *,
+        constitutive_weight: _builtins.float = ...,
+        new_vote_count: _builtins.int = ...,
+        counts: _abc.Iterable[Global___VoteCount] | None = ...,
+        moves: _abc.Iterable[Global___WeightMove] | None = ...,
+        etag: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["constitutive_weight", b"constitutive_weight", "counts", b"counts", "etag", b"etag", "moves", b"moves", "new_vote_count", b"new_vote_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Calibration: _TypeAlias = Calibration  # noqa: Y015
+
+@_typing.final
+class GetCalibrationRequest(_message.Message):
+    """Asks for the caller's space."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetCalibrationRequest: _TypeAlias = GetCalibrationRequest  # noqa: Y015
+
+@_typing.final
+class GetCalibrationResponse(_message.Message):
+    """The calibration."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALIBRATION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def calibration(self) -> Global___Calibration:
+        """Empty fields when nobody voted and nothing moved."""
+
+    def __init__(
+        self,
+        *,
+        calibration: Global___Calibration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetCalibrationResponse: _TypeAlias = GetCalibrationResponse  # noqa: Y015
+
+@_typing.final
+class MoveWeightRequest(_message.Message):
+    """Asks for a move."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MOVE_FIELD_NUMBER: _builtins.int
+    ETAG_FIELD_NUMBER: _builtins.int
+    etag: _builtins.str
+    """The current etag; empty when there is no calibration."""
+    @_builtins.property
+    def move(self) -> Global___WeightMove:
+        """The move; the time is graph's."""
+
+    def __init__(
+        self,
+        *,
+        move: Global___WeightMove | None = ...,
+        etag: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["move", b"move"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "move", b"move"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MoveWeightRequest: _TypeAlias = MoveWeightRequest  # noqa: Y015
+
+@_typing.final
+class MoveWeightResponse(_message.Message):
+    """The move is made."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALIBRATION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def calibration(self) -> Global___Calibration:
+        """Afterwards."""
+
+    def __init__(
+        self,
+        *,
+        calibration: Global___Calibration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MoveWeightResponse: _TypeAlias = MoveWeightResponse  # noqa: Y015

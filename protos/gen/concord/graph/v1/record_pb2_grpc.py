@@ -57,6 +57,26 @@ class RecordServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsResponse.FromString,
                 _registered_method=True)
+        self.PutRankedQuery = channel.unary_unary(
+                '/concord.graph.v1.RecordService/PutRankedQuery',
+                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRankedQueryRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRankedQueryResponse.FromString,
+                _registered_method=True)
+        self.AddFeedback = channel.unary_unary(
+                '/concord.graph.v1.RecordService/AddFeedback',
+                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.AddFeedbackRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.AddFeedbackResponse.FromString,
+                _registered_method=True)
+        self.GetCalibration = channel.unary_unary(
+                '/concord.graph.v1.RecordService/GetCalibration',
+                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.GetCalibrationRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.GetCalibrationResponse.FromString,
+                _registered_method=True)
+        self.MoveWeight = channel.unary_unary(
+                '/concord.graph.v1.RecordService/MoveWeight',
+                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightResponse.FromString,
+                _registered_method=True)
         self.ListTriggers = channel.unary_unary(
                 '/concord.graph.v1.RecordService/ListTriggers',
                 request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersRequest.SerializeToString,
@@ -111,6 +131,37 @@ class RecordServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PutRankedQuery(self, request, context):
+        """Keeps what a query was and how its results were ranked, so that feedback can name it; kept for 30 days
+        unless somebody gives feedback.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AddFeedback(self, request, context):
+        """Keeps a principal's vote on a ranked query with what the query was, and counts it; one a principal and query.
+        The same vote again changes nothing, another one is ITEM_EXISTS, an unknown query ITEM_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetCalibration(self, request, context):
+        """Reads the constitutive weight of the space, the votes on which it rests, and how it came about.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def MoveWeight(self, request, context):
+        """Moves the constitutive weight, unless something was counted or moved meanwhile: then ETAG_MISMATCH. What
+        was counted as new begins at 0, and the move is logged; the last 100 moves are kept.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListTriggers(self, request, context):
         """Lists the live memories that surface by triggers, by id, at most 10,000.
         """
@@ -156,6 +207,26 @@ def add_RecordServiceServicer_to_server(servicer, server):
                     servicer.ListCoReads,
                     request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsResponse.SerializeToString,
+            ),
+            'PutRankedQuery': grpc.unary_unary_rpc_method_handler(
+                    servicer.PutRankedQuery,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRankedQueryRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRankedQueryResponse.SerializeToString,
+            ),
+            'AddFeedback': grpc.unary_unary_rpc_method_handler(
+                    servicer.AddFeedback,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.AddFeedbackRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.AddFeedbackResponse.SerializeToString,
+            ),
+            'GetCalibration': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetCalibration,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.GetCalibrationRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.GetCalibrationResponse.SerializeToString,
+            ),
+            'MoveWeight': grpc.unary_unary_rpc_method_handler(
+                    servicer.MoveWeight,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightResponse.SerializeToString,
             ),
             'ListTriggers': grpc.unary_unary_rpc_method_handler(
                     servicer.ListTriggers,
@@ -284,6 +355,114 @@ class RecordService:
             '/concord.graph.v1.RecordService/ListCoReads',
             concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PutRankedQuery(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.RecordService/PutRankedQuery',
+            concord_dot_graph_dot_v1_dot_record__pb2.PutRankedQueryRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_record__pb2.PutRankedQueryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AddFeedback(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.RecordService/AddFeedback',
+            concord_dot_graph_dot_v1_dot_record__pb2.AddFeedbackRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_record__pb2.AddFeedbackResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetCalibration(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.RecordService/GetCalibration',
+            concord_dot_graph_dot_v1_dot_record__pb2.GetCalibrationRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_record__pb2.GetCalibrationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def MoveWeight(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.RecordService/MoveWeight',
+            concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -49,6 +49,20 @@ class RecordServiceStub:
     together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
     and none that was erased.
     """
+    PutRankedQuery: _grpc.UnaryUnaryMultiCallable[_record_pb2.PutRankedQueryRequest, _record_pb2.PutRankedQueryResponse]
+    """Keeps what a query was and how its results were ranked, so that feedback can name it; kept for 30 days
+    unless somebody gives feedback.
+    """
+    AddFeedback: _grpc.UnaryUnaryMultiCallable[_record_pb2.AddFeedbackRequest, _record_pb2.AddFeedbackResponse]
+    """Keeps a principal's vote on a ranked query with what the query was, and counts it; one a principal and query.
+    The same vote again changes nothing, another one is ITEM_EXISTS, an unknown query ITEM_NOT_FOUND.
+    """
+    GetCalibration: _grpc.UnaryUnaryMultiCallable[_record_pb2.GetCalibrationRequest, _record_pb2.GetCalibrationResponse]
+    """Reads the constitutive weight of the space, the votes on which it rests, and how it came about."""
+    MoveWeight: _grpc.UnaryUnaryMultiCallable[_record_pb2.MoveWeightRequest, _record_pb2.MoveWeightResponse]
+    """Moves the constitutive weight, unless something was counted or moved meanwhile: then ETAG_MISMATCH. What
+    was counted as new begins at 0, and the move is logged; the last 100 moves are kept.
+    """
     ListTriggers: _grpc.UnaryUnaryMultiCallable[_record_pb2.ListTriggersRequest, _record_pb2.ListTriggersResponse]
     """Lists the live memories that surface by triggers, by id, at most 10,000."""
     ClaimSuggestions: _grpc.UnaryUnaryMultiCallable[_record_pb2.ClaimSuggestionsRequest, _record_pb2.ClaimSuggestionsResponse]
@@ -80,6 +94,20 @@ class RecordServiceAsyncStub(RecordServiceStub):
     """Lists which memories were read together with those that a session read, in it and in others: the pairs read
     together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
     and none that was erased.
+    """
+    PutRankedQuery: _aio.UnaryUnaryMultiCallable[_record_pb2.PutRankedQueryRequest, _record_pb2.PutRankedQueryResponse]  # type: ignore[assignment]
+    """Keeps what a query was and how its results were ranked, so that feedback can name it; kept for 30 days
+    unless somebody gives feedback.
+    """
+    AddFeedback: _aio.UnaryUnaryMultiCallable[_record_pb2.AddFeedbackRequest, _record_pb2.AddFeedbackResponse]  # type: ignore[assignment]
+    """Keeps a principal's vote on a ranked query with what the query was, and counts it; one a principal and query.
+    The same vote again changes nothing, another one is ITEM_EXISTS, an unknown query ITEM_NOT_FOUND.
+    """
+    GetCalibration: _aio.UnaryUnaryMultiCallable[_record_pb2.GetCalibrationRequest, _record_pb2.GetCalibrationResponse]  # type: ignore[assignment]
+    """Reads the constitutive weight of the space, the votes on which it rests, and how it came about."""
+    MoveWeight: _aio.UnaryUnaryMultiCallable[_record_pb2.MoveWeightRequest, _record_pb2.MoveWeightResponse]  # type: ignore[assignment]
+    """Moves the constitutive weight, unless something was counted or moved meanwhile: then ETAG_MISMATCH. What
+    was counted as new begins at 0, and the move is logged; the last 100 moves are kept.
     """
     ListTriggers: _aio.UnaryUnaryMultiCallable[_record_pb2.ListTriggersRequest, _record_pb2.ListTriggersResponse]  # type: ignore[assignment]
     """Lists the live memories that surface by triggers, by id, at most 10,000."""
@@ -133,6 +161,44 @@ class RecordServiceServicer(metaclass=_abc_1.ABCMeta):
         """Lists which memories were read together with those that a session read, in it and in others: the pairs read
         together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
         and none that was erased.
+        """
+
+    @_abc_1.abstractmethod
+    def PutRankedQuery(
+        self,
+        request: _record_pb2.PutRankedQueryRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_record_pb2.PutRankedQueryResponse, _abc.Awaitable[_record_pb2.PutRankedQueryResponse]]:
+        """Keeps what a query was and how its results were ranked, so that feedback can name it; kept for 30 days
+        unless somebody gives feedback.
+        """
+
+    @_abc_1.abstractmethod
+    def AddFeedback(
+        self,
+        request: _record_pb2.AddFeedbackRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_record_pb2.AddFeedbackResponse, _abc.Awaitable[_record_pb2.AddFeedbackResponse]]:
+        """Keeps a principal's vote on a ranked query with what the query was, and counts it; one a principal and query.
+        The same vote again changes nothing, another one is ITEM_EXISTS, an unknown query ITEM_NOT_FOUND.
+        """
+
+    @_abc_1.abstractmethod
+    def GetCalibration(
+        self,
+        request: _record_pb2.GetCalibrationRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_record_pb2.GetCalibrationResponse, _abc.Awaitable[_record_pb2.GetCalibrationResponse]]:
+        """Reads the constitutive weight of the space, the votes on which it rests, and how it came about."""
+
+    @_abc_1.abstractmethod
+    def MoveWeight(
+        self,
+        request: _record_pb2.MoveWeightRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_record_pb2.MoveWeightResponse, _abc.Awaitable[_record_pb2.MoveWeightResponse]]:
+        """Moves the constitutive weight, unless something was counted or moved meanwhile: then ETAG_MISMATCH. What
+        was counted as new begins at 0, and the move is logged; the last 100 moves are kept.
         """
 
     @_abc_1.abstractmethod

@@ -772,6 +772,7 @@ class IntegrativeSearchResponse(_message.Message):
     CONSTITUTIVE_STATEMENTS_FIELD_NUMBER: _builtins.int
     RESULTS_FIELD_NUMBER: _builtins.int
     CONSTITUTIVE_WEIGHT_FIELD_NUMBER: _builtins.int
+    FEEDBACK_REQUEST_FIELD_NUMBER: _builtins.int
     CHECK_FIELD_NUMBER: _builtins.int
     INDEX_TOKEN_FIELD_NUMBER: _builtins.int
     INDEX_INCOMPLETE_FIELD_NUMBER: _builtins.int
@@ -792,6 +793,10 @@ class IntegrativeSearchResponse(_message.Message):
         """Best ief_score first; at equal scores what is constitutive first."""
 
     @_builtins.property
+    def feedback_request(self) -> Global___FeedbackRequest:
+        """Asks whether the results helped; absent when the search peeked or found nothing."""
+
+    @_builtins.property
     def check(self) -> Global___StatementCheck:
         """How the check of the first ten results against the constitutive statements went."""
 
@@ -802,17 +807,44 @@ class IntegrativeSearchResponse(_message.Message):
         constitutive_statements: _abc.Iterable[Global___ConstitutiveStatement] | None = ...,
         results: _abc.Iterable[Global___IntegrativeResult] | None = ...,
         constitutive_weight: _builtins.float = ...,
+        feedback_request: Global___FeedbackRequest | None = ...,
         check: Global___StatementCheck | None = ...,
         index_token: _builtins.str = ...,
         index_incomplete: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["check", b"check"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["check", b"check", "feedback_request", b"feedback_request"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["check", b"check", "constitutive_statements", b"constitutive_statements", "constitutive_weight", b"constitutive_weight", "context_status", b"context_status", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "results", b"results"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["check", b"check", "constitutive_statements", b"constitutive_statements", "constitutive_weight", b"constitutive_weight", "context_status", b"context_status", "feedback_request", b"feedback_request", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "results", b"results"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___IntegrativeSearchResponse: _TypeAlias = IntegrativeSearchResponse  # noqa: Y015
+
+@_typing.final
+class FeedbackRequest(_message.Message):
+    """Asks for feedback."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    QUERY_ID_FIELD_NUMBER: _builtins.int
+    QUESTION_FIELD_NUMBER: _builtins.int
+    query_id: _builtins.str
+    """Names this search in SubmitFeedback, for 30 days."""
+    question: _builtins.str
+    """For people."""
+    def __init__(
+        self,
+        *,
+        query_id: _builtins.str = ...,
+        question: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["query_id", b"query_id", "question", b"question"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FeedbackRequest: _TypeAlias = FeedbackRequest  # noqa: Y015
 
 @_typing.final
 class ConstitutiveStatement(_message.Message):

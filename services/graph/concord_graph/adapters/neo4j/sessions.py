@@ -61,6 +61,7 @@ _RESTATE: Final = (
 _END: Final = "MATCH (s:SessionRecord {id: $id}) SET s.end_time = $time"
 _DROP_CO_READS: Final = "MATCH (c:CoRead) WHERE c.time < $before DELETE c"
 _RECORD: Final = "MATCH (r:ServiceRecord {kind: $kind}) RETURN r.body"
+_DROP_RECORDS: Final = "MATCH (r:ServiceRecord) WHERE r.kind > $start AND r.kind < $end DELETE r"
 _PUT_RECORD: Final = "MERGE (r:ServiceRecord {kind: $kind}) SET r.body = $body"
 
 
@@ -130,6 +131,11 @@ async def drop_co_reads(door: Door, before: int) -> None:
 async def put_restatement(door: Door, memory_id: str, session_id: str, time: int) -> None:
     """Keep when a session first stated a memory that was there."""
     await door.ask(_RESTATE, memory=memory_id, session=session_id, time=time)
+
+
+async def drop_service_records(door: Door, kind: ServiceRecord, before: str) -> None:
+    """Forget the records of a kind whose keys come before a text."""
+    await door.ask(_DROP_RECORDS, start=record_name(kind, " "), end=record_name(kind, before))
 
 
 async def put_service_record(door: Door, kind: ServiceRecord, body: Properties, key: str) -> None:

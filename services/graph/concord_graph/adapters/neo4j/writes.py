@@ -303,6 +303,10 @@ class Neo4jWrites(LearntReads):
         """Keep when a session first stated a memory that was there."""
         await sessions.put_restatement(self, memory_id, session_id, time)
 
+    async def drop_service_records(self, kind: ServiceRecord, before: str) -> None:
+        """Forget the records of a kind whose keys come before a text."""
+        await sessions.drop_service_records(self, kind, before)
+
     async def put_service_record(
         self, kind: ServiceRecord, body: Properties, key: str = ""
     ) -> None:

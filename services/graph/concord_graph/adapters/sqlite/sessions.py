@@ -120,6 +120,12 @@ class SessionWrites(SessionReads):
         sql = "INSERT OR IGNORE INTO restatement VALUES (?, ?, ?, ?)"
         self._db.execute(sql, (self._space, memory_id, session_id, time))
 
+    async def drop_service_records(self, kind: ServiceRecord, before: str) -> None:
+        """Forget the records of a kind whose keys come before a text."""
+        sql = "DELETE FROM service_record WHERE space = ? AND kind > ? AND kind < ?"
+        start, end = record_name(kind, " "), record_name(kind, before)
+        self._db.execute(sql, (self._space, start, end))
+
     async def put_service_record(
         self, kind: ServiceRecord, body: Properties, key: str = ""
     ) -> None:

@@ -105,7 +105,7 @@ class GraphClient:
         except TimeoutError:
             raise GraphUnavailable("the feed fell silent") from None
         except grpc.aio.AioRpcError as error:
-            raise _translated(from_rpc_error(error)) from error
+            raise translated(from_rpc_error(error)) from error
         finally:
             call.cancel()
 
@@ -290,10 +290,11 @@ async def reply(call: Awaitable[T]) -> T:
     try:
         return await call
     except grpc.aio.AioRpcError as error:
-        raise _translated(from_rpc_error(error)) from error
+        raise translated(from_rpc_error(error)) from error
 
 
-def _translated(failure: Failure) -> GraphUnavailable | GraphRefused:
+def translated(failure: Failure) -> GraphUnavailable | GraphRefused:
+    """What a failure of graph means to search."""
     status = f"{failure.code.name} {failure.reason}"
     if failure.code in _TRANSIENT:
         return GraphUnavailable(f"graph does not answer ({status})")

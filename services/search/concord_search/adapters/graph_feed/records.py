@@ -2,11 +2,16 @@
 
 from collections.abc import Sequence
 
+import grpc
 from concord.graph.v1 import record_pb2, record_pb2_grpc
 from concord_chassis.channel import connect
+from concord_chassis.failure import from_rpc_error
 from concord_chassis.identity import Caller, TokenIssuer
 
-from concord_search.adapters.graph_feed.client import PRINCIPAL, reply
+from concord_search.adapters.graph_feed.client import PRINCIPAL, reply, translated
+from concord_search.domain.calibration import Proposal, Votes
+from concord_search.domain.errors import FeedbackRefused
+from concord_search.ports import Calibration, RankedQuery
 
 Metadata = tuple[tuple[str, str], ...]
 
@@ -35,6 +40,63 @@ class RecordsClient:
         found = await reply(self._records.ClaimSuggestions(request, metadata=self._own(space)))
         return found.memory_ids
 
+    async def put_query(self, space: str, query: RankedQuery) -> None:
+        """Keeps a query for feedback, for 30 days."""
+        asked = record_pb2.RankedQuery(
+            id=query.id,
+            text=query.text,
+            constitutive_weight=query.weight,
+            constitutive_first=query.constitutive_first,
+        )
+        request = record_pb2.PutRankedQueryRequest(query=asked)
+        await reply(self._records.PutRankedQuery(request, metadata=self._own(space)))
+
+    async def vote(
+        self, space: str, query_id: str, principal: str, helpfulness: int, reason: str
+    ) -> Calibration:
+        """Keeps and counts a vote. Raises `FeedbackRefused`."""
+        request = record_pb2.AddFeedbackRequest(
+            query_id=query_id,
+            principal=principal,
+            helpfulness=record_pb2.Helpfulness.ValueType(helpfulness),
+            reason=reason,
+        )
+        try:
+            found = await self._records.AddFeedback(request, metadata=self._own(space))
+        except grpc.aio.AioRpcError as error:
+            failure = from_rpc_error(error)
+            if failure.code in {grpc.StatusCode.NOT_FOUND, grpc.StatusCode.ALREADY_EXISTS}:
+                unknown = failure.code is grpc.StatusCode.NOT_FOUND
+                raise FeedbackRefused(query_id, is_unknown=unknown) from error
+            raise translated(failure) from error
+        return _calibration(found.calibration)
+
+    async def calibration(self, space: str) -> Calibration:
+        """The weight with its evidence."""
+        request = record_pb2.GetCalibrationRequest()
+        found = await reply(self._records.GetCalibration(request, metadata=self._own(space)))
+        return _calibration(found.calibration)
+
+    async def move(
+        self, space: str, principal: str, old: float, asked: Proposal, etag: str
+    ) -> bool:
+        """Moves the weight; False where somebody voted or moved it meanwhile."""
+        move = record_pb2.WeightMove(
+            principal=principal,
+            old_weight=old,
+            new_weight=asked.weight,
+            evidence=asked.evidence[:1000],
+        )
+        request = record_pb2.MoveWeightRequest(move=move, etag=etag)
+        try:
+            await self._records.MoveWeight(request, metadata=self._own(space))
+        except grpc.aio.AioRpcError as error:
+            failure = from_rpc_error(error)
+            if failure.reason == "ERROR_REASON_ETAG_MISMATCH":
+                return False
+            raise translated(failure) from error
+        return True
+
     def _own(self, space: str) -> Metadata:
         who = Caller(space, PRINCIPAL, frozenset({"record:all"}), "SYSTEM")
         return (("authorization", f"Bearer {self._issuer.mint(who)}"),)
@@ -42,3 +104,23 @@ class RecordsClient:
     async def close(self) -> None:
         """Closes the connection."""
         await self._channel.close()
+
+
+def _calibration(found: record_pb2.Calibration) -> Calibration:
+    return Calibration(
+        weight=found.constitutive_weight,
+        new_votes=found.new_vote_count,
+        votes=[
+            Votes(
+                each.principal,
+                each.constitutive_weight,
+                each.constitutive_first,
+                each.helpful,
+                each.unhelpful,
+            )
+            for each in found.counts
+        ],
+        former=found.moves[0].old_weight if found.moves else 0.0,
+        etag=found.etag,
+        shown=found,
+    )

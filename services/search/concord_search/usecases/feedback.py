@@ -1,0 +1,84 @@
+"""Takes votes on integrative searches, and moves the weight by their evidence (spec S7)."""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from concord_search.domain import calibration
+from concord_search.domain.calibration import Proposal
+from concord_search.ports import Calibration, Records
+
+AUTOMATIC = "search"
+"""Who moves the weight when nobody asked for it."""
+
+
+class Action(Enum):
+    """What to do with the weight."""
+
+    DRY_RUN = auto()
+    APPLY = auto()
+    REVERT = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Recalibrated:
+    """What the evidence asked for, and whether the weight moved."""
+
+    old: float
+    new: float
+    evidence: str
+    moved: bool
+
+
+class Feedback:
+    """The use cases. `start` is the weight of a space that never moved."""
+
+    def __init__(self, records: Records, start: float) -> None:
+        self._records = records
+        self._start = start
+
+    async def weight(self, space: str) -> float:
+        """The constitutive weight in force."""
+        return self._in_force(await self._records.calibration(space))
+
+    async def calibration(self, space: str) -> tuple[float, Calibration]:
+        """The weight in force, and on what it rests."""
+        found = await self._records.calibration(space)
+        return self._in_force(found), found
+
+    async def submit(
+        self, space: str, query_id: str, principal: str, helpfulness: int, reason: str
+    ) -> tuple[float, Calibration]:
+        """Keeps a vote; moves the weight where enough new ones ask for it.
+
+        Raises `FeedbackRefused`.
+        """
+        found = await self._records.vote(space, query_id, principal, helpfulness, reason)
+        old = self._in_force(found)
+        if found.new_votes < calibration.NEW_VOTES:
+            return old, found
+        asked = calibration.proposed(old, found.votes)
+        if asked.weight != old and await self._move(space, AUTOMATIC, old, asked, found.etag):
+            return await self.calibration(space)
+        return old, found
+
+    async def recalibrate(self, space: str, principal: str, action: Action) -> Recalibrated:
+        """Shows or makes the move that the evidence asks for, or takes the last one back."""
+        while True:
+            found = await self._records.calibration(space)
+            old = self._in_force(found)
+            if action is Action.REVERT:
+                asked = Proposal(found.former or old, "the last move was taken back")
+            else:
+                asked = calibration.proposed(old, found.votes, by_hand=True)
+            if action is Action.DRY_RUN or asked.weight == old:
+                return Recalibrated(old, asked.weight, asked.evidence, moved=False)
+            if await self._move(space, principal, old, asked, found.etag):
+                return Recalibrated(old, asked.weight, asked.evidence, moved=True)
+
+    async def _move(
+        self, space: str, principal: str, old: float, asked: Proposal, etag: str
+    ) -> bool:
+        return await self._records.move(space, principal, old, asked, etag)
+
+    def _in_force(self, found: Calibration) -> float:
+        return found.weight or self._start
