@@ -23,7 +23,9 @@ PYTEST := $(BIN)/python -W error -m pytest
 test test-neo4j test-qdrant soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
 # Processes that tests start read what earlier ones compiled: a third of their start without it.
 test test-neo4j test-qdrant soak chaos: export PYTHONDONTWRITEBYTECODE :=
-PARALLEL := -n auto --dist worksteal
+# Three workers for two cores: a test waits for disks and processes for a third of its time.
+WORKERS := $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN) / 2)
+PARALLEL = -n $(WORKERS) --dist worksteal
 
 .PHONY: menu setup setup-dev run install demo test reads test-neo4j test-qdrant neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
 
@@ -48,6 +50,7 @@ demo: $(VENV)/run.stamp ## walk through what Concord does, in a throw-away syste
 test: $(VENV)/dev.stamp ## set up and run every test but the chaos and soak ones
 	$(PYTEST) $(PARALLEL) -m "not chaos and not soak and not neo4j and not qdrant" $(ARGS)
 
+test-neo4j: WORKERS := auto # each has a Neo4j of its own
 test-neo4j: $(VENV)/dev.stamp ## run the stores' tests on a real Neo4j: its own (JDK 17, Maven), or NEO4J_URI's
 	GRAPH_STORE=neo4j GOVERNANCE_STORE=neo4j \
 	  $(PYTEST) $(if $(NEO4J_URI),,$(PARALLEL)) -m "not chaos and not soak" \

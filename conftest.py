@@ -1,4 +1,4 @@
-"""Runs a tenth of all tests, always the same, in asyncio's debug mode, which doubles their time.
+"""Runs a twentieth of all tests, always the same, in asyncio's debug mode, which doubles their time.
 
 It finds who touches an event loop from another thread (the loop raises), and whence a coroutine
 came that nobody awaited. `PYTHONASYNCIODEBUG=1 make test` runs every test so.
@@ -23,7 +23,7 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Set the mode for this test's loops and processes."""
-    if _SETTING in os.environ or crc32(item.nodeid.encode()) % 10:
+    if _SETTING in os.environ or crc32(item.nodeid.encode()) % 20:
         return (yield)
     os.environ[_SETTING] = "1"
     try:

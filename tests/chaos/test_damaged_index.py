@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from concord.graph.v1.memory_pb2 import AddMemoryRequest
 from concord.type.v1.type_pb2 import Memory
 from concord_search.adapters.edge import shard as shards
 from concord_testing.command_line import CommandLine
-from concord_testing.up_process import COMMAND, STOP_WITHIN, clean_environ, spawned
+from concord_testing.up_process import clean_environ, ran, spawned
 
 from tests.chaos.checking import caught_up
 from tests.chaos.killing import client_of
@@ -20,15 +19,7 @@ from tests.chaos.killing import client_of
 
 def complaint(data: Path) -> str:
     """What `concord up` says when it does not start."""
-    command = [*COMMAND, "up", "--data", str(data), "--port", "0", "--json"]
-    ended = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        env=clean_environ(),
-        timeout=STOP_WITHIN,
-        check=False,
-    )
+    ended = ran("up", "--data", str(data), "--port", "0", "--json", environ=clean_environ())
     assert ended.returncode == 1
     return ended.stderr
 

@@ -31,6 +31,8 @@ TIMES, LEAST_SECONDS = 10, 120
 """How long the tests of one mutant may take, against what they take as the code is: what hangs is
 noticed, and a busy machine kills none."""
 SEED = 12
+QUICK = "not chaos and not soak and not neo4j"
+"""The tests that `make test` runs."""
 _LOADED = (cryptography, hypothesis, pydantic, rfc8785)
 
 
@@ -60,7 +62,7 @@ def noticed(path: Path, mutant: Mutant | None, tests: Sequence[str], seconds: in
         os.dup2(nowhere, 2)
         if mutant is not None:
             sys.meta_path.insert(0, _Changed(_module(path), path, mutant))
-        options = ("-x", "-q", "-p", "no:xdist", "-p", "no:randomly", "-W", "ignore")
+        options = ("-x", "-q", "-p", "no:xdist", "-p", "no:randomly", "-W", "ignore", "-m", QUICK)
         os._exit(int(pytest.main([*options, *tests])))
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status in (4, 5):

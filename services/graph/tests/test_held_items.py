@@ -233,13 +233,13 @@ async def test_an_edge_dated_before_the_consent_takes_over_from_nothing_held(
 
 
 async def test_no_edge_is_moved_to_where_it_succeeds_itself(home: Calls) -> None:
-    """T1 T2 A resolution and the succession of one source make no circle, whichever came first."""
+    """T1 T2 An amendment and the succession of one source make no circle, whichever came first."""
     await home.declare("LIVES_IN")
     older = await home.put_edge("Me", "LIVES_IN", "Bonn", valid_from=START - 9 * DAY)
     newer = await home.put_edge("Me", "LIVES_IN", "Kiel", valid_from=START - DAY)
     elsewhere = await home.put_edge("You", "LIVES_IN", "Ulm", valid_from=START - 20 * DAY)
-    await home.relate(SUPERSEDES, newer.id, older.id)
-    await home.relate(SUPERSEDES, elsewhere.id, newer.id)
+    await home.relate(AMENDS, newer.id, older.id)
+    await home.relate(AMENDS, elsewhere.id, newer.id)
     moved = type_pb2.Edge(id=elsewhere.id, etag=elsewhere.etag, source=named("Me"))
     newer.valid_from.CopyFrom(stamp(START - 10 * DAY))
     state = await home.export()
