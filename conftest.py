@@ -1,4 +1,4 @@
-"""Runs a twentieth of all tests, always the same, in asyncio's debug mode, which doubles their time.
+"""Runs a twentieth of all tests, always the same, in asyncio's debug mode: twice as slow.
 
 It finds who touches an event loop from another thread (the loop raises), and whence a coroutine
 came that nobody awaited. `PYTHONASYNCIODEBUG=1 make test` runs every test so.

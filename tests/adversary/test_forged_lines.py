@@ -114,6 +114,7 @@ async def test_every_rule_of_the_lines_refuses_its_forgery(forger: Forger) -> No
             read_log(forge(lines), Pinned())
 
         assert (name, caught.value.check) == (name, check)
+        assert f"failed the check {check!r}" in str(caught.value)
 
 
 async def test_what_a_reader_pinned_is_compared(forger: Forger) -> None:
