@@ -230,6 +230,28 @@ async def test_what_cannot_be_done_says_why(at_work: Following, make_state: Make
         await at_work.reindex.roll_back(SPACE)
 
 
+async def test_a_question_from_before_the_swap_is_answered_by_the_former_version(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10 a query that was embedded a moment before the swap finds what it would have found."""
+    at_work.graph.say(SPACE, make_state("own id", 1, "red fox"))
+    await at_work.reached(1)
+    index, vector = at_work.lab.index, at_work.embedder.vector("red fox")
+    before = Question(vector, "red fox", SCOPE, WordEmbedder.model)
+    await at_work.reindex(SPACE, OTHER.model_id)
+    await serves(at_work, OTHER)
+
+    found = await index.ask(SPACE, before)
+    near = await index.near(SPACE, vector, SCOPE, 5, -1.0, model=WordEmbedder.model)
+
+    assert [index.id_of(SPACE, item) for item in found.candidates.items] == ["own id"]
+    assert [each.id for each in near] == ["own id"]
+    assert near[0].similarity == pytest.approx(1.0, abs=0.001)
+    assert await at_work.reindex.remove(SPACE, Version.FORMER)
+    with pytest.raises(ModelReplaced):
+        await index.ask(SPACE, before)
+
+
 async def test_vectors_of_another_model_are_neither_written_nor_compared(
     at_work: Following, other: OtherWords, make_state: MakeState
 ) -> None:
