@@ -15,7 +15,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import numpy as np
+from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.edge.shard import EdgeShard
+from concord_search.adapters.versions.index import PartVersions
 from concord_search.domain.changes import ChangeKind
 from concord_search.ports import EmbeddingModel, Vector
 from concord_search.usecases import space_follower
@@ -23,7 +25,7 @@ from concord_testing.embedders import WordEmbedder
 from concord_testing.polling import until
 from following import Following, MoodyEmbedder, follower_of
 from scripted_graph import ScriptedGraph
-from search_lab import SPACE, Lab, plain_state, versioned_edge
+from search_lab import SPACE, Lab, plain_state
 
 OTHER = EmbeddingModel("other words", 384, "1")
 LAST = 400
@@ -57,7 +59,7 @@ def story(graph: ScriptedGraph) -> None:
 
 async def at_work(root: Path) -> Following:
     """A follower of the story, over what is in a directory."""
-    index = versioned_edge(root, WordEmbedder.model, OTHER)
+    index = PartVersions(EdgeIndex(root, WordEmbedder.model, OTHER), root / "versions.json")
     await index.open()
     await index.begin(SPACE, "epoch-1")
     following = follower_of(Lab(index, WordEmbedder()), OtherWords())
