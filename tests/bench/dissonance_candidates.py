@@ -1,16 +1,19 @@
 """Whether the older statement is among the ten candidates of the newer one (D3).
 
-Every statement is a memory without facts; vectors are the default model's. A pair reaches a judge
-when either is a candidate of the other: that share stands in the note.
+Every statement is a memory without facts, stated to hold from when it was said or dated; vectors
+are the default model's. The note says how many are found where nobody states a time, and how many
+reach a judge: when either is a candidate of the other.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
-from concord_dissonance.domain.candidates import NEAR, Near, nearest_each
-from concord_dissonance.domain.sides import Kind, Side
+from concord_dissonance.domain.candidates import nearest_each
+from concord_dissonance.domain.nearness import NEAR, Near
+from concord_dissonance.domain.sides import Kind, Micros, Side
 from concord_dissonance.domain.statements import Statement
 from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.ports import Vectors
@@ -19,16 +22,22 @@ from tests.bench.dissonance_pairs import read_rows
 from tests.bench.run import Run
 from tests.bench.table import Bar, Row
 
+UNMEASURED = ", unclean"
+"""Pairs of turns that the set itself does not vouch for: the topic is not in both."""
 Pair = tuple[frozenset[str], frozenset[str]]
 """The ids of the older statement and of the newer: of a chat several turns may say it."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """The statements of one space by id, and its labelled pairs."""
+    """The statements of one space by id with when they were said, and its labelled pairs by name.
+
+    Only the order of the times counts.
+    """
 
     texts: dict[str, str]
-    pairs: Sequence[Pair]
+    times: dict[str, int]
+    pairs: Sequence[tuple[str, Pair]]
 
 
 async def bench(run: Run) -> AsyncIterator[Row]:
@@ -41,38 +50,53 @@ async def bench(run: Run) -> AsyncIterator[Row]:
     try:
         for name, least, corpora in sets(run.evaluation):
             vectors = [await model.embed(list(each.texts.values())) for each in corpora]
-            yield measured(name, least, corpora, vectors)
+            for row in measured(name, least, corpora, vectors):
+                yield row
     finally:
         await model.close()
 
 
-def measured(name: str, least: float, corpora: Sequence[Corpus], vectors: Sequence[Vectors]) -> Row:
-    """How many of a set's pairs are found."""
-    hits = reached = count = judged = statements = 0
+def measured(
+    name: str, least: float, corpora: Sequence[Corpus], vectors: Sequence[Vectors]
+) -> Iterator[Row]:
+    """How many of a set's pairs are found, by what they are called."""
+    found: dict[str, list[tuple[bool, bool, bool]]] = {}
+    judged = statements = 0
     for corpus, rows in zip(corpora, vectors, strict=True):
-        near = nearest_each(_memories(corpus), _similar(list(corpus.texts), rows))
+        similar = _similar(list(corpus.texts), rows)
+        near = nearest_each(_memories(corpus, corpus.times), similar)
+        untimed = nearest_each(_memories(corpus, {}), similar)
         judged += len({frozenset((one, other)) for one, them in near.items() for other in them})
         statements += len(corpus.texts)
-        for older, newer in corpus.pairs:
-            forward = any(not older.isdisjoint(near[each]) for each in newer)
-            hits += forward
-            reached += forward or any(not newer.isdisjoint(near[each]) for each in older)
-            count += 1
-    return Row(
-        f"candidates@10, {name}",
-        "",
-        (hits / count,),
-        bar=Bar(least, at_most=False),
-        note=f"of {count} pairs; {reached / count:.3f} reach a judge, among"
-        f" {judged / statements:.1f} pairs a statement",
-    )
+        for called, (older, newer) in corpus.pairs:
+            hit, back = _is_found(near, older, newer), _is_found(near, newer, older)
+            without = _is_found(untimed, older, newer)
+            found.setdefault(called, []).append((hit, hit or back, without))
+    for called, pairs in sorted(found.items()):
+        hits, reached, without = (sum(each) / len(pairs) for each in zip(*pairs, strict=True))
+        yield Row(
+            f"candidates@10, {name}{called}",
+            "",
+            (hits,),
+            bar=None if called.startswith(UNMEASURED) else Bar(least, at_most=False),
+            note=f"of {len(pairs)} pairs; {without:.3f} without times; {reached:.3f} reach a judge,"
+            f" among {judged / statements:.1f} pairs a statement",
+        )
 
 
-def _memories(corpus: Corpus) -> list[Statement]:
+def _is_found(near: dict[str, list[str]], older: frozenset[str], newer: frozenset[str]) -> bool:
+    return any(not older.isdisjoint(near[each]) for each in newer)
+
+
+def _memories(corpus: Corpus, times: dict[str, int]) -> list[Statement]:
     return [
-        Statement(Side(id=text_id, kind=Kind.FACT, text=text, revision=0), "")
+        Statement(Side(text_id, 0, Kind.FACT, text, valid_from=_time(times.get(text_id))), "")
         for text_id, text in corpus.texts.items()
     ]
+
+
+def _time(stated: int | None) -> Micros | None:
+    return None if stated is None else Micros(stated)
 
 
 def _similar(ids: Sequence[str], vectors: Vectors) -> Near:
@@ -96,13 +120,14 @@ def sets(folder: Path) -> Iterator[tuple[str, float, Sequence[Corpus]]]:
 def _facts(folder: Path) -> Corpus:
     rows = read_rows(folder / "factconsolidation" / "facts.jsonl")
     pairs = [
-        (frozenset({str(old["seq"])}), frozenset({str(new["seq"])}))
+        ("", (frozenset({str(old["seq"])}), frozenset({str(new["seq"])})))
         for place, new in enumerate(rows)
         for old in rows[:place]
         if (old["subject"], old["relation"]) == (new["subject"], new["relation"])
         and old["object"] != new["object"]
     ]
-    return Corpus({str(row["seq"]): row["text"] for row in rows}, pairs)
+    times = {str(row["seq"]): row["seq"] for row in rows}
+    return Corpus({str(row["seq"]): row["text"] for row in rows}, times, pairs)
 
 
 def _chats(folder: Path) -> Iterator[Corpus]:
@@ -112,12 +137,17 @@ def _chats(folder: Path) -> Iterator[Corpus]:
         # What the other side of the chat explains is no statement of anybody's.
         said = [turn for turn in turns if turn["chat"] == chat and turn["role"] == "user"]
         texts = {str(turn["id"]): turn["text"] for turn in said}
-        labelled = [
-            (_ids(pair["first"], texts), _ids(pair["second"], texts))
-            for pair in pairs
-            if pair["chat"] == chat
-        ]
-        yield Corpus(texts, labelled)
+        labelled = []
+        for pair in pairs:
+            if pair["chat"] == chat:
+                ends = _ids(pair["first"], texts), _ids(pair["second"], texts)
+                older, newer = ends if pair["second_after_first"] else ends[::-1]
+                labelled.append((_called(pair), (older, newer)))
+        yield Corpus(texts, {str(turn["id"]): turn["id"] for turn in said}, labelled)
+
+
+def _called(pair: dict[str, object]) -> str:
+    return f" {str(pair['label']).lower()}s" if pair["clean"] else UNMEASURED
 
 
 def _ids(turns: Sequence[dict[str, object]], texts: dict[str, str]) -> frozenset[str]:
@@ -129,7 +159,8 @@ def _decisions(folder: Path) -> Corpus:
     pairs = read_rows(folder / "adr_moj" / "pairs.jsonl")
     return Corpus(
         {row["id"]: f"{row['title']}\n{row['text']}" for row in rows},
-        [(frozenset({pair["old"]}), frozenset({pair["new"]})) for pair in pairs],
+        {row["id"]: _date(row["date"]) for row in rows},
+        [("", (frozenset({pair["old"]}), frozenset({pair["new"]}))) for pair in pairs],
     )
 
 
@@ -138,8 +169,13 @@ def _numbered(folder: Path, series: str) -> Corpus:
     texts = {row["id"]: f"{row['title']}\n{row['text']}"[:20_000] for row in rows}
     edges = read_rows(folder / "supersession" / "edges.jsonl")
     pairs = [
-        (frozenset({edge["old"]}), frozenset({edge["new"]}))
+        ("", (frozenset({edge["old"]}), frozenset({edge["new"]})))
         for edge in edges
         if edge["relation"] == "SUPERSEDES" and {edge["old"], edge["new"]} <= texts.keys()
     ]
-    return Corpus(texts, pairs)
+    # Without times: some that replace another are dated before it.
+    return Corpus(texts, {}, pairs)
+
+
+def _date(written: str) -> int:
+    return datetime.fromisoformat(written).toordinal()

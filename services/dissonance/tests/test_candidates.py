@@ -2,10 +2,10 @@
 
 import random
 
-from concord_dissonance.domain import candidates
+from concord_dissonance.domain import candidates, nearness
 from concord_dissonance.domain.sides import Kind, RelationRule, Rules, Side, TypedFact
 from concord_dissonance.domain.statements import Statement
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 WORDS = ["tower", "bridge", "river", "harbour", "office", "engine", "garden", "window"]
@@ -13,10 +13,22 @@ ONE_VALUE = Rules({"LIVES_IN": RelationRule(functional=True)})
 
 
 def memory(
-    place: int, text: str, concepts: frozenset[str] = frozenset(), domain: str = ""
+    place: int,
+    text: str,
+    concepts: frozenset[str] = frozenset(),
+    domain: str = "",
+    start: int | None = None,
 ) -> Statement:
     """Return a memory as a statement."""
-    side = Side(f"m{place:04}", 0, Kind.FACT, text, concepts=concepts, domain=domain)
+    side = Side(
+        f"m{place:04}",
+        0,
+        Kind.FACT,
+        text,
+        valid_from=start,  # type: ignore[arg-type] # µs
+        concepts=concepts,
+        domain=domain,
+    )
     return Statement(side, "etag")
 
 
@@ -35,12 +47,14 @@ def edge(
     return Statement(side, "etag", is_superseded=is_superseded)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=5), max_size=12), st.randoms()
 )
 def test_order_changes_nothing(texts: list[list[str]], draw: random.Random) -> None:
     """D2 The same statements give the same pairs, in whatever order they come."""
-    there = [memory(n, " ".join(words), frozenset(words), "d") for n, words in enumerate(texts)]
+    said = ["I have never seen a " * (n % 3 == 0) + " ".join(each) for n, each in enumerate(texts)]
+    there = [memory(n, said[n], frozenset(words), "d") for n, words in enumerate(texts)]
     shuffled = draw.sample(there, len(there))
 
     assert candidates.of_memories(there, {}) == candidates.of_memories(shuffled, {})
@@ -79,6 +93,71 @@ def test_a_sentence_finds_the_one_with_another_filler() -> None:
     other = memory(901, "The harbour bridge closes at ten. Nobody minded it, then or later.")
 
     assert ("m0900", "m0901") in candidates.of_memories([*noise, one, other], {})
+
+
+def test_a_denial_finds_who_tells_of_what_it_denies() -> None:
+    """D3 In one clause of a long text, among many that are more alike as a whole."""
+    about = "coin toss problems and their probability"
+    noise = [memory(n, f"Explain the {about}, chapter {n}.") for n in range(50)]
+    denied = memory(900, f"I've never solved any coin toss problems. Please explain the {about}.")
+    told = memory(901, "It rains. My cat sleeps. I solved five coin toss problems. Then we ate.")
+
+    for there in ([*noise, denied, told], [told, denied, *noise]):
+        nearest = candidates.nearest_each(there, {})
+        assert nearest["m0900"][0] == "m0901"
+        assert nearest["m0901"][0] == "m0900"
+
+
+def test_denials_leave_room_for_what_is_alike() -> None:
+    """D3 Half of the candidates at most come by a denial, however many tell of what it denies."""
+    telling = [memory(n, f"I saw the tower and the bridge {n} times.") for n in range(20)]
+    denied = memory(900, "I have never seen the tower or the bridge. The office closes at nine.")
+    alike = memory(901, "The office closes at ten.")
+
+    nearest = candidates.nearest_each([*telling, denied, alike], {})["m0900"]
+
+    assert "m0901" in nearest
+    assert nearest.index("m0901") == candidates.TELLING
+
+
+def test_what_others_did_is_not_what_a_speaker_denies() -> None:
+    """D3 "She has been" is not told by whoever says "I have never been"."""
+    noise = [memory(n, f"Item {n} of list {n} is numbered {n}.") for n in range(50)]
+    denied = memory(900, "I have never repaired the harbour engine.")
+    mine = memory(901, "It was late, I repaired the harbour engine.")
+    hers = memory(902, "It was late, she repaired the harbour engine.")
+
+    texts = {each.id: each.side.reading for each in (*noise, denied, mine, hers)}
+    told = nearness.telling(texts, nearness.rarity(texts))
+
+    assert [other for other, _ in told["m0900"]] == ["m0901"]
+
+
+def test_the_later_statement_brings_the_former() -> None:
+    """D3 Where both state their times: what a statement may replace or deny was there before."""
+    texts = [f"The harbour bridge closes at {hour}." for hour in ("nine", "ten", "eleven")]
+    timed = [memory(n, text, start=n) for n, text in enumerate(texts)]
+    untimed = [memory(n, text) for n, text in enumerate(texts)]
+
+    stated = {key: set(found) for key, found in candidates.nearest_each(timed, {}).items()}
+    arrived = {key: set(found) for key, found in candidates.nearest_each(untimed, {}).items()}
+
+    assert stated == {"m0000": set(), "m0001": {"m0000"}, "m0002": {"m0000", "m0001"}}
+    assert all(len(found) == 2 for found in arrived.values())
+
+
+def test_what_all_records_begin_with_makes_none_alike() -> None:
+    """D3 A sentence that two say in the same words is no likeness; its denial is."""
+    head = "Accepted by the harbour board."
+    one = memory(1, f"{head} The engine runs on steam.")
+    other = memory(2, f"{head} Seven gardens border our river.")
+    opposed = memory(3, f"{head} The engine does not run on steam.")
+    filling = [memory(10 + n, f"{head} Window {n} is {n} wide.") for n in range(30)]
+
+    nearest = candidates.nearest_each([one, other, opposed, *filling], {})
+
+    assert nearest["m0001"][0] == "m0003"
+    assert "m0002" not in nearest["m0001"]
 
 
 def test_concepts_meet_in_one_domain_above_the_threshold() -> None:

@@ -1,41 +1,30 @@
 """Which pairs are worth a judge (D3): few, and never all of them.
 
-Edges meet by their subject and relation; memories by the words of a sentence, by meaning, and by
-their concepts. The cost grows with the number of statements: a word of many statements
-distinguishes none and is passed over, and a statement brings at most `PER_STATEMENT` pairs by
+Edges meet by their subject and relation; memories by what they deny and tell, by their words, by
+meaning, and by their concepts. The cost grows with the number of statements: a word of many
+statements leads to none of them, and a statement brings at most `PER_STATEMENT` pairs by
 each way. The order of the statements changes nothing.
 """
 
 import math
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from concord_concepts import normalise
-
+from concord_dissonance.domain.nearness import Near, near_in_words, rarity, telling
 from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.statements import Statement
 
 PER_STATEMENT = 10
 """Pairs that one statement brings at most by nearness, and again by concepts or values."""
-NEAR = 20
-"""Neighbours of each kind that are ranked."""
-MOST_POSTINGS = 100
-"""A word of more sentences than this does not make two of them alike."""
-LEAST_WORDS = 0.2
-"""Least likeness of two sentences, in [0, 1]."""
+TELLING = 5
+"""Of these, pairs at most of which one tells of an experience that the other denies."""
 LEAST_COSINE = 0.35
 """Least likeness in meaning."""
 LEAST_OVERLAP = 0.6
 """Concepts of one domain overlap when their Jaccard index is above this."""
 
-_SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|\n+")
-_WORD = re.compile(r"\w+")
-
 Pair = tuple[str, str]
 """The ids of two statements, the smaller first."""
-Near = Mapping[str, Sequence[tuple[str, float]]]
-"""By a statement's id: its neighbours with their likeness, best first."""
 
 
 def pair_of(one: str, other: str) -> Pair:
@@ -105,81 +94,49 @@ def of_memories(memories: Sequence[Statement], similar: Near) -> set[Pair]:
 
 
 def nearest_each(memories: Sequence[Statement], similar: Near) -> dict[str, list[str]]:
-    """Return for each memory the ids of the nearest others, at most `PER_STATEMENT`, best first."""
-    there = {memory.id: memory.side.text for memory in memories}
-    worded = near_in_words(there)
-    return {
-        memory_id: [
-            other
-            for other in _ranked(memory_id, worded, similar, there)
-            if other in there and other != memory_id
-        ][:PER_STATEMENT]
-        for memory_id in there
-    }
+    """Return for each memory the ids of the nearest others, at most `PER_STATEMENT`, best first.
+
+    Of two that are stated to hold from different times the later one brings the former, which it
+    may replace or deny, and not the reverse.
+    """
+    there = {memory.id: memory for memory in sorted(memories, key=_says_more)}
+    texts = {memory.id: memory.side.reading for memory in there.values()}
+    weights, place = rarity(texts), {each: number for number, each in enumerate(there)}
+    told, worded = telling(texts, weights), near_in_words(texts, weights)
+    nearest = {}
+    for memory in memories:
+        denied = [other for other, _ in told.get(memory.id, ())]
+        near = _ranked(memory.id, worded, similar, place)
+        brought = (
+            [other for other in found if _brings(memory, there[other])]
+            for found in (denied, near)
+        )
+        first, then = brought
+        nearest[memory.id] = list(dict.fromkeys([*first[:TELLING], *then]))[:PER_STATEMENT]
+    return nearest
 
 
-def _ranked(memory_id: str, worded: Near, similar: Near, texts: Mapping[str, str]) -> list[str]:
-    """Return what is near to a memory, by the sum of both likenesses."""
+def _brings(memory: Statement, other: Statement) -> bool:
+    one, former = memory.side.valid_from, other.side.valid_from
+    return memory.id != other.id and (one is None or former is None or one >= former)
+
+
+def _says_more(memory: Statement) -> tuple[int, str, str]:
+    """Return the order of memories that are equally near: those that say little else come first.
+
+    So many that quote a sentence do not crowd out the one that says it, whichever came first.
+    """
+    return len(memory.side.text), memory.side.text, memory.id
+
+
+def _ranked(memory_id: str, worded: Near, similar: Near, place: Mapping[str, int]) -> list[str]:
+    """Return what is near to a memory, by the sum of both likenesses; equals by their place."""
     words, meaning = dict(worded.get(memory_id, ())), dict(similar.get(memory_id, ()))
     # What is not among the nearest in meaning is no nearer than the last of them.
     beyond = min(meaning.values(), default=0.0)
     near = {each for each, cosine in meaning.items() if cosine >= LEAST_COSINE} | words.keys()
     score = {each: words.get(each, 0.0) + meaning.get(each, beyond) for each in near}
-    return sorted(near, key=lambda each: (-score[each], *_says_more(each, texts)))
-
-
-def _says_more(text_id: str, texts: Mapping[str, str]) -> tuple[int, str, str]:
-    """Return the order of texts that are equally near: those that say little else come first.
-
-    So many that quote a sentence do not crowd out the one that says it, whichever came first.
-    """
-    text = texts.get(text_id, "")
-    return len(text), text, text_id
-
-
-def near_in_words(texts: Mapping[str, str]) -> Near:
-    """Return for each text the texts with the most similar sentence.
-
-    Two sentences are as alike as the cosine of their words, weighted by rarity. In [0, 1].
-    """
-    sentences = [
-        (text_id, words) for text_id in sorted(texts) for words in _sentences(texts[text_id])
-    ]
-    postings: dict[str, list[int]] = defaultdict(list)
-    for place, (_, words) in enumerate(sentences):
-        for word in words:
-            postings[word].append(place)
-    weight = {word: math.log(1 + len(texts) / len(at)) ** 2 for word, at in postings.items()}
-    length = [math.sqrt(sum(weight[word] for word in words)) for _, words in sentences]
-    best: dict[str, dict[str, float]] = defaultdict(dict)
-    for place, (text_id, words) in enumerate(sentences):
-        shared: Counter[int] = Counter()
-        for word in sorted(words):
-            if len(postings[word]) <= MOST_POSTINGS:
-                for other in postings[word]:
-                    shared[other] += weight[word]  # type: ignore[assignment] # counts weights
-        for other, common in shared.items():
-            other_id, alike = sentences[other][0], common / (length[place] * length[other])
-            if other_id != text_id and alike >= max(LEAST_WORDS, best[text_id].get(other_id, 0)):
-                best[text_id][other_id] = alike
-    return {
-        text_id: sorted(found.items(), key=lambda each: (-each[1], *_says_more(each[0], texts)))[
-            :NEAR
-        ]
-        for text_id, found in best.items()
-    }
-
-
-def _sentences(text: str) -> Iterator[frozenset[str]]:
-    """Return the words of each sentence; one sentence twice counts once."""
-    said = {frozenset(_words(part)) for part in _SENTENCE_END.split(text)}
-    yield from sorted((words for words in said if words), key=sorted)
-
-
-def _words(sentence: str) -> Iterator[str]:
-    for word in _WORD.findall(sentence.lower()):
-        if found := normalise(word):
-            yield found
+    return sorted(near & place.keys(), key=lambda each: (-score[each], place[each]))
 
 
 def near_in_concepts(memories: Iterable[Statement]) -> set[Pair]:

@@ -45,6 +45,8 @@ class Clause:
     negations: tuple[int, ...]
     """Places of the tokens that deny the whole clause."""
     words: Lexicon
+    sentence: int = 0
+    """Which sentence of its text it stands in, from 0."""
 
     @cached_property
     def content(self) -> Mapping[str, Token]:
@@ -133,6 +135,19 @@ class Reading:
     def stems(self) -> Sequence[tuple[str, ...]]:
         """Those of each clause in order: equal for texts that say the same in the same words."""
         return [tuple(token.stem for token in clause.tokens) for clause in self.clauses]
+
+    @cached_property
+    def sentences(self) -> Mapping[tuple[str, ...], Set[str]]:
+        """What each sentence says, each once: by the stems of its words, those of its content."""
+        said: dict[int, list[Clause]] = {}
+        for clause in self.clauses:
+            said.setdefault(clause.sentence, []).append(clause)
+        return {
+            tuple(token.stem for each in clauses for token in each.tokens): frozenset().union(
+                *(each.content for each in clauses)
+            )
+            for clauses in said.values()
+        }
 
     @cached_property
     def mentions(self) -> Sequence[Mention]:

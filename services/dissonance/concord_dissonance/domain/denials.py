@@ -45,6 +45,14 @@ def denied_experiences(first: Reading, second: Reading) -> Iterator[Finding]:
             yield Finding(Reason.NEGATION, pattern, told, clause, Older.SECOND)
 
 
+def experiences_denied(text: Reading) -> Iterator[tuple[Clause, set[str]]]:
+    """Yield clauses that deny an experience, with its stems; and those of each alternative."""
+    for clause in text.clauses:
+        at, _ = _denies_experience(clause)
+        if at is not None:
+            yield from ((clause, part) for part in _parts(clause, at) if len(part) >= _FEWEST_TOLD)
+
+
 def _who_denies(one: Clause, other: Clause) -> Older:
     """Return which of two clauses denies all the time before it was said."""
     if _denies_experience(one)[0] is not None:

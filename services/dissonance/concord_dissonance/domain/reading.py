@@ -47,8 +47,8 @@ def read(text: str, *, plans: bool = False, language: str = "") -> Reading:
     sentences = _sentences(found, lexicon(language), places)
     clauses = [
         clause
-        for sentence, end in sentences
-        for clause in _clauses(sentence, end, lexicon(language), plans=plans)
+        for number, (sentence, end) in enumerate(sentences)
+        for clause in _clauses(number, sentence, end, lexicon(language), plans=plans)
     ]
     return Reading(language, tuple(clauses), is_language_told=bool(told))
 
@@ -115,7 +115,7 @@ def _words(written: str, start: int, end: int, words: Lexicon) -> Iterator[Token
 
 
 def _clauses(
-    sentence: Sequence[Token], end: str, words: Lexicon, *, plans: bool
+    number: int, sentence: Sequence[Token], end: str, words: Lexicon, *, plans: bool
 ) -> Iterator[Clause]:
     parts = [part for part in _parts(sentence, words) if part]
     asks = [_asks(part, words) for part in parts]
@@ -127,7 +127,7 @@ def _clauses(
         mood = Mood.QUESTION if whole or questioned else Mood.ASSERTED
         if mood is Mood.ASSERTED and (depends or _is_wished(part, words, plans=plans)):
             mood = Mood.WISHED
-        yield Clause(tuple(part), mood, tuple(_negations(part, words)), words)
+        yield Clause(tuple(part), mood, tuple(_negations(part, words)), words, number)
 
 
 def _parts(sentence: Sequence[Token], words: Lexicon) -> Iterator[list[Token]]:

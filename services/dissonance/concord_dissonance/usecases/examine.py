@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from concord_chassis.workers import Workers
 
 from concord_dissonance.domain import candidates
-from concord_dissonance.domain.candidates import Near, Pair
+from concord_dissonance.domain.candidates import Pair
 from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.judging import judge
+from concord_dissonance.domain.nearness import NEAR, Near
 from concord_dissonance.domain.sides import Kind, Rules, Side
 from concord_dissonance.domain.statements import Coverage, Finding, Statement
 from concord_dissonance.domain.verdicts import (
@@ -79,7 +80,7 @@ class Examine:
         if len(ids) < 2:
             return {}
         try:
-            found = await self._search.similar(exam.space, ids, candidates.NEAR)
+            found = await self._search.similar(exam.space, ids, NEAR)
         except ServiceUnavailable:
             exam.coverage.is_degraded = True
             exam.coverage.skipped["SEARCH_UNAVAILABLE"] += len(ids)

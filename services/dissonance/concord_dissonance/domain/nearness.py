@@ -1,0 +1,124 @@
+"""Which texts say alike things, and which tell of what another denies, by their words.
+
+The cost grows with the number of texts: a stem of many units distinguishes none of them, and only
+the rarer ones lead from a unit to others.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
+
+from concord_dissonance.domain.clauses import Clause, Reading
+from concord_dissonance.domain.denials import experiences_denied, same_speaker
+
+NEAR = 40
+"""Neighbours of each kind that are ranked."""
+MOST_POSTINGS = 100
+"""A stem of more units than this leads to none of them."""
+LEAST_ALIKE = 0.1
+"""Least likeness of two texts."""
+LEAST_TOLD = 0.5
+"""Least share of a denied experience that another text tells of."""
+_COUNTED = 0.1
+"""What a number adds: who counts what they did has done it."""
+_DIGITS = 9
+"""Sums of the same weights in another order are the same likeness."""
+
+Near = Mapping[str, Sequence[tuple[str, float]]]
+"""By a text's id: its neighbours with their likeness, best first."""
+Weights = Mapping[str, float]
+"""By stem, how rare it is: log(1 + texts / texts with it)."""
+
+
+def rarity(texts: Mapping[str, Reading]) -> Weights:
+    """Return how rare each stem of some texts is."""
+    counts = Counter(stem for text in texts.values() for stem in text.content)
+    return {stem: math.log(1 + len(texts) / count) for stem, count in counts.items()}
+
+
+def near_in_words(texts: Mapping[str, Reading], weights: Weights) -> Near:
+    """Return for each text those that are alike as a whole, and in their most similar sentence.
+
+    Each is a cosine of stems, weighted by rarity; their sum, in [0, 2], is the likeness. A sentence
+    that both say is no likeness: what all records begin with tells nothing of them. One word more
+    is taken to stand in each sentence, as rare as any, or short sentences would be the most alike.
+    """
+    whole = _alike([(each, (each,), text.content) for each, text in texts.items()], weights, 0.0)
+    said = [(each, *said) for each, text in texts.items() for said in text.sentences.items()]
+    sentences = _alike(said, weights, math.log(1 + len(texts)) ** 2)
+    return {
+        each: _best(
+            (other, whole[each].get(other, 0.0) + sentences[each].get(other, 0.0))
+            for other in whole[each].keys() | sentences[each].keys()
+        )
+        for each in texts
+    }
+
+
+def _best(found: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
+    return sorted(found, key=lambda each: (-each[1], each[0]))[:NEAR]
+
+
+def _alike(
+    units: Sequence[tuple[str, tuple[str, ...], Set[str]]], weights: Weights, more: float
+) -> Mapping[str, Mapping[str, float]]:
+    """Return, by text and other text, the greatest cosine of two units that differ.
+
+    A unit is a text's id, what it says, and the stems of that.
+    """
+    length = [math.sqrt(more + sum(weights[stem] ** 2 for stem in stems)) for *_, stems in units]
+    leads = _postings(stems for *_, stems in units)
+    best: dict[str, dict[str, float]] = defaultdict(dict)
+    for place, (text, said, stems) in enumerate(units):
+        shared: defaultdict[int, float] = defaultdict(float)
+        for stem in sorted(stems & leads.keys()):
+            for other in leads[stem]:
+                shared[other] += weights[stem] ** 2
+        found = best[text]
+        for other, common in shared.items():
+            other_text, other_said, _ = units[other]
+            alike = round(common / (length[place] * length[other]), _DIGITS)
+            if alike >= max(LEAST_ALIKE, found.get(other_text, 0.0)) and said != other_said:
+                found[other_text] = alike
+    return best
+
+
+def _postings(units: Iterable[Set[str]]) -> Mapping[str, Sequence[int]]:
+    """Return the places of the units with each stem, for stems that are not in too many."""
+    postings: dict[str, list[int]] = defaultdict(list)
+    for place, stems in enumerate(units):
+        for stem in stems:
+            postings[stem].append(place)
+    return {stem: places for stem, places in postings.items() if len(places) <= MOST_POSTINGS}
+
+
+def telling(texts: Mapping[str, Reading], weights: Weights) -> Near:
+    """Return for each text those that tell of an experience that it denies, and the reverse.
+
+    The likeness is the share of the denied stems, weighted by rarity, in one clause.
+    """
+    told = [
+        (each, clause)
+        for each, text in texts.items()
+        for clause in text.clauses
+        if not clause.is_negated
+    ]
+    leads = _postings(clause.content.keys() for _, clause in told)
+    best: dict[str, dict[str, float]] = defaultdict(dict)
+    for text, reading in texts.items():
+        for denying, denied in experiences_denied(reading):
+            for place in {place for stem in denied for place in leads.get(stem, ())}:
+                other, clause = told[place]
+                share = _told(denied, clause, weights) if same_speaker(denying, clause) else 0.0
+                if other != text and share >= LEAST_TOLD:
+                    best[text][other] = max(share, best[text].get(other, 0.0))
+                    best[other][text] = max(share, best[other].get(text, 0.0))
+    return {each: _best(found.items()) for each, found in best.items()}
+
+
+def _told(denied: Set[str], clause: Clause, weights: Weights) -> float:
+    told = denied & clause.content.keys()
+    if len(told) < 2:
+        return 0.0
+    share = sum(weights[stem] for stem in told) / sum(weights[stem] for stem in denied)
+    return round(share, _DIGITS) + _COUNTED * bool(clause.values)
