@@ -5,9 +5,10 @@ are the default model's. The note says how many are found where nobody states a 
 reach a judge: when either is a candidate of the other.
 """
 
+import calendar
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -173,9 +174,10 @@ def _numbered(folder: Path, series: str) -> Corpus:
         for edge in edges
         if edge["relation"] == "SUPERSEDES" and {edge["old"], edge["new"]} <= texts.keys()
     ]
-    # Without times: some that replace another are dated before it.
-    return Corpus(texts, {}, pairs)
+    return Corpus(texts, {row["id"]: _date(row["date"]) for row in rows}, pairs)
 
 
 def _date(written: str) -> int:
-    return datetime.fromisoformat(written).toordinal()
+    """Return the second of "2000-06-13" or "13-Jun-2000"."""
+    form = "%Y-%m-%d" if written[:4].isdecimal() else "%d-%b-%Y"
+    return calendar.timegm(time.strptime(written, form))

@@ -97,9 +97,9 @@ def test_a_sentence_finds_the_one_with_another_filler() -> None:
 
 def test_a_denial_finds_who_tells_of_what_it_denies() -> None:
     """D3 In one clause of a long text, among many that are more alike as a whole."""
-    about = "coin toss problems and their probability"
-    noise = [memory(n, f"Explain the {about}, chapter {n}.") for n in range(50)]
-    denied = memory(900, f"I've never solved any coin toss problems. Please explain the {about}.")
+    about = "solved coin toss exercises and probability problems"
+    noise = [memory(n, f"A chapter has {about}.") for n in range(50)]
+    denied = memory(900, f"I've never solved any coin toss problems. Please explain {about}.")
     told = memory(901, "It rains. My cat sleeps. I solved five coin toss problems. Then we ate.")
 
     for there in ([*noise, denied, told], [told, denied, *noise]):
@@ -147,7 +147,7 @@ def test_the_later_statement_brings_the_former() -> None:
 
 
 def test_what_all_records_begin_with_makes_none_alike() -> None:
-    """D3 A sentence that two say in the same words is no likeness; its denial is."""
+    """D3 Sentences that all share do not hide the one that matters."""
     head = "Accepted by the harbour board."
     one = memory(1, f"{head} The engine runs on steam.")
     other = memory(2, f"{head} Seven gardens border our river.")

@@ -137,17 +137,12 @@ class Reading:
         return [tuple(token.stem for token in clause.tokens) for clause in self.clauses]
 
     @cached_property
-    def sentences(self) -> Mapping[tuple[str, ...], Set[str]]:
-        """What each sentence says, each once: by the stems of its words, those of its content."""
-        said: dict[int, list[Clause]] = {}
+    def sentences(self) -> Sequence[Set[str]]:
+        """The stems of each sentence's content."""
+        said: dict[int, set[str]] = {}
         for clause in self.clauses:
-            said.setdefault(clause.sentence, []).append(clause)
-        return {
-            tuple(token.stem for each in clauses for token in each.tokens): frozenset().union(
-                *(each.content for each in clauses)
-            )
-            for clauses in said.values()
-        }
+            said.setdefault(clause.sentence, set()).update(clause.content)
+        return [*said.values()]
 
     @cached_property
     def mentions(self) -> Sequence[Mention]:

@@ -39,13 +39,13 @@ def rarity(texts: Mapping[str, Reading]) -> Weights:
 def near_in_words(texts: Mapping[str, Reading], weights: Weights) -> Near:
     """Return for each text those that are alike as a whole, and in their most similar sentence.
 
-    Each is a cosine of stems, weighted by rarity; their sum, in [0, 2], is the likeness. A sentence
-    that both say is no likeness: what all records begin with tells nothing of them. One word more
-    is taken to stand in each sentence, as rare as any, or short sentences would be the most alike.
+    Each is a cosine of stems, weighted by rarity; their sum, in [0, 2], is the likeness. Two words
+    more are taken to stand in each sentence, as rare as any: or the short ones that all records
+    begin with would be the most alike.
     """
-    whole = _alike([(each, (each,), text.content) for each, text in texts.items()], weights, 0.0)
-    said = [(each, *said) for each, text in texts.items() for said in text.sentences.items()]
-    sentences = _alike(said, weights, math.log(1 + len(texts)) ** 2)
+    whole = _alike([(each, text.content) for each, text in texts.items()], weights, 0.0)
+    said = [(each, stems) for each, text in texts.items() for stems in text.sentences]
+    sentences = _alike(said, weights, 2 * math.log(1 + len(texts)) ** 2)
     return {
         each: _best(
             (other, whole[each].get(other, 0.0) + sentences[each].get(other, 0.0))
@@ -60,25 +60,25 @@ def _best(found: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
 
 
 def _alike(
-    units: Sequence[tuple[str, tuple[str, ...], Set[str]]], weights: Weights, more: float
+    units: Sequence[tuple[str, Set[str]]], weights: Weights, more: float
 ) -> Mapping[str, Mapping[str, float]]:
-    """Return, by text and other text, the greatest cosine of two units that differ.
+    """Return, by text and other text, the greatest cosine of two units: ids of texts, and stems.
 
-    A unit is a text's id, what it says, and the stems of that.
+    `more` is what stands in each unit besides, and in no other.
     """
-    length = [math.sqrt(more + sum(weights[stem] ** 2 for stem in stems)) for *_, stems in units]
-    leads = _postings(stems for *_, stems in units)
+    length = [math.sqrt(more + sum(weights[stem] ** 2 for stem in stems)) for _, stems in units]
+    leads = _postings(stems for _, stems in units)
     best: dict[str, dict[str, float]] = defaultdict(dict)
-    for place, (text, said, stems) in enumerate(units):
+    for place, (text, stems) in enumerate(units):
         shared: defaultdict[int, float] = defaultdict(float)
         for stem in sorted(stems & leads.keys()):
             for other in leads[stem]:
                 shared[other] += weights[stem] ** 2
         found = best[text]
         for other, common in shared.items():
-            other_text, other_said, _ = units[other]
+            other_text = units[other][0]
             alike = round(common / (length[place] * length[other]), _DIGITS)
-            if alike >= max(LEAST_ALIKE, found.get(other_text, 0.0)) and said != other_said:
+            if other_text != text and alike >= max(LEAST_ALIKE, found.get(other_text, 0.0)):
                 found[other_text] = alike
     return best
 
