@@ -108,8 +108,7 @@ def nearest_each(memories: Sequence[Statement], similar: Near) -> dict[str, list
         denied = [other for other, _ in told.get(memory.id, ())]
         near = _ranked(memory.id, worded, similar, place)
         brought = (
-            [other for other in found if _brings(memory, there[other])]
-            for found in (denied, near)
+            [other for other in found if _brings(memory, there[other])] for found in (denied, near)
         )
         first, then = brought
         nearest[memory.id] = list(dict.fromkeys([*first[:TELLING], *then]))[:PER_STATEMENT]

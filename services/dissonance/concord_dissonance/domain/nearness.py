@@ -1,7 +1,8 @@
 """Which texts say alike things, and which tell of what another denies, by their words.
 
 The cost grows with the number of texts: a stem of many units distinguishes none of them, and only
-the rarer ones lead from a unit to others.
+the rarer ones lead from a unit to others. Texts that are equally near stand in the order in which
+they are given.
 """
 
 import math
@@ -46,17 +47,21 @@ def near_in_words(texts: Mapping[str, Reading], weights: Weights) -> Near:
     whole = _alike([(each, text.content) for each, text in texts.items()], weights, 0.0)
     said = [(each, stems) for each, text in texts.items() for stems in text.sentences]
     sentences = _alike(said, weights, 2 * math.log(1 + len(texts)) ** 2)
+    place = {each: number for number, each in enumerate(texts)}
     return {
         each: _best(
-            (other, whole[each].get(other, 0.0) + sentences[each].get(other, 0.0))
-            for other in whole[each].keys() | sentences[each].keys()
+            place,
+            [
+                (other, whole[each].get(other, 0.0) + sentences[each].get(other, 0.0))
+                for other in whole[each].keys() | sentences[each].keys()
+            ],
         )
         for each in texts
     }
 
 
-def _best(found: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
-    return sorted(found, key=lambda each: (-each[1], each[0]))[:NEAR]
+def _best(place: Mapping[str, int], found: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
+    return sorted(found, key=lambda each: (-each[1], place[each[0]]))[:NEAR]
 
 
 def _alike(
@@ -107,13 +112,14 @@ def telling(texts: Mapping[str, Reading], weights: Weights) -> Near:
     best: dict[str, dict[str, float]] = defaultdict(dict)
     for text, reading in texts.items():
         for denying, denied in experiences_denied(reading):
-            for place in {place for stem in denied for place in leads.get(stem, ())}:
-                other, clause = told[place]
+            for at in {at for stem in denied for at in leads.get(stem, ())}:
+                other, clause = told[at]
                 share = _told(denied, clause, weights) if same_speaker(denying, clause) else 0.0
                 if other != text and share >= LEAST_TOLD:
                     best[text][other] = max(share, best[text].get(other, 0.0))
                     best[other][text] = max(share, best[other].get(text, 0.0))
-    return {each: _best(found.items()) for each, found in best.items()}
+    place = {each: number for number, each in enumerate(texts)}
+    return {each: _best(place, found.items()) for each, found in best.items()}
 
 
 def _told(denied: Set[str], clause: Clause, weights: Weights) -> float:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from concord_dissonance.domain import candidates
 from concord_dissonance.domain.containment import containers_of
 from concord_dissonance.domain.errors import ServiceUnavailable
+from concord_dissonance.domain.nearness import NEAR
 from concord_dissonance.domain.sides import Kind, Rules
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.ports import Graph, Search
@@ -77,9 +77,7 @@ class CheckWritten:
         self, space: str, memories: Sequence[Statement], fresh: str
     ) -> Sequence[Statement]:
         try:
-            similar = await self._search.similar(
-                space, [each.id for each in memories], candidates.NEAR, fresh
-            )
+            similar = await self._search.similar(space, [each.id for each in memories], NEAR, fresh)
         except ServiceUnavailable:
             return []  # the examination asks again, and counts what it could not compare
         ids = {other for near in similar.values() for other, _ in near}
