@@ -14,6 +14,7 @@ import uvloop
 from tests.bench import (
     add,
     audit_log,
+    confidence,
     dissonance,
     dissonance_candidates,
     dissonance_cost,
@@ -50,6 +51,7 @@ BENCHES: Mapping[str, Bench] = {
     "framing": framing.bench,
     "gateway": gateway_hop.bench,
     "retrieval": retrieval.bench,
+    "confidence": confidence.bench,
     "audit": audit_log.bench,
     "dissonance-candidates": dissonance_candidates.bench,
     "dissonance-cost": dissonance_cost.bench,

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from concord.type.v1.type_pb2 import TURN_ROLE_PERSON, TurnRole
+
 Record = dict[str, Any]  # a line of JSON, whose fields the data's README names
 
 
@@ -19,6 +21,7 @@ class Turn:
     session: str
     speaker: str
     text: str
+    role: TurnRole.ValueType = TURN_ROLE_PERSON
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ def beam(folder: Path) -> Collection:
             session=str(line["batch"]),
             speaker=line["role"],
             text=_text(line["role"], line["time_anchor"], line["text"], None),
+            role=TurnRole.Value(f"TURN_ROLE_{line['role'].upper()}"),
         )
         for line in _lines(folder / "turns.jsonl")
     ]

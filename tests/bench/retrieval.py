@@ -7,7 +7,7 @@ themselves, on the same engine.
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,11 +22,18 @@ from tests.bench.filling import found, remember
 from tests.bench.run import Run
 from tests.bench.servers import Whole, agent, whole
 from tests.bench.table import Bar, Row
+from tests.fitting.profile import OWN_SCORES, SIGNALS, left_out
+from tests.fitting.samples import Samples, gather
 
 TOP = 10
 ALL_IN_ONE = "all-in-one"
 Asked = Callable[[Question], Awaitable[Sequence[str]]]
-BARS = {"locomo": Bar(0.74, at_most=False)}
+LEFT_OUT = {"locomo": Bar(0.86, at_most=False), "beam": Bar(0.80, at_most=False)}
+PROFILES = {"locomo": "people", "beam": "assistant"}
+ABLATIONS = {
+    "own scores, fitted": OWN_SCORES,
+    "+ context, one profile for both": SIGNALS["people"],
+}
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,37 @@ async def bench(run: Run) -> AsyncIterator[Row]:
             with branches:
                 async for row in _rows(name, collection, system, branches):
                     yield row
+            samples = await gather(collection, embedder, run.folder / f"left-out-{name}")
+            for row in _left_out(name, samples):
+                yield row
+
+
+def _left_out(name: str, samples: Samples) -> Iterator[Row]:
+    """Each conversation ranked by weights fitted without it; beside it what was left out."""
+    seen = left_out(PROFILES[name], samples)
+    ours = tuple(np.mean(seen.own, axis=0))
+    bm25 = _ranked_by(samples, "lexical")
+    yield Row(
+        f"{name} left out, any@10 / coverage@10", "share", ours, floor=bm25, bar=LEFT_OUT[name]
+    )
+    together = tuple(np.mean(seen.together, axis=0))
+    lost = Bar(round(ours[0] - 0.03, 4), at_most=False)
+    yield Row(f"{name} left out, all in one space", "share", together, floor=ours, bar=lost)
+    for what, column in (("BM25", "lexical"), ("dense", "cosine"), ("fusion", "fusion")):
+        yield Row(f"{name} {what} alone", "share", _ranked_by(samples, column), floor=ours)
+    for what, signals in ABLATIONS.items():
+        shown = tuple(np.mean(left_out(PROFILES[name], samples, signals).own, axis=0))
+        yield Row(f"{name} {what}", "share", shown, floor=ours)
+
+
+def _ranked_by(samples: Samples, column: str) -> tuple[float, float]:
+    """any@10 and coverage@10 of the candidates by one of their scores."""
+    scores = []
+    for sample in samples.own:
+        first = np.argsort(-getattr(sample.found, column), kind="stable")[:TOP]
+        hits = int(sample.right[first].sum())
+        scores.append(Score(float(hits > 0), hits / sample.evidence))
+    return _mean(scores)
 
 
 async def _rows(
@@ -61,7 +99,7 @@ async def _rows(
         await _scored(collection, asked)
         for asked in (_search(system), branches.words, branches.dense)
     ]
-    yield _row(f"{name} {{n}} questions", own, list(range(len(own[0]))), bar=BARS.get(name))
+    yield _row(f"{name} {{n}} questions", own, list(range(len(own[0]))))
     for category, places in _by_category(collection).items():
         yield _row(f"{name} {category}, {{n}}", own, places)
     together = [
@@ -129,6 +167,7 @@ def _memory(turn: Turn) -> Memory:
         external_id=turn.key,
         session_id=turn.session,
         sources=[Source(speaker=turn.speaker)],
+        role=turn.role,
     )
 
 

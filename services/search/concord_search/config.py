@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 from pydantic_core import PydanticCustomError
 
 from concord_search.domain.errors import SettingsInvalid
+from concord_search.domain.profiles import shipped
 from concord_search.domain.signals import Weights
 from concord_search.domain.stac import Thresholds
 from concord_search.usecases.search import Formula
@@ -56,9 +57,9 @@ class IndexConfig(BaseModel):
     weights: Mapping[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
         default_factory=dict
     )
-    """Relative weights of signals by name, over the defaults (spec S3)."""
+    """Relative weights of signals by name, over the defaults of every profile (spec S3)."""
     thresholds: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
-    """Thresholds of the confidence bands and rules by name, over the defaults (spec S5)."""
+    """Thresholds of the rules by name, over the defaults (spec S5)."""
 
     @field_validator("weights")
     @classmethod
@@ -85,7 +86,7 @@ class IndexConfig(BaseModel):
     def formula(self) -> Formula:
         """The weights and thresholds in force."""
         try:
-            return Formula(Weights(**self.weights), Thresholds(**self.thresholds))
+            return Formula(shipped().weighed(self.weights), Thresholds(**self.thresholds))
         except SettingsInvalid as error:
             raise ValueError(str(error)) from error
 

@@ -5,16 +5,42 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from concord_search.domain.candidates import Candidates
+from concord_search.domain.candidates import Candidates, Neighbour, Talk
 from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.instants import DAY
+from concord_search.domain.memory import Talk as Kind
+from concord_search.domain.profiles import Profiles, shipped
 from concord_search.domain.ranking import Ranking
 from concord_search.domain.signals import QueryFacts, Weights
+from concord_search.domain.speech import Asked
 from hypothesis import given
 from hypothesis import strategies as some
 
 NOW = 1_760_000_000_000_000
 EVERYTHING = QueryFacts(now=NOW, has_domain=True, has_concepts=True, has_words=True)
+
+
+def talk(count: int = 1, **columns: object) -> Talk:
+    """No conversation but for the columns given."""
+    zeros, no = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.bool_)
+    nobody = Neighbour(np.zeros(count), no)
+    plain: dict[str, object] = {
+        "kind": zeros,
+        "session": zeros,
+        "speaker_named": no,
+        "asks": no,
+        "says_when": no,
+        "window": np.ones((count, 2), dtype=np.bool_),
+        "before": nobody,
+        "after": nobody,
+    }
+    return Talk(**(plain | columns))  # type: ignore[arg-type] # columns by name
+
+
+def weighed(weights: Weights) -> Profiles:
+    """Profiles that all have the same weights."""
+    each = replace(shipped().plain, weights=weights)
+    return Profiles(each, each, each)
 
 
 def candidates(count: int = 1, **columns: object) -> Candidates:
@@ -34,17 +60,24 @@ def candidates(count: int = 1, **columns: object) -> Candidates:
         "access_count": zeros,
         "last_access": zeros + NOW,
         "created": zeros + NOW,
+        "valid_from": zeros + NOW,
         "is_head": zeros.astype(np.bool_),
+        "holds": np.ones((count, 2), dtype=np.bool_),
+        "term_weights": np.array([1.0, 3.0]),
+        "known_terms": np.ones(2, dtype=np.bool_),
+        "lengths": zeros + 8,
+        "talk": talk(count),
     }
     given_columns = {
-        name: np.asarray(value) if name != "items" else value for name, value in columns.items()
+        name: value if name in {"items", "talk"} else np.asarray(value)
+        for name, value in columns.items()
     }
     return Candidates(**(plain | given_columns))  # type: ignore[arg-type] # columns by name
 
 
 def test_the_composite_is_the_weighted_mean_of_the_signals_that_spoke() -> None:
     """S3 weights of signals with data are normalised to sum 1."""
-    ranking = Ranking(candidates(), EVERYTHING, Weights())
+    ranking = Ranking(candidates(), EVERYTHING, weighed(Weights()))
 
     authority, temporal = 0.6 * 0.6, 1.0
     total = 0.30 + 0.20 + 0.15 + 0.10 + 0.10 + 0.20
@@ -57,10 +90,13 @@ def test_the_composite_is_the_weighted_mean_of_the_signals_that_spoke() -> None:
 def test_authority_and_temporal_follow_their_formulas() -> None:
     """S3 authority = .6 importance + .4 min(1, ln(1+access)/ln 50); temporal decays by days."""
     found = candidates(
-        importance=[1.0], access_count=[14], last_access=[NOW - 3 * DAY], created=[NOW - 30 * DAY]
+        importance=[1.0],
+        access_count=[14],
+        last_access=[NOW - 3 * DAY],
+        valid_from=[NOW - 30 * DAY],
     )
 
-    breakdown = Ranking(found, EVERYTHING, Weights()).breakdown(0)
+    breakdown = Ranking(found, EVERYTHING, weighed(Weights())).breakdown(0)
 
     assert breakdown.score("authority") == pytest.approx(0.6 + 0.4 * log(15) / log(50))
     assert breakdown.score("temporal") == pytest.approx(0.6 * exp(-0.15) + 0.4 * exp(-0.21))
@@ -70,14 +106,14 @@ def test_many_reads_do_not_lift_authority_above_one() -> None:
     """S3 the share of reads is capped at 1."""
     found = candidates(importance=[1.0], access_count=[10**9])
 
-    assert Ranking(found, EVERYTHING, Weights()).breakdown(0).score("authority") == 1.0
+    assert Ranking(found, EVERYTHING, weighed(Weights())).breakdown(0).score("authority") == 1.0
 
 
 def test_a_read_in_the_future_counts_as_now() -> None:
     """S3, G7 clocks that differ do not push a score above 1."""
-    found = candidates(last_access=[NOW + DAY], created=[NOW + DAY])
+    found = candidates(access_count=[1], last_access=[NOW + DAY], valid_from=[NOW + DAY])
 
-    assert Ranking(found, EVERYTHING, Weights()).breakdown(0).score("temporal") == 1.0
+    assert Ranking(found, EVERYTHING, weighed(Weights())).breakdown(0).score("temporal") == 1.0
 
 
 @pytest.mark.parametrize(
@@ -87,13 +123,15 @@ def test_a_read_in_the_future_counts_as_now() -> None:
         (replace(EVERYTHING, has_concepts=False), "concept_overlap"),
         (replace(EVERYTHING, has_words=False), "lexical"),
         (EVERYTHING, "coactivation"),
-        (EVERYTHING, "context"),
+        (EVERYTHING, "context_window"),
+        (EVERYTHING, "statement"),
+        (EVERYTHING, "says_when"),
         (EVERYTHING, "head_of_chain"),
     ],
 )
 def test_a_signal_without_data_drops_out_and_says_so(asked: QueryFacts, name: str) -> None:
     """S3 the explanation names every signal that had no data, with why."""
-    breakdown = Ranking(candidates(), asked, Weights()).breakdown(0)
+    breakdown = Ranking(candidates(), asked, weighed(Weights())).breakdown(0)
 
     dropped = dict(breakdown.dropped)
     assert name in dropped
@@ -101,23 +139,74 @@ def test_a_signal_without_data_drops_out_and_says_so(asked: QueryFacts, name: st
     assert sum(part.weight for part in breakdown.parts) == pytest.approx(1.0)
 
 
-def test_lexical_is_a_share_of_the_best_candidate() -> None:
-    """S3 lexical is scaled to [0,1] over the candidates."""
-    ranking = Ranking(candidates(3, lexical=[0.0, 4.0, 8.0]), EVERYTHING, Weights())
+def test_lexical_is_the_share_of_the_weighted_terms_that_it_holds() -> None:
+    """S3 lexical is absolute: the best of poor candidates stays poor."""
+    found = candidates(3, holds=[[False, False], [True, False], [True, True]])
+    ranking = Ranking(found, EVERYTHING, weighed(Weights()))
 
-    assert [ranking.breakdown(row).score("lexical") for row in range(3)] == [0.0, 0.5, 1.0]
+    assert [ranking.breakdown(row).score("lexical") for row in range(3)] == [0.0, 0.25, 1.0]
+
+
+@pytest.mark.parametrize(("reads", "accessed"), [(0, 2_000), (3, 1)])
+def test_what_is_imported_today_is_as_old_as_it_says(reads: int, accessed: int) -> None:
+    """S3 temporal counts from the last read, else from the stated time, never from the import."""
+    found = candidates(
+        access_count=[reads], last_access=[NOW - DAY], valid_from=[NOW - 2_000 * DAY]
+    )
+
+    breakdown = Ranking(found, EVERYTHING, weighed(Weights())).breakdown(0)
+
+    expected = 0.6 * exp(-0.05 * accessed) + 0.4 * exp(-0.007 * 2_000)
+    assert breakdown.score("temporal") == pytest.approx(expected)
+
+
+def test_a_turn_is_ranked_by_what_is_said_beside_it() -> None:
+    """S1, S3 neighbours, session, speaker and the question before count, each as a signal."""
+    zeros, yes = np.zeros(2), np.array([True, False])
+    beside = talk(
+        2,
+        kind=np.array([Kind.OF_PEOPLE, Kind.OF_PEOPLE]),
+        session=np.array([7, 8]),
+        speaker_named=yes,
+        window=np.array([[True, True], [False, True]]),
+        before=Neighbour(np.array([1.0, 0.0]), yes),
+        after=Neighbour(zeros, ~yes),
+    )
+    found = candidates(2, holds=[[False, True], [False, True]], talk=beside)
+
+    ranking = Ranking(found, EVERYTHING, shipped())
+    first, second = ranking.breakdown(0), ranking.breakdown(1)
+
+    assert ranking.order.tolist() == [0, 1]
+    for name in ("window", "neighbours", "speaker", "answer"):
+        signal = f"context_{name}"
+        assert first.score(signal) > second.score(signal), signal
+    assert sum(part.contribution for part in first.parts) == pytest.approx(first.composite)
+
+
+def test_a_question_in_the_first_person_is_about_the_one_who_asked() -> None:
+    """S1 In a chat with an assistant "my" names its user."""
+    found = candidates(
+        2, talk=talk(2, kind=np.array([Kind.OF_ASSISTANT, Kind.OF_USER]), session=np.array([7, 7]))
+    )
+    mine = replace(EVERYTHING, asked=Asked.by("Which database did I choose?"))
+
+    ranking = Ranking(found, mine, shipped())
+
+    assert ranking.order.tolist() == [1, 0]
+    assert ranking.breakdown(1).score("context_speaker") == 1.0
 
 
 def test_a_negative_cosine_counts_as_nothing() -> None:
     """S3 a signal's score lies in [0,1]; the raw cosine is reported elsewhere."""
-    ranking = Ranking(candidates(cosine=[-0.4]), EVERYTHING, Weights())
+    ranking = Ranking(candidates(cosine=[-0.4]), EVERYTHING, weighed(Weights()))
 
     assert ranking.breakdown(0).score("vector_similarity") == 0.0
 
 
 def test_the_head_of_a_chain_is_lifted_above_its_equal() -> None:
     """T4 the head of a chain is boosted, and its explanation says by how much."""
-    ranking = Ranking(candidates(2, is_head=[False, True]), EVERYTHING, Weights())
+    ranking = Ranking(candidates(2, is_head=[False, True]), EVERYTHING, weighed(Weights()))
 
     assert ranking.order.tolist() == [1, 0]
     assert ranking.breakdown(1).score("head_of_chain") == 1.0
@@ -127,7 +216,7 @@ def test_equals_are_ordered_by_name() -> None:
     """S3 equal scores give the same order every time."""
     found = candidates(3, items=["c", "a", "b"])
 
-    assert Ranking(found, EVERYTHING, Weights()).order.tolist() == [1, 2, 0]
+    assert Ranking(found, EVERYTHING, weighed(Weights())).order.tolist() == [1, 2, 0]
 
 
 share = some.floats(0, 1)
@@ -169,10 +258,11 @@ def test_contributions_sum_to_a_composite_in_range(  # noqa: PLR0917 - hypothesi
         access_count=[reads],
         last_access=[NOW - age],
         created=[NOW - age],
+        valid_from=[NOW - age],
         is_head=[head],
     )
 
-    breakdown = Ranking(found, asked, Weights()).breakdown(0)
+    breakdown = Ranking(found, asked, weighed(Weights())).breakdown(0)
 
     assert sum(part.contribution for part in breakdown.parts) == pytest.approx(breakdown.composite)
     assert -1e-9 <= breakdown.composite <= 1 + 1e-9
@@ -194,13 +284,13 @@ def test_meaning_and_words_cannot_both_weigh_nothing() -> None:
 
 def test_a_weight_of_zero_takes_a_signal_out() -> None:
     """S3 weights are configuration, and each is used."""
-    breakdown = Ranking(candidates(), EVERYTHING, Weights(authority=0)).breakdown(0)
+    breakdown = Ranking(candidates(), EVERYTHING, weighed(Weights(authority=0))).breakdown(0)
 
     assert "authority" in dict(breakdown.dropped)
 
 
 def test_no_candidates_give_an_empty_ranking() -> None:
     """S3 nothing found is no error."""
-    ranking = Ranking(candidates(0), EVERYTHING, Weights())
+    ranking = Ranking(candidates(0), EVERYTHING, weighed(Weights()))
 
     assert len(ranking.order) == 0

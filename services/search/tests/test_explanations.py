@@ -43,7 +43,7 @@ def context(make_state: Callable[..., MemoryState]) -> Context:
         ("domain_match", 0.0, "its domain is work.billing"),
         ("authority", 0.9, "high importance, read 14 times"),
         ("temporal", 0.9, "last read 3 days ago"),
-        ("lexical", 0.25, "word match 25% of the best candidate's"),
+        ("lexical", 0.25, "holds 25% of the query's words, by weight"),
         ("lexical", 0.0, "shares no searched word"),
         ("head_of_chain", 1.0, "current: it replaces 2 older memories"),
     ],
@@ -85,5 +85,5 @@ def test_one_sentence_names_what_contributed_most(context: Context) -> None:
 
     assert relevance_reason(breakdown, context) == (
         "It surfaced mostly by similar meaning (cosine 0.90 with the query) and matching words "
-        "(word match 100% of the best candidate's)."
+        "(holds 100% of the query's words, by weight)."
     )

@@ -84,7 +84,7 @@ def test_what_a_branch_did_not_find_adds_nothing() -> None:
 
 
 def test_the_default_weights_are_the_published_ones() -> None:
-    """S3 the first six as the spec says, lexical as services/decisions/0003 says."""
+    """S3 the first six as the spec says, the others as decision 0045 says."""
     assert dict(Weights().items()) == {
         "vector_similarity": 0.30,
         "concept_overlap": 0.20,
@@ -93,6 +93,14 @@ def test_the_default_weights_are_the_published_ones() -> None:
         "authority": 0.10,
         "temporal": 0.10,
         "lexical": 0.20,
-        "context": 0.20,
+        "fusion": 0.0,
+        "context_window": 0.10,
+        "context_neighbours": 0.05,
+        "context_session": 0.05,
+        "context_speaker": 0.0,
+        "context_answer": 0.0,
+        "statement": 0.0,
+        "says_when": 0.0,
+        "length": 0.0,
         "head_of_chain": 0.05,
     }

@@ -10,6 +10,8 @@ from concord_chassis.config import ConfigError, load
 from concord_chassis.key_files import read_private_key
 from concord_search import bootstrap
 from concord_search.config import PREFIX, IndexConfig, SearchConfig, read_qdrant
+from concord_search.domain.memory import Talk
+from concord_search.domain.profiles import shipped
 from concord_search.domain.signals import Weights
 from concord_search.domain.stac import Thresholds
 from concord_testing.serving import new_issuer
@@ -80,7 +82,7 @@ def test_what_is_needed_is_enough() -> None:
 
     assert config.listen == ["127.0.0.1:7612"]
     assert config.issuer_keys == {"gateway": Path("/keys/gateway.pub")}
-    assert config.formula().weights == Weights()
+    assert config.formula().profiles == shipped()
     assert config.formula().thresholds == Thresholds()
 
 
@@ -96,12 +98,14 @@ def test_a_missing_key_is_named(missing: str) -> None:
 def test_weights_and_thresholds_are_settings() -> None:
     """S3, S5 weights and thresholds are configuration."""
     formula = read(
-        SEARCH_WEIGHTS="lexical=0.5, context=0", SEARCH_THRESHOLDS="band_high=0.7"
+        SEARCH_WEIGHTS="lexical=0.5, context_window=0", SEARCH_THRESHOLDS="ask_vector=0.7"
     ).formula()
 
-    assert (formula.weights.lexical, formula.weights.context) == (0.5, 0.0)
-    assert formula.weights.vector_similarity == Weights().vector_similarity
-    assert formula.thresholds.band_high == 0.7
+    for talk in Talk:
+        weights, default = formula.profiles.of(talk).weights, shipped().of(talk).weights
+        assert (weights.lexical, weights.context_window) == (0.5, 0.0)
+        assert weights.vector_similarity == default.vector_similarity
+    assert formula.thresholds.ask_vector == 0.7
 
 
 @pytest.mark.parametrize(("setting", "known"), [("WEIGHTS", Weights), ("THRESHOLDS", Thresholds)])

@@ -1,21 +1,22 @@
 """STAC: bands, next actions and lines."""
 
 import pytest
+from concord_search.domain.confidence import Band, Confidence
 from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.ranking import Breakdown, SignalPart
 from concord_search.domain.stac import (
-    Band,
+    Case,
     NextAction,
     Preference,
     StacOptions,
     Thresholds,
-    band,
     is_second_preferred,
     lines,
     next_action,
 )
 
 LIMITS = Thresholds()
+PLAIN = Case(Band.MEDIUM)
 
 
 def result(composite: float = 0.5, **scores: float) -> Breakdown:
@@ -24,24 +25,13 @@ def result(composite: float = 0.5, **scores: float) -> Breakdown:
     return Breakdown(composite, parts, ())
 
 
-@pytest.mark.parametrize(
-    ("composite", "scores", "expected"),
-    [
-        (0.60, {"authority": 0.85, "temporal": 0.90}, Band.HIGH),
-        (0.60, {"authority": 0.85, "concept_overlap": 0.01}, Band.HIGH),
-        (0.60, {"temporal": 0.90, "concept_overlap": 0.01}, Band.HIGH),
-        (0.99, {"temporal": 0.90}, Band.MEDIUM),
-        (0.99, {"authority": 0.849, "temporal": 0.90, "concept_overlap": 0.0}, Band.MEDIUM),
-        (0.599, {"authority": 1.0, "temporal": 1.0}, Band.MEDIUM),
-        (0.45, {}, Band.MEDIUM),
-        (0.449, {"authority": 1.0, "temporal": 1.0, "concept_overlap": 1.0}, Band.LOW),
-    ],
-)
-def test_the_band_follows_composite_and_strong_supports(
-    composite: float, scores: dict[str, float], expected: Band
-) -> None:
-    """S5 high needs .60 and two strong supports, medium .45."""
-    assert band(result(composite, **scores), LIMITS) is expected
+def test_the_band_follows_the_calibrated_probability() -> None:
+    """S5 from `high` on HIGH, below `low` LOW."""
+    calibrated = Confidence(0.0, {}, low=0.2, high=0.7)
+
+    bands = [calibrated.band(each) for each in (0.0, 0.199, 0.2, 0.699, 0.7, 1.0)]
+
+    assert bands == [Band.LOW, Band.LOW, Band.MEDIUM, Band.MEDIUM, Band.HIGH, Band.HIGH]
 
 
 @pytest.mark.parametrize(
@@ -77,13 +67,66 @@ def test_the_band_follows_composite_and_strong_supports(
             [result(vector_similarity=0.86, authority=0.7, temporal=0.8, concept_overlap=0.3)],
             NextAction.CAVEAT,
         ),
-        ([result(0.7, temporal=0.95, concept_overlap=0.3)], NextAction.STATE),
-        ([result(0.4, temporal=0.95, concept_overlap=0.3)], NextAction.SUMMARISE),
     ],
 )
 def test_the_next_action_follows_the_rules(results: list[Breakdown], expected: NextAction) -> None:
     """S5 accept, ask, refine, else what the confidence band says."""
-    assert next_action(results, LIMITS) is expected
+    assert next_action(results, LIMITS, Case(Band.MEDIUM)) is expected
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        (Case(Band.HIGH), NextAction.STATE),
+        (Case(Band.MEDIUM), NextAction.CAVEAT),
+        (Case(Band.LOW), NextAction.SUMMARISE),
+        (Case(Band.HIGH, asks=True), NextAction.CAVEAT),
+        (Case(Band.HIGH, lacks_rarest=True), NextAction.CAVEAT),
+        (Case(Band.HIGH, current=False), NextAction.SUMMARISE),
+    ],
+)
+def test_what_asks_lacks_the_rarest_words_or_is_over_is_never_stated(
+    case: Case, expected: NextAction
+) -> None:
+    """S5 the band gives the action, and a question is no answer."""
+    top = [result(0.7, vector_similarity=0.5, concept_overlap=0.3)]
+
+    assert next_action(top, LIMITS, case) is expected
+
+
+@pytest.mark.parametrize(
+    "case", [Case(Band.LOW), Case(Band.HIGH, asks=True), Case(Band.HIGH, lacks_rarest=True)]
+)
+def test_what_is_hardly_sure_is_not_accepted(case: Case) -> None:
+    """S5 accept is never said of a question, nor when the query's rarest terms are missing."""
+    near = [result(vector_similarity=0.9, authority=0.9, concept_overlap=0.2)]
+
+    assert next_action(near, LIMITS, Case(Band.HIGH)) is NextAction.ACCEPT
+    assert next_action(near, LIMITS, case) is not NextAction.ACCEPT
+
+
+def test_an_index_that_lags_is_waited_for() -> None:
+    """S5 nothing found is no reason to refine while the index lacks changes."""
+    lagging = Case(lag=3)
+
+    assert next_action([], LIMITS, lagging) is NextAction.WAIT
+    assert "lacks the last 3 changes" in lines([], "", "", StacOptions(), LIMITS, lagging)[0]
+
+
+def test_a_refinement_names_words_of_near_results() -> None:
+    """S5 which words to add is taken from concepts and domains of near results."""
+    case = Case(Band.LOW, words=("invoice", "work.billing"))
+
+    said = lines([result(concept_overlap=0.0)], "", "x", StacOptions(), LIMITS, case)
+
+    assert said[-1].endswith("or add words: invoice, work.billing.")
+
+
+def test_a_question_for_the_past_is_shown_the_history() -> None:
+    """S5 T4 history mode is named, never switched to."""
+    said = lines([result()], "", "x", StacOptions(), LIMITS, Case(Band.MEDIUM, of_past=True))
+
+    assert said[-1].endswith("search in history mode.")
 
 
 @pytest.mark.parametrize(
@@ -98,9 +141,11 @@ def test_the_next_action_follows_the_rules(results: list[Breakdown], expected: N
 )
 def test_what_no_longer_holds_is_not_stated(results: list[Breakdown], expected: NextAction) -> None:
     """S5 T4 However well it matches, nobody is told to use or to state it."""
-    said = lines(results, "", "x", StacOptions(), LIMITS, current=False)
+    over = Case(Band.HIGH, current=False)
 
-    assert next_action(results, LIMITS, current=False) is expected
+    said = lines(results, "", "x", StacOptions(), LIMITS, over)
+
+    assert next_action(results, LIMITS, over) is expected
     assert not any(word in said[-1] for word in ("use ", "state it", "caveat"))
 
 
@@ -127,9 +172,9 @@ def test_results_in_conflict_are_never_simply_used() -> None:
     top = result(vector_similarity=0.9, authority=0.9, concept_overlap=0.2)
     chosen = Preference("kept", "other")
 
-    said = lines([top], "", "x", StacOptions(), LIMITS, preference=chosen)
+    said = lines([top], "", "x", StacOptions(), LIMITS, Case(Band.MEDIUM, preference=chosen))
 
-    assert next_action([top], LIMITS, preference=chosen) is NextAction.PREFER
+    assert next_action([top], LIMITS, Case(Band.MEDIUM, preference=chosen)) is NextAction.PREFER
     assert said[-1] == "Next: prefer kept, and say that other conflicts with it."
 
 
@@ -137,10 +182,11 @@ def test_there_are_three_lines_in_the_agreed_words() -> None:
     """S5 why surfaced, relevance, next action."""
     top = result(0.7, vector_similarity=0.91, authority=0.88, temporal=0.96, concept_overlap=0.5)
 
-    said = lines([top], "project", "It surfaced.", StacOptions(), LIMITS)
+    said = lines([top], "project", "It surfaced.", StacOptions(), LIMITS, PLAIN)
 
     assert said == [
-        "Why: vector 0.91, authority 0.88, temporal 0.96; concept overlap: strong; domain: project",
+        "Why: vector 0.91, authority 0.88, temporal 0.96; concept overlap: strong; "
+        "domain: project. Found 1.",
         "Relevance: 0.70, it surfaced.",
         "Next: use the top result.",
     ]
@@ -153,7 +199,7 @@ def test_overlap_is_told_in_a_word(overlap: float, word: str) -> None:
     """S5 strong from .5."""
     top = result(concept_overlap=overlap)
 
-    assert f"concept overlap: {word};" in lines([top], "", "x", StacOptions(), LIMITS)[0]
+    assert f"concept overlap: {word};" in lines([top], "", "x", StacOptions(), LIMITS, PLAIN)[0]
 
 
 @pytest.mark.parametrize(
@@ -169,25 +215,27 @@ def test_overlap_is_told_in_a_word(overlap: float, word: str) -> None:
 )
 def test_the_caller_chooses_the_lines(wanted: StacOptions, starts: list[str]) -> None:
     """S5 max_lines, show_why, show_next."""
-    said = lines([result()], "", "x", wanted, LIMITS)
+    said = lines([result()], "", "x", wanted, LIMITS, PLAIN)
 
     assert [line.split(":")[0] for line in said] == starts
 
 
 def test_nothing_found_says_what_to_do() -> None:
     """S5 an empty reply still has its next line."""
-    assert [line.split(":")[0] for line in lines([], "", "", StacOptions(), LIMITS)] == ["Next"]
+    said = lines([], "", "", StacOptions(), LIMITS, PLAIN)
+
+    assert [line.split(":")[0] for line in said] == ["Next"]
 
 
-@pytest.mark.parametrize(
-    "thresholds", [{"band_high": 1.1}, {"ask_domain": -0.1}, {"band_high": 0.4}]
-)
-def test_thresholds_that_contradict_themselves_are_refused(thresholds: dict[str, float]) -> None:
+@pytest.mark.parametrize("thresholds", [{"ask_vector": 1.1}, {"ask_domain": -0.1}])
+def test_thresholds_out_of_bounds_are_refused(thresholds: dict[str, float]) -> None:
     """S5 thresholds are configuration, validated at start."""
     with pytest.raises(SettingsInvalid):
         Thresholds(**thresholds)
 
 
-def test_a_threshold_moves_its_band() -> None:
+def test_a_threshold_moves_its_rule() -> None:
     """S5 thresholds are used."""
-    assert band(result(0.3), Thresholds(band_medium=0.3)) is Band.MEDIUM
+    near = [result(vector_similarity=0.7, authority=0.9, concept_overlap=0.2)]
+
+    assert next_action(near, Thresholds(accept_vector=0.7), PLAIN) is NextAction.ACCEPT

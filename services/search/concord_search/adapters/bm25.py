@@ -1,5 +1,7 @@
 """The lexical side of a text. Qdrant Edge's package makes it for the server, too."""
 
+from collections.abc import Sequence
+
 import qdrant_edge as qdrant
 
 
@@ -20,3 +22,7 @@ class Bm25:
         """The weights of a text that asks; None when it holds only stop words."""
         weights = self._model.embed_query(text)
         return weights if weights.indices else None
+
+    def terms_of(self, weights: qdrant.SparseVector) -> Sequence[int]:
+        """The numbers of the words that have weights."""
+        return weights.indices

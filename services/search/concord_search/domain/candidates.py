@@ -8,6 +8,37 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """What stands beside each candidate in its session; every array has shape (n,).
+
+    `fusion` is its score as in `Candidates`, 0 where no branch found it; `asks`: it is a question.
+    """
+
+    fusion: Floats
+    asks: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """Where the candidates stand in conversations. Every array has shape (n,) but for `window`.
+
+    `kind` numbers `memory.Talk`; `session` is the index's own number of the session, 0 for none.
+    `speaker_named`: the query names who said it. `asks` and `says_when` as in `speech`. `window`,
+    shape (n, terms): which of the query's terms it or its neighbours hold.
+    """
+
+    kind: Ints
+    session: Ints
+    speaker_named: Bools
+    asks: Bools
+    says_when: Bools
+    window: Bools
+    before: Neighbour
+    after: Neighbour
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +49,9 @@ class Candidates:
     `cosine` is raw, in [-1, 1]; `lexical` is the raw BM25 score, at least 0; `fusion` is the sum
     of both branches' normalised scores, in [0, 2]. `domain_match` is 1, .5 or 0 (spec S3).
     `shared_concepts` and `all_concepts` are the sizes of intersection and union with the query's.
+    `holds`, shape (n, terms): which of the query's terms each holds; `term_weights`, shape
+    (terms,): their inverse document frequencies; `known_terms`: whether any memory holds them.
+    `lengths`: how many different terms each holds.
     Times are microseconds; `importance` is a number in [0, 1].
     """
 
@@ -33,7 +67,49 @@ class Candidates:
     access_count: Ints
     last_access: Ints
     created: Ints
-    is_head: NDArray[np.bool_]
+    valid_from: Ints
+    is_head: Bools
+    holds: Bools
+    term_weights: Floats
+    known_terms: Bools
+    lengths: Ints
+    talk: Talk
 
     def __len__(self) -> int:
         return len(self.items)
+
+
+_NO_FLOATS, _NO_INTS = np.zeros(0), np.zeros(0, dtype=np.int64)
+_NO_BOOLS = np.zeros(0, dtype=np.bool_)
+_NOBODY = Neighbour(_NO_FLOATS, _NO_BOOLS)
+NO_CANDIDATES = Candidates(
+    items=(),
+    seqs=_NO_INTS,
+    cosine=_NO_FLOATS,
+    lexical=_NO_FLOATS,
+    fusion=_NO_FLOATS,
+    domain_match=_NO_FLOATS,
+    shared_concepts=_NO_INTS,
+    all_concepts=_NO_INTS,
+    importance=_NO_FLOATS,
+    access_count=_NO_INTS,
+    last_access=_NO_INTS,
+    created=_NO_INTS,
+    valid_from=_NO_INTS,
+    is_head=_NO_BOOLS,
+    holds=_NO_BOOLS.reshape(0, 0),
+    term_weights=_NO_FLOATS,
+    known_terms=_NO_BOOLS,
+    lengths=_NO_INTS,
+    talk=Talk(
+        kind=_NO_INTS,
+        session=_NO_INTS,
+        speaker_named=_NO_BOOLS,
+        asks=_NO_BOOLS,
+        says_when=_NO_BOOLS,
+        window=_NO_BOOLS.reshape(0, 0),
+        before=_NOBODY,
+        after=_NOBODY,
+    ),
+)
+"""Of a space that has no index yet."""

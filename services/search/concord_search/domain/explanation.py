@@ -89,14 +89,58 @@ def _authority(_: SignalPart, context: Context) -> str:
 
 
 def _temporal(_: SignalPart, context: Context) -> str:
-    verb = "last read" if context.access_count else "recorded"
-    return f"{verb} {ago(context.last_access, context.now)}"
+    if context.access_count:
+        return f"last read {ago(context.last_access, context.now)}"
+    memory = context.memory
+    verb = "recorded" if memory.valid_from == memory.created else "held from"
+    return f"{verb} {ago(memory.valid_from, context.now)}"
 
 
 def _lexical(part: SignalPart, _: Context) -> str:
     if part.score <= 0.0:
         return "shares no searched word"
-    return f"word match {part.score:.0%} of the best candidate's"
+    return f"holds {part.score:.0%} of the query's words, by weight"
+
+
+def _fusion(part: SignalPart, _: Context) -> str:
+    return f"stands out by words and meaning, {part.score:.2f} of 1"
+
+
+def _window(part: SignalPart, _: Context) -> str:
+    return f"with what is said beside it, holds {part.score:.0%} of the query's words, by weight"
+
+
+def _neighbours(part: SignalPart, _: Context) -> str:
+    if part.score <= 0.0:
+        return "nothing beside it matches"
+    return f"what is said beside it matches, {part.score:.2f} of 1"
+
+
+def _session(part: SignalPart, context: Context) -> str:
+    return f"the best of its session {context.memory.session_id} match, {part.score:.2f} of 1"
+
+
+def _speaker(part: SignalPart, context: Context) -> str:
+    speaker = context.memory.speaker or "who said it"
+    return f"{speaker} is asked about" if part.score else "the query does not name who said it"
+
+
+def _answer(part: SignalPart, _: Context) -> str:
+    if part.score <= 0.0:
+        return "no question that matches stands before it"
+    return f"comes right after a question that matches, {part.score:.2f} of 1"
+
+
+def _statement(part: SignalPart, _: Context) -> str:
+    return "it states something" if part.score else "it is a question itself"
+
+
+def _says_when(part: SignalPart, _: Context) -> str:
+    return "it names a time, which is asked for" if part.score else "it names no time"
+
+
+def _length(part: SignalPart, _: Context) -> str:
+    return f"says much, {part.score:.2f} of 1"
 
 
 def _head(_: SignalPart, context: Context) -> str:
@@ -111,6 +155,15 @@ _REASONS: dict[str, Callable[[SignalPart, Context], str]] = {
     "authority": _authority,
     "temporal": _temporal,
     "lexical": _lexical,
+    "fusion": _fusion,
+    "context_window": _window,
+    "context_neighbours": _neighbours,
+    "context_session": _session,
+    "context_speaker": _speaker,
+    "context_answer": _answer,
+    "statement": _statement,
+    "says_when": _says_when,
+    "length": _length,
     "head_of_chain": _head,
 }
 _TITLES = {
@@ -120,5 +173,14 @@ _TITLES = {
     "authority": "authority",
     "temporal": "recency",
     "lexical": "matching words",
+    "fusion": "standing out",
+    "context_window": "words around it",
+    "context_neighbours": "what stands beside it",
+    "context_session": "its session",
+    "context_speaker": "who said it",
+    "context_answer": "answering a question",
+    "statement": "being a statement",
+    "says_when": "naming a time",
+    "length": "length",
     "head_of_chain": "being current",
 }

@@ -3,11 +3,28 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 
 from concord_search.domain.instants import NEVER, Micros
 
 CONSTITUTIVE = 2
 """The contract's number of the edge type."""
+_TURN = 7
+"""The contract's number of the kind of turns."""
+
+
+class Talk(IntEnum):
+    """Whose turn a memory is: a person's among people, or in a chat with an assistant the user's
+    or another's. Kept in the index: never renumbered."""
+
+    NONE = 0
+    OF_PEOPLE = 1
+    OF_ASSISTANT = 2
+    OF_USER = 3
+
+
+_TALK = {0: Talk.OF_PEOPLE, 1: Talk.OF_USER, 5: Talk.OF_PEOPLE}
+"""By the contract's numbers of the roles UNSPECIFIED, USER and PERSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +40,9 @@ class Origin:
 class MemoryState:
     """What a memory was from one change to the next.
 
-    Whole numbers for `kind`, `edge_type` and `importance` are the contract's enum values; times are
-    microseconds. `valid_from` is the effective one; `stated_until` and `superseded_from` are
-    `NEVER` when open. `predecessors` counts the live items it replaces,
+    Whole numbers for `kind`, `edge_type`, `importance` and `role` are the contract's enum values;
+    times are microseconds. `valid_from` is the effective one; `stated_until` and
+    `superseded_from` are `NEVER` when open. `predecessors` counts the live items it replaces,
     `heads` are the live ends of its chain, `properties` those with a plain value, each as
     `property_of` writes it.
     """
@@ -55,11 +72,30 @@ class MemoryState:
     properties: tuple[str, ...] = ()
     is_edge: bool = False
     """Whether it is a constitutive edge: its content is a sentence, and it has no kind."""
+    role: int = 0
 
     @property
     def held_until(self) -> Micros:
         """The instant from which it no longer holds, by its own word or by a successor's."""
         return min(self.stated_until, max(self.valid_from, self.superseded_from))
+
+    @property
+    def talk(self) -> Talk:
+        """Whose turn it is, by its role."""
+        if self.kind != _TURN:
+            return Talk.NONE
+        return _TALK.get(self.role, Talk.OF_ASSISTANT)
+
+    @property
+    def speaker(self) -> str:
+        """Who said it; empty when no source says so."""
+        return next((origin.speaker for origin in self.origins if origin.speaker), "")
+
+    @property
+    def words(self) -> str:
+        """What it is found by: its content, and its speaker where the content does not name it."""
+        known = self.speaker.casefold() in self.content.casefold()
+        return self.content if known else f"{self.speaker}: {self.content}"
 
     @property
     def is_head(self) -> bool:

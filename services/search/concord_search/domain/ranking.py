@@ -11,8 +11,11 @@ from math import isnan
 
 import numpy as np
 
+from concord_search.domain import signals
 from concord_search.domain.candidates import Candidates, Floats, Ints
-from concord_search.domain.signals import NO_DATA, QueryFacts, Weights, columns
+from concord_search.domain.memory import Talk
+from concord_search.domain.profiles import Profiles
+from concord_search.domain.signals import NO_DATA, QueryFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,33 +48,36 @@ class Breakdown:
 class Ranking:
     """Candidates in the order of their composite, best first; equals by item name."""
 
-    def __init__(self, found: Candidates, query: QueryFacts, weights: Weights) -> None:
+    def __init__(self, found: Candidates, query: QueryFacts, profiles: Profiles) -> None:
         self.found = found
-        signals = [each for each in columns(found, query, weights) if each.weight > 0]
-        self._names = [each.name for each in signals]
-        self._weights = [each.weight for each in signals]
-        self._silent = tuple(
-            (name, "its weight is 0") for name, weight in weights.items() if weight == 0
-        )
-        self._scores = np.array([each.scores for each in signals])
-        self.composite = _weighted_means(self._scores, np.array(self._weights))
+        self.scores = signals.scores(found, query)
+        self._scores = np.array(list(self.scores.values()))
+        table = np.array([profiles.of(talk).weights.values(self.scores) for talk in Talk])
+        self._weights = table.T[:, found.talk.kind]
+        self.composite = _weighted_means(self._scores, self._weights)
         self.order = _best_first(self.composite, found.items)
 
     def breakdown(self, row: int) -> Breakdown:
         """Explains one candidate by its row in `found`."""
-        scored = list(zip(self._names, self._scores[:, row].tolist(), self._weights, strict=True))
-        present = [each for each in scored if not isnan(each[1])]
+        columns = zip(self.scores, self._scores[:, row], self._weights[:, row], strict=True)
+        scored = [(name, float(score), float(weight)) for name, score, weight in columns]
+        present = [each for each in scored if each[2] > 0 and not isnan(each[1])]
         total = sum(weight for _, _, weight in present)
         parts = tuple(SignalPart(name, score, weight / total) for name, score, weight in present)
-        dropped = tuple((name, NO_DATA[name]) for name, score, _ in scored if isnan(score))
-        return Breakdown(float(self.composite[row]), parts, dropped + self._silent)
+        dropped = tuple(
+            (name, NO_DATA[name] if isnan(score) else "its weight is 0")
+            for name, score, weight in scored
+            if isnan(score) or weight == 0
+        )
+        return Breakdown(float(self.composite[row]), parts, dropped)
 
 
 def _weighted_means(scores: Floats, weights: Floats) -> Floats:
-    """Per column of `scores`, shape (signals, n), the weighted mean of what is not NaN."""
-    present = ~np.isnan(scores)
-    total: Floats = weights @ np.where(present, scores, 0.0)
-    return total / np.maximum(weights @ present, 1e-12)
+    """Per column of `scores`, shape (signals, n) as `weights`, the mean of what is not NaN."""
+    weighed = np.where(np.isnan(scores), 0.0, weights)
+    total: Floats = (weighed * np.nan_to_num(scores)).sum(axis=0)
+    means: Floats = total / np.maximum(weighed.sum(axis=0), 1e-12)
+    return means
 
 
 def _best_first(composite: Floats, items: Sequence[str]) -> Ints:

@@ -1,24 +1,32 @@
 """The signals of the composite score and their weights (spec S3, T4)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from math import log
 
 import numpy as np
 
+from concord_search.domain import context
 from concord_search.domain.candidates import Candidates, Floats
 from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.instants import DAY, Micros
+from concord_search.domain.memory import Talk
+from concord_search.domain.speech import NOTHING_ASKED, Asked
 
 IMPORTANCE_NUMBER = {0: 0.6, 1: 0.3, 2: 0.6, 3: 1.0}
 """Importance as a number (spec G8), by the contract's enum value; unset counts as medium."""
+
+
+LONG = 32
+"""A text of so many different terms is long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
     """Relative weights of the signals, each at least 0; those with data are normalised to sum 1.
 
-    The first six are spec S3's. `lexical` was chosen by measurement, `context` waits for its data,
-    `head_of_chain` is the boost of T4: see services/decisions/0003.
+    The first six are spec S3's. The others were chosen or fitted by measurement: see
+    services/decisions/0045.
     """
 
     vector_similarity: float = 0.30
@@ -28,7 +36,15 @@ class Weights:
     authority: float = 0.10
     temporal: float = 0.10
     lexical: float = 0.20
-    context: float = 0.20
+    fusion: float = 0.0
+    context_window: float = 0.10
+    context_neighbours: float = 0.05
+    context_session: float = 0.05
+    context_speaker: float = 0.0
+    context_answer: float = 0.0
+    statement: float = 0.0
+    says_when: float = 0.0
+    length: float = 0.0
     head_of_chain: float = 0.05
 
     def __post_init__(self) -> None:
@@ -42,6 +58,10 @@ class Weights:
         """The signals' names with their weights, in the order they are explained."""
         return [(field.name, getattr(self, field.name)) for field in fields(self)]
 
+    def values(self, names: Iterable[str]) -> list[float]:
+        """The weights of some signals, in their order."""
+        return [getattr(self, name) for name in names]
+
 
 @dataclass(frozen=True, slots=True)
 class QueryFacts:
@@ -51,43 +71,46 @@ class QueryFacts:
     has_domain: bool
     has_concepts: bool
     has_words: bool
+    asked: Asked = NOTHING_ASKED
 
 
-@dataclass(frozen=True, slots=True)
-class SignalColumn:
-    """One signal over n candidates: scores in [0, 1]; NaN where it has no data."""
-
-    name: str
-    weight: float
-    scores: Floats
-
-
+NO_SESSION = "it belongs to no session"
 NO_DATA = {
     "domain_match": "the query names no domain",
     "concept_overlap": "no concepts were found in the query",
     "lexical": "the query holds no word that is searched for",
-    "coactivation": "reads are not yet counted by session",
-    "context": "neighbouring dialogue turns are not yet looked at",
+    "coactivation": "the query names no session in which something was read with it",
+    "context_window": NO_SESSION,
+    "context_neighbours": NO_SESSION,
+    "context_session": NO_SESSION,
+    "context_speaker": NO_SESSION,
+    "context_answer": NO_SESSION,
+    "statement": "it is no turn of a conversation",
+    "says_when": "the query asks for no time",
     "head_of_chain": "it replaces no other memory",
 }
 """Why a signal dropped out, by its name."""
 
 
-def columns(found: Candidates, query: QueryFacts, weights: Weights) -> list[SignalColumn]:
-    """Computes every signal for every candidate, in the order of `Weights.items`."""
+def scores(found: Candidates, query: QueryFacts) -> dict[str, Floats]:
+    """Computes every signal for every candidate: in [0, 1], NaN where it has no data."""
     nothing = np.full(len(found), np.nan)
-    scores = {
+    is_turn = found.talk.kind != Talk.NONE
+    return {
         "vector_similarity": np.clip(found.cosine, 0.0, 1.0),
         "concept_overlap": overlap(found) if query.has_concepts else nothing,
         "domain_match": found.domain_match if query.has_domain else nothing,
+        "coactivation": nothing,
         "authority": authority(found),
         "temporal": temporal(found, query.now),
-        "lexical": lexical(found) if query.has_words else nothing,
+        "lexical": context.share(found, found.holds) if query.has_words else nothing,
+        "fusion": context.fusion(found),
+        **context.signals(found, query.asked),
+        "statement": np.where(is_turn, 1.0 - found.talk.asks, np.nan),
+        "says_when": found.talk.says_when.astype(np.float64) if query.asked.when else nothing,
+        "length": np.minimum(1.0, found.lengths / LONG),
         "head_of_chain": np.where(found.is_head, 1.0, np.nan),
     }
-    return [
-        SignalColumn(name, weight, scores.get(name, nothing)) for name, weight in weights.items()
-    ]
 
 
 def overlap(found: Candidates) -> Floats:
@@ -101,13 +124,12 @@ def authority(found: Candidates) -> Floats:
 
 
 def temporal(found: Candidates, now: Micros) -> Floats:
-    """0.6 · e^(-0.05 · days since access) + 0.4 · e^(-0.007 · days since creation)."""
-    accessed = np.maximum(now - found.last_access, 0) / DAY
-    created = np.maximum(now - found.created, 0) / DAY
-    return 0.6 * np.exp(-0.05 * accessed) + 0.4 * np.exp(-0.007 * created)
+    """0.6 · e^(-0.05 · days since access) + 0.4 · e^(-0.007 · days since creation).
 
-
-def lexical(found: Candidates) -> Floats:
-    """BM25 as a share of the best candidate's; 0 for all where none shares a word."""
-    best = float(found.lexical.max(initial=0.0))
-    return found.lexical / best if best > 0 else np.zeros(len(found))
+    A memory was created when it began to hold, as far as it says so, and one that was never read
+    was accessed then: what is imported today is as old as it says.
+    """
+    created = np.minimum(found.valid_from, now)
+    accessed = np.where(found.access_count > 0, np.minimum(found.last_access, now), created)
+    since_access, since_creation = (now - accessed) / DAY, (now - created) / DAY
+    return 0.6 * np.exp(-0.05 * since_access) + 0.4 * np.exp(-0.007 * since_creation)

@@ -4,19 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from concord_search.domain.confidence import Band
 from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.ranking import Breakdown
 
 MAX_LINES = 3
-
-
-class Band(Enum):
-    """How sure a result is."""
-
-    UNKNOWN = "unknown"
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
 
 
 class NextAction(Enum):
@@ -29,16 +21,13 @@ class NextAction(Enum):
     STATE = "state"
     SUMMARISE = "summarise"
     PREFER = "prefer"
+    WAIT = "wait"
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Where the bands and rules begin; each in [0, 1]. Defaults are spec S5's."""
+    """Where the rules begin; each in [0, 1]. Defaults are spec S5's."""
 
-    band_high: float = 0.60
-    band_medium: float = 0.45
-    support_authority: float = 0.85
-    support_temporal: float = 0.90
     accept_vector: float = 0.85
     accept_authority: float = 0.80
     accept_temporal: float = 0.90
@@ -53,8 +42,6 @@ class Thresholds:
             value = getattr(self, name)
             if not 0.0 <= value <= 1.0:
                 raise SettingsInvalid(f"the threshold {name} is {value}; it must lie in [0, 1]")
-        if self.band_medium > self.band_high:
-            raise SettingsInvalid("band_medium is above band_high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +61,27 @@ class Preference:
     other_id: str
 
 
-STRONG_SUPPORTS = 2
 LOOKED_AT = 3
 
 
-def band(result: Breakdown, limits: Thresholds) -> Band:
-    """How sure one result is."""
-    supports = (
-        (result.score("authority") >= limits.support_authority)
-        + (result.score("temporal") >= limits.support_temporal)
-        + (result.score("concept_overlap") > 0)
-    )
-    if result.composite >= limits.band_high and supports >= STRONG_SUPPORTS:
-        return Band.HIGH
-    return Band.MEDIUM if result.composite >= limits.band_medium else Band.LOW
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What next action and lines go by, beside the results' scores.
+
+    `band`: the top result's. `current`: it holds, and nothing has replaced it. `asks`: it is a
+    question itself. `lacks_rarest`: the query's rarest terms are not in it. `lag`: changes that the
+    index lacks. `words`: what near results would add to the query. `of_past`: the query is about
+    what was, and replaced memories were left out.
+    """
+
+    band: Band = Band.UNKNOWN
+    current: bool = True
+    preference: Preference | None = None
+    asks: bool = False
+    lacks_rarest: bool = False
+    lag: int = 0
+    words: tuple[str, ...] = ()
+    of_past: bool = False
 
 
 def is_second_preferred(first: Breakdown, second: Breakdown, limits: Thresholds) -> bool:
@@ -101,29 +95,30 @@ def is_second_preferred(first: Breakdown, second: Breakdown, limits: Thresholds)
     return second.score("temporal") >= limits.prefer_temporal > first.score("temporal")
 
 
-def next_action(
-    results: Sequence[Breakdown],
-    limits: Thresholds,
-    *,
-    current: bool = True,
-    preference: Preference | None = None,
-) -> NextAction:
-    """What to do with results, best first; `current`: they hold, and nothing has replaced them.
+def next_action(results: Sequence[Breakdown], limits: Thresholds, case: Case) -> NextAction:
+    """What to do with results, best first.
 
-    The rules are asked in this order: two in an open conflict: prefer one; nothing found: refine;
-    a near match that shares neither concept nor domain: ask; a near match with authority or
-    recency: accept; none of the first three shares a concept: refine; else what the top result's
-    confidence band says. What no longer holds is never used or stated.
+    The rules are asked in this order: two in an open conflict: prefer one; nothing found: wait for
+    an index that lags, else refine; a near match that shares neither concept nor domain: ask; a
+    near match with authority or recency: accept; none of the first three shares a concept: refine;
+    else what the top result's confidence band says. What no longer holds is never used or stated;
+    a question, what lacks the query's rarest terms, and what is hardly sure only with a caveat.
     """
-    if preference is not None:
+    if case.preference is not None:
         return NextAction.PREFER
-    action = _by_rules(results, limits)
-    return action if current or action in _OF_ANYTHING else NextAction.SUMMARISE
-
-
-def _by_rules(results: Sequence[Breakdown], limits: Thresholds) -> NextAction:
     if not results:
-        return NextAction.REFINE
+        return NextAction.WAIT if case.lag else NextAction.REFINE
+    action = _by_rules(results, limits, case.band)
+    if not case.current and action not in _OF_ANYTHING:
+        return NextAction.SUMMARISE
+    if action in _ASSERTING and case.band is Band.LOW:
+        return NextAction.SUMMARISE
+    if action in _ASSERTING and (case.asks or case.lacks_rarest):
+        return NextAction.CAVEAT
+    return action
+
+
+def _by_rules(results: Sequence[Breakdown], limits: Thresholds, band: Band) -> NextAction:
     top = results[0]
     vector = top.score("vector_similarity")
     unrelated = top.score("concept_overlap") == 0 and top.score("domain_match") <= limits.ask_domain
@@ -137,43 +132,60 @@ def _by_rules(results: Sequence[Breakdown], limits: Thresholds) -> NextAction:
         return NextAction.ACCEPT
     if all(result.score("concept_overlap") == 0 for result in results[:LOOKED_AT]):
         return NextAction.REFINE
-    return _BY_BAND[band(top, limits)]
+    return _BY_BAND[band]
 
 
-def lines(  # one argument per part of the lines
+def lines(  # noqa: PLR0917 - one argument per part of the lines
     results: Sequence[Breakdown],
     domain: str,
     why: str,
     options: StacOptions,
     limits: Thresholds,
-    *,
-    current: bool = True,
-    preference: Preference | None = None,
+    case: Case,
 ) -> list[str]:
     """The lines for the best result: why it surfaced, how relevant it is, what to do next.
 
-    `domain` is the top result's, `why` its one-sentence reason; `current` and `preference` as for
-    `next_action`.
+    `domain` is the top result's, `why` its one-sentence reason.
     """
     written = []
     if results and options.show_why:
-        written.append(_why_surfaced(results[0], domain, limits))
+        written.append(_why_surfaced(results[0], domain, len(results), limits))
     if results:
         written.append(f"Relevance: {results[0].composite:.2f}, {why[:1].lower()}{why[1:]}")
     if options.show_next:
-        action = next_action(results, limits, current=current, preference=preference)
-        written.append(f"Next: {_prefer(preference) if preference else _NEXT[action]}")
+        written.append(f"Next: {_next(next_action(results, limits, case), case)}")
     return written[: options.max_lines]
 
 
-def _why_surfaced(top: Breakdown, domain: str, limits: Thresholds) -> str:
-    overlap = top.score("concept_overlap")
-    word = "none" if overlap == 0 else "strong" if overlap >= limits.strong_overlap else "some"
-    return (
-        f"Why: vector {top.score('vector_similarity'):.2f}, authority {top.score('authority'):.2f},"
-        f" temporal {top.score('temporal'):.2f}; concept overlap: {word};"
-        f" domain: {domain or 'none'}"
+def _next(action: NextAction, case: Case) -> str:
+    said = _NEXT[action]
+    if case.preference is not None:
+        said = _prefer(case.preference)
+    elif action is NextAction.WAIT:
+        said = f"ask again: the index lacks the last {case.lag} changes, or demand freshness."
+    elif action is NextAction.REFINE and case.words:
+        said = f"refine the query: broaden or rename it, or add words: {', '.join(case.words)}."
+    elif action is NextAction.CAVEAT and case.asks:
+        said = "ask once, or go on from it: the best match is itself a question."
+    elif action is NextAction.CAVEAT and case.lacks_rarest:
+        said = "say it with a caveat, or ask once: it lacks the query's rarest words."
+    if case.of_past:
+        said += " For what was replaced since, search in history mode."
+    return said
+
+
+def _why_surfaced(top: Breakdown, domain: str, count: int, limits: Thresholds) -> str:
+    said = {part.name: part.score for part in top.parts}
+    named = {"vector_similarity": "vector", "authority": "authority", "temporal": "temporal"}
+    shown = ", ".join(
+        f"{word} {said[name]:.2f}" if name in said else f"{word} UNKNOWN"
+        for name, word in named.items()
     )
+    overlap = said.get("concept_overlap", 0.0)
+    word = "none" if overlap == 0 else "strong" if overlap >= limits.strong_overlap else "some"
+    if "concept_overlap" not in said:
+        word = "UNKNOWN"
+    return f"Why: {shown}; concept overlap: {word}; domain: {domain or 'none'}. Found {count}."
 
 
 def _prefer(preference: Preference) -> str:
@@ -192,8 +204,11 @@ _NEXT = {
     NextAction.CAVEAT: "say it with a caveat, or ask once.",
     NextAction.STATE: "state it, and say where it comes from.",
     NextAction.SUMMARISE: "do not assert it: summarise, and propose next steps.",
+    NextAction.PREFER: "",
+    NextAction.WAIT: "",
 }
 
+_ASSERTING = frozenset({NextAction.ACCEPT, NextAction.STATE})
 _OF_ANYTHING = frozenset({NextAction.ASK, NextAction.REFINE})
 """What may be done about a result that no longer holds."""
 

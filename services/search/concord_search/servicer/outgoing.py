@@ -8,9 +8,10 @@ from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis import opaque
 
+from concord_search.domain.confidence import Band
 from concord_search.domain.memory import Parked
 from concord_search.domain.ranking import SignalPart
-from concord_search.domain.stac import Band, NextAction
+from concord_search.domain.stac import NextAction
 from concord_search.ports import EmbeddingModel, IndexState, Version
 from concord_search.usecases.check_statements import CheckStatus
 from concord_search.usecases.find_similar import SimilarAnswer
@@ -37,6 +38,7 @@ _ACTIONS = {
     NextAction.CAVEAT: search_pb2.NEXT_ACTION_CAVEAT,
     NextAction.STATE: search_pb2.NEXT_ACTION_STATE,
     NextAction.SUMMARISE: search_pb2.NEXT_ACTION_SUMMARISE,
+    NextAction.WAIT: search_pb2.NEXT_ACTION_WAIT,
     NextAction.PREFER: search_pb2.NEXT_ACTION_PREFER,
 }
 _ROLES = {
@@ -86,7 +88,7 @@ def result(found: Result) -> search_pb2.SearchResult:
         vector_similarity=found.cosine,
         fusion_score=found.fusion,
         explanation=_explanation(found, found.relevance_reason),
-        confidence=_BANDS[found.band],
+        confidence=_BANDS[found.certainty.band],
         potential_conflicts=_conflicts(found),
     )
 
@@ -161,7 +163,7 @@ def _integrative_result(result: IntegrativeResult) -> search_pb2.IntegrativeResu
         composite_score=found.breakdown.composite,
         vector_similarity=found.cosine,
         explanation=_explanation(found, result.reason),
-        confidence=_BANDS[found.band],
+        confidence=_BANDS[found.certainty.band],
         potential_conflicts=_conflicts(found),
         conflict_flag=bool(result.clashes),
         clashes=[

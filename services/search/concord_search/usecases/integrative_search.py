@@ -216,7 +216,7 @@ class IntegrativeSearch:
         names = ranked.ranking.found.items
         rows = {self._index.id_of(space, name): row for row, name in enumerate(names)}
         there = [(place, item) for place, item in shown if item.state.id in rows]
-        results = [self._search.result(ranked, rows[i.state.id], i) for _, i in there]
+        results = self._search.results(ranked, [(rows[i.state.id], i) for _, i in there])
         results = await self._search.with_conflicts(space, results, asked.as_of)
         return [(place, found) for (place, _), found in zip(there, results, strict=True)]
 

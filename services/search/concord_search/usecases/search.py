@@ -7,11 +7,15 @@ from concord_chassis import deadline
 from concord_concepts import extract, normalise
 
 from concord_search.domain import explanation, stac
+from concord_search.domain.certainty import Certainty, certainties
+from concord_search.domain.confidence import Band
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits
 from concord_search.domain.instants import PRESENT, AsOf, Micros
+from concord_search.domain.profiles import Profiles, shipped
 from concord_search.domain.ranking import Breakdown, Ranking
-from concord_search.domain.signals import QueryFacts, Weights
-from concord_search.domain.stac import Band, NextAction, Preference, StacOptions, Thresholds
+from concord_search.domain.signals import QueryFacts
+from concord_search.domain.speech import Asked, asks_of_the_past
+from concord_search.domain.stac import Case, NextAction, Preference, StacOptions, Thresholds
 from concord_search.ports import (
     Clock,
     Graph,
@@ -64,7 +68,7 @@ class Result:
     breakdown: Breakdown
     reasons: tuple[str, ...]
     relevance_reason: str
-    band: Band
+    certainty: Certainty
     conflicts: tuple[OpenConflict, ...] = ()
 
 
@@ -87,9 +91,9 @@ class SearchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """The weights and thresholds in force."""
+    """The profiles and thresholds in force."""
 
-    weights: Weights = field(default_factory=Weights)
+    profiles: Profiles = field(default_factory=shipped)
     thresholds: Thresholds = field(default_factory=Thresholds)
 
 
@@ -176,8 +180,9 @@ class Search:
             has_domain=bool(question.domain),
             has_concepts=bool(question.concepts),
             has_words=found.has_words,
+            asked=Asked.by(query.text),
         )
-        ranking = Ranking(found.candidates, facts, self._formula.weights)
+        ranking = Ranking(found.candidates, facts, self._formula.profiles)
         rows = ranking.order[ranking.composite[ranking.order] >= query.min_score]
         return Ranked(space, query, question, ranking, rows.tolist())
 
@@ -205,14 +210,23 @@ class Search:
             session_id=query.session_id,
             as_of=ranked.question.scope.as_of,
         )
-        return [
-            self.result(ranked, row, memory)
-            for row, memory in zip(rows, memories, strict=True)
-            if memory is not None and may_be_shown(memory, int(found.seqs[row]), ranked.question)
-        ]
+        return self.results(
+            ranked,
+            [
+                (row, memory)
+                for row, memory in zip(rows, memories, strict=True)
+                if memory is not None
+                and may_be_shown(memory, int(found.seqs[row]), ranked.question)
+            ],
+        )
 
-    def result(self, ranked: Ranked, row: int, memory: Hydrated) -> Result:
-        """A candidate with its explanation."""
+    def results(self, ranked: Ranked, shown: Sequence[tuple[int, Hydrated]]) -> list[Result]:
+        """Candidates, by their rows, with their explanations and how sure each is."""
+        rows = [row for row, _ in shown]
+        sure = certainties(ranked.ranking, rows, self._formula.profiles) if rows else {}
+        return [self._result(ranked, row, memory, sure[row]) for row, memory in shown]
+
+    def _result(self, ranked: Ranked, row: int, memory: Hydrated, sure: Certainty) -> Result:
         found, question = ranked.ranking.found, ranked.question
         breakdown = ranked.ranking.breakdown(row)
         context = explanation.Context(
@@ -231,7 +245,7 @@ class Search:
             breakdown=breakdown,
             reasons=tuple(explanation.reason(part, context) for part in breakdown.parts),
             relevance_reason=explanation.relevance_reason(breakdown, context),
-            band=stac.band(breakdown, self._formula.thresholds),
+            certainty=sure if memory.state.current_at(question.scope.valid) else _NOT_IN_FORCE,
         )
 
     async def _history(self, ranked: Ranked) -> tuple[list[Result], int | None]:
@@ -288,32 +302,70 @@ class Search:
         valid = question.scope.valid
         current = [each for each in results if each.memory.state.current_at(valid)]
         best = sorted(current or results, key=lambda each: -each.breakdown.composite)
-        band = best[0].band if current else Band.LOW if results else Band.UNKNOWN
         breakdowns = [each.breakdown for each in best]
-        preference = _preference(best, limits) if current else None
+        case = self._case(space, query, question, best, current=bool(current))
         followed = self._progress.of(space)
         return SearchAnswer(
             results=results,
             next_offset=next_offset,
             now=question.scope.now,
-            band=band,
-            action=stac.next_action(
-                breakdowns, limits, current=bool(current), preference=preference
-            ),
-            preference=preference,
+            band=case.band,
+            action=stac.next_action(breakdowns, limits, case),
+            preference=case.preference,
             lines=stac.lines(
                 breakdowns,
                 domain=best[0].memory.state.domain if best else "",
                 why=best[0].relevance_reason if best else "",
                 options=query.stac,
                 limits=limits,
-                current=bool(current),
-                preference=preference,
+                case=case,
             ),
             is_incomplete=bool(self._progress.disk_full),
             epoch=followed.epoch,
             applied_seq=followed.applied_seq,
         )
+
+    def _case(
+        self,
+        space: str,
+        query: SearchQuery,
+        question: Question,
+        best: Sequence[Result],
+        *,
+        current: bool,
+    ) -> Case:
+        if not best:
+            return Case(lag=self._progress.lag().get(space, 0), of_past=_of_past(query))
+        top = best[0].certainty
+        return Case(
+            band=top.band if current else Band.LOW,
+            current=current,
+            preference=_preference(best, self._formula.thresholds) if current else None,
+            asks=top.asks,
+            lacks_rarest=top.lacks_rarest,
+            words=_words_to_add(question, best),
+            of_past=_of_past(query),
+        )
+
+
+_NOT_IN_FORCE = Certainty(Band.LOW)
+"""Of what was replaced or does not hold: nobody is to assert it."""
+
+ADDED_WORDS = 5
+"""Words that a refinement names."""
+
+
+def _of_past(query: SearchQuery) -> bool:
+    """Whether replaced memories were left out of what is asked about the past."""
+    return query.superseded is Superseded.EXCLUDE and asks_of_the_past(query.text)
+
+
+def _words_to_add(question: Question, best: Sequence[Result]) -> tuple[str, ...]:
+    """Concepts and domains of near results that the query does not have."""
+    near = [each.memory.state for each in best[: stac.LOOKED_AT]]
+    words = [word for state in near for word in (*state.concepts, state.domain)]
+    known = {"", question.domain, *question.concepts}
+    return tuple(dict.fromkeys(word for word in words if word not in known))[:ADDED_WORDS]
 
 
 async def wait_until_fresh(progress: Progress, space: str, demand: Demand | None) -> None:

@@ -114,6 +114,8 @@ class _NextActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NextAction
     """Prefer one of two results that are in an open conflict, and name the other: that of clearly more
     authority, else the one that is recent, else the better ranked.
     """
+    NEXT_ACTION_WAIT: _NextAction.ValueType  # 8
+    """Nothing was found, but the index lacks changes: ask again, or demand freshness."""
 
 class NextAction(_NextAction, metaclass=_NextActionEnumTypeWrapper):
     """What to do with the results. ACCEPT, ASK and REFINE follow from rules over score, confidence and results."""
@@ -136,6 +138,8 @@ NEXT_ACTION_PREFER: NextAction.ValueType  # 7
 """Prefer one of two results that are in an open conflict, and name the other: that of clearly more
 authority, else the one that is recent, else the better ranked.
 """
+NEXT_ACTION_WAIT: NextAction.ValueType  # 8
+"""Nothing was found, but the index lacks changes: ask again, or demand freshness."""
 Global___NextAction: _TypeAlias = NextAction  # noqa: Y015
 
 class _StatementCheckStatus:
@@ -461,7 +465,7 @@ class SearchResponse(_message.Message):
     next_page_token: _builtins.str
     """Empty on the last page."""
     confidence: Global___ConfidenceBand.ValueType
-    """Confidence of the best result that is current (not superseded, and within its stated time, at the
+    """Calibrated confidence of the best result that is current (not superseded, and within its stated time, at the
     query's instant). LOW when no result is current; UNKNOWN when there is no result.
     """
     next_action: Global___NextAction.ValueType

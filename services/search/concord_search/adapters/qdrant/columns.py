@@ -12,17 +12,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from concord_search.adapters.qdrant import payload
-from concord_search.domain.candidates import Ints
+from concord_search.adapters.qdrant import frequencies, payload
+from concord_search.adapters.qdrant.frequencies import DocumentFrequencies
+from concord_search.adapters.qdrant.ragged import Ragged, longer, zeros
+from concord_search.domain.candidates import Floats, Ints
 
-_PAYLOAD = ("seq", "ac", "la", "created", "d", "p", "imp", "head", "text", "edge")
-_KEPT = ("closed", "current", "first concept", "concepts")
+_PAYLOAD = (
+    *("seq", "ac", "la", "created", "from", "d", "p", "imp", "head", "text", "edge"),
+    *("session", "speaker", "talk", "speech"),
+)
+_KEPT = ("closed", "current", "before", "after")
 _FIRST_ROWS = 1024
+_LISTS = ("concept", "term")
+_PARTS = ("starts", "counts", "values")
 
 
 class Columns:
-    """What each row holds, the newest row of each item, and concepts as one flat array.
+    """What each row holds, the newest row of each item, its concepts and terms, and its neighbours.
 
+    `before` and `after` are the rows beside it in its session, plus one; 0 where there is none.
     A row that was never put, or was dropped, has no item. Not safe for use by several threads at
     once; the owner holds a lock.
     """
@@ -32,19 +40,25 @@ class Columns:
         self.open_items = 0
         self._reserved = 0
         self._newest: dict[str, int] = {}
-        self._columns = {name: _zeros(_FIRST_ROWS) for name in (*_PAYLOAD, *_KEPT)}
-        self._concepts = _zeros(_FIRST_ROWS * 8)
-        self._filled = 0
+        self._last: dict[int, int] = {}
+        self._columns = {name: zeros(_FIRST_ROWS) for name in (*_PAYLOAD, *_KEPT)}
+        self._lists = {name: Ragged.empty() for name in _LISTS}
+        self._documents = DocumentFrequencies(zeros(0))
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, Ints]) -> "Columns":
         """Columns from what `arrays` gave; takes the arrays over."""
         made = cls()
         made._columns = {name: arrays[name] for name in (*_PAYLOAD, *_KEPT)}
-        made._concepts, made._filled = arrays["all concepts"], len(arrays["all concepts"])
+        made._lists = {
+            name: Ragged(*(arrays[f"{name} {part}"] for part in _PARTS)) for name in _LISTS
+        }
+        made._documents = DocumentFrequencies(made._lists["term"].values)
         made.items = arrays["items"].tobytes().rstrip(b"\0").decode("ascii").split("\n")[:-1]
         order = np.argsort(made["seq"], kind="stable")  # of equals the later row is the newest
         made._newest = {item: row for row in order.tolist() if (item := made.items[row])}
+        ends = np.flatnonzero((made["session"] != 0) & (made["after"] == 0))
+        made._last = dict(zip(made["session"][ends].tolist(), ends.tolist(), strict=True))
         made.open_items = int(np.count_nonzero(made["current"] > made["edge"]))
         return made
 
@@ -54,7 +68,11 @@ class Columns:
         names = "".join(f"{item}\n" for item in self.items).encode("ascii")
         return {
             **{name: column[:rows] for name, column in self._columns.items()},
-            "all concepts": self._concepts[: self._filled],
+            **{
+                f"{name} {part}": array
+                for name, numbers in self._lists.items()
+                for part, array in zip(_PARTS, numbers.arrays(rows), strict=True)
+            },
             "items": np.frombuffer(names + b"\0" * (-len(names) % 8), np.int64),
         }
 
@@ -74,17 +92,30 @@ class Columns:
         self.items[row] = str(values["item"])
         for name in _PAYLOAD:
             self[name][row] = values.get(name, 0)
-        self._put_concepts(row, payload.concepts_of(values))
+        self._lists["concept"].put(row, payload.concepts_of(values))
+        self._put_terms(row, values["terms"])
+        self._put_beside(row)
         self._put_closed(row, int(values.get("till", 0)))
 
-    def _put_concepts(self, row: int, concepts: Sequence[int]) -> None:
-        end = self._filled + len(concepts)
-        while end > len(self._concepts):
-            self._concepts = _longer(self._concepts)
-        self._concepts[self._filled : end] = concepts
-        self["first concept"][row] = self._filled
-        self["concepts"][row] = len(concepts)
-        self._filled = end
+    def _put_terms(self, row: int, terms: Sequence[int]) -> None:
+        self._lists["term"].put(row, terms)
+        if self._documents.is_full:
+            self._documents = DocumentFrequencies(self._lists["term"].values)
+        else:
+            self._documents.add(np.array(terms, dtype=np.int64))
+
+    def _put_beside(self, row: int) -> None:
+        """Puts a new memory at the end of its session, and a new state where the former stood."""
+        session = int(self["session"][row])
+        if not session:
+            return
+        former, last = self._newest.get(self.items[row]), self._last.get(session)
+        if former is not None:
+            self["before"][row], self["after"][row] = self["before"][former], self["after"][former]
+        elif last is not None:
+            self["before"][row], self["after"][last] = last + 1, row + 1
+        if former is None or former == last:
+            self._last[session] = row
 
     def _put_closed(self, row: int, till: int) -> None:
         item = self.items[row]
@@ -104,7 +135,7 @@ class Columns:
 
     def _make_room(self, row: int) -> None:
         while row >= len(self["seq"]):
-            self._columns = {name: _longer(column) for name, column in self._columns.items()}
+            self._columns = {name: longer(column) for name, column in self._columns.items()}
         self.items.extend("" for _ in range(len(self.items), row + 1))
 
     def close(self, row: int, till: int) -> None:
@@ -166,28 +197,42 @@ class Columns:
 
     def _wipe(self, row: int) -> None:
         """Leaves nothing of a row, as columns are kept on disk too."""
-        first = self["first concept"][row]
-        self._concepts[first : first + self["concepts"][row]] = 0
+        self._lists["concept"].wipe(row)
+        self._documents.subtract(self._lists["term"].wipe(row))
         for column in self._columns.values():
             column[row] = 0
         self.items[row] = ""
 
     def shared_concepts(self, rows: Ints, wanted: NDArray[np.int64]) -> tuple[Ints, Ints]:
         """How many concepts each row shares with `wanted` (distinct), and the size of the union."""
-        starts, counts = self["first concept"][rows], self["concepts"][rows]
-        owners = np.repeat(np.arange(len(rows)), counts)
-        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        concepts = self._concepts[starts[owners] + offsets]
+        concepts, owners = self._lists["concept"].of(rows)
         hits = (concepts[:, np.newaxis] == wanted).any(axis=1)  # both are few: no need to sort
         shared = np.bincount(owners[hits], minlength=len(rows)).astype(np.int64)
-        return shared, counts + len(wanted) - shared
+        return shared, self._lists["concept"].counts(rows) + len(wanted) - shared
 
+    def holds(self, rows: Ints, wanted: Ints) -> NDArray[np.bool_]:
+        """Which of some terms each row holds, shape (rows, terms); a row of -1 holds none."""
+        found = np.zeros((len(rows), len(wanted)), dtype=np.bool_)
+        known = np.flatnonzero(rows >= 0)
+        terms, owners = self._lists["term"].of(rows[known])
+        at, which = np.nonzero(terms[:, np.newaxis] == wanted)
+        found[known[owners[at]], which] = True
+        return found
 
-def _zeros(count: int) -> NDArray[np.int64]:
-    return np.zeros(count, dtype=np.int64)
+    def term_weights(self, terms: Ints) -> tuple[Floats, NDArray[np.bool_]]:
+        """The inverse document frequency of each term, and whether any row holds it."""
+        held_by = self._documents.of(terms)
+        return frequencies.weights(held_by, self.open_items), held_by > 0
 
+    def lengths(self, rows: Ints) -> Ints:
+        """How many different terms each row holds."""
+        return self._lists["term"].counts(rows)
 
-def _longer(column: NDArray[np.int64]) -> NDArray[np.int64]:
-    """With room for an eighth more: what is read from disk is full, and its first write must not
-    take twice its memory."""
-    return np.concatenate([column, _zeros(max(len(column) // 8, _FIRST_ROWS))])
+    def beside(self, rows: Ints, side: str) -> Ints:
+        """The current row `before` or `after` each row in its session; -1 where there is none."""
+        linked = self[side][rows] - 1
+        moved = np.flatnonzero((linked >= 0) & (self["current"][linked] == 0))
+        for place in moved.tolist():
+            newest = self._newest.get(self.items[linked[place]], -1)
+            linked[place] = newest if newest >= 0 and self["current"][newest] else -1
+        return linked

@@ -13,14 +13,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Generic
 
-import numpy as np
 from concord_chassis.workers import Workers
 
 from concord_search.adapters.qdrant.columns_file import ColumnsFile
 from concord_search.adapters.qdrant.keys import new_key, read_key
 from concord_search.adapters.qdrant.shard import LAYOUT, S, Shards, Words
 from concord_search.adapters.qdrant.space import SpaceIndex
-from concord_search.domain.candidates import Candidates
+from concord_search.domain.candidates import NO_CANDIDATES
 from concord_search.domain.digests import State
 from concord_search.domain.errors import (
     IndexCorrupt,
@@ -262,7 +261,7 @@ class QdrantIndex(Generic[S]):
         """The candidates for a question; none for a space without a part."""
         part = self._parts.get(space)
         if part is None:
-            return Found(_NOTHING, has_words=False)
+            return Found(NO_CANDIDATES, has_words=False)
         _demand_same(part.model, question.model)
         try:
             return await self._readers.run(part.ask, question)
@@ -442,21 +441,3 @@ def _demand_same(ours: EmbeddingModel, theirs: EmbeddingModel | None) -> None:
 
 def _named(model: EmbeddingModel) -> str:
     return f"{model.model_id} ({model.dimension} dimensions, revision {model.revision[:12]})"
-
-
-_NO_FLOATS, _NO_INTS = np.zeros(0), np.zeros(0, dtype=np.int64)
-_NOTHING = Candidates(
-    items=(),
-    seqs=_NO_INTS,
-    cosine=_NO_FLOATS,
-    lexical=_NO_FLOATS,
-    fusion=_NO_FLOATS,
-    domain_match=_NO_FLOATS,
-    shared_concepts=_NO_INTS,
-    all_concepts=_NO_INTS,
-    importance=_NO_FLOATS,
-    access_count=_NO_INTS,
-    last_access=_NO_INTS,
-    created=_NO_INTS,
-    is_head=np.zeros(0, dtype=np.bool_),
-)

@@ -13,16 +13,19 @@ for them costs next to nothing:
     stated  its stated end, which stays when `gone` says that it was closed
 
 A constitutive edge, which is searched for as a sentence, has `edge`; nothing else has.
+`terms` are the numbers under which the words are found, `speaker` the first of those of who said
+it. `speech` is the sum of ASKS and SAYS_WHEN, as far as its words do so.
 
 So a state is one that was known at r when `created` and `since` are not after r and `closed` is.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.domain.instants import NEVER, Micros
 from concord_search.domain.memory import MemoryState, domain_and_above, parent_domain
+from concord_search.domain.speech import asks, says_when
 
 Payload = dict[str, Any]  # the engine's own type: JSON
 
@@ -36,13 +39,18 @@ WEIGHED = ("ac", "la")
 """The fields that a formula of the engine reads; it wants them indexed for ranges, too."""
 
 
-def of_state(state: MemoryState, key: SpaceKey) -> Payload:
+ASKS, SAYS_WHEN = 1, 2
+
+
+def of_state(
+    state: MemoryState, key: SpaceKey, terms: Collection[int], speaker: int = 0
+) -> Payload:
     """The payload of an open state."""
     concepts = [key.number("concept", each) for each in state.concepts]
     payload: Payload = {
         "item": key.item(state.id),
         "seq": state.seq,
-        "text": key.digest(state.content),
+        "text": key.digest(state.words),
         FACETS: concepts + _facets(state, key),
         "nc": len(concepts),
         "d": key.number("domain", state.domain) if state.domain else 0,
@@ -54,6 +62,11 @@ def of_state(state: MemoryState, key: SpaceKey) -> Payload:
         "from": state.valid_from,
         "rf": state.record_from,
         "head": int(state.is_head),
+        "session": key.number("session", state.session_id) if state.session_id else 0,
+        "talk": int(state.talk),
+        "speech": ASKS * asks(state.content) + SAYS_WHEN * says_when(state.content),
+        "terms": sorted(terms),
+        "speaker": speaker,
     }
     return payload | _sparse(state)
 

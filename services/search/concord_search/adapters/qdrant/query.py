@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from concord_search.adapters.qdrant import filters
 from concord_search.adapters.qdrant.columns import Columns
+from concord_search.adapters.qdrant.conversation import Fused, Terms, talk
 from concord_search.adapters.qdrant.filters import Filter
 from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.adapters.qdrant.shard import (
@@ -80,12 +81,13 @@ class CandidateQuery:
             queries.append(Nearest(words, WORDS, limit, wanted))
         answers = [*self._shard.query(queries), NOTHING][:2]
         near, worded = (self._branch(answer, question.scope) for answer in answers)
-        best = self._best(near, worded, question)
+        fused, best = self._best(near, worded, question)
         if len(worded.rows) < limit:  # then it has found every point that shares a word
             np.nan_to_num(best.lexical, copy=False)
         self._complete(best, dense, words, question.scope)
         with self._lock:
-            return Found(self._described(question, best), words is not None)
+            terms = np.array([] if words is None else self._words.terms_of(words), dtype=np.int64)
+            return Found(self._described(question, best, terms, fused), words is not None)
 
     def _wanted(self, question: Question) -> Filter:
         if question.only is None:
@@ -104,8 +106,8 @@ class CandidateQuery:
         with self._lock:
             return _Branch(rows_for(scope, self._columns, found), scored.scores)
 
-    def _best(self, near: _Branch, worded: _Branch, question: Question) -> _Scores:
-        """The best candidates by fusion; NaN for what their branch has not scored."""
+    def _best(self, near: _Branch, worded: _Branch, question: Question) -> tuple[Fused, _Scores]:
+        """What was found, and the best by fusion; NaN for what their branch has not scored."""
         found = np.unique(np.concatenate([near.rows, worded.rows]))
         rows = self._recorded_by(question.scope.now, found[found >= 0])
         cosine, lexical = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
@@ -114,7 +116,8 @@ class CandidateQuery:
             column[where] = scores
         fused = fusion.fused(len(rows), placed)
         best = np.argsort(-fused, kind="stable")[: question.limit]
-        return _Scores(rows[best], cosine[best], lexical[best], fused[best])
+        scored = _Scores(rows[best], cosine[best], lexical[best], fused[best])
+        return Fused(rows, fused), scored
 
     def _complete(
         self, best: _Scores, dense: list[float], words: Sparse | None, scope: Scope
@@ -138,7 +141,9 @@ class CandidateQuery:
         with self._lock:
             return rows[self._columns["created"][rows] <= now]
 
-    def _described(self, question: Question, best: _Scores) -> Candidates:
+    def _described(
+        self, question: Question, best: _Scores, terms: Ints, fused: Fused
+    ) -> Candidates:
         columns = self._columns
         best = best.among(columns["seq"][best.rows] > 0)  # a row erased meanwhile holds nothing
         rows = best.rows
@@ -146,6 +151,10 @@ class CandidateQuery:
         concepts = {self._key.number("concept", each) for each in question.concepts}
         wanted = np.array(sorted(concepts), dtype=np.int64)
         shared, union = columns.shared_concepts(rows, wanted)
+        holds = columns.holds(rows, terms)
+        weights, known = columns.term_weights(terms)
+        scope = question.scope
+        known_at = scope.now if scope.record is None else scope.record
         return Candidates(
             items=[columns.items[row] for row in rows.tolist()],
             seqs=columns["seq"][rows],
@@ -159,7 +168,13 @@ class CandidateQuery:
             access_count=columns["ac"][read],
             last_access=columns["la"][read],
             created=columns["created"][rows],
+            valid_from=columns["from"][rows],
             is_head=columns["head"][rows].astype(np.bool_),
+            holds=holds,
+            term_weights=weights,
+            known_terms=known,
+            lengths=columns.lengths(rows),
+            talk=talk(columns, rows, Terms(terms, holds), fused, known_at),
         )
 
     def _domain_match(self, domain: str, rows: Ints) -> Floats:

@@ -12,7 +12,7 @@ from concord_search.adapters.qdrant.formula import Term
 from concord_search.adapters.qdrant.payload import Payload
 from concord_search.domain.candidates import Floats
 
-LAYOUT = 6
+LAYOUT = 7
 """Number of the layout of parts and points; a part of another one is dropped and followed anew."""
 
 DENSE, WORDS = "dense", "words"
@@ -68,6 +68,10 @@ class Words(Protocol):
 
     def of_query(self, text: str) -> Sparse | None:
         """The weights of a text that asks; None when it holds only stop words."""
+        ...
+
+    def terms_of(self, weights: Sparse) -> Sequence[int]:
+        """The numbers of the words that have weights, each above 0."""
         ...
 
 

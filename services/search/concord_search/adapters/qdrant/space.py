@@ -154,7 +154,7 @@ class SpaceIndex(Generic[S]):
 
     def _reusable(self, state: MemoryState) -> int | None:
         row = self._columns.newest(self._key.item(state.id))
-        same = row is not None and self._columns["text"][row] == self._key.digest(state.content)
+        same = row is not None and self._columns["text"][row] == self._key.digest(state.words)
         return row if same else None
 
     def apply(self, batch: Batch) -> None:
@@ -213,8 +213,9 @@ class SpaceIndex(Generic[S]):
         stored = self._vectors_at(list(reused.values()))
         written = []
         for state, vector in fresh:
-            values = payload.of_state(state, self._key)
             vectors = stored[reused[state.id]] if vector is None else self._vectors(state, vector)
+            terms, speaker = self._words.terms_of(vectors[WORDS]), self._speaker(state)
+            values = payload.of_state(state, self._key, terms, speaker)
             written.append((self._columns.reserve(), vectors, values))
         self._shard.upsert(written)
         for (state, _), (row, _, values) in zip(fresh, written, strict=True):
@@ -228,7 +229,11 @@ class SpaceIndex(Generic[S]):
                 self._close(former, *_ended_by(state, open_since, endings))
 
     def _vectors(self, state: MemoryState, vector: Vector) -> Vectors:
-        return {DENSE: vector.tolist(), WORDS: self._words.of_document(state.content)}
+        return {DENSE: vector.tolist(), WORDS: self._words.of_document(state.words)}
+
+    def _speaker(self, state: MemoryState) -> int:
+        first = state.speaker.partition(" ")[0]
+        return min(self._words.terms_of(self._words.of_document(first)), default=0) if first else 0
 
     def _vectors_at(self, rows: Sequence[int]) -> dict[int, Vectors]:
         return self._shard.vectors_of(rows)

@@ -1,0 +1,60 @@
+"""Where candidates stand in their conversations, from one space's columns alone."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from concord_search.adapters.qdrant.columns import Columns
+from concord_search.adapters.qdrant.payload import ASKS, SAYS_WHEN
+from concord_search.domain.candidates import Bools, Floats, Ints, Neighbour, Talk
+from concord_search.domain.instants import Micros
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """What the branches found: rows, ascending, and their fused scores."""
+
+    rows: Ints
+    scores: Floats
+
+    def of(self, rows: Ints) -> Floats:
+        """The score of each row; 0 for one that was not found, and for -1."""
+        if not len(self.rows):
+            return np.zeros(len(rows))
+        where = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+        return np.where(self.rows[where] == rows, self.scores[where], 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The query's terms, and which of them some candidates hold, shape (candidates, terms)."""
+
+    wanted: Ints
+    holds: Bools
+
+
+def talk(columns: Columns, rows: Ints, terms: Terms, found: Fused, known_at: Micros) -> Talk:
+    """Where rows stand in their sessions. What was recorded after `known_at` is not looked at."""
+    before, after = (_beside(columns, rows, side, known_at) for side in ("before", "after"))
+    beside = columns.holds(np.concatenate([before, after]), terms.wanted)
+    speech = columns["speech"][rows]
+    return Talk(
+        kind=columns["talk"][rows],
+        session=columns["session"][rows],
+        speaker_named=np.isin(columns["speaker"][rows], terms.wanted),
+        asks=(speech & ASKS) > 0,
+        says_when=(speech & SAYS_WHEN) > 0,
+        window=terms.holds | beside[: len(rows)] | beside[len(rows) :],
+        before=_neighbour(columns, before, found),
+        after=_neighbour(columns, after, found),
+    )
+
+
+def _beside(columns: Columns, rows: Ints, side: str, known_at: Micros) -> Ints:
+    linked = columns.beside(rows, side)
+    return np.where(columns["created"][linked] <= known_at, linked, -1)
+
+
+def _neighbour(columns: Columns, rows: Ints, found: Fused) -> Neighbour:
+    asks = (rows >= 0) & ((columns["speech"][rows] & ASKS) > 0)
+    return Neighbour(found.of(rows), asks)

@@ -1,0 +1,47 @@
+"""In how many texts a term stands, for its weight in a query."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from concord_search.domain.candidates import Floats, Ints
+
+_LEAST = 1 << 14
+_TERMS_A_PLACE = 4
+
+
+class DocumentFrequencies:
+    """Counts by the last bits of a term, in a table that the vocabulary leaves mostly empty.
+
+    Terms with equal last bits are counted together, which few are.
+    """
+
+    def __init__(self, terms: Ints) -> None:
+        """`terms`: of every text its own, one after the other; 0 is none."""
+        places = max(_LEAST, 1 << (len(terms) // _TERMS_A_PLACE).bit_length())
+        self._mask = places - 1
+        self._counts = np.bincount(terms[terms > 0] & self._mask, minlength=places)
+        self._room = _TERMS_A_PLACE * places - len(terms)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the table has become small for what it counts."""
+        return self._room < 0
+
+    def add(self, terms: Ints) -> None:
+        """Counts a text, whose terms are distinct."""
+        np.add.at(self._counts, terms & self._mask, 1)
+        self._room -= len(terms)
+
+    def subtract(self, terms: Ints) -> None:
+        """Counts a text no more."""
+        np.subtract.at(self._counts, terms & self._mask, 1)
+
+    def of(self, terms: Ints) -> Ints:
+        """How many texts hold each term."""
+        found: NDArray[np.int64] = self._counts[terms & self._mask]
+        return found
+
+
+def weights(frequencies: Ints, texts: int) -> Floats:
+    """The inverse document frequency of terms, as BM25 has it: ln(1 + (n - df + .5)/(df + .5))."""
+    return np.log1p((max(texts, 0) - np.minimum(frequencies, texts) + 0.5) / (frequencies + 0.5))

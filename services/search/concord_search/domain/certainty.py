@@ -1,0 +1,34 @@
+"""How sure the results of a ranking are, each by the profile of what it is (spec S5)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from concord_search.domain.confidence import COMPARED, Band, evidence, rarest
+from concord_search.domain.memory import Talk
+from concord_search.domain.profiles import Profiles
+from concord_search.domain.ranking import Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Certainty:
+    """How sure a result is; whether it is a question itself, and lacks the query's rarest terms."""
+
+    band: Band
+    asks: bool = False
+    lacks_rarest: bool = False
+
+
+def certainties(ranking: Ranking, rows: Sequence[int], profiles: Profiles) -> dict[int, Certainty]:
+    """How sure some rows are; each is compared with the best of all, on whatever page it is."""
+    found = ranking.found
+    compared = list(dict.fromkeys([*ranking.order[:COMPARED].tolist(), *rows]))
+    shown = evidence(found, ranking.composite, compared)
+    bands: dict[int, Band] = {}
+    for talk in {Talk(int(found.talk.kind[row])) for row in rows}:
+        confidence = profiles.of(talk).confidence
+        for row, said in zip(compared, confidence.probability(shown).tolist(), strict=True):
+            if found.talk.kind[row] == talk:
+                bands[row] = confidence.band(said)
+    held = rarest(found)
+    asks = found.talk.asks
+    return {row: Certainty(bands[row], bool(asks[row]), bool(held[row] < 1)) for row in rows}

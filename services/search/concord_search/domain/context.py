@@ -1,0 +1,57 @@
+"""Signals of a conversation: what is said around a turn, by whom, and after which question (S1).
+
+Every score lies in [0, 1]; one is NaN for a memory of no session.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from concord_search.domain.candidates import Candidates, Floats
+from concord_search.domain.memory import Talk
+from concord_search.domain.speech import Asked
+
+SESSION_BEST = 3
+"""As many of its best candidates stand for a session."""
+
+
+def signals(found: Candidates, asked: Asked) -> Mapping[str, Floats]:
+    """The context signals of every candidate, by name."""
+    talk, fused = found.talk, fusion(found)
+    before, after = (standing(each.fusion) for each in (talk.before, talk.after))
+    named = talk.speaker_named | (asked.first_person & (talk.kind == Talk.OF_USER))
+    answers = talk.before.asks & ~talk.asks
+    scores = {
+        "context_window": share(found, talk.window),
+        "context_neighbours": np.maximum(before, after),
+        "context_session": _sessions(found, fused),
+        "context_speaker": named.astype(np.float64),
+        "context_answer": np.where(answers, before, 0.0),
+    }
+    return {name: np.where(talk.session == 0, np.nan, each) for name, each in scores.items()}
+
+
+def fusion(found: Candidates) -> Floats:
+    """How far each stands out among what both branches found."""
+    return standing(found.fusion)
+
+
+def standing(fused: Floats) -> Floats:
+    """The sum of two branches' normalised scores, brought into [0, 1]."""
+    return np.clip(fused / 2, 0.0, 1.0)
+
+
+def share(found: Candidates, held: np.ndarray) -> Floats:
+    """The share of the query's weighted terms that is held; `held` has shape (n, terms)."""
+    total = float(found.term_weights.sum())
+    shares: Floats = held @ found.term_weights / total if total > 0 else np.zeros(len(found))
+    return shares
+
+
+def _sessions(found: Candidates, fused: Floats) -> Floats:
+    """For each candidate the mean score of the best of its session."""
+    scores = np.zeros(len(found))
+    for session in np.unique(found.talk.session):
+        members = found.talk.session == session
+        scores[members] = np.sort(fused[members])[-SESSION_BEST:].mean()
+    return scores

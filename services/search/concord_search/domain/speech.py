@@ -1,0 +1,64 @@
+"""What the words of a text show beside their meaning: that it asks, that it says when (English)."""
+
+import re
+from dataclasses import dataclass
+
+_ASKS = re.compile(r"\?[\"')\]\s]*(\[[^\]]*\]\s*)?$")
+"""Ends with a question, but for a bracket such as a picture's caption."""
+
+_MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
+_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+_SPANS = "day|night|morning|evening|weekend|week|month|year|summer|winter|spring|autumn|fall"
+_WHEN = re.compile(
+    rf"\b(?:yesterday|today|tonight|tomorrow|ago|since|recently|{_MONTHS}|{_DAYS}"
+    rf"|(?:last|next|this|past|few|two|three) (?:{_SPANS})s?|(?<![-\d])(?:19|20)\d\d(?![-\d]))\b",
+    re.IGNORECASE,
+)
+_ASKS_WHEN = re.compile(
+    rf"\b(?:when|how (?:long|often|many (?:{_SPANS})s)|(?:what|which) (?:date|time|{_SPANS}))\b",
+    re.IGNORECASE,
+)
+_ASKS_OF_THE_PAST = re.compile(
+    r"\b(?:used to|previously|formerly|originally|before (?:that|it|the)|at first|in the past"
+    r"|back then|at the time|earlier)\b",
+    re.IGNORECASE,
+)
+
+
+_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a query's words show: that it wants a time, and that it is about who asks."""
+
+    when: bool = False
+    first_person: bool = False
+
+    @classmethod
+    def by(cls, query: str) -> "Asked":
+        """What the words of a query show."""
+        return cls(asks_when(query), _FIRST_PERSON.search(query) is not None)
+
+
+NOTHING_ASKED = Asked()
+
+
+def asks(text: str) -> bool:
+    """Whether a text is a question."""
+    return _ASKS.search(text) is not None
+
+
+def says_when(text: str) -> bool:
+    """Whether a text names a time in words, or a year."""
+    return _WHEN.search(text) is not None
+
+
+def asks_when(text: str) -> bool:
+    """Whether a question wants a time."""
+    return _ASKS_WHEN.search(text) is not None
+
+
+def asks_of_the_past(text: str) -> bool:
+    """Whether a question is about what was, rather than what is."""
+    return _ASKS_OF_THE_PAST.search(text) is not None

@@ -1,0 +1,149 @@
+"""Fits one profile, and measures it on conversations that a fit left out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from concord_search.domain.confidence import Confidence
+from concord_search.domain.profiles import Profile, Profiles
+from concord_search.domain.ranking import Ranking
+from concord_search.domain.signals import Weights
+
+from tests.fitting import calibration, weights
+from tests.fitting.samples import Sample, Samples
+
+TOP = 10
+OWN_SCORES = ("vector_similarity", "concept_overlap", "lexical", "fusion")
+SIGNALS = {
+    "people": (
+        *OWN_SCORES,
+        *("context_window", "context_neighbours", "context_session", "context_speaker"),
+        *("context_answer", "statement", "says_when", "length"),
+    ),
+    "assistant": (*OWN_SCORES, "context_neighbours", "context_session", "context_speaker"),
+}
+RIDGE = {"people": 0.001, "assistant": 0.1}
+"""Five chats tell little: their weights are kept few and near to one another."""
+
+LEFT_OUT = {
+    "people": frozenset[str](),
+    "assistant": frozenset({"length", "terms", "coverage_margin", "cosine_margin"}),
+}
+"""Evidence that chats, whose turns are long and many, give no steady sign by."""
+
+UNSURE = Confidence(0.0, {}, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A profile, and what it reached on conversations left out."""
+
+    profile: Profile
+    figures: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class First:
+    """The first result of a question: how sure it is said to be, and whether it is right."""
+
+    probability: float
+    right: bool
+    answerable: bool
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What fits without a conversation reach on it: (any, coverage) of each question asked of its
+    own conversation and of all in one space, and the first results of all questions."""
+
+    own: list[tuple[float, float]]
+    together: list[tuple[float, float]]
+    firsts: list[First]
+
+    def bounds(self) -> tuple[float, float]:
+        """Below which a result is LOW, and from which HIGH."""
+        said, _, answerable = self._columns()
+        return calibration.bounds(said, answerable)
+
+    def bands(self, low: float, high: float) -> Mapping[str, float]:
+        """How the bands come out: the shares that spec S5 bounds."""
+        said, right, answerable = self._columns()
+        sure = said >= high
+        shares = {
+            "HIGH right": right[sure].mean() if sure.any() else 1.0,
+            "answerable HIGH": sure[answerable].mean(),
+            "unanswerable LOW": (said[~answerable] < low).mean(),
+            "right LOW": (said[right] < low).mean(),
+        }
+        return {name: round(float(value), 3) for name, value in shares.items()}
+
+    def _columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        names = ("probability", "right", "answerable")
+        said, right, answerable = (
+            np.array([getattr(each, name) for each in self.firsts]) for name in names
+        )
+        return said, right, answerable
+
+
+def left_out(name: str, samples: Samples, signals: Sequence[str] = ()) -> LeftOut:
+    """Each conversation by a fit on the others, of `signals` where not of all."""
+    seen = LeftOut([], [], [])
+    for conversation in sorted({each.conversation for each in samples.own}):
+        profile = profile_of(name, samples.without(conversation), signals)
+        tested = samples.only(conversation)
+        seen.own.extend(found(each, profile) for each in tested.own)
+        seen.together.extend(found(each, profile) for each in tested.together)
+        seen.firsts.extend(_firsts(profile, tested))
+    return seen
+
+
+def fit(name: str, samples: Samples) -> Fitted:
+    """Fits on all; the bounds of the bands are those of conversations left out."""
+    seen = left_out(name, samples)
+    low, high = seen.bounds()
+    whole = profile_of(name, samples)
+    bounded = replace(whole, confidence=replace(whole.confidence, low=low, high=high))
+    return Fitted(bounded, {**_found(seen.own), **seen.bands(low, high)})
+
+
+def found(sample: Sample, profile: Profile) -> tuple[float, float]:
+    """Whether any evidence is among the first ten, and the share of it that is."""
+    ranking = Ranking(sample.found, sample.facts, of_all(profile))
+    hits = int(sample.right[ranking.order[:TOP]].sum())
+    return float(hits > 0), hits / sample.evidence
+
+
+def of_all(profile: Profile) -> Profiles:
+    """One profile for whatever is found."""
+    return Profiles(profile, profile, profile)
+
+
+def profile_of(name: str, samples: Samples, signals: Sequence[str] = ()) -> Profile:
+    """Fits the weights, then how sure the first results by these weights are."""
+    fitted = weights.fit(samples.own, signals or SIGNALS[name], RIDGE[name])
+    none = dict.fromkeys((each for each, _ in Weights().items()), 0.0)
+    ranked = Profile(Weights(**{**none, **weights.CHOSEN, **fitted}), UNSURE)
+    firsts = [
+        calibration.first_result(each, of_all(ranked))
+        for each in (*samples.own, *samples.elsewhere)
+        if len(each.found)
+    ]
+    shown, right = [each for each, _ in firsts], [right for _, right in firsts]
+    confidence = calibration.fit(shown, right, LEFT_OUT[name])
+    return replace(ranked, confidence=confidence)
+
+
+def _firsts(profile: Profile, samples: Samples) -> list[First]:
+    said = []
+    for some, answerable in ((samples.own, True), (samples.elsewhere, False)):
+        for sample in some:
+            evidence, right = calibration.first_result(sample, of_all(profile))
+            columns = {name: np.array([value]) for name, value in evidence.items()}
+            sure = float(profile.confidence.probability(columns)[0])
+            said.append(First(sure, right, answerable))
+    return said
+
+
+def _found(figures: Sequence[tuple[float, float]]) -> Mapping[str, float]:
+    any_, coverage = np.mean(figures, axis=0).round(3).tolist()
+    return {"questions": len(figures), "any@10": any_, "coverage@10": coverage}
