@@ -73,3 +73,81 @@ async def test_no_key_reads_or_writes_records(live: World) -> None:
     plain = live.calls(scopes=SCOPES - {"record:all"})
 
     assert await reason(add(plain, Spend(calls=1))) == "ERROR_REASON_PERMISSION_MISSING"
+
+
+async def test_triggers_are_listed_of_live_memories_alone(live: World, home: Calls) -> None:
+    """S9 By id, with what is forgotten and what another space has left out."""
+    kept = await home.add("Pin it.", surfaces_when=["file:*.toml", "lint"])
+    gone = await home.add("Forget it.", surfaces_when=["lint"])
+    await home.add("No trigger.")
+    await home.forget(gone)
+    await live.calls("other").add("Elsewhere.", surfaces_when=["lint"])
+
+    found = (await home.record.ListTriggers(record_pb2.ListTriggersRequest())).memories
+
+    assert [(each.memory_id, list(each.surfaces_when)) for each in found] == [
+        (kept.id, ["file:*.toml", "lint"])
+    ]
+
+
+async def test_a_suggestion_is_claimed_once_a_session(live: World, home: Calls) -> None:
+    """S9 However many ask at once, no two replies of a session hold the same memory."""
+    request = record_pb2.ClaimSuggestionsRequest(
+        session_id="s", memory_ids=[f"m{n}" for n in range(6)], limit=2
+    )
+    claims = [home.record.ClaimSuggestions(request) for _ in range(4)]
+    taken = [list(reply.memory_ids) for reply in await asyncio.gather(*claims)]
+
+    assert sorted(each for some in taken for each in some) == [f"m{n}" for n in range(6)]
+    assert taken.count([]) == 1
+    other = await live.calls("other").record.ClaimSuggestions(request)
+    assert other.memory_ids == ["m0", "m1"]
+
+
+async def test_votes_are_counted_once_and_the_weight_moves_for_who_knows_them(
+    live: World, home: Calls
+) -> None:
+    """S7 One vote a principal and query; a query waits 30 days; a move begins the count anew."""
+    query = record_pb2.RankedQuery(
+        id="ffffffff-q", text="who", constitutive_weight=2, constitutive_first=True
+    )
+    await home.record.PutRankedQuery(record_pb2.PutRankedQueryRequest(query=query))
+    vote = record_pb2.AddFeedbackRequest(
+        query_id=query.id, principal="ada", helpfulness=record_pb2.HELPFULNESS_HELPFUL
+    )
+    await asyncio.gather(*(home.record.AddFeedback(vote) for _ in range(3)))
+    counted = (await home.record.AddFeedback(vote)).calibration
+
+    assert counted.new_vote_count == 1
+    assert [(each.principal, each.helpful, each.unhelpful) for each in counted.counts] == [
+        ("ada", 1, 0)
+    ]
+    move = record_pb2.WeightMove(principal="search", old_weight=2, new_weight=2.25, evidence="e")
+    stale = record_pb2.MoveWeightRequest(move=move, etag="stale")
+    assert await reason(home.record.MoveWeight(stale)) == "ERROR_REASON_ETAG_MISMATCH"
+    moved = record_pb2.MoveWeightRequest(move=move, etag=counted.etag)
+    after = (await home.record.MoveWeight(moved)).calibration
+    assert (after.constitutive_weight, after.new_vote_count) == (2.25, 0)
+    assert [(each.old_weight, each.new_weight) for each in after.moves] == [(2, 2.25)]
+    elsewhere = await live.calls("other").record.GetCalibration(record_pb2.GetCalibrationRequest())
+    assert elsewhere.calibration == record_pb2.Calibration()
+
+
+async def test_a_query_nobody_voted_on_is_forgotten_after_thirty_days(
+    live: World, home: Calls
+) -> None:
+    """S7 Ids sort by time; the next query takes the old ones away."""
+    millis = live.clock() // 1_000
+    old, new = (
+        f"{f'{at:012x}'[:8]}-{f'{at:012x}'[8:]}-7000-8000-000000000000"
+        for at in (millis, millis + 31 * DAY // 1_000)
+    )
+    vote = record_pb2.AddFeedbackRequest(query_id=old, principal="ada")
+    for query_id, days in ((old, 31), (new, 0)):
+        query = record_pb2.RankedQuery(id=query_id, text="who", constitutive_weight=2)
+        await home.record.PutRankedQuery(record_pb2.PutRankedQueryRequest(query=query))
+        live.clock.pass_(days * DAY)
+
+    assert await reason(home.record.AddFeedback(vote)) == "ERROR_REASON_ITEM_NOT_FOUND"
+    vote.query_id = new
+    await home.record.AddFeedback(vote)
