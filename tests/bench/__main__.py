@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,6 +36,14 @@ from tests.bench.run import Bench, Run
 from tests.bench.table import HEAD, Row, line, summary
 from tests.bench.timing import caller
 
+
+async def _on_qdrant(run: Run) -> AsyncIterator[Row]:
+    from tests.bench import qdrant_search  # loads the server's client, which others do without
+
+    async for row in qdrant_search.bench(run):
+        yield row
+
+
 BENCHES: Mapping[str, Bench] = {
     "rpc": rpc.bench,
     "add": add.bench,
@@ -55,6 +63,7 @@ BENCHES: Mapping[str, Bench] = {
     "audit": audit_log.bench,
     "dissonance-candidates": dissonance_candidates.bench,
     "dissonance-cost": dissonance_cost.bench,
+    "qdrant": _on_qdrant,
     **values_in_time.BENCHES,
 }
 DATA_SETTING = "CONCORD_EVALUATION_DATA"

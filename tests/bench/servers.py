@@ -6,13 +6,14 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from concord.search.v1 import search_pb2_grpc
 from concord_chassis.failure import Translate
 from concord_chassis.identity import Caller, TokenIssuer
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.server import Registration, tune_collector
 from concord_graph.bootstrap import GraphApp, build
 from concord_search import bootstrap as search_parts
-from concord_search.config import IndexConfig
+from concord_search.config import IndexConfig, QdrantConfig
 from concord_search.ports import Embedder
 from concord_testing.serving import Serving, knows_nothing, new_issuer, serving
 from google.protobuf.empty_pb2 import Empty
@@ -115,10 +116,21 @@ class Whole:
     graph: Served
     search: Served
 
+    def searching(self, space: str) -> "search_pb2_grpc.SearchServiceAsyncStub":
+        """Searches in a space."""
+        return search_pb2_grpc.SearchServiceStub(
+            self.search.serving.channel(agent(space), cap=None)
+        )
+
 
 @asynccontextmanager
-async def whole(folder: Path, embedder: Embedder) -> AsyncIterator[Whole]:
-    """Graph and search on `folder`, laid out as in a data directory; search follows graph."""
+async def whole(
+    folder: Path, embedder: Embedder, *, qdrant: QdrantConfig | None = None
+) -> AsyncIterator[Whole]:
+    """Graph and search on `folder`, laid out as in a data directory; search follows graph.
+
+    The index is embedded, or on a `qdrant` server.
+    """
     issuer = new_issuer()
     async with (
         graph(folder / "graph" / "graph.db") as graph_app,
@@ -126,7 +138,7 @@ async def whole(folder: Path, embedder: Embedder) -> AsyncIterator[Whole]:
     ):
         settings = IndexConfig(graph_address=truth.serving.address, index_path=folder / "index")
         with nowhere("search") as log:
-            app = search_parts.build(settings, issuer, embedder=embedder, log=log)
+            app = search_parts.build(settings, issuer, qdrant=qdrant, embedder=embedder, log=log)
             await app.start()
             try:
                 registrations = [*app.registrations, empty_rpc.registration()]
