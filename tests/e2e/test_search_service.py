@@ -59,7 +59,8 @@ async def test_a_write_is_found_by_the_search_that_carries_its_token(
 
 
 async def test_a_search_reads_its_page_in_its_session(running: TwoServers) -> None:
-    """M7 S3 What one page shows was read together in the session that the search names."""
+    """M7 S3 What one page shows was read together in the session that the search names; a search
+    in it then lifts what was read with what it read."""
     token = await running.add(OFFICE, DOG)
     asked = record_pb2.ListCoReadsRequest(session_id="s")
 
@@ -75,6 +76,15 @@ async def test_a_search_reads_its_page_in_its_session(running: TwoServers) -> No
     }
     asked.session_id = "peeked"
     assert not (await running.records().ListCoReads(asked)).co_reads
+
+    reply = await search(running, "Berlin", fresh=token, session_id="s", peek=True)
+    outside = await search(running, "Berlin", fresh=token, session_id="other", peek=True)
+
+    for result in reply.results:
+        scores = {each.signal_name: each.score for each in result.explanation.signals}
+        assert 0.9 < scores["coactivation"] <= 1.0
+    dropped = [each.signal_name for each in outside.results[0].explanation.dropped]
+    assert "coactivation" in dropped
 
 
 async def test_each_result_explains_itself(running: TwoServers) -> None:

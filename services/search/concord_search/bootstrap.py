@@ -107,6 +107,7 @@ class SearchApp:
             embedders=embedders,
             index=index,
             graph=graph,
+            records=records,
             progress=progress,
             clock=clock,
             formula=formula,

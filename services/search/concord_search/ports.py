@@ -67,11 +67,22 @@ class Embedder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class CoRead:
+    """A memory that a session read, and one that was read with it, in so many sessions; `last`."""
+
+    memory_id: str
+    other_id: str
+    sessions: int
+    last: Micros
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What is asked of the index; `model` made the vector.
 
     `only` restricts the candidates to these memories and lifts the scope; `branch_limit` bounds
-    each generator, `limit` the candidates that come back.
+    each generator, `limit` the candidates that come back. `co_reads` are those of the session in
+    which is asked.
     """
 
     vector: Vector
@@ -83,6 +94,7 @@ class Question:
     only: tuple[str, ...] | None = None
     branch_limit: int = 200
     limit: int = 200
+    co_reads: Sequence[CoRead] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -557,6 +569,10 @@ class Records(Protocol):
 
     async def triggers(self, space: str) -> Sequence[tuple[str, Sequence[str]]]:
         """The live memories that surface by triggers, with these, at most 10,000."""
+        ...
+
+    async def co_reads(self, space: str, session_id: str) -> Sequence[CoRead]:
+        """What was read together with what a session read, at most 1,000 pairs."""
         ...
 
     async def put_query(self, space: str, query: RankedQuery) -> None:

@@ -61,6 +61,7 @@ def candidates(count: int = 1, **columns: object) -> Candidates:
         "last_access": zeros + NOW,
         "created": zeros + NOW,
         "valid_from": zeros + NOW,
+        "coactivation": ones * np.nan,
         "is_head": zeros.astype(np.bool_),
         "holds": np.ones((count, 2), dtype=np.bool_),
         "term_weights": np.array([1.0, 3.0]),

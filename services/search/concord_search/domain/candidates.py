@@ -49,6 +49,7 @@ class Candidates:
     `cosine` is raw, in [-1, 1]; `lexical` is the raw BM25 score, at least 0; `fusion` is the sum
     of both branches' normalised scores, in [0, 2]. `domain_match` is 1, .5 or 0 (spec S3).
     `shared_concepts` and `all_concepts` are the sizes of intersection and union with the query's.
+    `coactivation`, in [0, 1]: how often it was read with what the session read; NaN without one.
     `holds`, shape (n, terms): which of the query's terms each holds; `term_weights`, shape
     (terms,): their inverse document frequencies; `known_terms`: whether any memory holds them.
     `lengths`: how many different terms each holds.
@@ -68,6 +69,7 @@ class Candidates:
     last_access: Ints
     created: Ints
     valid_from: Ints
+    coactivation: Floats
     is_head: Bools
     holds: Bools
     term_weights: Floats
@@ -96,6 +98,7 @@ NO_CANDIDATES = Candidates(
     last_access=_NO_INTS,
     created=_NO_INTS,
     valid_from=_NO_INTS,
+    coactivation=_NO_FLOATS,
     is_head=_NO_BOOLS,
     holds=_NO_BOOLS.reshape(0, 0),
     term_weights=_NO_FLOATS,

@@ -102,6 +102,12 @@ def _lexical(part: SignalPart, _: Context) -> str:
     return f"holds {part.score:.0%} of the query's words, by weight"
 
 
+def _coactivation(part: SignalPart, _: Context) -> str:
+    if part.score <= 0.0:
+        return "not read with what this session read"
+    return f"read together with what this session read, {part.score:.2f} of 1"
+
+
 def _fusion(part: SignalPart, _: Context) -> str:
     return f"stands out by words and meaning, {part.score:.2f} of 1"
 
@@ -155,6 +161,7 @@ _REASONS: dict[str, Callable[[SignalPart, Context], str]] = {
     "authority": _authority,
     "temporal": _temporal,
     "lexical": _lexical,
+    "coactivation": _coactivation,
     "fusion": _fusion,
     "context_window": _window,
     "context_neighbours": _neighbours,
@@ -173,6 +180,7 @@ _TITLES = {
     "authority": "authority",
     "temporal": "recency",
     "lexical": "matching words",
+    "coactivation": "being read together",
     "fusion": "standing out",
     "context_window": "words around it",
     "context_neighbours": "what stands beside it",

@@ -100,7 +100,7 @@ def scores(found: Candidates, query: QueryFacts) -> dict[str, Floats]:
         "vector_similarity": np.clip(found.cosine, 0.0, 1.0),
         "concept_overlap": overlap(found) if query.has_concepts else nothing,
         "domain_match": found.domain_match if query.has_domain else nothing,
-        "coactivation": nothing,
+        "coactivation": found.coactivation,
         "authority": authority(found),
         "temporal": temporal(found, query.now),
         "lexical": context.share(found, found.holds) if query.has_words else nothing,

@@ -1,5 +1,6 @@
 """Finds what answers a query and says why (spec S1-S5, T4)."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -18,12 +19,13 @@ from concord_search.domain.speech import Asked, asks_of_the_past
 from concord_search.domain.stac import Case, NextAction, Preference, StacOptions, Thresholds
 from concord_search.ports import (
     Clock,
+    CoRead,
     Graph,
     Hydrated,
     Index,
     OpenConflict,
     Question,
-    Vector,
+    Records,
 )
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Demand, Progress
@@ -117,6 +119,7 @@ class Search:
         embedders: Embedders,
         index: Index,
         graph: Graph,
+        records: Records,
         progress: Progress,
         clock: Clock,
         formula: Formula,
@@ -124,6 +127,7 @@ class Search:
         self._embedders = embedders
         self._index = index
         self._graph = graph
+        self._records = records
         self._progress = progress
         self._clock = clock
         self._formula = formula
@@ -157,7 +161,10 @@ class Search:
     async def question(self, space: str, query: SearchQuery) -> Question:
         """What a query asks of the index."""
         model = self._index.model(space)
-        vector: Vector = await (await self._embedders.of(model)).embed_query(query.text)
+        embedder = await self._embedders.of(model)
+        vector, co_reads = await asyncio.gather(
+            embedder.embed_query(query.text), self._co_reads(space, query.session_id)
+        )
         # Never before what the index has seen: graph's record time may run ahead of this clock.
         now = query.now or max(self._clock(), self._progress.of(space).latest)
         named = (normalise(concept) for concept in query.concepts)
@@ -170,7 +177,11 @@ class Search:
             domain=query.domain,
             branch_limit=RANKED,
             limit=RANKED,
+            co_reads=co_reads,
         )
+
+    async def _co_reads(self, space: str, session_id: str) -> Sequence[CoRead]:
+        return await self._records.co_reads(space, session_id) if session_id else ()
 
     async def ranked(self, space: str, query: SearchQuery, question: Question) -> Ranked:
         """The candidates by the composite score."""

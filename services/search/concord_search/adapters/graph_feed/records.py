@@ -9,9 +9,10 @@ from concord_chassis.failure import from_rpc_error
 from concord_chassis.identity import Caller, TokenIssuer
 
 from concord_search.adapters.graph_feed.client import PRINCIPAL, reply, translated
+from concord_search.adapters.graph_feed.messages import micros
 from concord_search.domain.calibration import Proposal, Votes
 from concord_search.domain.errors import FeedbackRefused
-from concord_search.ports import Calibration, RankedQuery
+from concord_search.ports import Calibration, CoRead, RankedQuery
 
 Metadata = tuple[tuple[str, str], ...]
 
@@ -39,6 +40,15 @@ class RecordsClient:
         )
         found = await reply(self._records.ClaimSuggestions(request, metadata=self._own(space)))
         return found.memory_ids
+
+    async def co_reads(self, space: str, session_id: str) -> Sequence[CoRead]:
+        """What was read together with what a session read, at most 1,000 pairs."""
+        request = record_pb2.ListCoReadsRequest(session_id=session_id)
+        found = await reply(self._records.ListCoReads(request, metadata=self._own(space)))
+        return [
+            CoRead(each.memory_id, each.other_id, each.session_count, micros(each.last_time))
+            for each in found.co_reads
+        ]
 
     async def put_query(self, space: str, query: RankedQuery) -> None:
         """Keeps a query for feedback, for 30 days."""

@@ -6,6 +6,7 @@ both raw scores.
 """
 
 from dataclasses import dataclass
+from math import sqrt
 from threading import Lock
 
 import numpy as np
@@ -29,10 +30,13 @@ from concord_search.adapters.qdrant.shard import (
 from concord_search.domain import fusion
 from concord_search.domain.candidates import Candidates, Floats, Ints
 from concord_search.domain.filters import Scope
-from concord_search.domain.instants import Micros
+from concord_search.domain.instants import DAY, Micros
 from concord_search.domain.memory import parent_domain
 from concord_search.domain.signals import IMPORTANCE_NUMBER
 from concord_search.ports import Found, Question
+
+HALF_LIFE = 30
+"""Days in which reading together comes to count half."""
 
 _IMPORTANCE = np.array([IMPORTANCE_NUMBER[level] for level in sorted(IMPORTANCE_NUMBER)])
 
@@ -169,6 +173,7 @@ class CandidateQuery:
             last_access=columns["la"][read],
             created=columns["created"][rows],
             valid_from=columns["from"][rows],
+            coactivation=self._coactivation(question, rows),
             is_head=columns["head"][rows].astype(np.bool_),
             holds=holds,
             term_weights=weights,
@@ -176,6 +181,22 @@ class CandidateQuery:
             lengths=columns.lengths(rows),
             talk=talk(columns, rows, Terms(terms, holds), fused, known_at),
         )
+
+    def _coactivation(self, question: Question, rows: Ints) -> Floats:
+        """The largest co-reads ÷ √(reads · reads) with a memory that the session read."""
+        if not question.co_reads:
+            return np.full(len(rows), np.nan)
+        columns, best = self._columns, dict[str, float]()
+        for each in question.co_reads:
+            items = [self._key.item(name) for name in (each.memory_id, each.other_id)]
+            pair = [columns.newest(item) for item in items]
+            if None in pair:
+                continue
+            reads = [max(int(columns["ac"][row]), 1) for row in pair]
+            age = max(question.scope.now - each.last, 0) / DAY
+            share = min(each.sessions / sqrt(reads[0] * reads[1]), 1.0) * 0.5 ** (age / HALF_LIFE)
+            best[items[1]] = max(best.get(items[1], 0.0), share)
+        return np.array([best.get(columns.items[row], 0.0) for row in rows.tolist()])
 
     def _domain_match(self, domain: str, rows: Ints) -> Floats:
         if not domain:
