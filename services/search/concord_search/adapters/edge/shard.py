@@ -54,7 +54,10 @@ BUILT = "hnsw-built"
 """The file in a shard's directory with the engine's count of indexed vectors when its graph was
 built."""
 
-DENSE_SEARCH = qdrant.SearchParams(acorn=qdrant.AcornSearchParams(enable=True, max_selectivity=0.4))
+DENSE_SEARCH = qdrant.SearchParams(
+    hnsw_ef=256,  # for small limits, too: recall@10 was .995 at 200 candidates
+    acorn=qdrant.AcornSearchParams(enable=True, max_selectivity=0.4),
+)
 """Through the graph, past points that a filter hides where it hides most of them."""
 
 
