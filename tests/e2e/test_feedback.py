@@ -1,5 +1,7 @@
 """Votes on integrative searches, through gRPC, over the real graph and index (spec S7)."""
 
+from typing import TYPE_CHECKING
+
 import grpc
 import pytest
 from concord.graph.v1 import record_pb2
@@ -10,6 +12,9 @@ from concord.type.v1 import type_pb2
 from concord_chassis.failure import from_rpc_error
 from concord_chassis.identity import Caller
 from search_over_graph import SCOPES, TwoServers
+
+if TYPE_CHECKING:  # the name exists for type checkers only
+    from concord.search.v1.feedback_pb2_grpc import FeedbackServiceAsyncStub
 
 HELPFUL, UNHELPFUL = record_pb2.HELPFULNESS_HELPFUL, record_pb2.HELPFULNESS_UNHELPFUL
 UNSAID = record_pb2.HELPFULNESS_UNSPECIFIED
@@ -23,9 +28,10 @@ class Voters:
         self.running = running
         self.made = 0
 
-    def stub(self, who: str = "ada") -> "FeedbackServiceStub":
+    def stub(self, who: str = "ada") -> "FeedbackServiceAsyncStub":
         channel = self.running.search.channel(Caller("default", who, VOTER, "HUMAN"))
-        return FeedbackServiceStub(channel)
+        stub: FeedbackServiceAsyncStub = FeedbackServiceStub(channel)
+        return stub
 
     async def vote(
         self, who: str, helpfulness: "record_pb2.Helpfulness.ValueType", *, first: bool

@@ -38,7 +38,7 @@ async def asked(
 
 async def decided(party: Party, *names: str, **fields: object) -> str:
     """Make a constitutive edge with both consents; its id."""
-    await party.decide(await party.propose(edge_action(*names, **fields)))
+    await party.decide(await party.propose(edge_action(*names, **fields)))  # type: ignore[arg-type] # by name
     edge = await party.edge(*names)
     assert edge is not None
     return edge.id

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import grpc
 import pytest
 from concord.graph.v1.memory_pb2 import AddMemoryRequest
 from concord.search.v1.search_pb2 import SearchRequest
@@ -57,7 +58,7 @@ def until_found(client: Client, query: str, token: str) -> list[str]:
         try:
             return found(client, query, token)
         except Refused as refused:
-            if refused.code != "UNAVAILABLE" or time.monotonic() > until:
+            if refused.code is not grpc.StatusCode.UNAVAILABLE or time.monotonic() > until:
                 raise
             time.sleep(0.1)
 

@@ -117,7 +117,11 @@ def more_reads(home: Home) -> dict[str, list[Message]]:
         "SuggestProactively": [
             suggestion_pb2.SuggestProactivelyRequest(snippet="Ada likes what", limit=10)
         ],
-        "AssessHealth": [health_pb2.AssessHealthRequest(statuses=[1, 2, 3, 4], kinds=range(1, 8))],
+        "AssessHealth": [
+            health_pb2.AssessHealthRequest(
+                statuses=type_pb2.HealthStatus.values()[1:], kinds=type_pb2.MemoryKind.values()[1:]
+            )
+        ],
         "FindSimilar": [
             search_pb2.FindSimilarRequest(text="Ada likes", include_superseded=True, limit=100)
         ],
@@ -293,7 +297,9 @@ async def test_what_services_note_is_of_one_space(template: Template, tmp_path: 
         before = await noted(template.a)
         for method in sorted(NOTED):
             contract = CONTRACTS[method]
-            await live.tell(contract.caller(template.b), method, contract.request(template.b))
+            request = contract.request(template.b)
+            assert isinstance(request, Message)
+            await live.tell(contract.caller(template.b), method, request)
 
         assert await noted(template.a) == before
         assert await noted(template.b) != before

@@ -9,7 +9,16 @@ from concord_search.domain.digests import digests_of, states_made
 from concord_search.domain.errors import GraphUnavailable
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.domain.memory import MemoryState
-from concord_search.ports import Change, Changes, Hydrated, OpenConflict, SpaceHead, StateDigests
+from concord_search.ports import (
+    Assessed,
+    Change,
+    Changes,
+    Hydrated,
+    OpenConflict,
+    SpaceHead,
+    StateDigests,
+    Statement,
+)
 from search_lab import START
 
 Spoiler = Callable[[str], None]
@@ -108,6 +117,24 @@ class ScriptedGraph:
             None if (state := newest.get(each)) is None else Hydrated(state, state) for each in ids
         ]
 
+    async def edges(
+        self,
+        space: str,  # noqa: ARG002
+        ids: Sequence[str],
+        as_of: AsOf = PRESENT,  # noqa: ARG002
+    ) -> Sequence[Hydrated | None]:
+        self._check()
+        return [None for _ in ids]
+
+    async def statements(
+        self,
+        space: str,  # noqa: ARG002
+        node: str,  # noqa: ARG002
+        as_of: AsOf = PRESENT,  # noqa: ARG002
+    ) -> Sequence[Statement] | None:
+        self._check()
+        return None
+
     async def confirm_erase(self, space: str, memory_id: str) -> None:
         self._check()
         self.confirmed.append((space, memory_id))
@@ -120,6 +147,17 @@ class ScriptedGraph:
     ) -> Mapping[str, Sequence[OpenConflict]]:
         self._check()
         return {}
+
+    async def assessed(
+        self,
+        space: str,  # noqa: ARG002
+        kinds: Sequence[int],  # noqa: ARG002
+        token: str,  # noqa: ARG002
+        limit: int,  # noqa: ARG002
+        as_of: AsOf = PRESENT,  # noqa: ARG002
+    ) -> tuple[Sequence[Assessed], str]:
+        self._check()
+        return [], ""
 
     async def chain(
         self,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from concord_search.adapters.edge import hnsw
 from concord_search.adapters.edge.index import EdgeIndex
+from concord_search.adapters.edge.shard import BUILT
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.ports import Batch, EmbeddingModel, Vectors
 from concord_testing.polling import until
@@ -22,7 +22,8 @@ def drawn(count: int) -> Vectors:
     draw = np.random.default_rng(5)
     centres = draw.standard_normal((40, 64))
     rows = centres[draw.integers(0, 40, count)] + 0.5 * draw.standard_normal((count, 64))
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    drawn_rows: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return drawn_rows
 
 
 VECTORS = drawn(COUNT + 200)
@@ -132,5 +133,5 @@ async def test_erased_bytes_that_a_copy_took_along_are_still_scrubbed(
 
     assert outside(index) == 0
     assert part.begin_copy() == (["m3"], True)
-    assert hnsw.BUILT in {each.name for each in part.shard.path.iterdir()}
+    assert BUILT in {each.name for each in part.shard.path.iterdir()}
     await index.close()

@@ -107,7 +107,10 @@ FEEDBACK = {
     "Recalibrate": Contract(
         request=lambda _: feedback_pb2.RecalibrateRequest(),
         success=lambda reply, _: reply.old_weight == reply.new_weight == 2 and not reply.moved,
-        bad_input=(lambda _: feedback_pb2.RecalibrateRequest(action=9), invalid("action")),
+        bad_input=(
+            lambda _: feedback_pb2.RecalibrateRequest(action=9),  # type: ignore[arg-type] # unknown
+            invalid("action"),
+        ),
         other_space=Answered(lambda reply: reply.new_weight == 2),
     ),
 }
