@@ -29,7 +29,7 @@ def copy_of(data: Path, folder: Path) -> Iterator[Path]:
 
 
 def indexed(data: Path) -> set[State]:
-    """Every state that the index holds."""
+    """Every state of a memory that the index holds; an edge is there only as it is now."""
     parts = (path for path in (data / "index").iterdir() if (path / "stamp.json").exists())
     return {state for part in parts for state in _points(part)}
 
@@ -39,7 +39,7 @@ def _points(part: Path) -> Iterator[State]:
     stamp = json.loads((part / "stamp.json").read_text("utf-8"))
     with closing(shards.load(part / stamp["shard"])) as shard:
         for _, payload in shard.scroll():
-            if "item" in payload:
+            if "item" in payload and "edge" not in payload:
                 yield key.id_of(payload["item"]), int(payload["seq"])
 
 

@@ -17,6 +17,7 @@ TIMELESS = {
     "ListOperations": "is itself the record by time, and filters by it",
     "GetEraseReceipt": "tells how far an erasure has come",
     "GetIndexStatus": "tells how the index is",
+    "ListParkedChanges": "tells what the index waits for now",
     "GetCalibration": "tells which weight is in force, and lists its moves by time",
     "SuggestProactively": "says what matters in a situation of now",
     "BatchFindSimilar": "finds what dissonance compares now",

@@ -46,7 +46,17 @@ OF_ONE_SPACE = {"conflict:write", "granted:write", "record:all"}
 OF_NO_SPACE = SERVICE_SCOPES - OF_ONE_SPACE | {"spaces:write", "spaces:list"}
 """Permissions of services that follow all spaces, and of operators, who make and delete them."""
 CLIENTS = [name for name, each in METHODS.items() if permission(each) not in OF_NO_SPACE]
-NOTED = {full_name("PutJudgedPosition"), full_name("AddModelSpend")}
+NOTED = {
+    full_name(each)
+    for each in (
+        "PutJudgedPosition",
+        "AddModelSpend",
+        "PutRankedQuery",
+        "AddFeedback",
+        "MoveWeight",
+        "ClaimSuggestions",
+    )
+}
 """Writes of services without a request id, which have a test of their own."""
 WRITES = [name for name in CLIENTS if carries_request_id(METHODS[name].input_type)]
 READS = [name for name in CLIENTS if name not in WRITES and name not in NOTED]
@@ -111,7 +121,11 @@ def more_reads(home: Home) -> dict[str, list[Message]]:
         "Search": [*searches()],
         "IntegrativeSearch": [
             search_pb2.IntegrativeSearchRequest(
-                query="Ada likes what", context_node="Ada", include_superseded=True, limit=50
+                query="Ada likes what",
+                context_node="Ada",
+                include_superseded=True,
+                limit=50,
+                peek=True,
             )
         ],
         "SuggestProactively": [

@@ -141,6 +141,7 @@ async def test_an_index_that_cannot_begin_says_so(disk: Path) -> None:
             concord = CommandLine({"CONCORD_DATA": str(disk / "data")})
             told = await asyncio.to_thread(concord.done, "status")
             (disk / "filler").write_bytes(b"")
+            await eventually(lambda: is_following(client))
             await eventually(lambda: is_found(client, "fox"))
 
     assert "not known whether up to date, 0 memories" in told

@@ -94,7 +94,11 @@ def test_help_loads_no_grpc() -> None:
     assert result.stdout == "False\n"
 
 
-@pytest.mark.parametrize("command", list(commands(get_group(app))))
+FOR_PROGRAMS = {"mcp", "mcp config"}
+"""What programs speak with: there is no other form of it."""
+
+
+@pytest.mark.parametrize("command", sorted({*commands(get_group(app))} - FOR_PROGRAMS))
 def test_every_command_has_help_and_json(command: str) -> None:
     """W4 `--json` is everywhere."""
     assert "--json" in CommandLine(clean_environ()).done(*command.split(), "--help")

@@ -5,6 +5,7 @@ from typing import Any
 
 import grpc
 from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2, relation_pb2
+from concord.type.v1 import type_pb2
 from contract_homes import CONSTITUTIVE, Home, Template, apply, edge_said
 from contract_live import Live, Request, member
 from contract_registry import Refused
@@ -108,7 +109,7 @@ HELD: dict[str, tuple[Agree, str, Ask]] = {
 
 
 async def a_moved_edge_succeeds_itself(live: Live, _: Template) -> str:
-    """Date a value before the one that it replaces, which then succeeds it."""
+    """Date a value before the one that it amends, which then succeeds it."""
     who = member("a")
     declared = relation_pb2.DeclareRelationRequest(
         request_id="one", name="SLEEPS_IN", functional=True
@@ -124,6 +125,7 @@ async def a_moved_edge_succeeds_itself(live: Live, _: Template) -> str:
     newer = await said("Ulm", "2022-01-01T00:00:00Z")
     lineage = _lineage(newer.id, older.id)
     lineage.request_id = "resolve"
+    lineage.relation = type_pb2.LINEAGE_RELATION_AMENDS
     await live.tell(who, "AddLineage", lineage)
     newer.valid_from.FromJsonString("2019-01-01T00:00:00Z")
     request = graph_pb2.UpdateEdgeRequest(

@@ -33,6 +33,7 @@ SEARCH = {
             query="what Ada values, and whether honesty matters",
             context_node="Ada",
             consistency=type_pb2.Consistency(at_least_as_fresh=home.token),
+            peek=True,
         ),
         success=lambda reply, home: (
             reply.context_status == FOUND

@@ -4,8 +4,6 @@ import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from concord_client.refusal import Refused
-
 if TYPE_CHECKING:
     from concord_client.client import Client
 
@@ -19,6 +17,7 @@ def show_amendments(client: "Client", memory_ids: Sequence[str], token: str) -> 
     from concord.dissonance.v1.dissonance_pb2 import SuggestAmendmentsRequest
 
     from concord_client.cli.render.page import show, text
+    from concord_client.refusal import Refused
 
     for start in range(0, len(memory_ids), AT_ONCE):
         request = SuggestAmendmentsRequest(memory_ids=memory_ids[start : start + AT_ONCE])

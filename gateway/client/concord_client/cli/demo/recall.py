@@ -72,8 +72,7 @@ def _history(stage: Stage) -> Message:
     reply = stage.client.search.Search(
         search_pb2.SearchRequest(
             query=QUERY,
-            min_score=0.7,
-            page_size=10,
+            page_size=20,
             superseded=search_pb2.SUPERSEDED_MODE_HISTORY,
         )
     )

@@ -525,7 +525,7 @@ class ClaimSuggestionsRequest(_message.Message):
     session_id: _builtins.str
     """The session."""
     limit: _builtins.int
-    """Most to take, 1 to 100."""
+    """Most to take, up to 100."""
     @_builtins.property
     def memory_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The memories, best first."""
