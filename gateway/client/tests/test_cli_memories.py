@@ -355,7 +355,7 @@ def test_what_a_new_memory_may_amend_is_shown(concord: CommandLine, unique: Uniq
     old, new = unique("old"), unique("new")
     budget = f"the budget of the small project {old} is 40,000 euros a year"
     concord.done("add", budget, "--id", old)
-    shown = " ".join(concord.done("add", budget.replace("40", "45"), "--id", new).split())
+    shown = " ".join(concord.done("add", budget.replace("40,000", "45,000"), "--id", new).split())
 
     assert f'It may amend {old} ("40,000" became "45,000").' in shown
     command = shown.partition("To say so: concord ")[2].split()
@@ -373,7 +373,7 @@ def test_an_import_says_what_it_may_amend_when_asked(
     concord.done("add", budget, "--id", old)
     for number, asked in ((901, ()), (950, ("--suggest-amendments",))):
         file = tmp_path / f"{number}.jsonl"
-        file.write_text(json.dumps({"content": budget.replace("900", str(number))}))
+        file.write_text(json.dumps({"content": budget.replace(" 900 ", f" {number} ")}))
         shown = " ".join(concord.done("import", str(file), *asked).split())
 
         assert (f'It may amend {old} ("900" became "{number}")' in shown) is bool(asked)
