@@ -8,7 +8,7 @@ from concord.graph.v1 import graph_pb2, memory_pb2, space_pb2
 from concord.search.v1 import search_pb2
 
 from concord_mcp.tool import Argument, Json, Shape, Tool
-from concord_mcp.tools.parts import EDGE, MEMORY, PROVENANCE, as_of, limit, texts, truth
+from concord_mcp.tools.parts import EDGE, MEMORY, PROVENANCE, as_of, end, limit, texts, truth
 
 IDS = {"type": "array", "items": {"type": "string"}}
 
@@ -161,22 +161,17 @@ GET_NODE_BY_NAME = Tool(
 )
 
 
-def _end(name: str) -> Argument:
-    def put(request: Any, value: Json) -> None:
-        if not isinstance(value, str):
-            raise TypeError
-        getattr(request.triple, name).name = value
-
-    return Argument(name, f"triple.{name}.name", put=put, required=True)
-
-
 GET_EDGE = Tool(
     "get_edge",
     graph_pb2,
     "GraphService.GetEdge",
     "Use when you want to know whether one thing stands in a relation to another, and since when.",
-    (_end("source"), Argument("relation", "triple.relation", required=True), _end("target"),
-     as_of()),
+    (
+        end("source", "triple.source"),
+        Argument("relation", "triple.relation", required=True),
+        end("target", "triple.target"),
+        as_of(),
+    ),
     {"status": "status", "edge": ("edge", EDGE), "similar_names": "near_names"},
 )  # fmt: skip
 

@@ -8,21 +8,7 @@ from concord.search.v1 import health_pb2, suggestion_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from concord_mcp.tool import Argument, Json, Tool
-from concord_mcp.tools.parts import EDGE, MEMORY, as_of, limit, truth
-
-
-def _end(name: str, path: str) -> Argument:
-    """One end of an edge or a walk, by a node's name."""
-
-    def put(request: Any, value: Json) -> None:
-        if not isinstance(value, str):
-            raise TypeError
-        *above, last = path.split(".")
-        for each in above:
-            request = getattr(request, each)
-        getattr(request, last).name = value
-
-    return Argument(name, f"{path}.name", put=put, required=True)
+from concord_mcp.tools.parts import EDGE, MEMORY, as_of, end, limit, truth
 
 
 def _flag(name: str) -> Argument:
@@ -45,7 +31,7 @@ QUERY_NEIGHBORS = Tool(
     "GraphService.QueryNeighbors",
     "Use when you want to know what something is connected with.",
     (
-        _end("node_name", "start"),
+        end("node_name", "start"),
         Argument("depth", "depth"),
         Argument("direction", "direction"),
         RELATIONS,
@@ -71,8 +57,8 @@ FIND_PATH = Tool(
     "GraphService.FindPath",
     "Use when you want to know how two things are connected.",
     (
-        _end("start_node", "start"),
-        _end("end_node", "end"),
+        end("start_node", "start"),
+        end("end_node", "end"),
         Argument("max_depth", "max_depth"),
         RELATIONS,
         limit("max_paths"),
@@ -106,9 +92,9 @@ GRAPH_ADD_EDGE = Tool(
     "GraphService.UpsertEdge",
     "Use when two things stand in a relation. Nodes that are not there yet are made.",
     (
-        _end("source", "edge.source"),
+        end("source", "edge.source"),
         Argument("relation", "edge.relation", required=True),
-        _end("target", "edge.target"),
+        end("target", "edge.target"),
         Argument("weight", "edge.weight"),
         Argument("properties", "edge.properties"),
         Argument("valid_from", "edge.valid_from"),

@@ -1,6 +1,7 @@
 """Arguments and shapes that several tools have."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from concord.type.v1 import type_pb2
 from google.protobuf.message import Message
@@ -66,6 +67,20 @@ def limit(path: str = "page_size", most: int = 100, default: int = 10) -> Argume
 
     schema = {"type": "integer", "minimum": 1, "maximum": most}
     return Argument("limit", path=path, schema=schema, put=put, default=default)
+
+
+def end(name: str, path: str) -> Argument:
+    """One end of an edge or a walk, by a node's name."""
+
+    def put(request: Any, value: Json) -> None:
+        if not isinstance(value, str):
+            raise TypeError
+        *above, last = path.split(".")
+        for each in above:
+            request = getattr(request, each)
+        getattr(request, last).name = value
+
+    return Argument(name, f"{path}.name", put=put, required=True)
 
 
 def texts(value: Json) -> Sequence[str]:
