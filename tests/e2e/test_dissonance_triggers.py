@@ -236,17 +236,18 @@ async def test_a_death_between_work_and_position_does_nothing_twice(
 ) -> None:
     """D7 M7 Whenever it dies: what was recorded and proposed is found, and not written again."""
     with monkeypatch.context() as dying:
-        dying.setattr(SessionsClient, "note_followed", _never)
         async with dissonant(live) as works:
             home = works.space()
             await home.add(OPEN)
+            followed = await eventually(works.position)
+            dying.setattr(SessionsClient, "note_followed", _never)
             await home.add(CLOSED, kind=REFLECTION)
             await found(home)
             (first,) = await eventually(lambda: waiting(party))
-            assert await works.position() == 0
+            assert await works.position() == followed
     before = await operations(party)
     async with dissonant(live) as works:
-        await eventually(works.position)
+        await eventually(works.position, lambda at: at > followed)
         await asyncio.sleep(0.3)
 
     assert await operations(party) == before
