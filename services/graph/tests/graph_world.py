@@ -477,7 +477,8 @@ class Calls:
     ) -> lineage_pb2.GetLineageResponse:
         """Read the chain around an item."""
         return await self.lineage_service.GetLineage(
-            lineage_pb2.GetLineageRequest(id=item_id, as_of=as_of)
+            lineage_pb2.GetLineageRequest(id=item_id, as_of=as_of),
+            timeout=SECONDS,  # a Neo4j that was just started plans the first one for half a minute
         )
 
     async def changes(self, after: int = 0) -> list[feed_pb2.Change]:

@@ -53,13 +53,17 @@ def _is_followed(alias: str, known: Known) -> str:
 
 def next_from(known: Known) -> str:
     """Return from when the next edge follows edge e (µs), null without one."""
-    first = (
-        f"COLLECT {{ MATCH {_row('s', 'e', known)} AND s.target_id <> e.target_id"
+    follows = f"{functional('e.relation', known)} AND {_is_followed('e', known)}"
+    return f"CASE WHEN {follows} THEN {_next(_row('s', 'e', known))} ELSE null END"
+
+
+def _next(row: str) -> str:
+    """Return when the first edge s of a row begins that is after e and says something else."""
+    return (
+        f"COLLECT {{ MATCH {row} AND s.target_id <> e.target_id"
         " AND s.effective_from > e.effective_from"
         " RETURN s.effective_from AS t ORDER BY t LIMIT 1 }[0]"
     )
-    follows = f"{functional('e.relation', known)} AND {_is_followed('e', known)}"
-    return f"CASE WHEN {follows} THEN {first} ELSE null END"
 
 
 def stands(known: Known) -> str:
@@ -131,7 +135,8 @@ def followers(known: Known) -> str:
         f"UNWIND $asked AS ask MATCH {item('e', ItemKind.EDGE, known)}"
         f" AND {_is_followed('e', known)}"
         f" AND {functional('e.relation', known)}"
-        f" MATCH {_row('s', 'e', known)} AND s.effective_from > e.effective_from"
+        f" {_with_void(known)} MATCH {_held_row('s', 'e', known)}"
+        " AND s.effective_from > e.effective_from"
         f" AND s.effective_from <= $valid AND {_is_a_turn(known)}"
         " RETURN e.id AS id, s.id AS successor"
     )
@@ -145,7 +150,8 @@ def with_followers(known: Known, carried: str) -> str:
     """
     record = "" if known is None else ", ask"
     in_row = (
-        f"WITH * WHERE whole AND {_is_followed('e', known)} MATCH {_row('s', 'e', known)}"
+        f"WITH * WHERE whole AND {_is_followed('e', known)} {_with_void(known)}"
+        f" WITH *, {_next(_held_row('s', 'e', known))} AS next MATCH {_held_row('s', 'e', known)}"
         " AND s.effective_from > e.effective_from AND s.effective_from <= $valid"
         f" AND (s.effective_from = next AND s.target_id <> e.target_id OR {_is_a_turn(known)})"
         " RETURN s.id AS successor"
@@ -155,23 +161,25 @@ def with_followers(known: Known, carried: str) -> str:
         " RETURN n.id AS successor"
     )
     return (
-        f"WITH {carried}, {functional('e.relation', known)} AS whole,"
-        f" {next_from(known)} AS next"
-        f" CALL (e, whole, next{record}) {{ {in_row} UNION {by_lineage} }}"
+        f"WITH {carried}, {functional('e.relation', known)} AS whole"
+        f" CALL (e, whole{record}) {{ {in_row} UNION {by_lineage} }}"
     )
 
 
 def _is_a_turn(known: Known) -> str:
-    """Return the test that a walk to the heads may end or turn at edge s of a row at $valid."""
+    """Return the test that a walk to the heads may end or turn at edge s of a row at $valid.
+
+    It comes after `_with_void`: asking the same of each member anew takes seconds to plan.
+    """
     before = (
-        f"COLLECT {{ MATCH {_row('q', 's', known)} AND q.effective_from < s.effective_from"
+        f"COLLECT {{ MATCH {_held_row('q', 's', known)} AND q.effective_from < s.effective_from"
         " RETURN q.effective_from AS t ORDER BY t DESC LIMIT 1 }[0]"
     )
     follows = exists(
-        f"{_row('p', 's', known)} AND p.effective_from = {before} AND p.target_id <> s.target_id"
+        f"{_held_row('p', 's', known)} AND p.effective_from = {before} AND p.target_id <> s.target_id"
     )
     followed = exists(
-        f"{_row('x', 's', known)} AND x.effective_from > s.effective_from"
+        f"{_held_row('x', 's', known)} AND x.effective_from > s.effective_from"
         " AND x.effective_from <= $valid AND x.target_id <> s.target_id"
     )
     replaced_ = exists(seen("l", "Replacing", known, "target_id: s.id"))
@@ -251,19 +259,38 @@ def listed_relations(known: Known) -> str:
     )
 
 
+def _with_void(known: Known) -> str:
+    """Return the clause that finds, as `void`, which edges from e on never held, for `_held_row`."""
+    return (
+        f"WITH *, COLLECT {{ MATCH {_triples('h', _of('e'), known)}"
+        f" AND h.effective_from > e.effective_from AND {_never_held('h', known)}"
+        " RETURN h.id } AS void"
+    )
+
+
+def _held_row(alias: str, other: str, known: Known) -> str:
+    """Return the live edges in the row of another edge, after `_with_void`."""
+    return f"{_triples(alias, _of(other), known)} AND NOT {alias}.id IN void"
+
+
 def _row(alias: str, other: str, known: Known) -> str:
     """Return the live edges in the row of another edge, up to and with the WHERE."""
-    return _in_row(alias, f"source_id: {other}.source_id, relation: {other}.relation", known)
+    return f"{_triples(alias, _of(other), known)} AND NOT {_never_held(alias, known)}"
 
 
 def _this_row(alias: str, known: Known) -> str:
     """Return the live edges in the row of $source and $relation, up to and with the WHERE."""
-    return _in_row(alias, "source_id: $source, relation: $relation", known)
+    keys = "source_id: $source, relation: $relation"
+    return f"{_triples(alias, keys, known)} AND NOT {_never_held(alias, known)}"
 
 
-def _in_row(alias: str, keys: str, known: Known) -> str:
-    pattern = seen(alias, "Edge", known, keys, by=_ROW)
-    return f"{pattern} AND {alias}.effective_from IS NOT NULL AND NOT {_never_held(alias, known)}"
+def _of(other: str) -> str:
+    return f"source_id: {other}.source_id, relation: {other}.relation"
+
+
+def _triples(alias: str, keys: str, known: Known) -> str:
+    """Return the live edges of a source and relation, also those that never held."""
+    return f"{seen(alias, 'Edge', known, keys, by=_ROW)} AND {alias}.effective_from IS NOT NULL"
 
 
 def _never_held(alias: str, known: Known) -> str:
