@@ -32,6 +32,7 @@ _KINDS = {
     "change_key": Kind.CHANGE_KEY,
     "resolve_conflict": Kind.RESOLVE,
     "reopen_conflict": Kind.REOPEN,
+    "merge_items": Kind.MERGE,
 }
 _REVIEW = "review_conflict"
 _REVIEWS = {

@@ -16,6 +16,8 @@ DISSONANCE: Final = "dissonance"
 MOST_PENDING: Final = 20
 """How many of its proposals wait in a space: 500 findings at once bury nobody's (D7)."""
 
+_OF_PAIRS = frozenset({Kind.ADD_LINEAGE, Kind.MERGE})
+
 
 class ConflictClass(enum.IntEnum):
     """How two statements disagree; numbers as in the contract."""
@@ -72,8 +74,8 @@ def demand_trigger(
     grounds = {
         Trigger.DISSONANCE: conflict_id,
         Trigger.SESSION_END: session_id,
-        # Of an amendment the ground is the pair itself, which the action names.
-        Trigger.PROACTIVE: conflict_id or session_id or kind_of(action) == Kind.ADD_LINEAGE,
+        # Of an amendment or a merge the ground is the pair itself, which the action names.
+        Trigger.PROACTIVE: conflict_id or session_id or kind_of(action) in _OF_PAIRS,
     }
     if not grounds[trigger]:
         raise SafeguardViolation(f"a proposal of the trigger {trigger.name} names what caused it")

@@ -96,6 +96,7 @@ _KINDS = {
         Kind.DISMISS: "the dismissal of a conflict",
         Kind.EXCEPT: "the recording of a conflict as an exception",
         Kind.REOPEN: "the reopening of a conflict",
+        Kind.MERGE: "the merging of two items that say the same",
     },
     "de": {
         Kind.RESOLVE: "die Auflösung eines Widerspruchs",
@@ -116,6 +117,7 @@ _KINDS = {
         Kind.DISMISS: "das Verwerfen eines Widerspruchs",
         Kind.EXCEPT: "die Aufnahme eines Widerspruchs als Ausnahme",
         Kind.REOPEN: "die Wiederaufnahme eines Widerspruchs",
+        Kind.MERGE: "die Zusammenführung zweier gleichlautender Einträge",
     },
 }
 

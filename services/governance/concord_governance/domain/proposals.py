@@ -67,6 +67,7 @@ class Kind(enum.IntEnum):
     DISMISS = 16
     EXCEPT = 17
     REOPEN = 18
+    MERGE = 19
 
 
 class FramingCheck(enum.IntEnum):

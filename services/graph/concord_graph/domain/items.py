@@ -271,8 +271,13 @@ class Memory(MemoryStatement):
 
     @property
     def content_digest(self) -> str:
-        """What makes two memories the same text (M5): content in NFC, kind and sources."""
+        """What finds a memory of the same text (M5): content in NFC, kind and first source."""
         return content_digest(self.content, self.memory_kind, self.sources)
+
+    def is_by(self, sources: tuple[Source, ...]) -> bool:
+        """Whether each of some sources is one of its own; of none, whether it names none."""
+        own = self.sources or (Source(),)
+        return all(source in own for source in sources or (Source(),))
 
     @property
     def derived_from(self) -> tuple[str, ...]:
@@ -383,8 +388,12 @@ def etag(item: Record) -> str:
 
 @lru_cache(maxsize=1)  # the writer asks twice in a row: who says the same, and what to store
 def content_digest(content: str, kind: MemoryKind, sources: tuple[Source, ...]) -> str:
-    """Return `Memory.content_digest` of what a memory would say."""
-    return _digest(b"", [normalize("NFC", content), kind, _plain(sources)])
+    """Return `Memory.content_digest` of what a memory would say.
+
+    A merge adds sources behind the first, and puts a blank one before those of another memory.
+    """
+    first = sources[:1] if sources[:1] != (Source(),) else ()
+    return _digest(b"", [normalize("NFC", content), kind, _plain(first)])
 
 
 def is_erased(item: Record) -> bool:

@@ -24,6 +24,7 @@ from concord_graph.ports import (
 )
 from concord_graph.servicer import conflict_messages, incoming
 from concord_graph.usecases.governed.apply import GovernedChanges
+from concord_graph.usecases.governed.merge import Merge, merge_items
 from concord_graph.usecases.governed.revert import Reversion, revert_items
 from concord_graph.usecases.items import conflicts, edges, lineage, nodes, relations
 from concord_graph.usecases.memory.erase import Erasing
@@ -156,6 +157,11 @@ class Actions:
             Reversion(item.id, item.revision, item.expected_revision) for item in request.items
         ]
         return partial(revert_items, reversions=wanted)
+
+    def merge_items(self, request: governed_pb2.MergeItemsRequest) -> Command[Written]:
+        """Make two items one."""
+        merge = Merge(request.kept_id, request.kept_etag, request.merged_id, request.merged_etag)
+        return partial(merge_items, merge=merge, memories=self.memories)
 
     def governed(
         self, action: governed_pb2.GovernedAction, changes: GovernedChanges

@@ -16,7 +16,7 @@ EXAMPLE = (
 ACTIONS = (
     "upsert_edge, update_edge, delete_edge, update_node, delete_node, add_memory, update_memory, "
     "forget_memory, restore_memory, add_lineage, erase_memory, declare_relation, review_conflict, "
-    "resolve_conflict, reopen_conflict"
+    "resolve_conflict, reopen_conflict, merge_items"
 )
 EPILOG = (
     "With --action, FILE holds one write of graph's, by its name, with that method's request as "

@@ -211,6 +211,8 @@ class _ProposalKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Proposal
     """Excepts a conflict: both sides stand."""
     PROPOSAL_KIND_REOPEN: _ProposalKind.ValueType  # 18
     """Takes a conflict's last review or resolution back."""
+    PROPOSAL_KIND_MERGE: _ProposalKind.ValueType  # 19
+    """Makes two memories, or two nodes, one."""
 
 class ProposalKind(_ProposalKind, metaclass=_ProposalKindEnumTypeWrapper):
     """What a proposal does. Follows from its action."""
@@ -253,6 +255,8 @@ PROPOSAL_KIND_EXCEPT: ProposalKind.ValueType  # 17
 """Excepts a conflict: both sides stand."""
 PROPOSAL_KIND_REOPEN: ProposalKind.ValueType  # 18
 """Takes a conflict's last review or resolution back."""
+PROPOSAL_KIND_MERGE: ProposalKind.ValueType  # 19
+"""Makes two memories, or two nodes, one."""
 Global___ProposalKind: _TypeAlias = ProposalKind  # noqa: Y015
 
 @_typing.final
@@ -529,7 +533,7 @@ class CreateProposalRequest(_message.Message):
     """What caused it; MANUAL when unspecified. Another one is dissonance's alone to state, and fails for
     everybody else with ERROR_REASON_SAFEGUARD_VIOLATION, as does one without its ground: DISSONANCE needs
     an action on a conflict, SESSION_END a `session_id`, PROACTIVE one of the two or an action
-    that adds lineage.
+    that adds lineage or merges.
     """
     session_id: _builtins.str
     """The session that caused it; only with a trigger other than MANUAL."""

@@ -105,6 +105,7 @@ class GovernedAction(_message.Message):
     REVIEW_CONFLICT_FIELD_NUMBER: _builtins.int
     RESOLVE_CONFLICT_FIELD_NUMBER: _builtins.int
     REOPEN_CONFLICT_FIELD_NUMBER: _builtins.int
+    MERGE_ITEMS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def upsert_edge(self) -> _graph_pb2.UpsertEdgeRequest:
         """Creates, promotes or changes an edge."""
@@ -173,6 +174,10 @@ class GovernedAction(_message.Message):
     def reopen_conflict(self) -> _conflict_pb2.ReopenConflictRequest:
         """Takes a conflict's last review or resolution back."""
 
+    @_builtins.property
+    def merge_items(self) -> Global___MergeItemsRequest:
+        """Makes two memories, or two nodes, one."""
+
     def __init__(
         self,
         *,
@@ -193,12 +198,13 @@ class GovernedAction(_message.Message):
         review_conflict: _conflict_pb2.ReviewConflictRequest | None = ...,
         resolve_conflict: _conflict_pb2.ResolveConflictRequest | None = ...,
         reopen_conflict: _conflict_pb2.ReopenConflictRequest | None = ...,
+        merge_items: Global___MergeItemsRequest | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "change_key", b"change_key", "declare_relation", b"declare_relation", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "reopen_conflict", b"reopen_conflict", "resolve_conflict", b"resolve_conflict", "restore_memory", b"restore_memory", "revert_items", b"revert_items", "review_conflict", b"review_conflict", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "change_key", b"change_key", "declare_relation", b"declare_relation", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "merge_items", b"merge_items", "reopen_conflict", b"reopen_conflict", "resolve_conflict", b"resolve_conflict", "restore_memory", b"restore_memory", "revert_items", b"revert_items", "review_conflict", b"review_conflict", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "change_key", b"change_key", "declare_relation", b"declare_relation", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "reopen_conflict", b"reopen_conflict", "resolve_conflict", b"resolve_conflict", "restore_memory", b"restore_memory", "revert_items", b"revert_items", "review_conflict", b"review_conflict", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_lineage", b"add_lineage", "add_memory", b"add_memory", "change_key", b"change_key", "declare_relation", b"declare_relation", "delete_edge", b"delete_edge", "delete_node", b"delete_node", "erase_memory", b"erase_memory", "forget_memory", b"forget_memory", "merge_items", b"merge_items", "reopen_conflict", b"reopen_conflict", "resolve_conflict", b"resolve_conflict", "restore_memory", b"restore_memory", "revert_items", b"revert_items", "review_conflict", b"review_conflict", "update_edge", b"update_edge", "update_memory", b"update_memory", "update_node", b"update_node", "upsert_edge", b"upsert_edge"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["upsert_edge", "update_edge", "delete_edge", "update_node", "delete_node", "add_memory", "update_memory", "forget_memory", "restore_memory", "add_lineage", "erase_memory", "revert_items", "change_key", "declare_relation", "review_conflict", "resolve_conflict", "reopen_conflict"]  # noqa: Y015
+    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["upsert_edge", "update_edge", "delete_edge", "update_node", "delete_node", "add_memory", "update_memory", "forget_memory", "restore_memory", "add_lineage", "erase_memory", "revert_items", "change_key", "declare_relation", "review_conflict", "resolve_conflict", "reopen_conflict", "merge_items"]  # noqa: Y015
     _WhichOneofArgType_action: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_action) -> _WhichOneofReturnType_action | None: ...
 
@@ -385,6 +391,53 @@ class RevertedItem(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RevertedItem: _TypeAlias = RevertedItem  # noqa: Y015
+
+@_typing.final
+class MergeItemsRequest(_message.Message):
+    """Asks to make one of two items that say the same: two memories of one kind, or two nodes.
+
+    The older one keeps its id and gains what only the other has: of a memory sources, tags and facts, of a
+    node properties. Edges and lineage at the other one move to it, and edges between the two stay. A merged
+    memory stays, superseded by the one that is kept, and saying its words again is the kept one (M5). A
+    merged node is deleted. The kept memory is constitutive if one of the two is.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    KEPT_ID_FIELD_NUMBER: _builtins.int
+    KEPT_ETAG_FIELD_NUMBER: _builtins.int
+    MERGED_ID_FIELD_NUMBER: _builtins.int
+    MERGED_ETAG_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """The caller's id of this request, 1 to 128 characters."""
+    kept_id: _builtins.str
+    """The item that stays: the older of the two, else ERROR_REASON_FIELD_INVALID."""
+    kept_etag: _builtins.str
+    """Its etag."""
+    merged_id: _builtins.str
+    """The item that becomes part of it. Lineage between two memories, over any steps, is
+    ERROR_REASON_LINEAGE_CYCLE; turns of a dialogue, and memories that together have more sources, tags or
+    facts than one memory may have, are ERROR_REASON_ITEM_STATE.
+    """
+    merged_etag: _builtins.str
+    """Its etag."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        kept_id: _builtins.str = ...,
+        kept_etag: _builtins.str = ...,
+        merged_id: _builtins.str = ...,
+        merged_etag: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kept_etag", b"kept_etag", "kept_id", b"kept_id", "merged_etag", b"merged_etag", "merged_id", b"merged_id", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MergeItemsRequest: _TypeAlias = MergeItemsRequest  # noqa: Y015
 
 @_typing.final
 class ChangeKeyRequest(_message.Message):

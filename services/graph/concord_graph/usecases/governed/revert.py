@@ -18,7 +18,7 @@ from concord_graph.domain.items import (
 )
 from concord_graph.ports import ItemsReverted, Ref
 from concord_graph.usecases.governed.undo_conflicts import Planned, conflicts
-from concord_graph.usecases.memory.facts import restate, state_again
+from concord_graph.usecases.memory.facts import move_facts_back, restate, state_again
 from concord_graph.usecases.read.by_id import record_by_id
 from concord_graph.usecases.write.writer import Writer, ref
 
@@ -100,7 +100,10 @@ async def _put(writer: Writer, stored: Record, after: Record) -> Record:
         case (Node(), Node()):
             return await writer.put(stored, after)
         case (Edge(), Edge()):
-            return await writer.put(stored, after)
+            edge = await writer.put(stored, after)
+            if stored.deleted and not edge.deleted:
+                await move_facts_back(writer, edge, stored.revision.record_from - 1)
+            return edge
         case (Memory(), Memory()):
             then = after.revision.record_from
             return await state_again(writer, await writer.put(stored, after), then)

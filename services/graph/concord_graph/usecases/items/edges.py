@@ -71,7 +71,7 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> Writt
     check_interval(edge, "edge.valid_until")
     if not await writer.is_frozen(stored.id):
         edge = _the_callers(edge)
-    return written(stored, await _put(writer, stored, edge))
+    return written(stored, await put_edge(writer, stored, edge))
 
 
 async def update_edge(writer: Writer, patch: Patch, links: LinkParser) -> Written:
@@ -86,7 +86,7 @@ async def update_edge(writer: Writer, patch: Patch, links: LinkParser) -> Writte
         edge = _the_callers(edge)
     await _demand_type(writer, stored, edge)
     check_interval(edge, "edge.valid_until")
-    put = await _put(writer, stored, edge)
+    put = await put_edge(writer, stored, edge)
     if (edge.source, edge.target) != (stored.source, stored.target):
         await refuse_said(writer, stored, links)
     if edge.place != stored.place:
@@ -173,7 +173,13 @@ async def _patched(writer: Writer, stored: Edge, patch: Patch) -> dict[str, Any]
     return values
 
 
-async def _put(writer: Writer, stored: Edge, edge: Edge) -> Edge:
+async def put_edge(writer: Writer, stored: Edge, edge: Edge) -> Edge:
+    """Write an edge, which may have other ends or another valid time than before.
+
+    Raises:
+        ItemExists: another one has that place.
+        LineageCycle: where it now is, something would lead from it back to itself.
+    """
     if edge == stored:
         return stored
     if edge.place == stored.place:

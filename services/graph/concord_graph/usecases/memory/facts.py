@@ -77,6 +77,25 @@ async def settle(writer: Writer, edge_id: str) -> None:
         await writer.put(edge, changed)
 
 
+async def move_facts(writer: Writer, edge_id: str, other_id: str, time: int) -> None:
+    """Let the memories that state an edge state another one in its place, from a time (µs) on."""
+    after = ""
+    while page := await writer.tx.stating([edge_id], after, _SOURCES_A_PAGE):
+        for after, _ in page:
+            ids = await writer.tx.facts_of(after)
+            edges = [other_id if each == edge_id else each for each in ids]
+            await _put_facts(writer, after, edges, time)
+
+
+async def move_facts_back(writer: Writer, restored: Edge, then: int) -> None:
+    """Let the memories that stated an edge at a record time (µs) state it again."""
+    for memory_id in await writer.tx.ever_stating(restored.id):
+        now = await writer.tx.facts_of(memory_id)
+        edges = await writer.tx.facts_of(memory_id, then)
+        if restored.id in edges and len(edges) == len(now) and edges != now:
+            await _put_facts(writer, memory_id, edges, restored.revision.record_from)
+
+
 async def _put_facts(writer: Writer, memory_id: str, edges: Sequence[str], time: int) -> None:
     await writer.tx.put_facts(Support(memory_id, tuple(edges), time))
 

@@ -21,6 +21,7 @@ from concord_graph.domain.errors import (
 from concord_graph.domain.items import (
     REPLACING,
     RESERVED_PREFIX,
+    Edge,
     EdgeType,
     Importance,
     Instant,
@@ -46,6 +47,9 @@ from concord_graph.usecases.items.lineage import sync_links
 from concord_graph.usecases.memory.facts import keep_facts, make_edges, settle
 from concord_graph.usecases.write.refusals import BatchRefused, ItemRefused
 from concord_graph.usecases.write.writer import Writer, ref, written
+
+MERGED = "merged"
+"""The property of the lineage that a merge leaves (V1)."""
 
 
 class Memories:
@@ -106,7 +110,7 @@ class Memories:
             other = await writer.tx.memory_by_external_id(memory.external_id)
             if other is not None:
                 raise ItemExists(other.id, "external id")
-        return written(stored, await self._replace(writer, stored, memory))
+        return written(stored, await self.replace(writer, stored, memory))
 
     async def forget(self, writer: Writer, memory_id: str, etag: str) -> Written:
         """Forget a memory softly."""
@@ -172,7 +176,7 @@ class Memories:
             return written(known, known)  # what was forgotten stays so: an import is no wish
         if not update_existing:
             await _refuse_other_words(writer, known, drafted)
-        return written(known, await self._replace(writer, known, drafted))
+        return written(known, await self.replace(writer, known, drafted))
 
     async def _create(self, writer: Writer, draft: MemoryDraft) -> Memory:
         links = self.links(draft.content)
@@ -192,7 +196,8 @@ class Memories:
         await sync_links(writer, memory, links)
         return memory
 
-    async def _replace(self, writer: Writer, stored: Memory, memory: Memory) -> Memory:
+    async def replace(self, writer: Writer, stored: Memory, memory: Memory) -> Memory:
+        """Write the next version of a memory, with the edges that its content and facts make."""
         if memory == stored:
             return stored
         check_still_said(stored, memory)
@@ -224,7 +229,8 @@ class Memories:
             raise ItemExists(by_key.id, "external id")
         if by_key or by_id or _keyed(draft):
             return by_key or by_id
-        saying = await tx.live_memories_saying(_digest(draft))
+        found = await tx.live_memories_saying(_digest(draft))
+        saying = [memory for memory in found if memory.is_by(draft.sources)]
         if not saying:
             return None
         at = Instant(max(writer.now, tx.last_time))
@@ -235,6 +241,10 @@ class Memories:
                 _is_same(memory, draft) and await self._has_only_ended(tx, memory, supersession, at)
             ):
                 return memory
+        for memory in saying:
+            kept = await _merged_into(tx, memory) if _is_same(memory, draft) else None
+            if kept is not None:
+                return kept
         return None
 
     async def _has_only_ended(
@@ -352,6 +362,24 @@ def _is_same(memory: Memory, draft: MemoryDraft) -> bool:
 def _digest(draft: MemoryDraft) -> str:
     """Return the digest by which a memory that says the same is found."""
     return content_digest(draft.content, draft.memory_kind, draft.sources)
+
+
+async def _merged_into(tx: Reads, memory: Memory) -> Memory | None:
+    """Return the current memory that a memory became part of (V1); None without one."""
+    kept: Memory | None = memory
+    while kept is not None:
+        memory = kept
+        replacing = [
+            each for each in await tx.lineage_edges([memory.id]) if _replaces(each, memory)
+        ]
+        if any(not each.properties.get(MERGED) for each in replacing):
+            return None
+        kept = await tx.memory(replacing[0].source.id) if replacing else None
+    return memory
+
+
+def _replaces(edge: Edge, memory: Memory) -> bool:
+    return edge.relation in REPLACING and edge.target.id == memory.id
 
 
 async def _existing(writer: Writer, memory_id: str) -> Memory:

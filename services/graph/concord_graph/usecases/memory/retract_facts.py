@@ -10,7 +10,7 @@ from concord_graph.domain.erasure import erased_edge, erased_node
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import Edge, End, Memory, Revision
 from concord_graph.ports import Reads
-from concord_graph.usecases.memory.facts import follows_facts, said_of, saying, settle
+from concord_graph.usecases.memory.facts import follows_facts, move_facts, said_of, saying, settle
 from concord_graph.usecases.write.writer import Writer
 
 _A_PAGE = 100
@@ -98,7 +98,7 @@ class FactRetraction:
             edge, id=writer.new_id(), valid_from=edge.effective_from, revision=Revision()
         )
         other = await writer.put(None, saying(blank, said))
-        await self._move_facts(edge.id, other)
+        await move_facts(writer, edge.id, other.id, other.revision.record_from)
         for link in lineage:
             ends = [
                 End(other.id, end.kind) if end.id == edge.id else end
@@ -107,14 +107,6 @@ class FactRetraction:
             again = replace(link, id=writer.new_id(), source=ends[0], target=ends[1])
             again = replace(again, valid_from=link.effective_from, revision=Revision())
             await writer.put(None, again)
-
-    async def _move_facts(self, edge_id: str, other: Edge) -> None:
-        tx, after = self._writer.tx, ""
-        while page := await tx.stating([edge_id], after, _A_PAGE):
-            for after, _ in page:
-                ids = await tx.facts_of(after)
-                edges = tuple(other.id if each == edge_id else each for each in ids)
-                await tx.put_facts(Support(after, edges, other.revision.record_from))
 
     async def _erase_node(self, node_id: str) -> None:
         tx = self._writer.tx

@@ -206,16 +206,25 @@ class Writer:
         sides = {each.id: await self._side(each.id) for each in conflict.sides}
         named = {entry.id, *(item_id for item_id, item in sides.items() if item is not None)}
         defining = [item_id for item_id, item in sides.items() if protection.is_constitutive(item)]
-        if not defining:
-            self._depended |= named
-            return False
-        if self._grant is None:
+        if defining and self._grant is None:
             why = "this would decide about something constitutive"
             raise ConstitutiveProtected(defining[0], why)
-        self._consented |= named
-        if isinstance(self._grant, Grant) and not named <= self._grant.etags.keys():
+        self._pin(named, needs_consent=bool(defining))
+        return bool(defining)
+
+    def depend_on(self, *items: Item) -> None:
+        """Note what a change is about: a proposal, and consents if one of them is constitutive,
+        name these versions, whether the change writes them or not."""
+        needs_consent = any(protection.is_constitutive(item) for item in items)
+        self._pin({item.id for item in items}, needs_consent=needs_consent)
+
+    def _pin(self, ids: set[str], *, needs_consent: bool) -> None:
+        if not needs_consent:
+            self._depended |= ids
+            return
+        self._consented |= ids
+        if isinstance(self._grant, Grant) and not ids <= self._grant.etags.keys():
             raise GrantInvalid("etags")
-        return True
 
     async def _side(self, item_id: str) -> Edge | Memory | None:
         return await self.tx.memory(item_id) or await self.tx.edge(item_id)

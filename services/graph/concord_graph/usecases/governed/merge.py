@@ -1,0 +1,173 @@
+"""Two items that say the same become one (V1): the older one stays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from concord_graph.domain.drafts import LineageDraft
+from concord_graph.domain.errors import EtagMismatch, FieldInvalid, ItemNotFound, ItemState
+from concord_graph.domain.items import (
+    DEFAULT_LABEL,
+    Edge,
+    End,
+    Memory,
+    MemoryKind,
+    Node,
+    Origin,
+    Relation,
+    Revision,
+    Source,
+)
+from concord_graph.ports import Written
+from concord_graph.usecases.items.edges import put_edge
+from concord_graph.usecases.items.lineage import add_lineage, refuse_descent
+from concord_graph.usecases.memory.facts import move_facts, settle
+from concord_graph.usecases.memory.memories import MERGED, Memories
+from concord_graph.usecases.write.writer import Writer, etag_matches, written
+
+_MOST = {"sources": 20, "tags": 50, "facts": 10}
+"""As the contract bounds a memory's fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Which item is kept and which becomes part of it, with their etags."""
+
+    kept_id: str
+    kept_etag: str
+    merged_id: str
+    merged_etag: str
+
+
+async def merge_items(writer: Writer, merge: Merge, memories: Memories) -> Written:
+    """Make two memories of one kind, or two nodes, one.
+
+    Raises:
+        EtagMismatch: one of them is another version.
+        FieldInvalid: they are not of one kind, or the younger one would be kept.
+        ItemNotFound: there is no such live memory or node.
+        ItemState: they are turns, or state more together than one memory may.
+        LineageCycle: one replaces the other, over any steps.
+    """
+    kept = await _live(writer, merge.kept_id)
+    merged = await _live(writer, merge.merged_id)
+    for item, etag in ((kept, merge.kept_etag), (merged, merge.merged_etag)):
+        if not etag_matches(item, etag):
+            raise EtagMismatch(item.id)
+    _demand_mergeable(kept, merged)
+    writer.depend_on(kept, merged)
+    async with writer.together():
+        if isinstance(kept, Memory) and isinstance(merged, Memory):
+            return await _merge_memories(writer, kept, merged, memories)
+        if isinstance(kept, Node) and isinstance(merged, Node):
+            return await _merge_nodes(writer, kept, merged)
+    raise FieldInvalid("merged_id", "must name an item of the same kind as kept_id")
+
+
+async def _merge_memories(
+    writer: Writer, kept: Memory, merged: Memory, memories: Memories
+) -> Written:
+    # Where neither leads to the other, no chain becomes a circle when both are one.
+    await refuse_descent(writer, merged.id, kept.id)
+    record = LineageDraft(
+        Relation.SUPERSEDES, kept.id, merged.id, "merged", properties={MERGED: True}
+    )
+    await add_lineage(writer, record)
+    await _move_edges(writer, kept, merged)
+    return written(kept, await memories.replace(writer, kept, _united(kept, merged)))
+
+
+async def _merge_nodes(writer: Writer, kept: Node, merged: Node) -> Written:
+    await _move_edges(writer, kept, merged)
+    await writer.put(merged, replace(merged, deleted=True))
+    united = replace(
+        kept,
+        label=merged.label if kept.label == DEFAULT_LABEL else kept.label,
+        properties={**merged.properties, **kept.properties},
+        vector_id=kept.vector_id or merged.vector_id,
+        of_facts=kept.of_facts and merged.of_facts,
+    )
+    return written(kept, kept if united == kept else await writer.put(kept, united))
+
+
+def _united(kept: Memory, merged: Memory) -> Memory:
+    """Return the kept memory with what only the other one has, its own first.
+
+    A blank source stands for a memory that named none, so that both are found by what they said.
+    """
+    sources = dict.fromkeys(kept.sources or (merged.sources and (Source(),)))
+    sources |= dict.fromkeys(merged.sources)
+    facts = {fact.triple: fact for fact in (*merged.facts, *kept.facts)}
+    own = [fact.triple for fact in kept.facts]
+    united = replace(
+        kept,
+        sources=tuple(sources),
+        tags=tuple(dict.fromkeys((*kept.tags, *merged.tags))),
+        facts=tuple(facts[each] for each in dict.fromkeys((*own, *facts))),
+        edge_type=max(kept.edge_type, merged.edge_type),
+    )
+    for name, most in _MOST.items():
+        if len(getattr(united, name)) > most:
+            raise ItemState(f"together they have more than {most} {name}", kept.id)
+    return united
+
+
+async def _move_edges(writer: Writer, kept: Memory | Node, merged: Memory | Node) -> None:
+    for edge_id in await writer.tx.live_edge_ids_at(merged.id):
+        writer.tx.step()
+        edge = await writer.tx.edge(edge_id)
+        if edge is None:
+            continue
+        source, target = (
+            End(kept.id, kept.kind) if end.id == merged.id else end
+            for end in (edge.source, edge.target)
+        )
+        if source != target:
+            await _move(writer, edge, source, target)
+        elif isinstance(merged, Node):
+            await writer.put(edge, replace(edge, deleted=True))
+
+
+async def _move(writer: Writer, edge: Edge, source: End, target: End) -> None:
+    """Move an edge to other ends; what says the same there already takes it in."""
+    if edge.relation == Relation.CONTRADICTS:
+        source, target = sorted((source, target), key=lambda end: end.id)
+    origin = Origin.EXPLICIT if edge.origin == Origin.CONTENT else edge.origin
+    moved = replace(edge, source=source, target=target, origin=origin)
+    there = await writer.tx.live_edges_of_triple(source.id, edge.relation, target.id)
+    twins = [each for each in there if edge.is_lineage or each.place == moved.place]
+    if twins:
+        await _take_in(writer, edge, twins[-1])
+    elif edge.relation == Relation.CONTRADICTS:  # its conflict ends, and one of the others begins
+        await writer.put(edge, replace(edge, deleted=True))
+        await writer.put(None, replace(moved, id=writer.new_id(), revision=Revision()))
+    else:
+        await put_edge(writer, edge, moved)
+
+
+async def _take_in(writer: Writer, edge: Edge, twin: Edge) -> None:
+    gone = await writer.put(edge, replace(edge, deleted=True))
+    await move_facts(writer, edge.id, twin.id, gone.revision.record_from)
+    origin = min(twin.origin, edge.origin)
+    if twin.origin == Origin.FACT and origin == Origin.EXPLICIT:
+        await writer.put(twin, replace(twin, origin=origin))
+    await settle(writer, twin.id)
+
+
+def _demand_mergeable(kept: Memory | Node, merged: Memory | Node) -> None:
+    if kept.id == merged.id or kept.kind != merged.kind:
+        raise FieldInvalid("merged_id", "must name another item of the same kind as kept_id")
+    if kept.create_time > merged.create_time:
+        raise FieldInvalid("kept_id", "must name the older of the two")
+    if isinstance(kept, Memory) and isinstance(merged, Memory):
+        if kept.memory_kind != merged.memory_kind:
+            raise FieldInvalid("merged_id", "must name a memory of the same kind as kept_id")
+        if kept.memory_kind == MemoryKind.TURN:
+            raise ItemState("turns of a dialogue stay as they were said", kept.id)
+
+
+async def _live(writer: Writer, item_id: str) -> Memory | Node:
+    item = await writer.tx.memory(item_id) or await writer.tx.node(item_id)
+    if item is None or item.deleted:
+        raise ItemNotFound(item_id)
+    return item
