@@ -9,6 +9,7 @@ from concord.graph.v1 import lineage_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_dissonance.usecases import follow, suggestions
 from dissonance_over_graph import Dissonant, Space, dissonant
+from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 from governed_world import DAY, START, STATUS, Party, World, eventually, refused, request_id
 
@@ -316,3 +317,55 @@ async def test_few_suggestions_wait_beside_the_findings(live: World, party: Part
         assert len(found) == len(names)
         assert len(await waiting(party)) == suggestions.MOST_WAITING
         assert len([each for each in found if not each.proposal_number]) == 2
+
+
+async def test_a_memory_said_twice_is_proposed_to_be_one(live: World, party: Party) -> None:
+    """V1 V8 D3 Of two sources, by nobody but the proposal; approved one is left, undone both."""
+    async with dissonant(live) as works:
+        home = works.space()
+        old = await home.add(BUDGET, sources=[type_pb2.Source(speaker="ada")])
+        new = await home.add(BUDGET, sources=[type_pb2.Source(speaker="ben")])
+        (proposal,) = await eventually(lambda: waiting(party))
+
+        assert (proposal.kind, proposal.trigger) == (
+            proposal_pb2.PROPOSAL_KIND_MERGE,
+            proposal_pb2.PROPOSAL_TRIGGER_PROACTIVE,
+        )
+        assert proposal.approval_level == proposal_pb2.APPROVAL_LEVEL_AGENT
+        assert {old.id: old.etag, new.id: new.etag}.items() <= {
+            item.id: item.etag for item in proposal.affected
+        }.items()
+        done = await party.decide(proposal)
+        assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+        assert await heads(home, new.id) == [old.id]
+        assert (await party.decide(await party.undo(done))).status == done.status
+        assert await heads(home, new.id) == [new.id]
+
+
+async def test_a_suggestion_is_of_the_versions_that_were_compared(
+    live: World, party: Party
+) -> None:
+    """T6 V6 What changed since is not amended by it, and may be suggested anew."""
+    async with dissonant(live) as works:
+        home = works.space()
+        await home.add(BUDGET)
+        new = await home.add(RAISED)
+        (proposal,) = await eventually(lambda: waiting(party))
+        update = memory_pb2.UpdateMemoryRequest(
+            request_id=request_id(),
+            memory=type_pb2.Memory(id=new.id, etag=new.etag, tags=["money"]),
+            update_mask=FieldMask(paths=["tags"]),
+        )
+        await home.memories.UpdateMemory(update)
+
+        failed = await party.decide(proposal)
+        assert failed.status == STATUS.PROPOSAL_STATUS_FAILED
+        assert failed.resolution == "ERROR_REASON_ETAG_MISMATCH"
+        (asked,) = await home.amendments(new)
+        assert asked.proposal_number > proposal.number
+
+
+async def heads(space: Space, memory_id: str) -> Sequence[str]:
+    """Return the heads of a memory's chain."""
+    found = await space.memories.GetMemory(memory_pb2.GetMemoryRequest(id=memory_id, peek=True))
+    return list(found.memory.supersession.head_ids)

@@ -5,7 +5,7 @@ from concord.type.v1 import type_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from concord_dissonance.domain.reviews import Decision, Resolve, Review
-from concord_dissonance.domain.suggestions import Amend, Promote, Suggestion, key_of
+from concord_dissonance.domain.suggestions import Amend, Merge, Promote, Suggestion, key_of
 
 Request = (
     conflict_pb2.ReviewConflictRequest
@@ -75,9 +75,20 @@ def suggested_action(suggestion: Suggestion, request_id: str) -> governed_pb2.Go
             request_id=request_id,
             relation=type_pb2.LINEAGE_RELATION_AMENDS,
             newer_id=suggestion.newer_id,
+            newer_etag=suggestion.newer_etag,
             older_id=suggestion.older_id,
+            older_etag=suggestion.older_etag,
         )
         return governed_pb2.GovernedAction(add_lineage=lineage)
+    if isinstance(suggestion, Merge):
+        merge = governed_pb2.MergeItemsRequest(
+            request_id=request_id,
+            kept_id=suggestion.kept_id,
+            kept_etag=suggestion.kept_etag,
+            merged_id=suggestion.merged_id,
+            merged_etag=suggestion.merged_etag,
+        )
+        return governed_pb2.GovernedAction(merge_items=merge)
     mask = FieldMask(paths=["edge_type"])
     kind = type_pb2.EDGE_TYPE_CONSTITUTIVE
     if suggestion.is_edge:
@@ -94,6 +105,8 @@ def suggestion_of(action: governed_pb2.GovernedAction) -> str:
     match action.WhichOneof("action"):
         case "add_lineage":
             return key_of(Amend(action.add_lineage.newer_id, action.add_lineage.older_id))
+        case "merge_items":
+            return key_of(Merge(action.merge_items.kept_id, action.merge_items.merged_id))
         case "update_memory":
             return key_of(Promote(action.update_memory.memory.id, False, "", ""))
         case "update_edge":

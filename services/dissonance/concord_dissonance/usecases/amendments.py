@@ -1,4 +1,4 @@
-"""Suggests that a memory amends a former one that it edits a little (T6)."""
+"""Suggests that a memory amends a former one that it edits a little (T6), or is the same (V1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from concord_dissonance.domain.amendment import Edit, amended, description
 from concord_dissonance.domain.sides import Kind
 from concord_dissonance.domain.statements import Statement
-from concord_dissonance.domain.suggestions import Amend
+from concord_dissonance.domain.suggestions import Amend, Merge
 from concord_dissonance.ports import Graph, Search
 from concord_dissonance.usecases.suggestions import Suggestions
 
@@ -51,11 +51,21 @@ class Amendments:
     ) -> list[Amendment]:
         sides = [each.side for each in formers if _may_be_amended(each, newer)]
         edits = amended(newer.side, sides)
-        related = await self._graph.related(space, newer.id) if edits else frozenset()
+        same = sorted(
+            (each for each in formers if _says_the_same(each, newer)),
+            key=lambda each: (each.side.written, each.id),
+        )
+        related = await self._graph.related(space, newer.id) if edits or same else frozenset()
+        versions = {each.id: each.etag for each in formers}
+        for kept in same[:1]:
+            if kept.id not in related:
+                merge = Merge(kept.id, newer.id, kept.etag, newer.etag)
+                await self._suggestions.open(space, merge)
         found = []
         for former, edit in edits:
             if former.id not in related:
-                proposal = await self._suggestions.open(space, Amend(newer.id, former.id))
+                amend = Amend(newer.id, former.id, newer.etag, versions[former.id])
+                proposal = await self._suggestions.open(space, amend)
                 number = proposal.number if proposal else 0
                 found.append(_amendment(newer, former.id, former.text, edit, number))
         return found
@@ -69,6 +79,16 @@ def _may_be_amended(former: Statement, newer: Statement) -> bool:
     is_former = (former.side.written, former.id) < (newer.side.written, newer.id)
     same_subject = not ours or not theirs or bool(ours & theirs)
     return is_former and same_subject and former.side.kind is not Kind.TURN
+
+
+def _says_the_same(former: Statement, newer: Statement) -> bool:
+    """Whether a former memory is of the same words, kind and stated time (V1)."""
+    ours, theirs = newer.side, former.side
+    if former.id == newer.id or ours.kind is not theirs.kind or ours.kind is Kind.TURN:
+        return False
+    is_former = (theirs.written, former.id) < (ours.written, newer.id)
+    times = (ours.valid_from, ours.valid_until) == (theirs.valid_from, theirs.valid_until)
+    return is_former and times and ours.text.split() == theirs.text.split()
 
 
 def _amendment(newer: Statement, older_id: str, text: str, edit: Edit, number: int) -> Amendment:

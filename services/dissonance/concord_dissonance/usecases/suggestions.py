@@ -7,7 +7,7 @@ from collections import defaultdict
 from concord_chassis.log import Logger
 
 from concord_dissonance.domain.errors import ServiceRefused
-from concord_dissonance.domain.suggestions import Promote, Suggestion, key_of
+from concord_dissonance.domain.suggestions import Promote, Suggestion, key_of, occasion_of
 from concord_dissonance.ports import Governance, Proposal
 
 MOST_WAITING = 5
@@ -23,26 +23,27 @@ class Suggestions:
         self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def open(self, space: str, suggestion: Suggestion) -> Proposal | None:
-        """The proposal of a suggestion; None when it is refused or finds no place.
+        """The proposal of a suggestion; None when it is refused or finds no place, and for a
+        promotion that was decided about.
 
         Raises `ServiceUnavailable`.
         """
         key = key_of(suggestion)
         async with self._busy[space]:
             waiting = [each for each in await self._governance.pending(space) if each.suggestion]
-            before = [*waiting]
-            if isinstance(suggestion, Promote):
-                # It recurs session after session; of an amendment the request id says enough.
-                before += await self._governance.about(space, suggestion.item_id)
-            if (
-                same := next((each for each in before if each.suggestion == key), None)
-            ) is not None:
+            same = next((each for each in waiting if each.suggestion == key), None)
+            if same is not None:
                 return same
+            if isinstance(suggestion, Promote):
+                # It recurs session after session; of others the request id says enough.
+                before = await self._governance.about(space, suggestion.item_id)
+                if any(each.suggestion == key for each in before):
+                    return None
             if len(waiting) >= MOST_WAITING:
                 self._log.info("not suggested", space=space, why="enough wait")
                 return None
             try:
-                request_id = hashlib.sha256(key.encode()).hexdigest()
+                request_id = hashlib.sha256(occasion_of(suggestion).encode()).hexdigest()
                 return await self._governance.suggest(space, request_id, suggestion)
             except ServiceRefused as refused:
                 self._log.info("not suggested", space=space, why=refused.reason)

@@ -91,13 +91,18 @@ class WorkingDraft:
 
 @dataclass(frozen=True, slots=True)
 class LineageDraft:
-    """How a newer item stands to an older one; `properties` beside the context."""
+    """How a newer item stands to an older one; `properties` beside the context.
+
+    The etags are of the versions that it is stated of; empty for whatever version.
+    """
 
     relation: Relation
     newer_id: str
     older_id: str
     context: str = ""
     properties: Properties = field(default_factory=dict)
+    newer_etag: str = ""
+    older_etag: str = ""
 
 
 @dataclass(frozen=True, slots=True)

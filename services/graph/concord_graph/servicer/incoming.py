@@ -193,6 +193,8 @@ def lineage_draft(request: lineage_pb2.AddLineageRequest) -> LineageDraft:
         request.newer_id,
         request.older_id,
         request.context,
+        newer_etag=request.newer_etag,
+        older_etag=request.older_etag,
     )
 
 

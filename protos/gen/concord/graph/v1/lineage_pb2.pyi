@@ -30,6 +30,8 @@ class AddLineageRequest(_message.Message):
     NEWER_ID_FIELD_NUMBER: _builtins.int
     OLDER_ID_FIELD_NUMBER: _builtins.int
     CONTEXT_FIELD_NUMBER: _builtins.int
+    NEWER_ETAG_FIELD_NUMBER: _builtins.int
+    OLDER_ETAG_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     relation: _type_pb2.LineageRelation.ValueType
@@ -40,6 +42,10 @@ class AddLineageRequest(_message.Message):
     """The older item, of the same kind. A memory may not exist yet: then it is a ghost."""
     context: _builtins.str
     """Why, up to 2,000 characters; kept in the record."""
+    newer_etag: _builtins.str
+    """The newer item's etag, else ERROR_REASON_ETAG_MISMATCH; empty = whatever version."""
+    older_etag: _builtins.str
+    """The older item's etag, else ERROR_REASON_ETAG_MISMATCH; empty = whatever version, or a ghost."""
     def __init__(
         self,
         *,
@@ -48,10 +54,12 @@ class AddLineageRequest(_message.Message):
         newer_id: _builtins.str = ...,
         older_id: _builtins.str = ...,
         context: _builtins.str = ...,
+        newer_etag: _builtins.str = ...,
+        older_etag: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "newer_id", b"newer_id", "older_id", b"older_id", "relation", b"relation", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "newer_etag", b"newer_etag", "newer_id", b"newer_id", "older_etag", b"older_etag", "older_id", b"older_id", "relation", b"relation", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

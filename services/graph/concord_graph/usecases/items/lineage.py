@@ -7,7 +7,13 @@ from dataclasses import replace
 
 from concord_graph.domain.conflicts import Conflict
 from concord_graph.domain.drafts import LineageDraft
-from concord_graph.domain.errors import FieldInvalid, ItemNotFound, ItemState, LineageCycle
+from concord_graph.domain.errors import (
+    EtagMismatch,
+    FieldInvalid,
+    ItemNotFound,
+    ItemState,
+    LineageCycle,
+)
 from concord_graph.domain.items import (
     HIDING,
     LINEAGE_WORDS,
@@ -23,7 +29,7 @@ from concord_graph.domain.items import (
 from concord_graph.domain.links import Link, is_memory_id
 from concord_graph.domain.protection import is_constitutive
 from concord_graph.ports import LinkParser, Reads, Written
-from concord_graph.usecases.write.writer import Writer, written
+from concord_graph.usecases.write.writer import Writer, etag_matches, written
 
 MOST_FORMER = 100_000
 
@@ -173,6 +179,9 @@ async def _common_kind(writer: Writer, draft: LineageDraft) -> ItemKind:
     if newer is None or newer.deleted:
         raise ItemNotFound(draft.newer_id)
     older = await tx.memory(draft.older_id) or await tx.edge(draft.older_id)
+    for item, etag in ((newer, draft.newer_etag), (older, draft.older_etag)):
+        if item is not None and etag and not etag_matches(item, etag):
+            raise EtagMismatch(item.id)
     if newer.kind == ItemKind.MEMORY and older is None:
         if await tx.node(draft.older_id) is not None or not is_memory_id(draft.older_id):
             raise FieldInvalid("older_id", "is not the id of a memory")
