@@ -176,7 +176,8 @@ def _is_a_turn(known: Known) -> str:
         " RETURN q.effective_from AS t ORDER BY t DESC LIMIT 1 }[0]"
     )
     follows = exists(
-        f"{_held_row('p', 's', known)} AND p.effective_from = {before} AND p.target_id <> s.target_id"
+        f"{_held_row('p', 's', known)} AND p.effective_from = {before}"
+        " AND p.target_id <> s.target_id"
     )
     followed = exists(
         f"{_held_row('x', 's', known)} AND x.effective_from > s.effective_from"
@@ -260,7 +261,7 @@ def listed_relations(known: Known) -> str:
 
 
 def _with_void(known: Known) -> str:
-    """Return the clause that finds, as `void`, which edges from e on never held, for `_held_row`."""
+    """Return the clause that finds, as `void`, the edges from e on that never held."""
     return (
         f"WITH *, COLLECT {{ MATCH {_triples('h', _of('e'), known)}"
         f" AND h.effective_from > e.effective_from AND {_never_held('h', known)}"
