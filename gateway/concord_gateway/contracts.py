@@ -1,6 +1,6 @@
 """The services that the front door offers: the one place here that names contracts."""
 
-from concord.dissonance.v1 import dissonance_pb2
+from concord.dissonance.v1 import dialectic_pb2, dissonance_pb2
 from concord.governance.v1 import access_pb2, audit_pb2, principal_pb2, proposal_pb2
 from concord.graph.v1 import (
     conflict_pb2,
@@ -39,6 +39,7 @@ _FILES = (
     health_pb2.DESCRIPTOR,
     suggestion_pb2.DESCRIPTOR,
     dissonance_pb2.DESCRIPTOR,
+    dialectic_pb2.DESCRIPTOR,
     proposal_pb2.DESCRIPTOR,
     principal_pb2.DESCRIPTOR,
     audit_pb2.DESCRIPTOR,

@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 import grpc
+from concord.dissonance.v1.dialectic_pb2_grpc import DialecticServiceStub
 from concord.dissonance.v1.dissonance_pb2_grpc import DissonanceServiceStub
 from concord.governance.v1.access_pb2_grpc import AccessServiceStub
 from concord.governance.v1.audit_pb2_grpc import AuditServiceStub
@@ -34,6 +35,7 @@ from concord_client.credentials import Target
 from concord_client.terms import DEFAULT_TIMEOUT, Terms, address, options
 
 if TYPE_CHECKING:  # these names exist for type checkers only
+    from concord.dissonance.v1.dialectic_pb2_grpc import DialecticServiceAsyncStub
     from concord.dissonance.v1.dissonance_pb2_grpc import DissonanceServiceAsyncStub
     from concord.governance.v1.access_pb2_grpc import AccessServiceAsyncStub
     from concord.governance.v1.audit_pb2_grpc import AuditServiceAsyncStub
@@ -92,7 +94,9 @@ def connect_async(
 class Client:
     """A synchronous client. Calls raise `Refused`. Threads may share it. Close it at the end."""
 
-    def __init__(self, target: Target, *, timeout: float = DEFAULT_TIMEOUT) -> None:
+    def __init__(  # noqa: PLR0915 - a line a service
+        self, target: Target, *, timeout: float = DEFAULT_TIMEOUT
+    ) -> None:
         place, tls = address(target.url, target.certificates)
         self.url = target.url
         self._plain = (
@@ -120,6 +124,8 @@ class Client:
         """`concord.graph.v1.RelationService`: what is declared about relations."""
         self.conflict = ConflictServiceStub(channel)
         """`concord.graph.v1.ConflictService`: recorded disagreements, as graph keeps them."""
+        self.dialectic = DialecticServiceStub(channel)
+        """`concord.dissonance.v1.DialecticService`: synthesis of what opposes."""
         self.dissonance = DissonanceServiceStub(channel)
         """`concord.dissonance.v1.DissonanceService`: finding, reviewing and resolving them."""
         self.session = SessionServiceStub(channel)
@@ -203,6 +209,8 @@ class AsyncClient:
         """`concord.graph.v1.RelationService`: what is declared about relations."""
         self.conflict: ConflictServiceAsyncStub = ConflictServiceStub(channel)
         """`concord.graph.v1.ConflictService`: recorded disagreements, as graph keeps them."""
+        self.dialectic: DialecticServiceAsyncStub = DialecticServiceStub(channel)
+        """`concord.dissonance.v1.DialecticService`: synthesis of what opposes."""
         self.dissonance: DissonanceServiceAsyncStub = DissonanceServiceStub(channel)
         """`concord.dissonance.v1.DissonanceService`: finding, reviewing and resolving them."""
         self.session: SessionServiceAsyncStub = SessionServiceStub(channel)

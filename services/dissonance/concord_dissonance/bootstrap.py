@@ -4,7 +4,12 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
-from concord.dissonance.v1 import dissonance_pb2, dissonance_pb2_grpc
+from concord.dissonance.v1 import (
+    dialectic_pb2,
+    dialectic_pb2_grpc,
+    dissonance_pb2,
+    dissonance_pb2_grpc,
+)
 from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
@@ -16,10 +21,12 @@ from concord_dissonance.adapters.governance.client import GovernanceClient
 from concord_dissonance.adapters.graph.callers_client import CallersGraphClient
 from concord_dissonance.adapters.graph.client import GraphClient
 from concord_dissonance.adapters.graph.sessions_client import SessionsClient
+from concord_dissonance.adapters.search.callers_client import CallersSearchClient
 from concord_dissonance.adapters.search.client import SearchClient
 from concord_dissonance.config import Addresses
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.ports import Clock, TextJudge
+from concord_dissonance.servicer.dialectic import DialecticServicer
 from concord_dissonance.servicer.dissonance import DissonanceServicer
 from concord_dissonance.servicer.translate import translate
 from concord_dissonance.usecases.amendments import Amendments
@@ -28,6 +35,9 @@ from concord_dissonance.usecases.check import Check
 from concord_dissonance.usecases.check_written import CheckWritten
 from concord_dissonance.usecases.classify import ClassifyPairs
 from concord_dissonance.usecases.detect import Detect
+from concord_dissonance.usecases.dialectic.keep import KeepSynthesis
+from concord_dissonance.usecases.dialectic.runs import Runs
+from concord_dissonance.usecases.dialectic.synthesize import Synthesize
 from concord_dissonance.usecases.end_session import EndSession
 from concord_dissonance.usecases.examine import Examine
 from concord_dissonance.usecases.follow import Follow
@@ -55,12 +65,14 @@ class DissonanceApp:
         graph = GraphClient(addresses.graph_address, issuer)
         callers = CallersGraphClient(addresses.graph_address)
         search = SearchClient(addresses.search_address, issuer)
+        callers_search = CallersSearchClient(addresses.search_address)
         governance = GovernanceClient(addresses.governance_address, issuer)
         sessions = SessionsClient(addresses.graph_address, issuer)
-        self._clients = (graph, callers, search, governance, sessions)
+        self._clients = (graph, callers, search, callers_search, governance, sessions)
         # One thread: the judges are Python, and its lock lets one of them think at a time.
         self._workers = Workers(1, "judges")
         self._log = log
+        self._runs = Runs(clock, log)
         self._following: asyncio.Task[None] | None = None
         self._judges = _text_judges(addresses, log)
         models = AskModels(self._judges, _budgets(addresses, graph), addresses.llm_spaces, clock)
@@ -98,6 +110,16 @@ class DissonanceApp:
                     models=models,
                 ),
             ),
+            Registration(
+                dialectic_pb2.DESCRIPTOR.services_by_name["DialecticService"],
+                dialectic_pb2_grpc.add_DialecticServiceServicer_to_server,
+                DialecticServicer(
+                    runs=self._runs,
+                    synthesize=Synthesize(
+                        self._workers, callers, callers_search, KeepSynthesis(graph, callers)
+                    ),
+                ),
+            ),
         )
 
     async def start(self) -> None:
@@ -119,6 +141,7 @@ class DissonanceApp:
         if self._following is not None:
             self._following.cancel()
             await asyncio.wait([self._following])
+        await self._runs.close()
         self._workers.close()
         for judge in self._judges:
             await judge.close()

@@ -11,6 +11,7 @@ from typing import NewType, Protocol
 
 from concord_models.budget import Budget
 
+from concord_dissonance.domain.dialectic.theses import Source
 from concord_dissonance.domain.reviews import Decision, Resolve
 from concord_dissonance.domain.sides import Micros, RelationRule, Side
 from concord_dissonance.domain.statements import Finding, Recorded, State, Statement
@@ -126,6 +127,15 @@ class Decided:
     conflict: Shown
     dependent_ids: Sequence[str]
     token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Insight:
+    """A text that was concluded from what agents and memories say."""
+
+    content: str
+    memory_ids: Sequence[str]
+    speakers: Sequence[str]
 
 
 class Graph(Protocol):
@@ -298,6 +308,21 @@ class CallersGraph(Protocol):
         """Ends a session; returns its record and a freshness token."""
         ...
 
+    async def sources(self, who: Credential, memory_ids: Sequence[str]) -> Sequence[Source]:
+        """What live memories say, also superseded ones; not counted as read. Raises
+        `ItemUnknown`."""
+        ...
+
+    async def add_insight(
+        self, who: Credential, request_id: str, insight: Insight
+    ) -> tuple[str, str]:
+        """Adds what was concluded from memories; returns its id and a freshness token."""
+        ...
+
+    async def amend(self, who: Credential, request_id: str, newer_id: str, older_id: str) -> str:
+        """Adds the lineage that a memory amends another; returns a freshness token."""
+        ...
+
 
 class Search(Protocol):
     """Search, asked by dissonance for itself."""
@@ -316,6 +341,14 @@ class Search(Protocol):
         self, space: str, memory_ids: Sequence[str], fresh: str = ""
     ) -> Mapping[str, Sequence[str]]:
         """The memories, of whatever kind but turns, that may differ from each by a small edit."""
+        ...
+
+
+class CallersSearch(Protocol):
+    """Search, asked in a caller's name."""
+
+    async def found(self, who: Credential, query: str, limit: int) -> Sequence[str]:
+        """The ids of a query's best results, best first; not counted as read."""
         ...
 
 

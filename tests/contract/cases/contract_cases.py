@@ -3,6 +3,7 @@
 from access_contracts import ACCESS
 from conflict_contracts import CONFLICT
 from contract_registry import Contract
+from dialectic_contracts import DIALECTIC
 from dialogue_contracts import DIALOGUE
 from dissonance_contracts import DISSONANCE
 from episode_contracts import EPISODE
@@ -43,6 +44,7 @@ SERVED = {
     "concord.search.v1.MemoryHealthService": HEALTH,
     "concord.search.v1.SuggestionService": SUGGESTION,
     "concord.dissonance.v1.DissonanceService": DISSONANCE,
+    "concord.dissonance.v1.DialecticService": DIALECTIC,
 }
 
 CONTRACTS: dict[str, Contract] = {

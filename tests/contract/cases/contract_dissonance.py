@@ -8,9 +8,11 @@ from contextlib import asynccontextmanager
 from concord_dissonance.bootstrap import build
 from concord_dissonance.config import Addresses
 from concord_testing.serving import serving
-from contract_live import Live
+from contract_live import Live, member
+from dialectic_contracts import begun
 
-SERVICE = "concord.dissonance.v1.DissonanceService"
+DIALECTIC = "concord.dissonance.v1.DialecticService"
+SERVICES = ("concord.dissonance.v1.DissonanceService", DIALECTIC)
 
 
 @asynccontextmanager
@@ -27,6 +29,9 @@ async def with_dissonance(live: Live) -> AsyncIterator[Live]:
         async with serving(
             app.registrations, translate=app.translate, issuer=graph.issuer
         ) as dissonance:
-            yield Live({**live.servings, SERVICE: dissonance})
+            whole = Live(live.servings | dict.fromkeys(SERVICES, dissonance))
+            for space in ("a", "b"):
+                await whole.ask(member(space), f"{DIALECTIC}.Synthesize", begun(space))
+            yield whole
     finally:
         await app.close()

@@ -15,7 +15,6 @@ from concord_search.bootstrap import SearchApp, build
 from concord_search.config import IndexConfig
 from concord_search.ports import EmbeddingModel, Vector, Vectors
 from concord_testing.serving import Serving, serving
-from contract_dissonance import SERVICE as DISSONANCE
 from contract_dissonance import with_dissonance
 from contract_governance import governed_live
 from contract_live import FOLLOWER, Live, frozen_clock, graph_app, graph_live, member
@@ -76,7 +75,7 @@ def written_live(
     dissonance's or search's every service."""
     if method.startswith("concord.graph."):
         return graph_live(graph_app(store, enrolment=enrolment))
-    asking = method.startswith((DISSONANCE, "concord.search."))
+    asking = method.startswith(("concord.dissonance.", "concord.search."))
     run = whole_live if asking else governed_live
     return run(store, enrolment)
 

@@ -3,6 +3,10 @@
 DissonanceError
 ├── ItemUnknown          the caller's space has no such node, item or conflict
 ├── PairStale            the two items changed meanwhile, or one of them superseded the other
+├── RequestIdReused      the request id began a run of another request
+├── RunUnknown           the caller has no such run, or it is no longer kept
+├── RunCancelled         nobody followed the run any more, or dissonance stopped
+├── TooManyRuns          as many runs of the space as may be are under way
 ├── ServiceUnavailable   a service that it depends on does not answer; trying again may help
 ├── ServiceRefused       a service refuses what dissonance asks for itself, and would again
 └── JudgeUnavailable     a judge that is configured gives no usable answer; its text may be shown
@@ -43,3 +47,31 @@ class JudgeUnavailable(DissonanceError):
 
 class PairStale(DissonanceError):
     """The two items changed meanwhile, or one of them has superseded the other."""
+
+
+class RequestIdReused(DissonanceError):
+    """The request id began a run of another request."""
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(f"{request_id} began another run")
+        self.request_id = request_id
+
+
+class RunUnknown(DissonanceError):
+    """The caller has no such run, or it is no longer kept."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"no run {run_id}")
+        self.run_id = run_id
+
+
+class RunCancelled(DissonanceError):
+    """Nobody followed the run any more, or dissonance stopped."""
+
+
+class TooManyRuns(DissonanceError):
+    """As many runs of the space as may be are under way."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"{most} runs are under way")
+        self.most = most

@@ -72,16 +72,14 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     ) -> pb.ListConflictsResponse:
         """List conflicts with their proposals."""
         query = Shown(incoming.conflicts_query(request))
-        return outgoing.listed(
-            await self._reviews.list(caller().space, _credential(context), query)
-        )
+        return outgoing.listed(await self._reviews.list(caller().space, credential(context), query))
 
     async def ReviewConflict(
         self, request: pb.ReviewConflictRequest, context: Context
     ) -> pb.ReviewConflictResponse:
         """Confirm, dismiss, except, reclassify or reopen a conflict, or propose it."""
         outcome = await self._reviews.decide(
-            caller().space, _credential(context), request.request_id, incoming.review(request)
+            caller().space, credential(context), request.request_id, incoming.review(request)
         )
         return outgoing.reviewed(outcome)
 
@@ -89,7 +87,7 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
         self, request: pb.ResolveDissonanceRequest, context: Context
     ) -> pb.ResolveDissonanceResponse:
         """Resolve a conflict, or propose it."""
-        who, space = _credential(context), caller().space
+        who, space = credential(context), caller().space
         resolution = incoming.resolution(request)
         if request.HasField("pair"):
             pair = (request.pair.first_id, request.pair.second_id)
@@ -105,7 +103,7 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     ) -> pb.EndSessionResponse:
         """End a session, and check what it wrote."""
         ended = await self._end_session(
-            caller().space, _credential(context), request.request_id, request.session_id
+            caller().space, credential(context), request.request_id, request.session_id
         )
         return outgoing.ended(ended)
 
@@ -124,7 +122,7 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
         return outgoing.judges(self._models.states)
 
 
-def _credential(context: Context) -> Credential:
+def credential(context: Context) -> Credential:
     """The caller's authorization as it came: what dissonance does for them carries it on."""
     for key, value in context.invocation_metadata() or ():
         if key == "authorization" and isinstance(value, str):

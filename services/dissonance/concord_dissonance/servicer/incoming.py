@@ -34,13 +34,14 @@ def _side(said: pb.Statement, place: str) -> Side:
         kind=Kind.FACT if fact is None else Kind.EDGE,
         text=said.text,
         fact=fact,
-        valid_from=_micros(said.valid_from) if said.HasField("valid_from") else None,
-        valid_until=_micros(said.valid_until) if said.HasField("valid_until") else None,
+        valid_from=micros(said.valid_from) if said.HasField("valid_from") else None,
+        valid_until=micros(said.valid_until) if said.HasField("valid_until") else None,
         sources=frozenset({said.speaker} - {""}),
     )
 
 
-def _micros(stamp: Timestamp) -> Micros:
+def micros(stamp: Timestamp) -> Micros:
+    """A time in microseconds since 1970 UTC."""
     return Micros(stamp.seconds * 1_000_000 + stamp.nanos // 1_000)
 
 

@@ -5,6 +5,7 @@ from concord_chassis.failure import Failure
 
 from concord_dissonance.domain import errors
 
+RETRY_SECONDS = 1.0
 PASSED_ON = {
     "ERROR_REASON_REQUEST_ID_REUSED": (
         grpc.StatusCode.ALREADY_EXISTS,
@@ -42,5 +43,38 @@ def translate(error: Exception) -> Failure | None:
                 grpc.StatusCode.FAILED_PRECONDITION,
                 "ERROR_REASON_ITEM_STATE",
                 "The two items changed meanwhile, or one of them has superseded the other.",
+            )
+    return _of_run(error)
+
+
+def _of_run(error: Exception) -> Failure | None:
+    match error:
+        case errors.RunUnknown():
+            return Failure(
+                grpc.StatusCode.NOT_FOUND,
+                "ERROR_REASON_ITEM_NOT_FOUND",
+                "There is no such run, or it is no longer kept.",
+                metadata={"item_id": error.run_id},
+            )
+        case errors.RequestIdReused():
+            return Failure(
+                grpc.StatusCode.ALREADY_EXISTS,
+                "ERROR_REASON_REQUEST_ID_REUSED",
+                "This request id began another run.",
+                metadata={"request_id": error.request_id},
+            )
+        case errors.TooManyRuns():
+            return Failure(
+                grpc.StatusCode.RESOURCE_EXHAUSTED,
+                "ERROR_REASON_OVERLOADED",
+                "As many runs of the space as may be are under way.",
+                metadata={"limit": "runs", "max": str(error.most)},
+                retry_after=RETRY_SECONDS,
+            )
+        case errors.RunCancelled():
+            return Failure(
+                grpc.StatusCode.CANCELLED,
+                "ERROR_REASON_RUN_CANCELLED",
+                "The run was cancelled: nobody followed it, or dissonance stopped.",
             )
     return None

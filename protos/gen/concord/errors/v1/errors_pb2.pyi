@@ -173,6 +173,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     FAILED_PRECONDITION: remove one first. Metadata: "capacity".
     Example: a HIGH entry when all places hold HIGH entries.
     """
+    ERROR_REASON_RUN_CANCELLED: _ErrorReason.ValueType  # 210
+    """Nobody followed the run for two seconds, or its server stopped: it was cancelled. CANCELLED.
+    Example: Synthesize whose caller cancels the stream.
+    """
     ERROR_REASON_SPACE_DELETED: _ErrorReason.ValueType  # 300
     """300 to 399: spaces.
 
@@ -308,7 +312,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """600 to 699: too much. RESOURCE_EXHAUSTED with RetryInfo: the same request may go through later.
 
     Too much at once. Metadata, where it is a number of calls under way: "limit", one of "calls",
-    "streams", "exports" of the caller's key, "calls_of_all" of all keys together; and "max".
+    "streams", "exports" of the caller's key, "calls_of_all" of all keys together, "runs" of a space; and
+    "max".
     Example: a key's third ExportSpace while two of its exports are under way.
     """
     ERROR_REASON_TOO_MANY_PENDING: _ErrorReason.ValueType  # 601
@@ -499,6 +504,10 @@ ERROR_REASON_WORKING_MEMORY_FULL: ErrorReason.ValueType  # 209
 FAILED_PRECONDITION: remove one first. Metadata: "capacity".
 Example: a HIGH entry when all places hold HIGH entries.
 """
+ERROR_REASON_RUN_CANCELLED: ErrorReason.ValueType  # 210
+"""Nobody followed the run for two seconds, or its server stopped: it was cancelled. CANCELLED.
+Example: Synthesize whose caller cancels the stream.
+"""
 ERROR_REASON_SPACE_DELETED: ErrorReason.ValueType  # 300
 """300 to 399: spaces.
 
@@ -634,7 +643,8 @@ ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 600
 """600 to 699: too much. RESOURCE_EXHAUSTED with RetryInfo: the same request may go through later.
 
 Too much at once. Metadata, where it is a number of calls under way: "limit", one of "calls",
-"streams", "exports" of the caller's key, "calls_of_all" of all keys together; and "max".
+"streams", "exports" of the caller's key, "calls_of_all" of all keys together, "runs" of a space; and
+"max".
 Example: a key's third ExportSpace while two of its exports are under way.
 """
 ERROR_REASON_TOO_MANY_PENDING: ErrorReason.ValueType  # 601

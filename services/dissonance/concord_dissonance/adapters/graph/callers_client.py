@@ -9,6 +9,8 @@ from concord.graph.v1 import (
     conflict_pb2_grpc,
     graph_pb2,
     graph_pb2_grpc,
+    lineage_pb2,
+    lineage_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
     session_pb2,
@@ -20,10 +22,21 @@ from concord_chassis.channel import connect
 from concord_dissonance.adapters.decisions import message_of
 from concord_dissonance.adapters.graph import messages
 from concord_dissonance.adapters.service_calls import in_name_of, of_caller
+from concord_dissonance.domain.dialectic.theses import Source
 from concord_dissonance.domain.errors import ItemUnknown
 from concord_dissonance.domain.reviews import Decision
-from concord_dissonance.ports import Conflict, ConflictPage, Credential, Decided, Session, Shown
+from concord_dissonance.ports import (
+    PRINCIPAL,
+    Conflict,
+    ConflictPage,
+    Credential,
+    Decided,
+    Insight,
+    Session,
+    Shown,
+)
 
+MOST_SOURCES = 20
 Reply = (
     conflict_pb2.ReviewConflictResponse
     | conflict_pb2.ResolveConflictResponse
@@ -40,6 +53,7 @@ class CallersGraphClient:
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
         self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
         self._sessions = session_pb2_grpc.SessionServiceStub(self._channel)
+        self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
 
     async def conflict(
         self, who: Credential, conflict_id: str = "", pair: tuple[str, str] | None = None
@@ -105,6 +119,43 @@ class CallersGraphClient:
         request = session_pb2.EndSessionRequest(request_id=request_id, session_id=session_id)
         reply = await of_caller(self._sessions.EndSession(request, metadata=in_name_of(who)))
         return messages.of_session(reply.session), reply.token
+
+    async def sources(self, who: Credential, memory_ids: Sequence[str]) -> Sequence[Source]:
+        """What live memories say, also superseded ones; not counted as read."""
+        found = []
+        for memory_id in memory_ids:
+            request = memory_pb2.GetMemoryRequest(id=memory_id, peek=True)
+            reply = await of_caller(self._memories.GetMemory(request, metadata=in_name_of(who)))
+            if reply.status != type_pb2.LOOKUP_STATUS_FOUND or not reply.memory.content:
+                raise ItemUnknown(memory_id)
+            found.append(messages.of_source(reply.memory))
+        return found
+
+    async def add_insight(
+        self, who: Credential, request_id: str, insight: Insight
+    ) -> tuple[str, str]:
+        """Adds what was concluded from memories; returns its id and a freshness token."""
+        sources = [type_pb2.Source(speaker=PRINCIPAL, memory_ids=insight.memory_ids)]
+        sources += [type_pb2.Source(speaker=each) for each in insight.speakers]
+        memory = type_pb2.Memory(
+            content=insight.content,
+            kind=type_pb2.MEMORY_KIND_INSIGHT,
+            sources=sources[:MOST_SOURCES],
+        )
+        request = memory_pb2.AddMemoryRequest(request_id=request_id, memory=memory)
+        reply = await of_caller(self._memories.AddMemory(request, metadata=in_name_of(who)))
+        return reply.memory.id, reply.token
+
+    async def amend(self, who: Credential, request_id: str, newer_id: str, older_id: str) -> str:
+        """Adds the lineage that a memory amends another; returns a freshness token."""
+        request = lineage_pb2.AddLineageRequest(
+            request_id=request_id,
+            relation=type_pb2.LINEAGE_RELATION_AMENDS,
+            newer_id=newer_id,
+            older_id=older_id,
+        )
+        call = self._lineage.AddLineage(request, metadata=in_name_of(who))
+        return (await of_caller(call)).token
 
     async def close(self) -> None:
         """Closes the connection."""

@@ -8,6 +8,7 @@ from concord.type.v1 import type_pb2
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from concord_dissonance.domain.dialectic.theses import Source
 from concord_dissonance.domain.proposed import proposed
 from concord_dissonance.domain.sides import (
     Kind,
@@ -37,6 +38,11 @@ _WRITTEN = frozenset(
         feed_pb2.CHANGE_TYPE_RESTORED,
     }
 )
+_AUTHORITY = {
+    type_pb2.TRUST_LEVEL_DOUBTFUL: 0.2,
+    type_pb2.TRUST_LEVEL_REPORTED: 0.5,
+    type_pb2.TRUST_LEVEL_VERIFIED: 0.9,
+}
 _RECORDS = frozenset({"SUPERSEDES", "DEPRECATES", "AMENDS", "CONTRADICTS", "RELATED_TO", "ERASED"})
 
 
@@ -95,6 +101,19 @@ def of_memory(memory: type_pb2.Memory) -> Statement:
         is_superseded=memory.supersession.is_superseded,
         facts=tuple(TypedFact(each.subject, each.relation, each.object) for each in memory.facts),
         is_amended=bool(memory.supersession.amendment_ids),
+    )
+
+
+def of_source(memory: type_pb2.Memory) -> Source:
+    """A memory as a source of theses; its authority is that of its most trusted source."""
+    statement = of_memory(memory)
+    speakers = ", ".join(sorted(statement.side.sources))
+    authorities = (_AUTHORITY[each.trust] for each in memory.sources if each.trust)
+    return Source(
+        speakers or memory.id,
+        text=memory.content,
+        memory=statement,
+        authority=max(authorities, default=None),
     )
 
 

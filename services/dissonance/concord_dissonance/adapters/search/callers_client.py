@@ -1,0 +1,28 @@
+"""Search, asked in a caller's name."""
+
+from collections.abc import Sequence
+
+from concord.search.v1 import search_pb2, search_pb2_grpc
+from concord_chassis.channel import connect
+
+from concord_dissonance.adapters.search.client import CAP
+from concord_dissonance.adapters.service_calls import in_name_of, of_caller
+from concord_dissonance.ports import Credential
+
+
+class CallersSearchClient:
+    """Search behind an address; every call carries its caller's own credential."""
+
+    def __init__(self, address: str) -> None:
+        self._channel = connect(address, token=None, cap=CAP)
+        self._search = search_pb2_grpc.SearchServiceStub(self._channel)
+
+    async def found(self, who: Credential, query: str, limit: int) -> Sequence[str]:
+        """The ids of a query's best results, best first; not counted as read."""
+        request = search_pb2.SearchRequest(query=query, page_size=limit, peek=True)
+        reply = await of_caller(self._search.Search(request, metadata=in_name_of(who)))
+        return [each.memory.id for each in reply.results]
+
+    async def close(self) -> None:
+        """Closes the connection."""
+        await self._channel.close()

@@ -1,0 +1,1 @@
+"""Theses, their contradictions, and what resolves them."""

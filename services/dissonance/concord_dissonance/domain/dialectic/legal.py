@@ -1,0 +1,57 @@
+"""Legal references as texts write them, and the rank of what they refer to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from functools import cache
+
+from concord_dissonance.domain.lexicon import read_classes
+
+_PART = r"(?:Abs(?:atz|\.)?|Satz|S\.|Nr\.?|lit\.|Buchst\.|Unterabs\.|para(?:graph|\.)?|ff?\.)"
+_REFERENCE = re.compile(
+    r"(?:§{1,2}\s*|\b(?:Art(?:ikel|icle|\.)?|Section|Sec\.)\s+)\d+[a-z]?\b"
+    rf"(?:\s*\(\w+\)|,?\s*(?:und\s+|and\s+|,\s*)?{_PART}\s*(?:\d+[a-z]?|[a-z])?\b)*"
+    r"(?:\s+(?:of\s+the\s+|of\s+|der\s+|des\s+)?[A-ZÄÖÜ][\w-]*(?:\s+(?:[A-ZÄÖÜ][\w-]*)){0,3})?"
+)
+_BLANKS = re.compile(r"\s+")
+
+
+def legal_references(text: str) -> list[str]:
+    """Return the statutes that a text names, e.g. "§ 10 Abs. 1 BauGB", each once."""
+    return list(dict.fromkeys(each.group().strip() for each in _REFERENCE.finditer(text)))
+
+
+def without_references(text: str) -> str:
+    """Return a text with blanks for each reference."""
+    return _REFERENCE.sub(lambda found: " " * len(found.group()), text)
+
+
+def states_basis(texts: Iterable[str], basis: str) -> bool:
+    """Whether one of the texts states a basis literally, whatever its blanks."""
+    wanted = _BLANKS.sub("", basis).casefold()
+    return any(wanted in _BLANKS.sub("", text).casefold() for text in texts)
+
+
+def rank(bases: Iterable[str]) -> int | None:
+    """Return the highest legal rank among some bases; None where none is known."""
+    found = [known for each in bases if (known := _rank(each)) is not None]
+    return max(found, default=None)
+
+
+def _rank(basis: str) -> int | None:
+    words = [each.strip(".,;()") for each in basis.casefold().split()]
+    for number, patterns in _ranks().items():
+        if any(fnmatchcase(word, pattern) for word in words for pattern in patterns):
+            return number
+    return None
+
+
+@cache
+def _ranks() -> Mapping[int, frozenset[str]]:
+    """Return patterns of names by their rank; one that fits several has the first one's."""
+    return {
+        int(name.removeprefix("rank ")): frozenset(body.split())
+        for name, body in read_classes("legal.txt")
+    }

@@ -1,0 +1,125 @@
+"""Phrases that say how a claim is meant, and where and when: data in `lexicon/dialectic.*.txt`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cached_property
+
+from concord_dissonance.domain.lexicon import LANGUAGES, lexicon, read_classes
+from concord_dissonance.domain.sides import Micros
+
+_DATE = (
+    r"(?P<iso>\d{4}-\d\d-\d\d)|(?P<dotted>\d{1,2}\.\d{1,2}\.\d{4})"
+    r"|(?:(?P<day>\d{1,2})\.?\s+)?(?:(?P<month>[^\W\d_]+)\s+)?(?P<year>(?:1[89]|20)\d\d)\b"
+)
+
+
+class Phrases:
+    """The phrases of all languages: a claim's words tell which it is of."""
+
+    def supposes(self, text: str) -> bool:
+        """Whether a text only supposes, asks or wishes."""
+        return text.rstrip().endswith("?") or self._has("speculation", text)
+
+    def is_partial(self, text: str) -> bool:
+        """Whether a text speaks of some cases alone."""
+        return self._has("partial", text)
+
+    def perspective(self, text: str) -> str:
+        """Return from whose or which point of view a text speaks; empty when it does not say."""
+        found = self._patterns["perspective"].search(text)
+        if found is None:
+            return ""
+        after = text[found.end() :].split()
+        return " ".join(after[:3]).casefold()
+
+    def regions(self, text: str) -> frozenset[str]:
+        """Return the regions that a text names."""
+        return frozenset(
+            each.group().casefold() for each in self._patterns["region"].finditer(text)
+        )
+
+    def without_regions(self, text: str) -> str:
+        """Return a text without the regions, and the words that lead to them."""
+        return self._of_regions.sub(" ", text)
+
+    def time(self, text: str) -> Micros | None:
+        """Return the first time from, at or until which a text claims something."""
+        found = self._times.search(text)
+        if found is None:
+            return None
+        year, month, day = _date(found)
+        begin = Micros(int(datetime(year, month, day, tzinfo=UTC).timestamp() * 1_000_000))
+        return Micros(begin - 1) if found["before"] else begin
+
+    def without_times(self, text: str) -> str:
+        """Return a text without the times that it claims something for."""
+        return self._times.sub(" ", text)
+
+    def circumstances(self, text: str) -> frozenset[str]:
+        """Return the circumstances that a text names, as it names them."""
+        found = (each.group().strip(" ,").casefold() for each in self._circumstances.finditer(text))
+        return frozenset(found)
+
+    def without_circumstances(self, text: str) -> str:
+        """Return a text without the circumstances that it names."""
+        return self._circumstances.sub(" ", text)
+
+    def _has(self, name: str, text: str) -> bool:
+        return self._patterns[name].search(text) is not None
+
+    @cached_property
+    def _classes(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for language in LANGUAGES:
+            for name, body in read_classes(f"dialectic.{language}.txt"):
+                phrases = body.replace("\n", " ").split(",")
+                found.setdefault(name, []).extend(each.strip() for each in phrases)
+        return found
+
+    @cached_property
+    def _patterns(self) -> Mapping[str, re.Pattern[str]]:
+        return {name: _any_of(phrases) for name, phrases in self._classes.items()}
+
+    @cached_property
+    def _of_regions(self) -> re.Pattern[str]:
+        before, region = (self._patterns[name].pattern for name in ("before region", "region"))
+        return re.compile(rf"(?:{before}\s+)*{region},?", re.IGNORECASE)
+
+    @cached_property
+    def _times(self) -> re.Pattern[str]:
+        at, before = (self._patterns[name].pattern for name in ("time", "before time"))
+        return re.compile(rf"(?:(?P<before>{before})|{at})\s+(?:{_DATE}),?", re.IGNORECASE)
+
+    @cached_property
+    def _circumstances(self) -> re.Pattern[str]:
+        at, condition, ends = (
+            self._patterns[name].pattern
+            for name in ("circumstance", "condition", "ends circumstance")
+        )
+        return re.compile(
+            rf"(?i:{condition})[^,.;]*,?"
+            rf"|(?i:{at})(?:\s+(?!(?i:{ends}))[^\s,.;]+){{1,5}}?(?:,|(?=[.;])|$|(?=\s+(?i:{ends})))"
+        )
+
+
+def _any_of(phrases: list[str]) -> re.Pattern[str]:
+    longest_first = sorted(phrases, key=len, reverse=True)
+    # Folding has made "ss" of "ß".
+    either = (re.escape(each).replace("ss", "(?:ss|ß)") for each in longest_first)
+    return re.compile(rf"\b(?:{'|'.join(either)})\b", re.IGNORECASE)
+
+
+def _date(found: re.Match[str]) -> tuple[int, int, int]:
+    """Return year, month and day; the first where the text names none."""
+    if found["iso"]:
+        year, month, day = map(int, found["iso"].split("-"))
+    elif found["dotted"]:
+        day, month, year = map(int, found["dotted"].split("."))
+    else:
+        months = {name: n for each in LANGUAGES for name, n in lexicon(each).months.items()}
+        year, day = int(found["year"]), int(found["day"] or 1)
+        month = months.get((found["month"] or "").casefold(), 1)
+    return max(year, 1), min(max(month, 1), 12), min(max(day, 1), 28)

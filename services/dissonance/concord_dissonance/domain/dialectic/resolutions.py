@@ -1,0 +1,123 @@
+"""Resolves contradictions by rule: by time, region, rank, circumstance, or as parts of a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from concord_dissonance.domain.dialectic.contradictions import Clash, Scoped
+from concord_dissonance.domain.verdicts import ConflictClass, ConflictType, Older, Reason, Severity
+
+LEAST_AUTHORITY = 0.2
+"""Least difference of two authorities that decides."""
+_DENIALS = frozenset(
+    {Reason.NEGATION, Reason.ANTONYM, Reason.EXCLUSIVE_WORDS, Reason.EXCLUSIVE_VALUES}
+)
+
+
+class Strategy(Enum):
+    """How a contradiction is resolved."""
+
+    CONTEXTUALIZATION = 1
+    HIERARCHIZATION = 2
+    SYNTHESIS = 3
+    TEMPORAL_ORDERING = 4
+    REGIONAL_DIFFERENTIATION = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two theses that cannot both hold as they stand, and what resolves it."""
+
+    clash: Clash
+    type: ConflictType
+    severity: Severity
+    strategy: Strategy | None
+    """None when it is unresolved."""
+    prevailing: int | None = None
+    """The place of the thesis that holds now or takes precedence; None when both hold."""
+
+    @property
+    def subordinate(self) -> int | None:
+        """The place of the thesis that another one of higher rank takes the place of."""
+        if self.strategy is not Strategy.HIERARCHIZATION:
+            return None
+        both = self.clash.first, self.clash.second
+        return both[0] if self.prevailing == both[1] else both[1]
+
+
+def resolve(clash: Clash, theses: Sequence[Scoped]) -> Contradiction:
+    """Resolve a contradiction by the first rule that applies."""
+    one, other = theses[clash.first], theses[clash.second]
+    for strategy, rule in _RULES.items():
+        applies, prevails = rule(clash, one, other)
+        if applies:
+            place = {0: None, 1: clash.first, 2: clash.second}[prevails]
+            severity = _severity(clash, one, other, is_resolved=True)
+            return Contradiction(clash, _type(clash, one, other), severity, strategy, place)
+    severity = _severity(clash, one, other, is_resolved=False)
+    return Contradiction(clash, _type(clash, one, other), severity, None)
+
+
+Ruling = tuple[bool, int]
+"""Whether a rule applies, and which thesis prevails: 1, 2, or 0 for both."""
+
+
+def _by_time(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
+    if one.time is not None and other.time is not None and one.time != other.time:
+        return True, 2 if one.time < other.time else 1
+    older = clash.verdict.older
+    return older is not Older.NEITHER, 2 if older is Older.FIRST else 1
+
+
+def _by_region(_clash: Clash, one: Scoped, other: Scoped) -> Ruling:
+    return bool(one.regions and other.regions and one.regions != other.regions), 0
+
+
+def _by_rank(_clash: Clash, one: Scoped, other: Scoped) -> Ruling:
+    mine, yours = one.thesis.authority, other.thesis.authority
+    if mine is not None and yours is not None and abs(mine - yours) >= LEAST_AUTHORITY:
+        return True, 1 if mine > yours else 2
+    if one.rank is None or other.rank is None:
+        return False, 0
+    return one.rank != other.rank, 1 if one.rank > other.rank else 2
+
+
+def _by_circumstance(_clash: Clash, one: Scoped, other: Scoped) -> Ruling:
+    return one.circumstances != other.circumstances, 0
+
+
+def _as_parts(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
+    contained = clash.verdict.conflict is ConflictClass.NUANCE
+    return contained or one.is_partial or other.is_partial, 0
+
+
+_RULES: dict[Strategy, Callable[[Clash, Scoped, Scoped], Ruling]] = {
+    Strategy.TEMPORAL_ORDERING: _by_time,
+    Strategy.REGIONAL_DIFFERENTIATION: _by_region,
+    Strategy.HIERARCHIZATION: _by_rank,
+    Strategy.CONTEXTUALIZATION: _by_circumstance,
+    Strategy.SYNTHESIS: _as_parts,
+}
+"""In the order in which they are tried."""
+
+
+def _type(clash: Clash, one: Scoped, other: Scoped) -> ConflictType:
+    if _by_time(clash, one, other)[0]:
+        return ConflictType.TEMPORAL
+    if _by_region(clash, one, other)[0]:
+        return ConflictType.REGIONAL
+    if one.thesis.legal_basis and other.thesis.legal_basis:
+        return ConflictType.LEGAL
+    return clash.verdict.type or ConflictType.FACTUAL
+
+
+def _severity(clash: Clash, one: Scoped, other: Scoped, *, is_resolved: bool) -> Severity:
+    sides = (each.thesis.memory for each in (one, other))
+    if any(each is not None and each.side.is_constitutive for each in sides):
+        return Severity.CRITICAL
+    if clash.verdict.conflict is ConflictClass.NUANCE:
+        return Severity.MINOR
+    denies = clash.verdict.reason in _DENIALS
+    return Severity.CRITICAL if denies and not is_resolved else Severity.MODERATE

@@ -1,0 +1,88 @@
+"""A synthesis: what stands, what was resolved and how, what stays open, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from concord_dissonance.domain.dialectic.contradictions import Ambiguity
+from concord_dissonance.domain.dialectic.resolutions import Contradiction, Strategy
+from concord_dissonance.domain.dialectic.theses import SetAside, Thesis
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What was kept of a synthesis in graph."""
+
+    memory_id: str = ""
+    amended_ids: Sequence[str] = ()
+    conflict_ids: Sequence[str] = ()
+    token: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A contradiction in words: what it is, and what would resolve it or does."""
+
+    contradiction: Contradiction
+    description: str
+    resolutions: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Conclusions:
+    """All theses, contradictions and ambiguities, by their places."""
+
+    theses: Sequence[Thesis]
+    set_aside: Sequence[SetAside] = ()
+    contradictions: Sequence[Contradiction] = ()
+    ambiguities: Sequence[Ambiguity] = ()
+
+    @property
+    def unresolved(self) -> list[int]:
+        """The places of the contradictions that nothing resolves."""
+        return [at for at, each in enumerate(self.contradictions) if each.strategy is None]
+
+    @property
+    def strategies(self) -> list[Strategy]:
+        """The strategies that were used, each once, in their order."""
+        used = {each.strategy for each in self.contradictions}
+        return [each for each in Strategy if each in used]
+
+    @property
+    def kept(self) -> list[int]:
+        """The places of the theses of which none of higher rank takes the place."""
+        gone = {each.subordinate for each in self.contradictions}
+        return [at for at in range(len(self.theses)) if at not in gone]
+
+    @property
+    def share_resolved(self) -> float:
+        """The share of the contradictions that are resolved; 1 without any."""
+        count = len(self.contradictions)
+        return 1 - len(self.unresolved) / count if count else 1.0
+
+    @property
+    def mean_confidence(self) -> float:
+        """The mean confidence of the theses that are kept; 0 without any."""
+        return fmean(self.theses[at].confidence for at in self.kept) if self.kept else 0.0
+
+    @property
+    def confidence(self) -> float:
+        """The share that is resolved times the mean confidence of what is kept, in [0, 1]."""
+        return self.share_resolved * self.mean_confidence
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """Conclusions in words, in a language."""
+
+    conclusions: Conclusions
+    described: Sequence[Described]
+    ambiguities: Sequence[str]
+    """What each ambiguity leaves open."""
+    text: str
+    reasoning: str
+    summary: str
+    language: str
+    kept: Kept | None = field(default=None)

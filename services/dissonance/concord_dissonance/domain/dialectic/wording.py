@@ -1,0 +1,189 @@
+"""Words for conclusions: templates in `templates/`, filled with the sources' own words as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from importlib import resources
+
+from concord_dissonance.domain.dialectic.contradictions import Ambiguity, Scoped
+from concord_dissonance.domain.dialectic.resolutions import Contradiction
+from concord_dissonance.domain.dialectic.synthesis import Conclusions, Described, Synthesis
+from concord_dissonance.domain.dialectic.theses import Thesis
+from concord_dissonance.domain.verdicts import ConflictClass, Reason
+
+_DENIALS = frozenset({Reason.NEGATION, Reason.ANTONYM})
+
+
+class Wording:
+    """The words of a language, about some theses."""
+
+    def __init__(self, language: str, theses: Sequence[Scoped]) -> None:
+        self.language, self._theses = language, theses
+        self._templates = _templates(language)
+
+    def described(self, found: Contradiction) -> Described:
+        """Put a contradiction into words."""
+        values = self._values(found.clash.first, found.clash.second)
+        name = "denial" if found.clash.verdict.reason in _DENIALS else "value"
+        if found.clash.verdict.conflict is ConflictClass.NUANCE:
+            name = "contained"
+        return Described(found, self._say(name, **values), self._resolutions(found))
+
+    def ambiguity(self, found: Ambiguity) -> str:
+        """Put an ambiguity into words."""
+        return self._say("either", **self._values(found.first, found.second))
+
+    def synthesis(self, question: str, found: Conclusions) -> Synthesis:
+        """Compose the synthesis of some conclusions."""
+        described = [self.described(each) for each in found.contradictions]
+        ambiguities = [self.ambiguity(each) for each in found.ambiguities]
+        return Synthesis(
+            found,
+            described,
+            ambiguities,
+            "\n".join(self._lines(question, found, described, ambiguities)),
+            "\n".join(self._reasons(found, described)),
+            self._say(
+                "summary",
+                theses=len(found.theses),
+                count=len(found.contradictions),
+                open=len(found.unresolved),
+                confidence=_share(found.confidence),
+            ),
+            self.language,
+        )
+
+    def _lines(
+        self,
+        question: str,
+        found: Conclusions,
+        described: Sequence[Described],
+        ambiguities: Sequence[str],
+    ) -> list[str]:
+        disputed = {at for c in found.contradictions for at in (c.clash.first, c.clash.second)}
+        standing = [self._thesis(t) for at, t in enumerate(found.theses) if at not in disputed]
+        resolved = [self._item(d.resolutions[0]) for d in described if d.contradiction.strategy]
+        unresolved = [
+            line
+            for d in described
+            if d.contradiction.strategy is None
+            for line in (
+                self._item(d.description),
+                *(self._say("possible", text=each) for each in d.resolutions),
+            )
+        ]
+        aside = [
+            self._item(self._say(each.reason.name, agent=each.agent, text=each.text))
+            for each in found.set_aside
+        ]
+        lines = [self._say("question", question=question)] if question else []
+        lines += [] if found.theses else [self._say("nothing")]
+        for heading, block in (
+            ("standing", standing),
+            ("resolved", resolved),
+            ("open", unresolved),
+            ("ambiguous", [self._item(each) for each in ambiguities]),
+            ("aside", aside),
+        ):
+            lines += [self._say(heading), *block] if block else []
+        return lines
+
+    def _reasons(self, found: Conclusions, described: Sequence[Described]) -> list[str]:
+        reasons = [
+            self._say(
+                "reason",
+                number=number,
+                text=each.resolutions[0]
+                if each.contradiction.strategy
+                else self._say("unresolved"),
+            )
+            for number, each in enumerate(described, 1)
+        ]
+        return [*reasons, self._confidence(found)]
+
+    def _confidence(self, found: Conclusions) -> str:
+        count = len(found.contradictions)
+        return self._say(
+            "confidence",
+            confidence=_share(found.confidence),
+            share=_share(found.share_resolved),
+            resolved=count - len(found.unresolved),
+            count=count,
+            mean=_share(found.mean_confidence),
+            kept=len(found.kept),
+        )
+
+    def _thesis(self, thesis: Thesis) -> str:
+        basis = ", ".join(thesis.legal_basis)
+        return self._say(
+            "thesis",
+            claim=thesis.claim,
+            agent=thesis.agent,
+            confidence=_share(thesis.confidence),
+            basis=self._say("basis", basis=basis) if basis else "",
+        )
+
+    def _item(self, text: str) -> str:
+        return self._say("item", text=text)
+
+    def _resolutions(self, found: Contradiction) -> list[str]:
+        """Return the resolution that was applied, or what would settle it, most exact first."""
+        clash = found.clash
+        if found.strategy is not None:
+            swapped = found.prevailing == clash.first
+            pair = (clash.second, clash.first) if swapped else (clash.first, clash.second)
+            return [self._say(found.strategy.name, **self._values(*pair))]
+        names = ["ask_time", "ask_scope", "ask_rank", "ask_value"]
+        values = self._values(clash.first, clash.second)
+        return [self._say(name, **values) for name in names]
+
+    def _values(self, first: int, second: int) -> dict[str, str]:
+        """Return what templates name of two theses."""
+        values: dict[str, str] = {}
+        for name, text, at in (("a", "x", first), ("b", "y", second)):
+            scoped = self._theses[at]
+            thesis = scoped.thesis
+            basis = ", ".join(thesis.legal_basis)
+            values |= {
+                name: thesis.agent,
+                text: thesis.claim,
+                f"when_{name}": self._when(scoped),
+                f"region_{name}": thesis.region or ", ".join(sorted(scoped.regions)).title(),
+                f"rank_{name}": self._rank(thesis),
+                f"context_{name}": self._context(scoped),
+                f"basis_{name}": basis or self._say("no_basis"),
+            }
+        return values
+
+    def _when(self, scoped: Scoped) -> str:
+        if scoped.time is None:
+            return ""
+        day = datetime.fromtimestamp(scoped.time / 1e6, UTC).date().isoformat()
+        return self._say("when", date=day)
+
+    def _rank(self, thesis: Thesis) -> str:
+        said = "" if thesis.authority is None else _share(thesis.authority)
+        return (self._say("authority", authority=said) if said else "") + "".join(
+            self._say("basis", basis=each) for each in thesis.legal_basis
+        )
+
+    def _context(self, scoped: Scoped) -> str:
+        return (
+            scoped.thesis.context or ", ".join(sorted(scoped.circumstances)) or self._say("general")
+        )
+
+    def _say(self, name: str, **values: object) -> str:
+        return self._templates[name].format_map(values)
+
+
+def _share(share: float) -> str:
+    return f"{share:.2f}"
+
+
+@cache
+def _templates(language: str) -> Mapping[str, str]:
+    text = resources.files(__package__).joinpath("templates", f"{language}.txt").read_text("utf-8")
+    pairs = (line.partition(" = ") for line in text.splitlines())
+    return {name: template for name, _, template in pairs}

@@ -1,0 +1,67 @@
+"""DialecticService: each call follows a run."""
+
+import hashlib
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+import grpc
+from concord.dissonance.v1 import dialectic_pb2 as pb
+from concord.dissonance.v1 import dialectic_pb2_grpc
+from concord_chassis.identity import caller
+from google.protobuf.message import Message
+
+from concord_dissonance.servicer import dialectic_incoming, dialectic_outgoing
+from concord_dissonance.servicer.dissonance import credential
+from concord_dissonance.usecases.dialectic.runs import Run, RunId, Runs
+from concord_dissonance.usecases.dialectic.synthesize import Synthesize
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class DialecticServicer(dialectic_pb2_grpc.DialecticServiceServicer):
+    """Synthesis of what agents and memories say, in the caller's space."""
+
+    def __init__(self, *, runs: Runs, synthesize: Synthesize) -> None:
+        self._runs, self._synthesize = runs, synthesize
+
+    async def Synthesize(
+        self, request: pb.SynthesizeRequest, context: Context
+    ) -> AsyncIterator[pb.SynthesizeResponse]:
+        """Synthesize, with progress."""
+        space, who = caller().space, credential(context)
+        query = dialectic_incoming.synthesis(request)
+        run = self._runs.begin(
+            _run_id(request.request_id),
+            _digest(request),
+            lambda run: self._synthesize(run, space, who, query),
+        )
+        async with aclosing(_events(run)) as events:
+            async for event in events:
+                yield pb.SynthesizeResponse(event=event)
+
+    async def ResumeRun(
+        self, request: pb.ResumeRunRequest, context: Context
+    ) -> AsyncIterator[pb.ResumeRunResponse]:
+        """Follow a run after an event."""
+        run = self._runs.of(_run_id(request.run_id))
+        async with aclosing(_events(run, request.after_number)) as events:
+            async for event in events:
+                yield pb.ResumeRunResponse(event=event)
+
+
+async def _events(run: Run, after: int = 0) -> AsyncGenerator[pb.DialecticEvent, None]:
+    async with aclosing(run.follow(after)) as events:
+        async for event in events:
+            yield dialectic_outgoing.event(run.id.request_id, event)
+
+
+def _run_id(request_id: str) -> RunId:
+    who = caller()
+    return RunId(who.space, who.principal, request_id)
+
+
+def _digest(request: Message) -> bytes:
+    """Name a request by its type and content."""
+    content = request.SerializeToString(deterministic=True)
+    return hashlib.sha256(request.DESCRIPTOR.full_name.encode() + content).digest()

@@ -1,0 +1,142 @@
+"""Events of runs to messages."""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+from concord.dissonance.v1 import dialectic_pb2 as pb
+from concord.graph.v1 import conflict_pb2
+from concord_chassis.failure import Failure, internal
+
+from concord_dissonance.domain.dialectic.synthesis import Described, Synthesis
+from concord_dissonance.domain.dialectic.theses import Batch, SetAside, Thesis
+from concord_dissonance.servicer.translate import translate
+from concord_dissonance.usecases.dialectic.runs import Event, Failed
+
+
+def event(run_id: str, happened: Event) -> pb.DialecticEvent:
+    """An event of a run."""
+    message = pb.DialecticEvent(
+        number=happened.number,
+        run_id=run_id,
+        stage=_own_number("DIALECTIC_STAGE", happened.stage),
+        percent=happened.percent,
+    )
+    match happened.said:
+        case Batch() as batch:
+            message.theses.CopyFrom(_batch(batch))
+        case Described() as described:
+            message.contradiction.CopyFrom(_contradiction(described))
+        case Synthesis() as found:
+            message.done.synthesis.CopyFrom(synthesis(found))
+        case Failed() as failed:
+            message.failed.CopyFrom(_failure(failed.error))
+    return message
+
+
+def _failure(error: Exception) -> pb.RunFailure:
+    failure = error if isinstance(error, Failure) else translate(error) or internal()
+    return pb.RunFailure(
+        code=failure.code.name,
+        reason=failure.reason,
+        message=failure.message,
+        metadata=failure.metadata,
+    )
+
+
+def synthesis(found: Synthesis) -> pb.Synthesis:
+    """A synthesis."""
+    concluded = found.conclusions
+    ambiguities = zip(concluded.ambiguities, found.ambiguities, strict=True)
+    message = pb.Synthesis(
+        theses=_theses(concluded.theses, concluded.kept),
+        set_aside=map(_set_aside, concluded.set_aside),
+        contradictions=map(_contradiction, found.described),
+        unresolved=concluded.unresolved,
+        ambiguities=[
+            pb.Ambiguity(thesis_a=each.first, thesis_b=each.second, description=words)
+            for each, words in ambiguities
+        ],
+        text=found.text,
+        strategies=[_own_number("RESOLUTION_STRATEGY", each) for each in concluded.strategies],
+        is_complete=not concluded.unresolved,
+        confidence=concluded.confidence,
+        reasoning=found.reasoning,
+        summary=found.summary,
+        method=pb.SYNTHESIS_METHOD_DETERMINISTIC,
+        language=found.language,
+    )
+    if found.kept is not None:
+        message.kept.memory_id = found.kept.memory_id
+        message.kept.amended_ids.extend(found.kept.amended_ids)
+        message.kept.conflict_ids.extend(found.kept.conflict_ids)
+        message.kept.token = found.kept.token
+    return message
+
+
+def _batch(batch: Batch) -> pb.ThesisBatch:
+    places = range(batch.first, batch.first + len(batch.theses))
+    return pb.ThesisBatch(
+        agent_source=batch.agent,
+        theses=[_thesis(at, each) for at, each in zip(places, batch.theses, strict=True)],
+        set_aside=map(_set_aside, batch.set_aside),
+    )
+
+
+def _theses(theses: Sequence[Thesis], kept: Sequence[int]) -> list[pb.Thesis]:
+    return [_thesis(at, each, is_kept=at in kept) for at, each in enumerate(theses)]
+
+
+def _thesis(at: int, thesis: Thesis, *, is_kept: bool = True) -> pb.Thesis:
+    message = pb.Thesis(
+        index=at,
+        agent_source=thesis.agent,
+        memory_id=thesis.memory.id if thesis.memory else "",
+        claim=thesis.claim,
+        evidence=thesis.evidence,
+        confidence=thesis.confidence,
+        legal_basis=thesis.legal_basis,
+        context=thesis.context,
+        region=thesis.region,
+        authority=thesis.authority,
+        is_kept=is_kept,
+    )
+    if thesis.valid_from is not None:
+        message.valid_from.FromMicroseconds(thesis.valid_from)
+    return message
+
+
+def _set_aside(found: SetAside) -> pb.SetAside:
+    return pb.SetAside(
+        agent_source=found.agent,
+        text=found.text,
+        reason=_own_number("SET_ASIDE_REASON", found.reason),
+    )
+
+
+def _contradiction(described: Described) -> pb.Contradiction:
+    found = described.contradiction
+    verdict = found.clash.verdict
+    message = pb.Contradiction(
+        thesis_a=found.clash.first,
+        thesis_b=found.clash.second,
+        type=_graphs_number("CONFLICT_TYPE", found.type),
+        severity=_graphs_number("CONFLICT_SEVERITY", found.severity),
+        description=described.description,
+        potential_resolutions=described.resolutions,
+        confidence=verdict.confidence,
+        judge=_graphs_number("JUDGE", verdict.judge),
+        rule=verdict.reason.name.lower().replace("_", "-"),
+        prevailing=found.prevailing,
+    )
+    if found.strategy is not None:
+        message.strategy = _own_number("RESOLUTION_STRATEGY", found.strategy)
+    return message
+
+
+def _own_number(prefix: str, word: Enum) -> Any:  # the contract's enums share no type
+    return getattr(pb, f"{prefix}_{word.name}")
+
+
+def _graphs_number(prefix: str, word: Enum) -> Any:
+    return getattr(conflict_pb2, f"{prefix}_{word.name}")

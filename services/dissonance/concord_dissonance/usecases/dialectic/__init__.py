@@ -1,0 +1,1 @@
+"""Synthesis of what opposes, as runs that their callers can come back to."""

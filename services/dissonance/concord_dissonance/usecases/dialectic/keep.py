@@ -1,0 +1,97 @@
+"""Keeps what was asked of a synthesis, in the caller's name."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from concord_dissonance.domain.dialectic.resolutions import Contradiction
+from concord_dissonance.domain.dialectic.synthesis import Conclusions, Kept, Synthesis
+from concord_dissonance.domain.statements import Finding
+from concord_dissonance.ports import CallersGraph, Credential, Graph, Insight
+from concord_dissonance.usecases.record import record
+
+MOST_CHARACTERS = 20_000
+"""Of a memory's content; the end of a longer synthesis is not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """What is kept of a synthesis."""
+
+    memory: bool = False
+    amend_sources: bool = False
+    conflicts: bool = False
+
+
+class KeepSynthesis:
+    """The use case."""
+
+    def __init__(self, graph: Graph, callers: CallersGraph) -> None:
+        self._graph, self._callers = graph, callers
+
+    async def __call__(
+        self, space: str, who: Credential, request_id: str, found: Synthesis, keep: Keep
+    ) -> Kept:
+        """Keep it; sent again with the same request id, everything is kept once.
+
+        Raises `Failure` as graph refuses the caller, and `ServiceUnavailable`.
+        """
+        kept = Kept()
+        if keep.memory:
+            kept = await self._memory(who, request_id, found, amend=keep.amend_sources)
+        if keep.conflicts and (findings := findings_of(found.conclusions)):
+            recorded, token = await record(
+                self._graph, space, _own_id(request_id, "conflicts"), findings
+            )
+            ids = [each.recorded.conflict_id for each in recorded if each.recorded]
+            kept = replace(kept, conflict_ids=[each for each in ids if each], token=token)
+        return kept
+
+    async def _memory(
+        self, who: Credential, request_id: str, found: Synthesis, *, amend: bool
+    ) -> Kept:
+        theses = found.conclusions.theses
+        memory_ids = list(dict.fromkeys(each.memory.id for each in theses if each.memory))
+        speakers = list(dict.fromkeys(each.agent for each in theses if not each.memory))
+        # What a source writes as a link is its text, and no lineage of the synthesis.
+        content = found.text.replace("[[", "[ [")[:MOST_CHARACTERS]
+        memory_id, token = await self._callers.add_insight(
+            who, _own_id(request_id, "memory"), Insight(content, memory_ids, speakers)
+        )
+        amended = memory_ids if amend else []
+        for older_id in amended:
+            own_id = _own_id(request_id, f"amends {older_id}")
+            token = await self._callers.amend(who, own_id, memory_id, older_id)
+        return Kept(memory_id, amended, token=token)
+
+
+def findings_of(found: Conclusions) -> Sequence[Finding]:
+    """Return the unresolved contradictions between memories, one for each pair of them."""
+    findings: dict[tuple[str, str], Finding] = {}
+    for at in found.unresolved:
+        finding = _finding(found, found.contradictions[at])
+        if finding is not None:
+            findings.setdefault((finding.first.id, finding.second.id), finding)
+    return list(findings.values())
+
+
+def _finding(found: Conclusions, contradiction: Contradiction) -> Finding | None:
+    clash = contradiction.clash
+    one, other = found.theses[clash.first].memory, found.theses[clash.second].memory
+    if one is None or other is None or one.id == other.id:
+        return None
+    # The judge's places are those of the theses, not of the memories.
+    verdict = replace(
+        clash.verdict,
+        type=contradiction.type,
+        severity=contradiction.severity,
+        first=(),
+        second=(),
+    )
+    if one.id < other.id:
+        return Finding(one, other, verdict)
+    return Finding(other, one, verdict.swapped())
+
+
+def _own_id(request_id: str, part: str) -> str:
+    return hashlib.sha256(f"{request_id}\0{part}".encode()).hexdigest()

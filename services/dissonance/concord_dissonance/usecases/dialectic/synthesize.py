@@ -1,0 +1,106 @@
+"""Synthesizes what agents and memories say: theses, contradictions, resolutions, words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from concord_chassis.workers import Workers
+
+from concord_dissonance.domain.dialectic.contradictions import Ambiguity, Clash, Scoped, compare_all
+from concord_dissonance.domain.dialectic.phrases import Phrases
+from concord_dissonance.domain.dialectic.resolutions import resolve
+from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
+from concord_dissonance.domain.dialectic.theses import Batch, Source, extract
+from concord_dissonance.domain.dialectic.wording import Wording
+from concord_dissonance.domain.reading import DEFAULT_LANGUAGE, read
+from concord_dissonance.domain.sides import Rules
+from concord_dissonance.ports import CallersGraph, CallersSearch, Credential
+from concord_dissonance.usecases.dialectic.keep import Keep, KeepSynthesis
+from concord_dissonance.usecases.dialectic.runs import Run, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisQuery:
+    """What is to be synthesized: sources, memories by id, and those that a query finds."""
+
+    request_id: str
+    question: str = ""
+    sources: Sequence[Source] = ()
+    memory_ids: Sequence[str] = ()
+    query: str = ""
+    query_limit: int = 10
+    language: str = ""
+    keep: Keep | None = None
+
+
+class Synthesize:
+    """The use case."""
+
+    def __init__(
+        self, workers: Workers, graph: CallersGraph, search: CallersSearch, keep: KeepSynthesis
+    ) -> None:
+        self._workers, self._graph, self._search, self._keep = workers, graph, search, keep
+        self._phrases = Phrases()
+
+    async def __call__(
+        self, run: Run, space: str, who: Credential, query: SynthesisQuery
+    ) -> Synthesis:
+        """Synthesize, and say on the way what is found."""
+        run.say(Stage.READING, 0)
+        sources = [*query.sources, *await self._memories(who, query)]
+        batches = await self._extracted(run, sources)
+        scoped = [Scoped(each, self._phrases) for batch in batches for each in batch.theses]
+        wording = Wording(_language(query, scoped), scoped)
+        conclusions = await self._concluded(run, batches, scoped, wording)
+        run.say(Stage.SYNTHESIS, 75)
+        found = wording.synthesis(query.question, conclusions)
+        if query.keep is None:
+            return found
+        run.say(Stage.KEEPING, 85)
+        kept = await self._keep(space, who, query.request_id, found, query.keep)
+        return replace(found, kept=kept)
+
+    async def _memories(self, who: Credential, query: SynthesisQuery) -> Sequence[Source]:
+        """Return what the memories say that are named, then those that the query finds."""
+        ids = [*query.memory_ids]
+        if query.query:
+            ids += await self._search.found(who, query.query, query.query_limit)
+        return await self._graph.sources(who, list(dict.fromkeys(ids)))
+
+    async def _extracted(self, run: Run, sources: Sequence[Source]) -> list[Batch]:
+        run.say(Stage.THESES, 20)
+        batches: list[Batch] = []
+        for done, source in enumerate(sources, 1):
+            batch = await self._workers.run(extract, source, self._phrases)
+            batch.first = sum(len(each.theses) for each in batches)
+            batches.append(batch)
+            run.say(Stage.THESES, 20 + 20 * done / len(sources), batch)
+        return batches
+
+    async def _concluded(
+        self, run: Run, batches: Sequence[Batch], theses: Sequence[Scoped], wording: Wording
+    ) -> Conclusions:
+        run.say(Stage.CONTRADICTIONS, 40)
+        found = await self._workers.run(_compared, theses, Rules())
+        contradictions = [resolve(each, theses) for each in found if isinstance(each, Clash)]
+        for done, each in enumerate(contradictions, 1):
+            percent = 40 + 30 * done / len(contradictions)
+            run.say(Stage.CONTRADICTIONS, percent, wording.described(each))
+        return Conclusions(
+            [each.thesis for each in theses],
+            [each for batch in batches for each in batch.set_aside],
+            contradictions,
+            [each for each in found if isinstance(each, Ambiguity)],
+        )
+
+
+def _compared(theses: Sequence[Scoped], rules: Rules) -> list[Clash | Ambiguity]:
+    return list(compare_all(theses, rules))
+
+
+def _language(query: SynthesisQuery, theses: Sequence[Scoped]) -> str:
+    """Return the language that was asked for, else that of the question, else of the theses."""
+    for text in (query.question, query.query, " ".join(each.thesis.claim for each in theses)):
+        reading = read(text)
+        if not query.language and reading.is_language_told:
+            return reading.language
+    return query.language or DEFAULT_LANGUAGE

@@ -1,0 +1,50 @@
+"""The contract cases of DialecticService."""
+
+from concord.dissonance.v1 import dialectic_pb2 as pb
+from contract_registry import NOT_FOUND, Answered, Contract, invalid
+
+
+def _synthesize(*memory_ids: str, question: str = "") -> pb.SynthesizeRequest:
+    claims = ["The permit is required.", "The permit is not required."]
+    results = [
+        pb.AgentResult(agent=f"agent {at}", theses=[pb.ThesisInput(claim=claim)])
+        for at, claim in enumerate(claims)
+    ]
+    return pb.SynthesizeRequest(
+        request_id="r", question=question, results=results, memory_ids=memory_ids
+    )
+
+
+def begun(space: str) -> pb.SynthesizeRequest:
+    """Return the request of the run that each home has behind it."""
+    return pb.SynthesizeRequest(request_id=f"run of {space}", question=space)
+
+
+DIALECTIC = {
+    "Synthesize": Contract(
+        request=lambda home: _synthesize(home.memory_id),
+        success=lambda replies, home: (
+            [each.event.number for each in replies] == [*range(1, len(replies) + 1)]
+            and replies[-1].event.done.synthesis.unresolved == [0]
+            and home.memory_id in str(replies[-1].event.done.synthesis.theses)
+        ),
+        bad_input=(
+            lambda _: pb.SynthesizeRequest(request_id="r", query_limit=51),
+            invalid("query_limit"),
+        ),
+        # What a run meets is told by its last event.
+        other_space=Answered(
+            lambda replies: replies[-1].event.failed.reason == "ERROR_REASON_ITEM_NOT_FOUND"
+        ),
+        other=lambda home: _synthesize(home.memory_id, question="Is it?"),
+        on_record=frozenset(),
+    ),
+    "ResumeRun": Contract(
+        request=lambda home: pb.ResumeRunRequest(run_id=f"run of {home.space}", after_number=1),
+        success=lambda replies, home: (
+            replies[0].event.number == 2 and home.space in replies[-1].event.done.synthesis.text
+        ),
+        bad_input=(lambda _: pb.ResumeRunRequest(), invalid("run_id")),
+        other_space=NOT_FOUND,
+    ),
+}
