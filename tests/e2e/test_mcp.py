@@ -209,7 +209,7 @@ async def test_every_tool_of_every_profile_can_be_called(system: Running, profil
         "name": "Ada", "node_name": "Ada", "start_node": "Ada", "end_node": "Tea",
         "source": "Ada", "relation": "LIKES", "target": "Tea", "content": "Tea.", "query": "tea",
         "session_id": "talk", "context_node": "Ada", "action": {"forget_memory": {"id": "x"}},
-        "resolution_type": "EVOLUTION", "envelope": "{}",
+        "resolution_type": "EVOLUTION", "envelope": "{}", "relations": ["LIKES"],
     }  # fmt: skip
     async with over_http(system, f"/mcp/{profile}") as agent:
         told(await agent.call_tool("graph_add_edge" if profile != "governance" else "add_memory", {

@@ -19,6 +19,7 @@ from concord.graph.v1 import (
     lineage_pb2,
     memory_pb2,
     record_pb2,
+    relation_pb2,
     space_pb2,
     working_memory_pb2,
 )
@@ -97,6 +98,10 @@ def more_reads(home: Home) -> dict[str, list[Message]]:
         ],
         "QueryNeighbors": [*walks],
         "FindPath": [graph_pb2.FindPathRequest(start=ADA, end=ZETA, max_depth=10)],
+        "FollowRelations": [
+            relation_pb2.FollowRelationsRequest(start=ADA, relations=["WORKS_AT", relation])
+            for relation in ("WORKS_AT", "NOBODY_HOLDS")
+        ],
         "GetMemory": [
             memory.GetMemoryRequest(id="shared/ones"),
             memory.GetMemoryRequest(external_id="ext-2"),

@@ -10,6 +10,7 @@ from typing import Any
 import grpc
 import pytest
 from concord.graph.v1.graph_pb2 import FindPathResponse, QueryNeighborsResponse
+from concord.graph.v1.relation_pb2 import FollowRelationsResponse
 from concord.graph.v1.space_pb2 import CountByTypeResponse, ExportSpaceResponse
 from concord.search.v1.search_pb2 import GetIndexStatusResponse
 from concord_client.cli.commands.system import up
@@ -73,6 +74,24 @@ def test_path_tells_how_two_things_hang_together(concord: CommandLine, unique: U
     assert f"{a} —KNOWS→ {b}" in shown
     assert f"{c} —KNOWS→ {b}" in shown
     assert concord.done("path", a, c, "--direction", "outgoing") == "No path.\n"
+
+
+def test_follow_leads_along_relations(concord: CommandLine, unique: Unique) -> None:
+    """G9 T3 To what holds at an instant; a relation that nothing holds is named with its hop."""
+    ada, acme, town = unique("Ada"), unique("Acme"), unique("Hamburg")
+    concord.done("link", ada, "WORKS_FOR", acme, "--valid-from", "2020-01-01")
+    concord.done("link", acme, "LOCATED_IN", town, "--valid-from", "2022-01-01")
+    asked = ("follow", ada, "WORKS_FOR", "LOCATED_IN")
+
+    shown = concord.done(*asked)
+    before = concord.done(*asked, "--as-of", "2021-01-01")
+
+    assert f"{acme} —LOCATED_IN→ {town}" in shown
+    assert shown.endswith(f"{town}\n")
+    assert "Nothing holds LOCATED_IN at hop 2." in before
+    assert "What does: LOCATED_IN." in concord.done("follow", ada, "WORKS_FOR", "BASED_IN")
+    assert concord.reply(FollowRelationsResponse, *asked).ends[0].name == town
+    assert concord("follow", unique("Nobody"), "KNOWS").exit_code == 1
 
 
 def test_export_writes_json_lines(concord: CommandLine, unique: Unique, tmp_path: Path) -> None:

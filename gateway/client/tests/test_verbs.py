@@ -22,6 +22,12 @@ def test_a_program_of_its_users_runs(tmp_path: Path) -> None:
             pass
     with concord_client.embedded(tmp_path / "data") as again:
         assert [each.name for each in again.neighbors("Ada", relations=["KNOWS"])] == ["Ethr"]
+        again.link("Ethr", "LIVES_IN", "Husum")
+        followed = again.follow("Ada", "KNOWS", "LIVES_IN")
+        assert followed is not None
+        assert (followed.ends, followed.unheld_hop) == (("Husum",), 0)
+        assert [each.name for each in again.neighbors("Husum", direction="INCOMING")] == ["Ethr"]
+        assert again.follow("Nobody", "KNOWS") is None
 
 
 async def test_both_clients_have_the_same_verbs(tmp_path: Path) -> None:

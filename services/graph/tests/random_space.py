@@ -25,6 +25,7 @@ from replay_checks import (
     check_counts,
     check_edges,
     check_export,
+    check_following,
     check_histories,
     check_memories,
     check_nodes,
@@ -203,6 +204,7 @@ class Space(RuleBasedStateMachine):
         await check_export(at)
         await check_walks(at, NAMES, IDS)
         await check_paths(at, NAMES)
+        await check_following(at, NAMES, RELATIONS)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2, space_pb2
+from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2, relation_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.timestamp_pb2 import Timestamp
 from graph_world import FOUND, NOT_FOUND, Calls, by_id, micros, named, stamp
@@ -358,3 +358,22 @@ async def check_paths(at: Reading, names: str) -> None:
             found = [tuple(edge.id for edge in path.edges) for path in reply.paths]
             assert len(wanted) > 100 or sorted(found) == sorted(wanted)
             assert [len(path) for path in found] == sorted(map(len, wanted))[:100]
+
+
+async def check_following(at: Reading, names: str, relations: tuple[str, ...]) -> None:
+    """FollowRelations: from every node along the relations."""
+    edges = at.known.walkable(at.v, superseded=False, resolutions=False)
+    for start in names:
+        node = at.known.named(start)
+        request = relation_pb2.FollowRelationsRequest(
+            start=named(start), relations=relations, as_of=at.as_of, peek=True
+        )
+        reply = await at.calls.relation.FollowRelations(request)
+        assert reply.status == (FOUND if node else NOT_FOUND), start
+        reached = {node.id} if node else set()
+        for number, hop in enumerate(reply.hops, 1):
+            held = {e.id for e in edges if e.relation == hop.relation and e.source in reached}
+            assert {edge.id for edge in hop.edges} == held, (start, hop.relation)
+            reached = {edge.target for edge in edges if edge.id in held}
+            assert (reply.unheld_hop == number) == (not held)
+        assert {end.id for end in reply.ends} == reached

@@ -1,6 +1,7 @@
 """The contract cases of RelationService."""
 
 from concord.graph.v1 import relation_pb2 as pb
+from concord.type.v1 import type_pb2
 from contract_homes import Home
 from contract_registry import Answered, Contract, invalid
 
@@ -40,5 +41,22 @@ RELATION = {
         ),
         bad_input=(lambda _: pb.ListRelationsRequest(page_size=201), invalid("page_size")),
         other_space=Answered(lambda reply: "OWNED_BY b" not in str(reply)),
+    ),
+    "FollowRelations": Contract(
+        request=lambda home: pb.FollowRelationsRequest(
+            start=type_pb2.EdgeEnd(id=home.node_id), relations=["WORKS_AT"]
+        ),
+        success=lambda reply, home: (
+            {edge.id for edge in reply.hops[0].edges} == {home.edge_id, home.later_edge_id}
+        ),
+        bad_input=(
+            lambda home: pb.FollowRelationsRequest(start=type_pb2.EdgeEnd(id=home.node_id)),
+            invalid("relations"),
+        ),
+        other_space=Answered(
+            lambda reply: (
+                reply == pb.FollowRelationsResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)
+            )
+        ),
     ),
 }

@@ -16,7 +16,7 @@ from concord_client.cli.commands.governance import (
     propose,
     review,
 )
-from concord_client.cli.commands.graph import delete, neighbors, relation
+from concord_client.cli.commands.graph import delete, follow, neighbors, relation
 from concord_client.cli.commands.memories import (
     add,
     dialogue,
@@ -122,6 +122,7 @@ app.command("feedback")(feedback.feedback)
 app.command("calibrate")(feedback.calibrate)
 app.command("neighbors")(neighbors.neighbors)
 app.command("path")(neighbors.path)
+app.command("follow")(follow.follow)
 app.command("lineage")(lineage.lineage)
 app.command("relation")(relation.relation)
 app.command("relations")(relation.relations)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from concord_client.cli.errors import CommandError
-from concord_client.cli.values import plain_id
+from concord_client.cli.values import item_id, plain_id
 
 if TYPE_CHECKING:
     from concord.type.v1.type_pb2 import AsOf, Edge, Memory, Node
@@ -70,3 +70,20 @@ def _node_or_edge(client: "Client", given: str) -> "Node | Edge | None":
             return node.node
     edge = client.graph.GetEdge(GetEdgeRequest(id=plain_id(given), peek=True))
     return edge.edge if edge.status == LOOKUP_STATUS_FOUND else None
+
+
+def demand_found(status: int, ends: list[str], session: "Session", *, of_a_time: bool) -> None:
+    """Raises `CommandError` when a walk has found no item of that name to start or end at."""
+    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
+
+    if status == LOOKUP_STATUS_FOUND:
+        return
+    what = " or ".join(
+        repr(each) if item_id(each) is not None else f"node {each!r}" for each in ends
+    )
+    raise CommandError(
+        f"There is no {what} in the space {session.space_name!r}"
+        f"{' at the time asked about' if of_a_time else ''}."
+        f"{'' if all(map(item_id, ends)) else ' A memory is named memory:ID.'}",
+        reason="LOOKUP_STATUS_NOT_FOUND",
+    )

@@ -56,6 +56,7 @@ class _Verbs:
     relate = _Verb(steps.relate)
     link = _Verb(steps.link)
     neighbors = _Verb(steps.neighbors)
+    follow = _Verb(steps.follow)
     check = _Verb(steps.check)
     propose = _Verb(steps.propose)
     pending = _Verb(steps.pending)

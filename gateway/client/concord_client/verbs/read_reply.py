@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import conflict_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import conflict_pb2, graph_pb2, memory_pb2, relation_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf import json_format
@@ -99,6 +99,20 @@ def edge(told: type_pb2.Edge) -> things.Edge:
 def neighbor(told: graph_pb2.Neighbor) -> things.Neighbor:
     """A neighbour."""
     return things.Neighbor(told.neighbor.name or told.neighbor.id, told.distance, edge(told.edge))
+
+
+def followed(told: relation_pb2.FollowRelationsResponse) -> things.Followed:
+    """Where relations lead."""
+    hops = tuple(
+        things.Hop(
+            each.relation,
+            tuple(edge(walked) for walked in each.edges),
+            each.truncated,
+            tuple(each.held_relations),
+        )
+        for each in told.hops
+    )
+    return things.Followed(tuple(end.name or end.id for end in told.ends), hops, told.unheld_hop)
 
 
 def proposal(told: proposal_pb2.Proposal) -> things.Proposal:

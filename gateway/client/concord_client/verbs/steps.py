@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from concord.dissonance.v1 import dissonance_pb2
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2, relation_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf import json_format
@@ -32,6 +32,7 @@ T = TypeVar("T")
 _MEMORY = "/concord.graph.v1.MemoryService/"
 _GRAPH = "/concord.graph.v1.GraphService/"
 _LINEAGE = "/concord.graph.v1.LineageService/"
+_RELATION = "/concord.graph.v1.RelationService/"
 _SEARCH = "/concord.search.v1.SearchService/"
 _DISSONANCE = "/concord.dissonance.v1.DissonanceService/"
 _PROPOSALS = "/concord.governance.v1.ProposalService/"
@@ -255,6 +256,22 @@ def neighbors(
         return tuple(read_reply.neighbor(each) for each in reply.neighbors)
 
     return Step(f"{_GRAPH}QueryNeighbors", request, graph_pb2.QueryNeighborsResponse, told)
+
+
+def follow(
+    node: str, *relations: str, as_of: datetime | None = None
+) -> Step[things.Followed | None]:
+    """Where 1 to 6 relations lead from a node, hop by hop; None when there is no such node."""
+    request = relation_pb2.FollowRelationsRequest(
+        start=type_pb2.EdgeEnd(name=node), relations=relations, as_of=_as_of(as_of)
+    )
+
+    def told(reply: relation_pb2.FollowRelationsResponse) -> things.Followed | None:
+        found = reply.status == type_pb2.LOOKUP_STATUS_FOUND
+        return read_reply.followed(reply) if found else None
+
+    path = f"{_RELATION}FollowRelations"
+    return Step(path, request, relation_pb2.FollowRelationsResponse, told)
 
 
 def check(node: str, *, dry_run: bool = False) -> Step[things.Check]:

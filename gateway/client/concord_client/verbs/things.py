@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 Kind: TypeAlias = Literal["FACT", "PLAN", "JOURNAL", "INSIGHT", "OBSERVATION", "REFLECTION", "TURN"]
 Importance: TypeAlias = Literal["LOW", "MEDIUM", "HIGH"]
 Lineage: TypeAlias = Literal["SUPERSEDES", "DEPRECATES", "AMENDS", "CONTRADICTS"]
-Direction: TypeAlias = Literal["OUT", "IN", "BOTH"]
+Direction: TypeAlias = Literal["OUTGOING", "INCOMING", "BOTH"]
 Slot: TypeAlias = Literal["AGENT", "HUMAN"]
 
 
@@ -125,6 +125,28 @@ class Neighbor:
     name: str
     distance: int
     edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One relation, as it was followed. `held_relations` are offered where nothing holds it."""
+
+    relation: str
+    edges: tuple[Edge, ...]
+    truncated: bool
+    held_relations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Where relations lead: the names (or ids) of the ends, and the hops that lead there.
+
+    `unheld_hop` is the number, from 1, of the hop that nothing holds; 0 = each led on.
+    """
+
+    ends: tuple[str, ...]
+    hops: tuple[Hop, ...]
+    unheld_hop: int
 
 
 @dataclass(frozen=True, slots=True)

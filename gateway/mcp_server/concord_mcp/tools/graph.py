@@ -3,7 +3,7 @@
 from typing import Any
 
 from concord.dissonance.v1 import dissonance_pb2
-from concord.graph.v1 import episode_pb2, graph_pb2, lineage_pb2, memory_pb2
+from concord.graph.v1 import episode_pb2, graph_pb2, lineage_pb2, memory_pb2, relation_pb2
 from concord.search.v1 import health_pb2, suggestion_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
@@ -70,6 +70,34 @@ FIND_PATH = Tool(
         "truncated": "truncated",
     },
     lists="paths",
+)
+
+FOLLOW = Tool(
+    "follow",
+    relation_pb2,
+    "RelationService.FollowRelations",
+    "Use when an answer is several relations away: from Ada along WORKS_FOR, LOCATED_IN.",
+    (
+        end("node_name", "start"),
+        Argument("relations", "relations", required=True),
+        as_of(),
+    ),
+    {
+        "status": "status",
+        "ends": ("ends", {"name": "name", "id": "id"}),
+        "unheld_hop": "unheld_hop",
+        "hops": (
+            "hops",
+            {
+                "relation": "relation",
+                "edges": ("edges", EDGE),
+                "truncated": "truncated",
+                "held_relations": "held_relations",
+            },
+        ),
+        "near_names": "near_names",
+    },
+    lists="hops",
 )
 
 GRAPH_ADD_NODE = Tool(
@@ -232,6 +260,7 @@ TOOLS = (
     ASSESS_HEALTH,
     QUERY_NEIGHBORS,
     FIND_PATH,
+    FOLLOW,
     GRAPH_ADD_NODE,
     GRAPH_ADD_EDGE,
     DELETE_EDGE,

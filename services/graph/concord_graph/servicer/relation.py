@@ -6,13 +6,15 @@ from typing import Any
 
 import grpc
 from concord.graph.v1 import relation_pb2, relation_pb2_grpc
+from concord.type.v1 import type_pb2
 from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
 
+from concord_graph.domain.spelling import NameKind
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import DEFAULT_PAGE, execute
-from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.queries import FollowedPage, Queries
 from concord_graph.usecases.write.commands import Commands
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -51,3 +53,41 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
             relations=[outgoing.relation(declared) for declared in found[:size]],
             next_page_token=page_token(request, found[size - 1].name) if more else "",
         )
+
+    async def FollowRelations(
+        self, request: relation_pb2.FollowRelationsRequest, context: Context
+    ) -> relation_pb2.FollowRelationsResponse:
+        """Go from an item along relations to what holds."""
+        space = caller().space
+        start = incoming.end_ref(request.start, "start")
+        page = await self._queries.follow(
+            space,
+            start,
+            [incoming.text(relation) for relation in request.relations],
+            incoming.as_of(request),
+            peek=request.peek,
+            session_id=request.session_id,
+        )
+        if page is None:
+            near = await self._queries.near_names(space, NameKind.NODE, start.name)
+            return relation_pb2.FollowRelationsResponse(
+                status=type_pb2.LOOKUP_STATUS_NOT_FOUND, near_names=near
+            )
+        return _followed(page)
+
+
+def _followed(page: FollowedPage) -> relation_pb2.FollowRelationsResponse:
+    reply = relation_pb2.FollowRelationsResponse(status=type_pb2.LOOKUP_STATUS_FOUND)
+    for hop in page.hops:
+        reply.hops.add(
+            relation=hop.relation,
+            edges=[outgoing.edge(page.edges[edge_id], page.valid) for edge_id in hop.edge_ids],
+            truncated=hop.truncated,
+            held_relations=hop.held_relations,
+        )
+    last = page.hops[-1]
+    if not last.end_ids:
+        reply.unheld_hop = len(page.hops)
+    targets = {edge.target.id: edge.target for edge in reply.hops[-1].edges}
+    reply.ends.extend(targets[end_id] for end_id in last.end_ids)
+    return reply

@@ -39,6 +39,7 @@ from concord_graph.ports import (
 from concord_graph.usecases.governed.apply import keys_now
 from concord_graph.usecases.read.attested import Attested, attested_edges, attested_memories
 from concord_graph.usecases.read.chains import Chain, chain_of
+from concord_graph.usecases.read.follow import FollowedHop, follow
 from concord_graph.usecases.read.near_names import near_names
 from concord_graph.usecases.read.neighbors import (
     Neighborhood,
@@ -91,6 +92,15 @@ class PathPage:
     """Paths with their edges by id; `valid` (µs) is the instant asked about."""
 
     found: FoundPaths
+    edges: dict[str, Shown]
+    valid: int
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedPage:
+    """The hops of a following, with their edges by id; `valid` (µs) is the instant asked about."""
+
+    hops: Sequence[FollowedHop]
     edges: dict[str, Shown]
     valid: int
 
@@ -330,6 +340,34 @@ class Queries:
             shown = await _shown_all(tx, ItemKind.EDGE, sorted(ids), walked.at, now)
             edges = {one.view.item.id: one for one in shown}
             return PathPage(found, edges, walked.at.valid)
+
+        page = await self.read(space, work)
+        if page and not peek:
+            self._touches.add(space, page.edges)
+            self._touches.use(space, session_id)
+        return page
+
+    async def follow(
+        self,
+        space: str,
+        start: EndRef,
+        relations: Sequence[str],
+        as_of: AsOf,
+        *,
+        peek: bool,
+        session_id: str = "",
+    ) -> FollowedPage | None:
+        """Return where relations lead from an item; None when it does not exist."""
+
+        async def work(tx: Reads, now: int) -> FollowedPage | None:
+            at = as_of.at(now)
+            start_id = await _start_of(tx, start, at)
+            if start_id is None:
+                return None
+            hops = await follow(tx, start_id, relations, at)
+            ids = dict.fromkeys(edge_id for hop in hops for edge_id in hop.edge_ids)
+            shown = await _shown_all(tx, ItemKind.EDGE, list(ids), at, now)
+            return FollowedPage(hops, {one.view.item.id: one for one in shown}, at.valid)
 
         page = await self.read(space, work)
         if page and not peek:

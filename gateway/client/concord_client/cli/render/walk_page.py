@@ -1,6 +1,7 @@
 """How neighbors and paths look on a page."""
 
 from concord.graph.v1.graph_pb2 import FindPathResponse, Path, QueryNeighborsResponse
+from concord.graph.v1.relation_pb2 import FollowRelationsResponse
 
 from concord_client.cli.render.item_page import end, statement
 from concord_client.cli.render.page import show, table, text
@@ -46,6 +47,22 @@ def show_paths(reply: FindPathResponse) -> None:
     show(made)
     if reply.truncated:
         show(text("The search stopped at its bound before it had seen all.", "yellow"))
+
+
+def show_following(reply: FollowRelationsResponse) -> None:
+    """Prints the hops, and where they lead."""
+    made = table("#Hop", "Edges")
+    for number, hop in enumerate(reply.hops, 1):
+        made.add_row(str(number), text("\n".join(map(statement, hop.edges)) or "–"))
+    show(made)
+    if reply.unheld_hop:
+        last = reply.hops[-1]
+        held = f" What does: {', '.join(last.held_relations)}." if last.held_relations else ""
+        show(text(f"Nothing holds {last.relation} at hop {reply.unheld_hop}.{held}", "yellow"))
+    else:
+        show(text(", ".join(map(end, reply.ends)), "bold"))
+    if any(hop.truncated for hop in reply.hops):
+        show(text("A hop led to more than 100 ends; the heaviest were followed.", "yellow"))
 
 
 def _route(found: Path) -> str:

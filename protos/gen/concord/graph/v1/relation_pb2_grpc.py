@@ -53,6 +53,11 @@ class RelationServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_relation__pb2.ListRelationsRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_relation__pb2.ListRelationsResponse.FromString,
                 _registered_method=True)
+        self.FollowRelations = channel.unary_unary(
+                '/concord.graph.v1.RelationService/FollowRelations',
+                request_serializer=concord_dot_graph_dot_v1_dot_relation__pb2.FollowRelationsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_relation__pb2.FollowRelationsResponse.FromString,
+                _registered_method=True)
 
 
 class RelationServiceServicer:
@@ -89,6 +94,16 @@ class RelationServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def FollowRelations(self, request, context):
+        """Goes from an item along named relations to what holds at an instant: from Ada along WORKS_FOR and
+        LOCATED_IN to where her employer is. Each hop takes the edges of its relation that start at what the hop
+        before ended at, and holds only edges that hold at the instant: in their stated interval and not
+        superseded. Counts as reading the edges that it returns.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_RelationServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -101,6 +116,11 @@ def add_RelationServiceServicer_to_server(servicer, server):
                     servicer.ListRelations,
                     request_deserializer=concord_dot_graph_dot_v1_dot_relation__pb2.ListRelationsRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_relation__pb2.ListRelationsResponse.SerializeToString,
+            ),
+            'FollowRelations': grpc.unary_unary_rpc_method_handler(
+                    servicer.FollowRelations,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_relation__pb2.FollowRelationsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_relation__pb2.FollowRelationsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -166,6 +186,33 @@ class RelationService:
             '/concord.graph.v1.RelationService/ListRelations',
             concord_dot_graph_dot_v1_dot_relation__pb2.ListRelationsRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_relation__pb2.ListRelationsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FollowRelations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.RelationService/FollowRelations',
+            concord_dot_graph_dot_v1_dot_relation__pb2.FollowRelationsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_relation__pb2.FollowRelationsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.choices import Direction
-from concord_client.cli.errors import CommandError
+from concord_client.cli.items import demand_found
 from concord_client.cli.options import AsOfOption, KnownAtOption, LimitOption
 from concord_client.cli.render.walk_page import show_neighbors, show_paths
 from concord_client.cli.session import JsonOption, Session, SpaceOption
-from concord_client.cli.values import END_HELP, asked_time, edge_end, item_id
+from concord_client.cli.values import END_HELP, asked_time, edge_end
 
 if TYPE_CHECKING:
     from concord.graph.v1.graph_pb2 import EdgeFilter
@@ -52,7 +52,7 @@ def neighbors(
         reply = client.graph.QueryNeighbors(request)
     if session.as_json:
         session.reply(reply)
-    _demand_found(reply.status, [start], session, request.HasField("as_of"))
+    demand_found(reply.status, [start], session, of_a_time=request.HasField("as_of"))
     if not session.as_json:
         show_neighbors(reply)
 
@@ -90,7 +90,7 @@ def path(
         reply = client.graph.FindPath(request)
     if session.as_json:
         session.reply(reply)
-    _demand_found(reply.status, [start, end], session, request.HasField("as_of"))
+    demand_found(reply.status, [start, end], session, of_a_time=request.HasField("as_of"))
     if not session.as_json:
         show_paths(reply)
 
@@ -99,19 +99,3 @@ def _filter(relations: list[str] | None) -> "EdgeFilter | None":
     from concord.graph.v1.graph_pb2 import EdgeFilter
 
     return EdgeFilter(relations=relations) if relations else None
-
-
-def _demand_found(status: int, ends: list[str], session: Session, of_a_time: bool) -> None:
-    from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
-
-    if status == LOOKUP_STATUS_FOUND:
-        return
-    what = " or ".join(
-        repr(each) if item_id(each) is not None else f"node {each!r}" for each in ends
-    )
-    raise CommandError(
-        f"There is no {what} in the space {session.space_name!r}"
-        f"{' at the time asked about' if of_a_time else ''}."
-        f"{'' if all(map(item_id, ends)) else ' A memory is named memory:ID.'}",
-        reason="LOOKUP_STATUS_NOT_FOUND",
-    )

@@ -1,0 +1,39 @@
+"""`concord follow`."""
+
+from typing import Annotated
+
+import typer
+
+from concord_client.cli.items import demand_found
+from concord_client.cli.options import AsOfOption, KnownAtOption
+from concord_client.cli.render.walk_page import show_following
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import END_HELP, asked_time, edge_end
+
+
+def follow(
+    ctx: typer.Context,
+    start: Annotated[str, typer.Argument(help=END_HELP)],
+    relations: Annotated[
+        list[str], typer.Argument(metavar="RELATION...", help="1 to 6 relations, in order.")
+    ],
+    *,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Follow relations from an item to what holds: concord follow Ada WORKS_FOR LOCATED_IN."""
+    from concord.graph.v1.relation_pb2 import FollowRelationsRequest
+
+    session = Session.of(ctx, space, as_json)
+    request = FollowRelationsRequest(
+        start=edge_end(start), relations=relations, as_of=asked_time(as_of, known_at)
+    )
+    with session.client() as client:
+        reply = client.relation.FollowRelations(request)
+    if session.as_json:
+        session.reply(reply)
+    demand_found(reply.status, [start], session, of_a_time=request.HasField("as_of"))
+    if not session.as_json:
+        show_following(reply)
