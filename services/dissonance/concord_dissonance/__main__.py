@@ -1,15 +1,16 @@
 """Serve dissonance: `python -m concord_dissonance`, settings from the environment."""
 
-import asyncio
 import os
 
 from concord_chassis.config import load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.key_files import read_private_key, read_public_key
 from concord_chassis.server import Server, serve_until_signal
+from concord_chassis.starting import run
 
 from concord_dissonance.bootstrap import build
 from concord_dissonance.config import PREFIX, DissonanceConfig
+from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_dissonance.ports import PRINCIPAL
 
 
@@ -30,4 +31,4 @@ async def _main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_main())
+    run("dissonance", _main(), JudgeUnavailable)

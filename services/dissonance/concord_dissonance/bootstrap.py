@@ -160,6 +160,7 @@ def build(
     `start`. Tests replace `clock`.
     """
     log = json_lines("dissonance") if log is None else log
+    log = log.bind(DISSONANCE_GRAPH_ADDRESS=addresses.graph_address)  # to correct where it is wrong
     return DissonanceApp(addresses, issuer, clock=clock, log=log)
 
 

@@ -1,39 +1,48 @@
 """Serve governance: `python -m concord_governance`, settings from the environment."""
 
-import asyncio
 import os
 
 from concord_chassis.config import load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.key_files import read_private_key, read_public_key
+from concord_chassis.log import json_lines
 from concord_chassis.server import Server, serve_until_signal
+from concord_chassis.starting import run, until_usable
+from concord_stores.neo4j_config import ServerUnusable
+from concord_stores.sqlite_file import FileUnusable
 
 from concord_governance.adapters.graph.client import PRINCIPAL
-from concord_governance.bootstrap import build
+from concord_governance.bootstrap import GovernanceApp, build
 from concord_governance.config import PREFIX, GovernanceConfig, read_store
 
 
 async def _main() -> None:
     config = load(GovernanceConfig, os.environ, PREFIX)
-    app = await build(
-        config,
-        read_store(os.environ),
-        TokenIssuer(read_private_key(config.key_file), PRINCIPAL),
-        read_private_key(config.grant_key_file),
-        read_private_key(config.log_key_file),
-    )
+    store = read_store(os.environ)
+    issuer = TokenIssuer(read_private_key(config.key_file), PRINCIPAL)
+    grant_key = read_private_key(config.grant_key_file)
+    log_key = read_private_key(config.log_key_file)
+    issuers = {name: read_public_key(path) for name, path in config.issuer_keys.items()}
+    log = json_lines("governance")
+
+    async def begun() -> GovernanceApp:
+        app = await build(config, store, issuer, grant_key, log_key, log=log)
+        await app.start()
+        return app
+
+    app = await until_usable(begun, log, FileUnusable, ServerUnusable)
     server = Server(
         name="governance",
         registrations=app.registrations,
-        verifier=TokenVerifier({n: read_public_key(p) for n, p in config.issuer_keys.items()}),
+        verifier=TokenVerifier(issuers),
         translate=app.translate,
         listen=config.listen,
         ready=app.ready,
         reflection=config.reflection,
+        log=log,
     )
-    await app.start()
     await serve_until_signal([server], app.close)
 
 
 if __name__ == "__main__":
-    asyncio.run(_main())
+    run("governance", _main())

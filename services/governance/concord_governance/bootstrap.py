@@ -188,6 +188,8 @@ async def build(
         ConfigError: the settings file says something else than settings.
     """
     logger = json_lines("governance") if log is None else log
+    # to correct where it is wrong
+    logger = logger.bind(GOVERNANCE_GRAPH_ADDRESS=config.graph_address)
     settings = read_settings(config.settings_file)
     known = read_keys(config.keys_file)
     ledger: Ledger

@@ -1,37 +1,48 @@
 """Serve search: `python -m concord_search`, settings from the environment."""
 
-import asyncio
 import os
 
 from concord_chassis.config import load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.key_files import read_private_key, read_public_key
+from concord_chassis.log import json_lines
 from concord_chassis.metrics import Metrics
 from concord_chassis.server import Server, serve_until_signal
+from concord_chassis.starting import run, until_usable
 
-from concord_search.bootstrap import build
+from concord_search.bootstrap import SearchApp, build
 from concord_search.config import PREFIX, SearchConfig, read_qdrant
+from concord_search.domain.errors import IndexUnavailable, IndexUnusable
 
 
 async def _main() -> None:
     config = load(SearchConfig, os.environ, PREFIX)
+    qdrant = read_qdrant(os.environ)
     issuer = TokenIssuer(read_private_key(config.key_file), config.issuer_name)
-    app = build(config, issuer, qdrant=read_qdrant(os.environ))
+    issuers = {name: read_public_key(path) for name, path in config.issuer_keys.items()}
+    log = json_lines("search")
+
+    async def begun() -> SearchApp:
+        app = build(config, issuer, qdrant=qdrant, log=log)
+        await app.start()
+        return app
+
+    app = await until_usable(begun, log, IndexUnavailable, IndexUnusable)
     metrics = Metrics()
     app.measure(metrics.registry)
     server = Server(
         name="search",
         registrations=app.registrations,
-        verifier=TokenVerifier({n: read_public_key(p) for n, p in config.issuer_keys.items()}),
+        verifier=TokenVerifier(issuers),
         translate=app.translate,
         listen=config.listen,
         ready=app.ready,
         reflection=config.reflection,
         metrics=metrics,
+        log=log,
     )
-    await app.start()
     await serve_until_signal([server], app.close)
 
 
 if __name__ == "__main__":
-    asyncio.run(_main())
+    run("search", _main())

@@ -255,6 +255,7 @@ def build(
     embedders: `embedder` is the one of new indexes.
     """
     log = json_lines("search") if log is None else log
+    log = log.bind(SEARCH_GRAPH_ADDRESS=config.graph_address)  # to correct where it is wrong
     embedders = _embedders(config, log) if embedder is None else Embedders(embedder, *others)
     return SearchApp(
         index=index_at(config.index_path, qdrant, embedders.models, log),

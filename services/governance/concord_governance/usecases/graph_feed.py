@@ -91,7 +91,7 @@ class GraphFollower:
             try:
                 await self._follow()
             except GovernanceError as error:
-                self._log.warning("graph not followed", error=type(error).__name__)
+                self._log.warning("graph not followed", reason=str(error))
             finally:
                 self.is_following = False
             await asyncio.sleep(_RETRY_SECONDS)

@@ -59,6 +59,7 @@ def _options() -> list[tuple[str, int | str]]:
         ("grpc.initial_reconnect_backoff_ms", 100),
         ("grpc.min_reconnect_backoff_ms", 5_000),  # the time that one attempt to connect has
         ("grpc.max_reconnect_backoff_ms", 2_000),
+        ("grpc.dns_min_time_between_resolutions_ms", 1_000),  # a new container, a new address
     ]
 
 

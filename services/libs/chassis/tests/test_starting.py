@@ -1,0 +1,87 @@
+"""A service that cannot begin yet, and a probe that tells whether one serves."""
+
+import asyncio
+import io
+import json
+from pathlib import Path
+
+import pytest
+from concord_chassis import starting
+from concord_chassis.health import Ready
+from concord_chassis.identity import TokenVerifier
+from concord_chassis.log import json_lines
+from concord_chassis.probe import serves
+from concord_chassis.server import Server
+from concord_testing.serving import METRICS, knows_nothing, new_issuer
+
+
+class StoreGone(Exception):
+    """The store is not there."""
+
+
+class Damaged(Exception):
+    """The store will never do."""
+
+
+async def test_a_store_that_comes_is_waited_for_and_said_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Must hold: which store is missing is logged, each reason once, and it recovers by itself."""
+    monkeypatch.setattr(starting, "FIRST_WAIT", 0.001)
+    reasons = ["no host", "no host", "wrong password"]
+    log = io.StringIO()
+
+    async def begin() -> str:
+        if reasons:
+            raise StoreGone(reasons.pop(0))
+        return "begun"
+
+    begun = await starting.until_usable(begin, json_lines("x", stream=log), StoreGone)
+
+    assert begun == "begun"
+    written = [json.loads(line)["reason"] for line in log.getvalue().splitlines()]
+    assert written == ["no host", "wrong password"]
+
+
+async def test_what_no_waiting_mends_is_raised() -> None:
+    """Must hold: only what is named as passing is waited out."""
+
+    async def begin() -> None:
+        raise Damaged
+
+    with pytest.raises(Damaged):
+        await starting.until_usable(begin, json_lines("x", stream=io.StringIO()), StoreGone)
+
+
+async def test_the_probe_tells_serving_from_not_ready_and_gone(tmp_path: Path) -> None:
+    """W1: what a container's health check asks is the truth."""
+    address = f"unix:{tmp_path / 's'}"
+    ready = False
+
+    async def is_ready() -> bool:
+        return ready
+
+    server = _server(address, is_ready)
+    assert not await asyncio.to_thread(serves, address)
+    await server.start()
+    assert not await asyncio.to_thread(serves, address)
+    ready = True
+    await server.until_ready()
+    assert await asyncio.to_thread(serves, address)
+    await server.stop(0)
+    assert not await asyncio.to_thread(serves, address)
+
+
+def _server(address: str, ready: Ready) -> Server:
+    issuer = new_issuer()
+    return Server(
+        name="x",
+        registrations=(),
+        verifier=TokenVerifier({issuer.name: issuer.public_key}),
+        translate=knows_nothing,
+        listen=[address],
+        ready=ready,
+        metrics=METRICS,
+        log=json_lines("x", stream=io.StringIO()),
+        health_interval=0.01,
+    )
