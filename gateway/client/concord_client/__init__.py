@@ -30,6 +30,10 @@ if TYPE_CHECKING:
         Unreachable,
         Violation,
     )
+    from concord_client.trust.audit.log import LogInvalid
+    from concord_client.trust.keyfiles import read_signer
+    from concord_client.trust.review import ReviewError
+    from concord_client.trust.signing import Signer
     from concord_client.verbs.clients import AsyncConcord, Concord
     from concord_client.verbs.in_process import embedded, embedded_async
     from concord_client.verbs.things import Fact, Memory, Proposal, Result
@@ -44,6 +48,7 @@ __all__ = [
     "EtagMismatch",
     "Fact",
     "FieldInvalid",
+    "LogInvalid",
     "Memory",
     "NotFound",
     "NotPermitted",
@@ -51,12 +56,15 @@ __all__ = [
     "Proposal",
     "Refused",
     "Result",
+    "ReviewError",
+    "Signer",
     "Unreachable",
     "Violation",
     "connect",
     "connect_async",
     "embedded",
     "embedded_async",
+    "read_signer",
 ]
 
 _ROOM_OF = {
@@ -69,6 +77,7 @@ _ROOM_OF = {
     "EtagMismatch": "refusal",
     "Fact": "verbs.things",
     "FieldInvalid": "refusal",
+    "LogInvalid": "trust.audit.log",
     "Memory": "verbs.things",
     "NotFound": "refusal",
     "NotPermitted": "refusal",
@@ -76,12 +85,15 @@ _ROOM_OF = {
     "Proposal": "verbs.things",
     "Refused": "refusal",
     "Result": "verbs.things",
+    "ReviewError": "trust.review",
+    "Signer": "trust.signing",
     "Unreachable": "refusal",
     "Violation": "refusal",
     "connect": "client",
     "connect_async": "client",
     "embedded": "verbs.in_process",
     "embedded_async": "verbs.in_process",
+    "read_signer": "trust.keyfiles",
 }
 
 

@@ -20,7 +20,6 @@ VALUE = {
         }
     }
 }
-EDGE = {"source": "helper", "relation": "VALUES", "target": "candour"}
 
 
 def agent(environ: dict[str, str]) -> Client:
@@ -45,40 +44,6 @@ async def refused(client: Client, tool: str, **arguments: object) -> str:
     result: Any = await client.call_tool(tool, arguments)
     assert result.is_error
     return str(json.loads(result.content[0].text)["error"]["reason"])
-
-
-async def test_what_defines_the_agent_changes_and_is_undone_by_two(
-    environ: dict[str, str], signers: CommandLine
-) -> None:
-    """W3 V1 V6 V8 The whole story over stdio; the agent's second signature counts for nothing."""
-    async with agent(environ) as one:
-        made = await told(one, "smf_propose", action=VALUE, note="From a talk about candour.")
-        assert made["status"] == "PENDING"
-        assert made["id"] in json.dumps(await told(one, "smf_pending_proposals"))
-        seen = await told(one, "smf_review", proposal_id=made["id"])
-        mine = {"proposal_id": made["id"], "digest": seen["digest"]}
-        assert (await told(one, "smf_approve", **mine))["status"] == "PENDING"
-        again: Any = await one.call_tool("smf_approve", mine)
-        stands = await told(one, "smf_review", proposal_id=made["id"])
-        missing = await told(one, "get_edge", **EDGE)
-
-        signers.done("review", str(made["number"]), "--as", "human")
-        signers("approve", str(made["number"]), "--as", "human")
-        done = await told(one, "smf_review", proposal_id=made["id"])
-        edge = await told(one, "get_edge", **EDGE)
-        undo = await told(one, "smf_undo", proposal_id=made["id"])
-        log = await told(one, "get_audit_log", limit=50)
-        checked = await told(one, "audit_verify")
-
-    assert again.is_error or again.structured_content["status"] == "PENDING"
-    assert stands["status"] == "PENDING"
-    assert [each["slot"] for each in stands["consents"]] == ["AGENT"]
-    assert missing["status"] != "FOUND"
-    assert done["status"] == "EXECUTED"
-    assert edge["edge"]["edge_type"] == "CONSTITUTIVE"
-    assert undo["status"] == "PENDING"
-    assert {"SMF_DECIDE", "SMF_EXECUTE"} <= {each["action"] for each in log["entries"]}
-    assert checked["verified"] is True
 
 
 @pytest.mark.usefixtures("signers")

@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from concord_mcp import schema
 from concord_mcp.calls import Refusal
-from concord_mcp.tool import Argument, Json, OwnTool, Tool
+from concord_mcp.tool import Argument, ComposedTool, Json, Tool
 
 INVALID = "ERROR_REASON_FIELD_INVALID"
 
@@ -42,14 +42,19 @@ def request_of(tool: Tool, given: Mapping[str, Json]) -> Message:
     return request
 
 
-def texts_of(tool: OwnTool, given: Mapping[str, Json]) -> dict[str, str]:
-    """The texts that a door's own tool takes. Raises `Refusal` naming the argument."""
+def texts_of(tool: ComposedTool, given: Mapping[str, Json]) -> dict[str, str]:
+    """The texts that a composed tool takes. Raises `Refusal` naming the argument."""
     for name in given:
+        if name == "consent_given":
+            raise refused(name, CONSENT_GIVEN)
         if name not in tool.arguments:
             raise refused(name, f"{tool.name} takes {', '.join(tool.arguments)}.")
     for name in tool.arguments:
+        if name in tool.optional and name not in given:
+            continue
         if not isinstance(given.get(name), str) or not given[name]:
-            raise refused(name, "It is a text, and required.")
+            required = "" if name in tool.optional else ", and required"
+            raise refused(name, f"It is a text{required}.")
     return dict(given)
 
 

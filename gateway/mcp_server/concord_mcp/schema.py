@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from concord.rules.v1 import rules_pb2
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 
-from concord_mcp.tool import Argument, Json, Shape, Tool
+from concord_mcp.tool import Argument, ComposedTool, Json, Shape, Tool
 
 MAX_TOKENS = 50_000
 DEFAULT_MAX_TOKENS = 4_000
@@ -31,8 +31,17 @@ def message_of(field: FieldDescriptor) -> Descriptor:
     return found
 
 
-def of_arguments(tool: Tool) -> dict[str, Json]:
+def of_arguments(tool: Tool | ComposedTool) -> dict[str, Json]:
     """The schema of what the tool takes; nothing beside it is taken."""
+    if isinstance(tool, ComposedTool):
+        return {
+            "type": "object",
+            "properties": {
+                name: {"type": "string", "description": hint}
+                for name, hint in tool.arguments.items()
+            },
+            "required": [name for name in tool.arguments if name not in tool.optional],
+        }
     taken = {each.name: _argument(tool.request, each) for each in tool.arguments}
     if tool.lists:
         taken["max_tokens"] = {"type": "integer", "maximum": MAX_TOKENS}
@@ -42,8 +51,10 @@ def of_arguments(tool: Tool) -> dict[str, Json]:
     return schema
 
 
-def of_answer(tool: Tool) -> dict[str, Json]:
+def of_answer(tool: Tool | ComposedTool) -> dict[str, Json] | None:
     """The schema of what the tool answers; a field that is empty is left out of the answer."""
+    if isinstance(tool, ComposedTool):
+        return {"type": "object", "properties": dict(tool.answer)} if tool.answer else None
     properties = _shaped(tool.answered, tool.answer)["properties"]
     if tool.lists:
         properties["left_out"] = {"type": "integer"}

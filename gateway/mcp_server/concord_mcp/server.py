@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 
 from concord_mcp import answer, arguments, briefing, schema
 from concord_mcp.calls import Calls, Refusal
-from concord_mcp.tool import Json, OwnTool, Tool
+from concord_mcp.tool import ComposedTool, Json, Tool
 
 INSTRUCTIONS = (
     "Concord is this agent's memory. Search it before you answer from memory; add what you learn; "
@@ -38,10 +38,14 @@ Caller = Callable[[Context], Awaitable[Calls]]
 class Tools:
     """Answers MCP's requests for one profile's tools."""
 
-    def __init__(self, tools: Sequence[Tool], caller: Caller, own: Sequence[OwnTool] = ()) -> None:
+    def __init__(
+        self,
+        tools: Sequence[Tool | ComposedTool],
+        caller: Caller,
+        own: Sequence[ComposedTool] = (),
+    ) -> None:
         """`own` are the door's, in the place of those of their names."""
-        self._own = {tool.name: tool for tool in own}
-        self._tools = {tool.name: tool for tool in tools if tool.name not in self._own}
+        self._tools = {tool.name: tool for tool in (*tools, *own)}
         self._caller = caller
 
     def server(self, instructions: str = INSTRUCTIONS) -> Server[Any]:
@@ -71,9 +75,9 @@ class Tools:
             )
         except Refusal as refusal:
             raise _failed(refusal) from None
-        may = set(own.permissions)
+        may = {"", *own.permissions}
         listed = [described(tool) for tool in self._tools.values() if tool.permission in may]
-        return types.ListToolsResult(tools=[*listed, *map(_described, self._own.values())])
+        return types.ListToolsResult(tools=listed)
 
     async def _called(
         self, context: Context, params: types.CallToolRequestParams
@@ -91,13 +95,13 @@ class Tools:
 
     async def _answer(self, calls: Calls, params: types.CallToolRequestParams) -> dict[str, Json]:
         tool, given = self._tools.get(params.name), params.arguments or {}
-        if own := self._own.get(params.name):
-            return await own.run(arguments.texts_of(own, given))
         if tool is None:
-            known = ", ".join((*self._tools, *self._own))
+            known = ", ".join(self._tools)
             raise Refusal(
                 "ERROR_REASON_METHOD_UNKNOWN", f"There is no tool {params.name}: there are {known}."
             )
+        if isinstance(tool, ComposedTool):
+            return await tool.run(calls, arguments.texts_of(tool, given))
         request = arguments.request_of(tool, given)
         room = arguments.max_tokens(given)
         if "request_id" in request.DESCRIPTOR.fields_by_name:
@@ -142,8 +146,9 @@ class Tools:
             raise _failed(refusal) from None
 
 
-def described(tool: Tool) -> types.Tool:
+def described(tool: Tool | ComposedTool) -> types.Tool:
     """The tool as it is listed."""
+    destroys = isinstance(tool, Tool) and tool.destroys
     return types.Tool(
         name=tool.name,
         description=tool.description,
@@ -151,23 +156,7 @@ def described(tool: Tool) -> types.Tool:
         output_schema=schema.of_answer(tool),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.reads,
-            destructive_hint=None if tool.reads else tool.destroys,
-            open_world_hint=False,
-        ),
-    )
-
-
-def _described(tool: OwnTool) -> types.Tool:
-    properties = {
-        name: {"type": "string", "description": hint} for name, hint in tool.arguments.items()
-    }
-    return types.Tool(
-        name=tool.name,
-        description=tool.description,
-        input_schema={"type": "object", "properties": properties, "required": list(properties)},
-        annotations=types.ToolAnnotations(
-            read_only_hint=tool.reads,
-            destructive_hint=None if tool.reads else False,
+            destructive_hint=None if tool.reads else destroys,
             open_world_hint=False,
         ),
     )

@@ -13,6 +13,8 @@ from google.protobuf import message_factory
 from google.protobuf.descriptor import Descriptor, MethodDescriptor
 from google.protobuf.message import Message
 
+from concord_mcp.calls import Calls
+
 Json = Any
 """What JSON can hold."""
 
@@ -37,18 +39,23 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class OwnTool:
-    """A tool of one door alone, such as one that signs with a key on its machine.
+class ComposedTool:
+    """A tool of several calls, or of one door alone, such as one that signs with a key of its own.
 
-    It takes texts, all of them required. `run` raises `Refusal`.
+    It takes texts, required unless `optional` names them. `run` raises `Refusal`.
     """
 
     name: str
     description: str
     arguments: Mapping[str, str]
     """Name to hint."""
-    run: Callable[[Mapping[str, str]], Awaitable[dict[str, Json]]]
+    run: Callable[[Calls, Mapping[str, str]], Awaitable[dict[str, Json]]]
     reads: bool = False
+    optional: frozenset[str] = frozenset()
+    permission: str = ""
+    """What a key must have to call it; empty: nothing."""
+    answer: Mapping[str, Json] | None = None
+    """The schemas of its answer's fields."""
 
 
 @dataclass(frozen=True)

@@ -169,6 +169,11 @@ def open_key(file: KeyFile, ask: AskPassphrase) -> Signer:
     return Signer(file.principal, key)
 
 
+def read_signer(path: Path | str, passphrase: str = "") -> Signer:
+    """Return the signer of a key file of `concord principal create`. Raises `KeyFileError`."""
+    return open_key(read(Path(path)), lambda: passphrase)
+
+
 def known(environ: Mapping[str, str]) -> Iterator[KeyFile]:
     """Yield the keys in the key directory."""
     for path in sorted(key_directory(environ).glob(f"*{SUFFIX}")):

@@ -93,16 +93,30 @@ def review(proposal: proposal_pb2.Proposal, space: str | None = None) -> Reviewe
         ReviewError: "erased", "digest", "canonical", "version", "action_digest", "space", or the
             name of the field that says something else than the bytes.
     """
-    canonical = proposal.canonical
+    found = reviewed(proposal.canonical, proposal.digest)
+    _demand_alike(found.document, proposal)
+    if space is not None:
+        demand_space(found, space)
+    return found
+
+
+def demand_space(found: Reviewed, space: str) -> None:
+    """Demand that a proposal is of this space. Raises `OtherSpace`."""
+    if found.document["space"] != space:
+        raise OtherSpace(str(found.document["space"]), space)
+
+
+def reviewed(canonical: bytes, digest: str) -> Reviewed:
+    """Check that a proposal's stored bytes are those of its digest, and return what they say.
+
+    Raises:
+        ReviewError: "erased", "digest", "canonical", "version" or "action_digest".
+    """
     if not canonical:
         raise ReviewError("erased")
-    if sha256(canonical).hexdigest() != proposal.digest:
+    if sha256(canonical).hexdigest() != digest:
         raise ReviewError("digest")
-    document = _stated(_parsed(canonical))
-    _demand_alike(document, proposal)
-    if space not in (None, document["space"]):
-        raise OtherSpace(str(document["space"]), str(space))
-    return Reviewed(canonical, proposal.digest, document)
+    return Reviewed(canonical, digest, _stated(_parsed(canonical)))
 
 
 def _parsed(canonical: bytes) -> dict[str, Any]:

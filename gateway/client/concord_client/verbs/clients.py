@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
+from concord.governance.v1.audit_pb2 import ExportAuditLogRequest
 from concord.type.v1.type_pb2 import Consistency
 from google.protobuf.message import Message
 
 from concord_client.client import AsyncClient, Client, connect, connect_async
-from concord_client.verbs import steps
+from concord_client.verbs import log, proposals, steps, things
 from concord_client.verbs.steps import Step
 
 P = ParamSpec("P")
@@ -58,9 +59,12 @@ class _Verbs:
     neighbors = _Verb(steps.neighbors)
     follow = _Verb(steps.follow)
     check = _Verb(steps.check)
-    propose = _Verb(steps.propose)
-    pending = _Verb(steps.pending)
-    undo = _Verb(steps.undo)
+    propose = _Verb(proposals.propose)
+    pending = _Verb(proposals.pending)
+    review = _Verb(proposals.review)
+    approve = _Verb(proposals.approve)
+    reject = _Verb(proposals.reject)
+    undo = _Verb(proposals.undo)
 
     def __init__(self) -> None:
         self._token = ""
@@ -95,6 +99,15 @@ class Concord(_Verbs):
         reply = self.stubs.call(step.path, self._asked(step.request), step.reply)
         self._heard(reply)
         return step.told(reply)
+
+    def verify(self, checkpoint: str | None = None) -> things.Log:
+        """Fetch the whole audit log and check it here; it must extend an earlier `checkpoint`.
+
+        Its key and genesis are believed as the log states them: `concord audit verify` pins them.
+        Raises `LogInvalid`, which names the check and the entry.
+        """
+        parts = self.stubs.audit.ExportAuditLog(ExportAuditLogRequest())
+        return log.verified(b"".join(part.lines for part in parts), checkpoint)
 
     def close(self) -> None:
         """End calls under way and the connection."""
@@ -131,6 +144,11 @@ class AsyncConcord(_Verbs):
         reply = await self.stubs.call(step.path, self._asked(step.request), step.reply)
         self._heard(reply)
         return step.told(reply)
+
+    async def verify(self, checkpoint: str | None = None) -> things.Log:
+        """As `Concord.verify`."""
+        parts = self.stubs.audit.ExportAuditLog(ExportAuditLogRequest())
+        return log.verified(b"".join([part.lines async for part in parts]), checkpoint)
 
     async def close(self) -> None:
         """End calls under way and the connection."""

@@ -10,6 +10,7 @@ from concord.type.v1 import type_pb2
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
+from concord_client.trust.review import review
 from concord_client.verbs import things
 
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
@@ -116,7 +117,8 @@ def followed(told: relation_pb2.FollowRelationsResponse) -> things.Followed:
 
 
 def proposal(told: proposal_pb2.Proposal) -> things.Proposal:
-    """A proposal."""
+    """A proposal, compared with its stored bytes. Raises `ReviewError` where it is not theirs."""
+    action = review(told).document["action"] if told.canonical else {}
     return things.Proposal(
         id=told.id,
         number=told.number,
@@ -125,6 +127,8 @@ def proposal(told: proposal_pb2.Proposal) -> things.Proposal:
         level=_name(proposal_pb2.ApprovalLevel, told.approval_level),
         says=told.framing.neutral_summary,
         digest=told.digest,
+        action=action,
+        canonical=told.canonical,
     )
 
 

@@ -6,15 +6,13 @@ counts as UTC. All of them raise `Refused` or one of its kinds, when the step is
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
 from concord.dissonance.v1 import dissonance_pb2
-from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2, relation_pb2
+from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2, relation_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf import json_format
@@ -35,7 +33,6 @@ _LINEAGE = "/concord.graph.v1.LineageService/"
 _RELATION = "/concord.graph.v1.RelationService/"
 _SEARCH = "/concord.search.v1.SearchService/"
 _DISSONANCE = "/concord.dissonance.v1.DissonanceService/"
-_PROPOSALS = "/concord.governance.v1.ProposalService/"
 
 
 @dataclass(frozen=True)
@@ -289,46 +286,6 @@ def check(node: str, *, dry_run: bool = False) -> Step[things.Check]:
 
     return Step(
         f"{_DISSONANCE}CheckDissonance", request, dissonance_pb2.CheckDissonanceResponse, told
-    )
-
-
-def propose(action: Mapping[str, object], *, note: str = "") -> Step[things.Proposal]:
-    """Propose a change of what defines the agent.
-
-    `action` is one write as the contract's JSON, such as {"forget_memory": {"id": "…", "etag":
-    "…"}}; `note` of up to 500 characters is shown as yours.
-    """
-    governed = governed_pb2.GovernedAction()
-    json_format.ParseDict(dict(action), governed)
-    if name := governed.WhichOneof("action"):
-        getattr(governed, name).request_id = secrets.token_urlsafe(24)
-    request = proposal_pb2.CreateProposalRequest(action=governed, note=note)
-
-    def told(reply: proposal_pb2.CreateProposalResponse) -> things.Proposal:
-        return read_reply.proposal(reply.proposal)
-
-    return Step(f"{_PROPOSALS}CreateProposal", request, proposal_pb2.CreateProposalResponse, told)
-
-
-def pending() -> Step[tuple[things.Proposal, ...]]:
-    """Proposals that wait for consent, the newest first, at most 50."""
-    request = proposal_pb2.ListProposalsRequest(statuses=[proposal_pb2.PROPOSAL_STATUS_PENDING])
-
-    def told(reply: proposal_pb2.ListProposalsResponse) -> tuple[things.Proposal, ...]:
-        return tuple(read_reply.proposal(each) for each in reply.proposals)
-
-    return Step(f"{_PROPOSALS}ListProposals", request, proposal_pb2.ListProposalsResponse, told)
-
-
-def undo(proposal: things.Proposal) -> Step[things.Proposal]:
-    """Propose to undo what an executed proposal did; whoever had to agree must agree again."""
-    request = proposal_pb2.UndoModificationRequest(proposal_id=proposal.id)
-
-    def told(reply: proposal_pb2.UndoModificationResponse) -> things.Proposal:
-        return read_reply.proposal(reply.proposal)
-
-    return Step(
-        f"{_PROPOSALS}UndoModification", request, proposal_pb2.UndoModificationResponse, told
     )
 
 

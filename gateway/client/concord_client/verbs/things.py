@@ -151,7 +151,11 @@ class Followed:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A change that waits for consent, or what became of it."""
+    """A change that waits for consent, or what became of it.
+
+    `action` is the write that it wraps, as the contract's JSON; `canonical` are the bytes that a
+    consent names by their `digest`. Both are empty of what was erased.
+    """
 
     id: str
     number: int
@@ -160,6 +164,8 @@ class Proposal:
     level: str
     says: str
     digest: str
+    action: Mapping[str, object] = field(hash=False)
+    canonical: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,3 +190,15 @@ class Check:
     conflicts: tuple[Conflict, ...]
     judged: int
     abstained: Mapping[str, int] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """A log that holds: each entry stands under the signed `checkpoint`, every rule was kept."""
+
+    entries: int
+    executed: int
+    undone: int
+    refused: int
+    checkpoint: str
+    """To be kept: a later log must extend it."""

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from concord_mcp.tool import Tool
-from concord_mcp.tools import everyday, governance, graph
+from concord_mcp.tool import ComposedTool, Tool
+from concord_mcp.tools import everyday, governance, graph, signing
 
 DEFAULT = "default"
 
-PROFILES: Mapping[str, tuple[Tool, ...]] = {
+PROFILES: Mapping[str, tuple[Tool | ComposedTool, ...]] = {
     DEFAULT: everyday.TOOLS,
     "graph": (*everyday.TOOLS, *graph.TOOLS),
-    "governance": (*everyday.TOOLS, graph.UPDATE_MEMORY, *governance.TOOLS),
-    "all": (*everyday.TOOLS, *graph.TOOLS, *governance.TOOLS),
+    "governance": (*everyday.TOOLS, graph.UPDATE_MEMORY, *governance.TOOLS, *signing.TOOLS),
+    "all": (*everyday.TOOLS, *graph.TOOLS, *governance.TOOLS, *signing.TOOLS),
 }

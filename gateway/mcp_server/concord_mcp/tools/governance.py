@@ -1,7 +1,5 @@
 """For agents that take part in their own governance: propose, look, undo, and see it all logged."""
 
-import base64
-import binascii
 import secrets
 from typing import Any
 
@@ -45,23 +43,6 @@ def _action(request: Any, value: Json) -> None:
     write.request_id = secrets.token_urlsafe(24)
 
 
-def _envelope(field: str) -> Argument:
-    """A signed statement: the JSON of a DSSE envelope, or that in base64."""
-
-    def put(request: Any, value: Json) -> None:
-        if not isinstance(value, str):
-            raise TypeError
-        if value.lstrip().startswith("{"):
-            setattr(request, field, value.encode())
-            return
-        try:
-            setattr(request, field, base64.b64decode(value, validate=True))
-        except binascii.Error:
-            raise ValueError from None
-
-    return Argument("envelope", field, put=put, schema={"type": "string"}, required=True)
-
-
 SMF_PROPOSE = Tool(
     "smf_propose",
     proposal_pb2,
@@ -97,26 +78,6 @@ SMF_REVIEW = Tool(
         "note": "proposal.note",
         "consents": ("proposal.consents", {"slot": "slot", "principal": "principal"}),
     },
-)
-
-SMF_APPROVE = Tool(
-    "smf_approve",
-    proposal_pb2,
-    "ProposalService.ApproveProposal",
-    "Use when you have signed a consent to a proposal: `concord approve`, or as SIGNING.md says.",
-    (Argument("proposal_id", "proposal_id", required=True), _envelope("consent")),
-    STANDS,
-    reads=False,
-)
-
-SMF_REJECT = Tool(
-    "smf_reject",
-    proposal_pb2,
-    "ProposalService.RejectProposal",
-    "Use when you have signed a rejection of a proposal; it ends there.",
-    (Argument("proposal_id", "proposal_id", required=True), _envelope("rejection")),
-    STANDS,
-    reads=False,
 )
 
 SMF_UNDO = Tool(
@@ -207,8 +168,6 @@ RESOLVE_DISSONANCE = Tool(
 TOOLS = (
     SMF_PROPOSE,
     SMF_REVIEW,
-    SMF_APPROVE,
-    SMF_REJECT,
     SMF_UNDO,
     GET_AUDIT_LOG,
     LIST_CONFLICTS,

@@ -14,8 +14,8 @@ from typing import Any
 
 from concord.governance.v1 import proposal_pb2
 from concord_mcp.answer import shaped
-from concord_mcp.calls import Refusal
-from concord_mcp.tool import OwnTool
+from concord_mcp.calls import Calls, Refusal
+from concord_mcp.tool import ComposedTool
 from concord_mcp.tools.governance import STANDS
 from google.protobuf import json_format
 
@@ -27,23 +27,23 @@ SECONDS = 60.0
 PROPOSAL = {"proposal_id": "its id", "digest": "of what smf_review showed"}
 
 
-def signing_tools(session: Session) -> Sequence[OwnTool]:
+def signing_tools(session: Session) -> Sequence[ComposedTool]:
     """The tools of the agent's own machine."""
     commands = _Commands(session)
     return (
-        OwnTool(
+        ComposedTool(
             "smf_approve",
             "Use when you agree to a proposal that you have reviewed: signs with the agent's key.",
             PROPOSAL,
             commands.approve,
         ),
-        OwnTool(
+        ComposedTool(
             "smf_reject",
             "Use when you do not agree to a proposal: signs its rejection with the agent's key.",
             {**PROPOSAL, "reason": "why"},
             commands.reject,
         ),
-        OwnTool(
+        ComposedTool(
             "audit_verify",
             "Use when you want to know whether the log of all changes is whole and honest.",
             {},
@@ -58,16 +58,16 @@ class _Commands:
         self._space = ["--space", session.space] if session.space else []
         self._environ = {**os.environ, **session.environ}
 
-    async def approve(self, given: Mapping[str, str]) -> dict[str, Any]:
+    async def approve(self, _calls: Calls, given: Mapping[str, str]) -> dict[str, Any]:
         """`concord approve`, as the agent."""
         return await self._answer("approve", given, proposal_pb2.ApproveProposalResponse())
 
-    async def reject(self, given: Mapping[str, str]) -> dict[str, Any]:
+    async def reject(self, _calls: Calls, given: Mapping[str, str]) -> dict[str, Any]:
         """`concord reject`, as the agent."""
         reply = proposal_pb2.RejectProposalResponse()
         return await self._answer("reject", given, reply, "--reason", given["reason"])
 
-    async def verify(self, _given: Mapping[str, str]) -> dict[str, Any]:
+    async def verify(self, _calls: Calls, _given: Mapping[str, str]) -> dict[str, Any]:
         """`concord audit verify` of a fresh export, against the store, too."""
         with tempfile.TemporaryDirectory() as folder:
             file = str(Path(folder, "log"))

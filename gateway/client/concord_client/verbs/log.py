@@ -1,0 +1,19 @@
+"""Checks the audit log as both clients fetch it."""
+
+import json
+
+from concord_client.trust.audit.log import Pinned, read_log
+from concord_client.trust.audit.replay import Replay
+from concord_client.verbs import things
+
+
+def verified(exported: bytes, checkpoint: str | None) -> things.Log:
+    """Check an export: hashes, signatures, order, and every rule of governance.
+
+    It must extend `checkpoint`, if one is given. Raises `LogInvalid`.
+    """
+    lines = exported.splitlines(keepends=True)
+    pinned = Pinned(checkpoint=checkpoint)
+    found = Replay(read_log(lines, pinned), pinned).run()
+    signed = str(json.loads(lines[0])["checkpoint"])
+    return things.Log(found.entries, found.executed, found.undone, found.refused, signed)

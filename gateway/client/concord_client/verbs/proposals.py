@@ -1,0 +1,118 @@
+"""The verbs by which what defines the agent changes: proposed, signed in this process, undone."""
+
+import secrets
+from collections.abc import Mapping
+
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import governed_pb2
+from google.protobuf import json_format
+
+from concord_client.credentials import DEFAULT_SPACE
+from concord_client.trust import signing
+from concord_client.trust.review import demand_space, reviewed
+from concord_client.trust.signing import Signer
+from concord_client.verbs import read_reply, things
+from concord_client.verbs.steps import Step
+from concord_client.verbs.things import Slot
+
+_PROPOSALS = "/concord.governance.v1.ProposalService/"
+
+
+def propose(action: Mapping[str, object], *, note: str = "") -> Step[things.Proposal]:
+    """Propose a change of what defines the agent.
+
+    `action` is one write as the contract's JSON, such as {"forget_memory": {"id": "…", "etag":
+    "…"}}; `note` of up to 500 characters is shown as yours.
+    """
+    governed = governed_pb2.GovernedAction()
+    json_format.ParseDict(dict(action), governed)
+    if name := governed.WhichOneof("action"):
+        getattr(governed, name).request_id = secrets.token_urlsafe(24)
+    request = proposal_pb2.CreateProposalRequest(action=governed, note=note)
+
+    def told(reply: proposal_pb2.CreateProposalResponse) -> things.Proposal:
+        return read_reply.proposal(reply.proposal)
+
+    return Step(f"{_PROPOSALS}CreateProposal", request, proposal_pb2.CreateProposalResponse, told)
+
+
+def pending() -> Step[tuple[things.Proposal, ...]]:
+    """Proposals that wait for consent, the newest first, at most 50."""
+    request = proposal_pb2.ListProposalsRequest(statuses=[proposal_pb2.PROPOSAL_STATUS_PENDING])
+
+    def told(reply: proposal_pb2.ListProposalsResponse) -> tuple[things.Proposal, ...]:
+        return tuple(read_reply.proposal(each) for each in reply.proposals)
+
+    return Step(f"{_PROPOSALS}ListProposals", request, proposal_pb2.ListProposalsResponse, told)
+
+
+def review(id: str) -> Step[things.Proposal | None]:  # noqa: A002
+    """A proposal as it stands, or None."""
+    request = proposal_pb2.GetProposalRequest(id=id)
+
+    def told(reply: proposal_pb2.GetProposalResponse) -> things.Proposal | None:
+        return read_reply.proposal(reply.proposal) if reply.HasField("proposal") else None
+
+    return Step(f"{_PROPOSALS}GetProposal", request, proposal_pb2.GetProposalResponse, told)
+
+
+def approve(
+    proposal: things.Proposal, signer: Signer, *, slot: Slot = "AGENT", space: str = DEFAULT_SPACE
+) -> Step[things.Proposal]:
+    """Sign a consent to a proposal, in this process, and send it.
+
+    What is signed are the bytes of this very proposal: look at its `action` first. Raises
+    `ReviewError` for bytes of another digest or space, before anything is signed. An undo is not
+    compared with the log, as `concord approve` does.
+    """
+    found = reviewed(proposal.canonical, proposal.digest)
+    demand_space(found, space)
+    consent = signing.sign_consent(slot=slot, signer=signer, **found.terms())
+    request = proposal_pb2.ApproveProposalRequest(proposal_id=proposal.id, consent=consent)
+
+    def told(reply: proposal_pb2.ApproveProposalResponse) -> things.Proposal:
+        return read_reply.proposal(reply.proposal)
+
+    return Step(f"{_PROPOSALS}ApproveProposal", request, proposal_pb2.ApproveProposalResponse, told)
+
+
+def reject(
+    proposal: things.Proposal,
+    signer: Signer,
+    reason: str,
+    *,
+    slot: Slot = "AGENT",
+    space: str = DEFAULT_SPACE,
+) -> Step[things.Proposal]:
+    """Sign a rejection of a proposal, in this process, and send it: one ends it.
+
+    `reason`: 1 to 1,000 characters. Raises `ReviewError` as `approve` does.
+    """
+    found = reviewed(proposal.canonical, proposal.digest)
+    demand_space(found, space)
+    rejection = signing.sign_rejection(
+        slot=slot,
+        signer=signer,
+        space=space,
+        proposal_id=proposal.id,
+        revision=found.document["revision"],
+        reason=reason,
+    )
+    request = proposal_pb2.RejectProposalRequest(proposal_id=proposal.id, rejection=rejection)
+
+    def told(reply: proposal_pb2.RejectProposalResponse) -> things.Proposal:
+        return read_reply.proposal(reply.proposal)
+
+    return Step(f"{_PROPOSALS}RejectProposal", request, proposal_pb2.RejectProposalResponse, told)
+
+
+def undo(proposal: things.Proposal) -> Step[things.Proposal]:
+    """Propose to undo what an executed proposal did; whoever had to agree must agree again."""
+    request = proposal_pb2.UndoModificationRequest(proposal_id=proposal.id)
+
+    def told(reply: proposal_pb2.UndoModificationResponse) -> things.Proposal:
+        return read_reply.proposal(reply.proposal)
+
+    return Step(
+        f"{_PROPOSALS}UndoModification", request, proposal_pb2.UndoModificationResponse, told
+    )
