@@ -171,7 +171,7 @@ def open_key(file: KeyFile, ask: AskPassphrase) -> Signer:
 
 def read_signer(path: Path | str, passphrase: str = "") -> Signer:
     """Return the signer of a key file of `concord principal create`. Raises `KeyFileError`."""
-    return open_key(read(Path(path)), lambda: passphrase)
+    return open_key(read(Path(path).expanduser()), lambda: passphrase)
 
 
 def known(environ: Mapping[str, str]) -> Iterator[KeyFile]:
