@@ -11,7 +11,8 @@ from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.graph.v1 import conflict_pb2
 from concord_testing.chat_endpoint import Answer, ChatEndpoint, http, saying, serving_chat
 from dissonance_over_graph import Dissonant, dissonant
-from governed_world import World
+from governed_world import World, eventually
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 NINE = "The corner shop opens at nine."
 NOON = "Nobody gets into the corner shop before noon."
@@ -99,6 +100,16 @@ async def test_a_space_that_did_not_switch_it_on_is_shown_to_no_endpoint(live: W
     assert not endpoint.asked
 
 
+async def is_told_dead(works: Dissonant) -> bool:
+    """Return whether health tells that the model is dead, and that dissonance serves."""
+    name = "concord.dissonance.v1.DissonanceService"
+    health: Any = health_pb2_grpc.HealthStub(works.served.channel(None))
+    asked = [health_pb2.HealthCheckRequest(service=each) for each in (name, f"{name}/LLM")]
+    statuses = [(await health.Check(each)).status for each in asked]
+    found = health_pb2.HealthCheckResponse
+    return statuses == [found.SERVING, found.NOT_SERVING]
+
+
 PLAYED: dict[str, Answer] = {
     "dead": lambda _: None,
     "slow": lambda _: 90.0,
@@ -119,6 +130,7 @@ async def test_an_endpoint_that_fails_never_reads_as_no_conflicts(
         before = await works.space().judges()
         run = await works.space().detect()
         after = await works.space().judges()
+        await eventually(lambda: is_told_dead(works))
 
     assert before[conflict_pb2.JUDGE_LLM] == pb.JUDGE_STATE_READY
     assert after[conflict_pb2.JUDGE_LLM] == pb.JUDGE_STATE_DEAD

@@ -15,6 +15,7 @@ import pytest
 from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
+from concord_dissonance.domain.verdicts import Span
 from concord_search.adapters.qdrant import space
 from concord_testing.serving import new_issuer
 from conflict_probes import (
@@ -68,6 +69,29 @@ from import_probes import (
     strangers_sign_for_a_restore,
 )
 from index_probes import an_old_event_comes_late
+from judge_probes import (
+    ANSWERED,
+    GUESSED,
+    LEAKED,
+    MADE_UP,
+    ONE_WAY,
+    OVERSPENT,
+    JudgeProbe,
+    a_model_changes_its_mind,
+    a_model_is_dead,
+    a_model_makes_words_up,
+    a_pattern_guesses,
+    another_space_is_judged,
+    the_budget_is_spent,
+)
+from merge_probes import (
+    AGREED,
+    CIRCLE,
+    STALE,
+    a_changed_memory_is_merged,
+    a_creed_is_merged,
+    a_successor_is_merged,
+)
 from safeguard_probes import (
     OTHER_WORDS,
     TAKEN_OVER,
@@ -212,12 +236,17 @@ async def a_page_of_another_query(live: Live, template: Template) -> str:
 BIG = 2 * 1024 * 1024
 
 
+MERGE = "concord_graph.usecases.governed.merge"
 FINDINGS = "concord_graph.usecases.items.conflicts"
 
 
 async def nothing_has_words(*_: object) -> tuple[()]:
     """Find no conflict that an erased item's words stand in."""
     return ()
+
+
+async def unrefused(*_: object) -> None:
+    """Refuse nothing."""
 
 
 async def anybody_decides(*_: object) -> bool:
@@ -385,6 +414,14 @@ GUARDS = {
         off=Setting(patched=UNRESERVED, without_triggers=True),
         on=Setting(patched=UNRESERVED),
     ),
+    "merge: the versions that were named": Guard(
+        a_changed_memory_is_merged,
+        STALE,
+        off=Setting(patched={f"{MERGE}.etag_matches": lambda *_: True}),
+    ),
+    "merge: neither leads to the other": Guard(
+        a_successor_is_merged, CIRCLE, off=Setting(patched={f"{MERGE}.refuse_descent": unrefused})
+    ),
     "page token": Guard(
         a_page_of_another_query,
         "a query went on where another one stopped",
@@ -399,7 +436,7 @@ for name, forgery in FORGERIES.items():
         off=Setting(patched={GRANT: believing}),
     )
 
-ATTEMPTS: dict[str, tuple[Probe, Agree]] = {}
+ATTEMPTS: dict[str, tuple[Probe, Agree]] = {AGREED: (a_creed_is_merged, nothing_agreed)}
 for harm, (method, request) in PROTECTED.items():
     harm = f"something constitutive was {harm}"  # noqa: PLW2901
     refusal = (CODE.FAILED_PRECONDITION, "CONSTITUTIVE_EDGE_PROTECTED")
@@ -447,6 +484,54 @@ async def test_without_a_guard_its_harm_is_done(
     guard = GUARDS[name]
     async with guarded(guard, template, tmp_path, guard.off) as live:
         assert await guard.probe(live, template) == guard.harm
+
+
+ASKING = "concord_dissonance.usecases.ask_models"
+JUDGE = "concord_dissonance.adapters.openai_judge.judge"
+JUDGES: dict[str, tuple[JudgeProbe, str, dict[str, object]]] = {
+    "models: spaces that an operator named": (
+        another_space_is_judged,
+        LEAKED,
+        {f"{ASKING}.AskModels._may_see": lambda *_: True},
+    ),
+    "models: both orders": (
+        a_model_changes_its_mind,
+        ONE_WAY,
+        {f"{JUDGE}._is_same_of_both": lambda *_: True},
+    ),
+    "models: words of the texts": (
+        a_model_makes_words_up,
+        MADE_UP,
+        {f"{JUDGE}._span": lambda *_: Span(0, 1)},
+    ),
+    "models: the budget": (
+        the_budget_is_spent,
+        OVERSPENT,
+        {"concord_models.budget.Cost.within": lambda *_: True},
+    ),
+    "models: a failure degrades": (
+        a_model_is_dead,
+        ANSWERED,
+        {f"{ASKING}._degrade": lambda *_: None},
+    ),
+    "judges: the least precision": (
+        a_pattern_guesses,
+        GUESSED,
+        {"concord_dissonance.domain.verdicts.Verdict.is_sure": True},
+    ),
+}
+"""Dissonance's own guards, which need no graph: a probe, its harm, and what stands in for it."""
+
+
+@pytest.mark.parametrize("name", JUDGES)
+async def test_a_guard_of_the_judges_holds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """D2 D4 D11: with the guard in place the harm is not done, without it it is."""
+    probe, harm, patched = JUDGES[name]
+
+    assert await probe() == ""
+    for guard, stand_in in patched.items():
+        monkeypatch.setattr(guard, stand_in)
+    assert await probe() == harm
 
 
 async def test_the_index_keeps_the_newer_of_two_states(

@@ -109,6 +109,7 @@ class DissonanceApp:
                     amendments=amendments,
                     models=models,
                 ),
+                parts=models.answering,
             ),
             Registration(
                 dialectic_pb2.DESCRIPTOR.services_by_name["DialecticService"],

@@ -151,3 +151,18 @@ async def test_a_query_nobody_voted_on_is_forgotten_after_thirty_days(
     assert await reason(home.record.AddFeedback(vote)) == "ERROR_REASON_ITEM_NOT_FOUND"
     vote.query_id = new
     await home.record.AddFeedback(vote)
+
+
+async def test_a_spend_that_is_sent_again_is_added_once(home: Calls) -> None:
+    """D11 A call whose reply was lost costs once, also the one that reached the limit."""
+    limit = Spend(calls=2, tokens=20, micros=0)
+    request = record_pb2.AddModelSpendRequest(
+        spend=Spend(calls=2, tokens=20), limit=limit, spend_id="s1"
+    )
+    first = await home.record.AddModelSpend(request)
+    again = await home.record.AddModelSpend(request)
+
+    assert first.added
+    assert again == first
+    request.spend_id = "s2"
+    assert not (await home.record.AddModelSpend(request)).added

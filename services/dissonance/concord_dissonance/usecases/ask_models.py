@@ -65,14 +65,18 @@ class AskModels:
         self._clock = clock
         self.states: dict[Judge, JudgeState] = {each.kind: JudgeState() for each in judges}
 
+    def answering(self) -> dict[str, bool]:
+        """Whether each model answered when it was asked last, by its judge's name, e.g. "LLM"."""
+        return {kind.name: not state.is_dead for kind, state in self.states.items()}
+
     def begin(self, space: str, coverage: Coverage, *, is_dry: bool = False) -> Asking:
         """Begin a check: which models may see what the space holds."""
-        allowed = [
-            judge
-            for judge in self._judges
-            if judge.kind is not Judge.LLM or space in self._remote_spaces
-        ]
+        allowed = [judge for judge in self._judges if self._may_see(judge, space)]
         return Asking(allowed, self._budget(space), coverage, is_dry)
+
+    def _may_see(self, judge: TextJudge, space: str) -> bool:
+        """Whether a space's memories may be put to a model; to an endpoint if an operator said."""
+        return judge.kind is not Judge.LLM or space in self._remote_spaces
 
     async def __call__(
         self, asking: Asking, pairs: Sequence[tuple[Side, Side]], said: Sequence[Said]
@@ -123,9 +127,14 @@ class AskModels:
                 asking.failed[judge.kind] = "UNAVAILABLE"
             except BudgetSpent:
                 asking.failed[judge.kind] = "BUDGET_SPENT"
-        asking.coverage.is_degraded = True
-        asking.coverage.skipped[f"{judge.kind.name}_{asking.failed[judge.kind]}"] += 1
+        _degrade(asking.coverage, f"{judge.kind.name}_{asking.failed[judge.kind]}")
         return None
+
+
+def _degrade(coverage: Coverage, why: str) -> None:
+    """Count a pair that a model should have been asked about: an outage is no answer."""
+    coverage.is_degraded = True
+    coverage.skipped[why] += 1
 
 
 def _is_decided(said: Said) -> bool:

@@ -71,7 +71,7 @@ class Examine:
             sides = [(one.side, other.side) for one, other in chunk]
             said = await self._workers.run(judged, sides, exam.rules)
             for pair, each in zip(chunk, await self._models(asking, sides, said), strict=True):
-                _note(exam, *pair, each)
+                note(exam, *pair, each)
             yield min(1.0, (start + CHUNK) / len(pairs))
         exam.findings.sort(key=lambda each: (-each.confidence, each.first.id, each.second.id))
 
@@ -99,7 +99,7 @@ def judged(pairs: Sequence[tuple[Side, Side]], rules: Rules) -> list[Verdict | A
     return [judge(one, other, rules) for one, other in pairs]
 
 
-def _note(exam: Examination, one: Statement, other: Statement, said: Verdict | Abstention) -> None:
+def note(exam: Examination, one: Statement, other: Statement, said: Verdict | Abstention) -> None:
     """Count a verdict, and keep what disagrees."""
     if isinstance(said, Abstention) or not said.is_sure:
         reason = said.reason if isinstance(said, Abstention) else Abstained.UNSURE

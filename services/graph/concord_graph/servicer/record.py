@@ -55,7 +55,7 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
         """Add to what models cost today."""
         limit = _sums(request.limit) if request.HasField("limit") else None
         added, total = await self._records.add_model_spend(
-            caller().space, _sums(request.spend), limit
+            caller().space, _sums(request.spend), limit, request.spend_id
         )
         return record_pb2.AddModelSpendResponse(added=added, total=record_pb2.ModelSpend(**total))
 

@@ -12,6 +12,8 @@ from concord_graph.ports import Clock, GraphStore, Reads, ServiceRecord, Writes
 
 MOST_SUGGESTED = 1_000
 """Suggestions of a session that are kept."""
+MOST_SPENDS = 1_000
+"""Spends of a day that are known when they come again."""
 
 Sums = Mapping[str, int]
 """Calls, tokens and micros of money, by these names."""
@@ -67,20 +69,27 @@ class Records:
         return await self._store.write(space, work)
 
     async def add_model_spend(
-        self, space: str, spend: Sums, limit: Sums | None
+        self, space: str, spend: Sums, limit: Sums | None, spend_id: str = ""
     ) -> tuple[bool, Sums]:
         """Add to what models cost today, unless a sum would pass its limit; return whether it was
-        added, and today's sums."""
+        added, and today's sums. A spend whose id was added before is not added again."""
 
         async def work(tx: Writes) -> tuple[bool, Sums]:
             demand_space(tx)
             today = datetime.fromtimestamp(self._clock() / 1_000_000, UTC).date().isoformat()
             stored = await tx.service_record(ServiceRecord.MODEL_SPEND)
-            sums = stored["sums"] if stored.get("day") == today else dict.fromkeys(spend, 0)
+            if stored.get("day") != today:
+                stored = {"sums": dict.fromkeys(spend, 0)}
+            sums, known = stored["sums"], stored.get("spend_ids", [])
+            if spend_id in known:
+                return True, sums
             added = {name: max(sums[name] + spend[name], 0) for name in spend}
             if limit is not None and any(added[name] > limit[name] for name in spend):
                 return False, sums
-            await tx.put_service_record(ServiceRecord.MODEL_SPEND, {"day": today, "sums": added})
+            body = {"day": today, "sums": added}
+            if spend_id:
+                body["spend_ids"] = [*known, spend_id][-MOST_SPENDS:]
+            await tx.put_service_record(ServiceRecord.MODEL_SPEND, body)
             return True, added
 
         return await self._store.write(space, work)

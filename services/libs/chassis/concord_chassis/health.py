@@ -1,7 +1,7 @@
 """Health that tells the truth: SERVING only while the store answers, and not while draining."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 
 from grpc_health.v1 import health_pb2
 from grpc_health.v1.health import aio as health_aio
@@ -12,6 +12,7 @@ from concord_chassis.failure import Failure
 from concord_chassis.log import Logger
 
 Ready = Callable[[], Awaitable[bool]]
+Parts = Callable[[], Mapping[str, bool]]
 
 _SERVING = health_pb2.HealthCheckResponse.SERVING
 _NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -35,11 +36,15 @@ class _DrainedServicer(health_aio.HealthServicer):  # type: ignore[misc]  # it s
 
 
 class Health:
-    """The health of one server: of each service by name, and of all of them as ""."""
+    """The health of one server: of each service by name, and of all of them as "".
 
-    def __init__(self, services: Sequence[str], ready: Ready, drain: Drain, log: Logger) -> None:
+    `parts`: of each service, whether its parts answer, without which it serves all the same.
+    """
+
+    def __init__(self, parts: Mapping[str, Parts], ready: Ready, drain: Drain, log: Logger) -> None:
         self.servicer = _DrainedServicer(drain)
-        self._services = ("", *services)
+        self._services = ("", *parts)
+        self._parts = parts
         self._ready = ready
         self._log = log
         self._serving = asyncio.Event()
@@ -70,8 +75,15 @@ class Health:
             if ready != self._serving.is_set():
                 await self._tell(_SERVING if ready else _NOT_SERVING)
                 self._log.info("health", serving=ready)
+            await self._tell_of_parts()
             pause = interval if ready else min(interval, pause * 2)
             await asyncio.sleep(pause)
+
+    async def _tell_of_parts(self) -> None:
+        for service, parts in self._parts.items():
+            for name, answers in parts().items():
+                status = _SERVING if answers else _NOT_SERVING
+                await self.servicer.set(f"{service}/{name}", status)
 
     async def _answers(self, interval: float) -> bool:
         try:

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import signal
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -57,6 +57,9 @@ class Registration:
     servicer: object
     not_permitted: stages.NotPermitted | None = None
     """Hears of a call, by its method's name, that lacks the permission, before it is refused."""
+    parts: Callable[[], Mapping[str, bool]] = dict
+    """Whether each part answers that the service can do without, by its name: health knows it as
+    SERVICE/NAME."""
 
 
 class Server:
@@ -95,7 +98,8 @@ class Server:
         self._log = json_lines(name) if log is None else log
         self._services = [each.descriptor.full_name for each in registrations]
         self._drain = Drain()
-        self._health = Health(self._services, ready, self._drain, self._log)
+        parts = {each.descriptor.full_name: each.parts for each in registrations}
+        self._health = Health(parts, ready, self._drain, self._log)
         self._router = _router(
             registrations,
             stages.ordered(

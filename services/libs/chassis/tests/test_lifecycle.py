@@ -6,6 +6,7 @@ import socket
 import stat
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import grpc
@@ -86,6 +87,21 @@ async def _until_status(live: Serving, wanted: int) -> None:
     async with asyncio.timeout(SECONDS):
         while await _status(live) != wanted:  # noqa: ASYNC110 - the state is across a socket
             await asyncio.sleep(0.005)
+
+
+async def test_health_tells_of_a_part_that_the_service_can_do_without() -> None:
+    """W1 D4 The part is NOT_SERVING, by its own name; the service goes on."""
+    answers = True
+    service = replace(registration(ProbeServicer()), parts=lambda: {"part": answers})
+    asked = health_pb2.HealthCheckRequest(service=f"{SERVICE}/part")
+    async with serving([service], health_interval=INTERVAL) as live, asyncio.timeout(SECONDS):
+        async for reply in _health(live).Watch(asked):
+            if reply.status == SERVING:
+                answers = False
+            if reply.status == NOT_SERVING:
+                break
+
+        assert await _status(live) == SERVING
 
 
 async def test_health_needs_no_credential_and_knows_no_stranger() -> None:

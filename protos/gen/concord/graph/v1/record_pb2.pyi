@@ -232,6 +232,11 @@ class AddModelSpendRequest(_message.Message):
 
     SPEND_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
+    SPEND_ID_FIELD_NUMBER: _builtins.int
+    spend_id: _builtins.str
+    """The caller's id of this spend: of the last 1,000 of a day, one that comes again is added once. Empty =
+    added each time.
+    """
     @_builtins.property
     def spend(self) -> Global___ModelSpend:
         """What to add; negative numbers give back what was not used. No sum falls below 0."""
@@ -245,10 +250,11 @@ class AddModelSpendRequest(_message.Message):
         *,
         spend: Global___ModelSpend | None = ...,
         limit: Global___ModelSpend | None = ...,
+        spend_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "spend", b"spend"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "spend", b"spend"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "spend", b"spend", "spend_id", b"spend_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

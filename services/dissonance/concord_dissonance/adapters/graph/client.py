@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from concord.graph.v1 import (
     conflict_pb2,
@@ -360,7 +361,9 @@ class DailyCostOfSpace:
     async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
         """Add to it, unless the sum would pass the limit."""
         request = record_pb2.AddModelSpendRequest(
-            spend=_spend(cost), limit=None if limit is None else _spend(limit)
+            spend=_spend(cost),
+            limit=None if limit is None else _spend(limit),
+            spend_id=uuid4().hex,  # the channel sends a call again whose reply was lost
         )
         metadata = self._tokens.of(self._space)
         return (await own(GRAPH, self._records.AddModelSpend(request, metadata=metadata))).added

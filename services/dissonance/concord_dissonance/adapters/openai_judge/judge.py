@@ -84,7 +84,7 @@ class OpenAiJudge:
         said = forward
         if isinstance(forward, Verdict):
             backward = await self._ask(second, first, budget)
-            if not isinstance(backward, Verdict) or _label(backward.swapped()) != _label(forward):
+            if not _is_same_of_both(forward, backward):
                 said = Abstention(Abstained.ORDER_DEPENDENT)
         self._known[key] = said
         if len(self._known) > MOST_CACHED:
@@ -119,6 +119,11 @@ def _shown(side: Side) -> dict[str, str]:
 
 def _day(time: Micros) -> str:
     return datetime.fromtimestamp(time / 1e6, UTC).isoformat()
+
+
+def _is_same_of_both(forward: Verdict, backward: Verdict | Abstention) -> bool:
+    """Whether a verdict does not depend on the order in which the texts were given."""
+    return isinstance(backward, Verdict) and _label(backward.swapped()) == _label(forward)
 
 
 def _label(verdict: Verdict) -> tuple[ConflictClass, Older]:
