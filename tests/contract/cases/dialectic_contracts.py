@@ -17,7 +17,7 @@ def _synthesize(*memory_ids: str, question: str = "") -> pb.SynthesizeRequest:
 
 def begun(space: str) -> pb.SynthesizeRequest:
     """Return the request of the run that each home has behind it."""
-    return pb.SynthesizeRequest(request_id=f"run of {space}", question=space)
+    return pb.SynthesizeRequest(request_id=f"run of {space}", question=space, query="Ada")
 
 
 DIALECTIC = {
@@ -29,8 +29,8 @@ DIALECTIC = {
             and home.memory_id in str(replies[-1].event.done.synthesis.theses)
         ),
         bad_input=(
-            lambda _: pb.SynthesizeRequest(request_id="r", query_limit=51),
-            invalid("query_limit"),
+            lambda _: pb.SynthesizeRequest(request_id="r", question="Is it?"),
+            invalid("results"),
         ),
         # What a run meets is told by its last event.
         other_space=Answered(

@@ -1,6 +1,8 @@
 """Requests for a synthesis to queries."""
 
+import grpc
 from concord.dissonance.v1 import dialectic_pb2 as pb
+from concord_chassis.failure import Failure, FieldViolation
 
 from concord_dissonance.domain.dialectic.theses import Claim, Source
 from concord_dissonance.servicer.incoming import micros
@@ -11,8 +13,12 @@ DEFAULT_LIMIT = 10
 
 
 def synthesis(request: pb.SynthesizeRequest) -> SynthesisQuery:
-    """What to synthesize."""
+    """What to synthesize. Raises `Failure` for nothing, and for lineage of what is not kept."""
+    if not (request.results or request.memory_ids or request.query):
+        raise _invalid("results", "must not be empty where memory_ids and query are")
     keep = request.keep
+    if keep.amend_sources and not keep.memory:
+        raise _invalid("keep.amend_sources", "needs keep.memory")
     return SynthesisQuery(
         request_id=request.request_id,
         question=request.question,
@@ -24,6 +30,15 @@ def synthesis(request: pb.SynthesizeRequest) -> SynthesisQuery:
         keep=Keep(keep.memory, keep.amend_sources, keep.conflicts)
         if request.HasField("keep")
         else None,
+    )
+
+
+def _invalid(field: str, demand: str) -> Failure:
+    return Failure(
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "ERROR_REASON_FIELD_INVALID",
+        f"{field} {demand}.",
+        violations=[FieldViolation(field, demand)],
     )
 
 

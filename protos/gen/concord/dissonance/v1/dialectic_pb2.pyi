@@ -346,7 +346,7 @@ class SynthesizeRequest(_message.Message):
     question: _builtins.str
     """The question that they answer, up to 2,000 characters; shown in the synthesis."""
     query: _builtins.str
-    """A query whose best results are taken; empty = none."""
+    """A query whose best results are taken, but for kept syntheses; empty = none."""
     query_limit: _builtins.int
     """How many results of the query, 1 to 50; 0 = 10."""
     language: _builtins.str

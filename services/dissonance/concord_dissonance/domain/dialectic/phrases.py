@@ -27,6 +27,18 @@ class Phrases:
         """Whether a text speaks of some cases alone."""
         return self._has("partial", text)
 
+    def is_past(self, text: str) -> bool:
+        """Whether a text speaks of the past."""
+        return self._has("past", text)
+
+    def is_legal(self, text: str) -> bool:
+        """Whether a text speaks of law."""
+        return self._has("legal", text)
+
+    def is_of_method(self, text: str) -> bool:
+        """Whether a text says how something was found out."""
+        return self._has("method", text)
+
     def perspective(self, text: str) -> str:
         """Return from whose or which point of view a text speaks; empty when it does not say."""
         found = self._patterns["perspective"].search(text)
@@ -67,6 +79,10 @@ class Phrases:
         """Return a text without the circumstances that it names."""
         return self._circumstances.sub(" ", text)
 
+    def in_one_word(self, text: str) -> str:
+        """Return a text whose synonyms, of those that claims use, are one word."""
+        return self._synonyms.sub(lambda found: self._one_word[found.group().casefold()], text)
+
     def _has(self, name: str, text: str) -> bool:
         return self._patterns[name].search(text) is not None
 
@@ -78,6 +94,18 @@ class Phrases:
                 phrases = body.replace("\n", " ").split(",")
                 found.setdefault(name, []).extend(each.strip() for each in phrases)
         return found
+
+    @cached_property
+    def _one_word(self) -> Mapping[str, str]:
+        found: dict[str, str] = {}
+        for entry in self._classes["synonyms"]:
+            word, *others = entry.split("/")
+            found |= dict.fromkeys(others, word)
+        return found
+
+    @cached_property
+    def _synonyms(self) -> re.Pattern[str]:
+        return _any_of(list(self._one_word))
 
     @cached_property
     def _patterns(self) -> Mapping[str, re.Pattern[str]]:

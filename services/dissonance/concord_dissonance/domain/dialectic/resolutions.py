@@ -11,6 +11,8 @@ from concord_dissonance.domain.verdicts import ConflictClass, ConflictType, Olde
 
 LEAST_AUTHORITY = 0.2
 """Least difference of two authorities that decides."""
+_DIGITS = 9
+"""0.6 is 0.2 more than 0.4."""
 _DENIALS = frozenset(
     {Reason.NEGATION, Reason.ANTONYM, Reason.EXCLUSIVE_WORDS, Reason.EXCLUSIVE_VALUES}
 )
@@ -65,27 +67,36 @@ Ruling = tuple[bool, int]
 
 
 def _by_time(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
-    if one.time is not None and other.time is not None and one.time != other.time:
+    stated = one.thesis.valid_from is not None and other.thesis.valid_from is not None
+    dated = one.time is not None and other.time is not None and one.time != other.time
+    if dated and (stated or clash.without_scope):
         return True, 2 if one.time < other.time else 1
-    older = clash.verdict.older
-    return older is not Older.NEITHER, 2 if older is Older.FIRST else 1
+    if clash.verdict.older is not Older.NEITHER:
+        return True, 2 if clash.verdict.older is Older.FIRST else 1
+    return one.is_past != other.is_past, 2 if one.is_past else 1
 
 
-def _by_region(_clash: Clash, one: Scoped, other: Scoped) -> Ruling:
-    return bool(one.regions and other.regions and one.regions != other.regions), 0
+def _by_region(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
+    stated = bool(one.thesis.region and other.thesis.region)
+    differ = bool(one.regions and other.regions and one.regions != other.regions)
+    return differ and (stated or clash.without_scope), 0
 
 
 def _by_rank(_clash: Clash, one: Scoped, other: Scoped) -> Ruling:
     mine, yours = one.thesis.authority, other.thesis.authority
-    if mine is not None and yours is not None and abs(mine - yours) >= LEAST_AUTHORITY:
-        return True, 1 if mine > yours else 2
+    if mine is not None and yours is not None:
+        difference = round(mine - yours, _DIGITS)
+        if abs(difference) >= LEAST_AUTHORITY:
+            return True, 1 if difference > 0 else 2
     if one.rank is None or other.rank is None:
         return False, 0
     return one.rank != other.rank, 1 if one.rank > other.rank else 2
 
 
-def _by_circumstance(_clash: Clash, one: Scoped, other: Scoped) -> Ruling:
-    return one.circumstances != other.circumstances, 0
+def _by_circumstance(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
+    stated = bool(one.thesis.context or other.thesis.context)
+    differ = one.circumstances != other.circumstances
+    return differ and (stated or clash.without_circumstances), 0
 
 
 def _as_parts(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
@@ -108,9 +119,12 @@ def _type(clash: Clash, one: Scoped, other: Scoped) -> ConflictType:
         return ConflictType.TEMPORAL
     if _by_region(clash, one, other)[0]:
         return ConflictType.REGIONAL
-    if one.thesis.legal_basis and other.thesis.legal_basis:
+    if one.is_of_method and other.is_of_method:
+        return ConflictType.METHODOLOGICAL
+    if one.is_legal and other.is_legal:
         return ConflictType.LEGAL
-    return clash.verdict.type or ConflictType.FACTUAL
+    by_words = clash.verdict.type
+    return ConflictType.TEMPORAL if by_words is ConflictType.TEMPORAL else ConflictType.FACTUAL
 
 
 def _severity(clash: Clash, one: Scoped, other: Scoped, *, is_resolved: bool) -> Severity:

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 from concord_chassis.workers import Workers
 
 from concord_dissonance.domain.dialectic.contradictions import Ambiguity, Clash, Scoped, compare_all
+from concord_dissonance.domain.dialectic.extraction import extract
 from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.resolutions import resolve
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
-from concord_dissonance.domain.dialectic.theses import Batch, Source, extract
+from concord_dissonance.domain.dialectic.theses import Batch, Source
 from concord_dissonance.domain.dialectic.wording import Wording
 from concord_dissonance.domain.reading import DEFAULT_LANGUAGE, read
 from concord_dissonance.domain.sides import Rules
-from concord_dissonance.ports import CallersGraph, CallersSearch, Credential
+from concord_dissonance.ports import PRINCIPAL, CallersGraph, CallersSearch, Credential
 from concord_dissonance.usecases.dialectic.keep import Keep, KeepSynthesis
 from concord_dissonance.usecases.dialectic.runs import Run, Stage
 
@@ -60,11 +61,16 @@ class Synthesize:
         return replace(found, kept=kept)
 
     async def _memories(self, who: Credential, query: SynthesisQuery) -> Sequence[Source]:
-        """Return what the memories say that are named, then those that the query finds."""
-        ids = [*query.memory_ids]
-        if query.query:
-            ids += await self._search.found(who, query.query, query.query_limit)
-        return await self._graph.sources(who, list(dict.fromkeys(ids)))
+        """Return what the memories say that are named, then those that the query finds.
+
+        What dissonance concluded itself is no ground of another conclusion, unless it is named.
+        """
+        named = await self._graph.sources(who, query.memory_ids)
+        if not query.query:
+            return named
+        ids = await self._search.found(who, query.query, query.query_limit)
+        found = await self._graph.sources(who, [e for e in ids if e not in query.memory_ids])
+        return [*named, *(each for each in found if not _is_conclusion(each))]
 
     async def _extracted(self, run: Run, sources: Sequence[Source]) -> list[Batch]:
         run.say(Stage.THESES, 20)
@@ -91,6 +97,10 @@ class Synthesize:
             contradictions,
             [each for each in found if isinstance(each, Ambiguity)],
         )
+
+
+def _is_conclusion(source: Source) -> bool:
+    return source.memory is not None and PRINCIPAL in source.memory.side.sources
 
 
 def _compared(theses: Sequence[Scoped], rules: Rules) -> list[Clash | Ambiguity]:

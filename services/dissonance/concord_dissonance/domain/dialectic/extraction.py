@@ -1,0 +1,126 @@
+"""Extracts theses from what agents and memories say; what is no thesis is set aside, with why.
+
+Of a text, the sentences that contradict each other come first, so that an agent that contradicts
+itself gives both theses; then those with a legal basis, then those with a number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from concord_dissonance.domain.dialectic.contradictions import Clash, Scoped, compare_all
+from concord_dissonance.domain.dialectic.legal import legal_references, states_basis
+from concord_dissonance.domain.dialectic.phrases import Phrases
+from concord_dissonance.domain.dialectic.theses import (
+    Batch,
+    Claim,
+    SetAside,
+    Source,
+    Thesis,
+    WhyAside,
+)
+from concord_dissonance.domain.sides import Rules
+
+MOST_COMPARED = 40
+"""Sentences of a text that are looked at."""
+MOST_OF_A_TEXT = 3
+"""Theses that are taken from one text."""
+_BOUNDARY = re.compile(r"(?<=[.!?])[\"”“»)]*\s+(?=[\"„“«(]*[A-ZÄÖÜ0-9§])|\s*\n\s*")
+_BULLET = re.compile(r"(?:[-*•]|\d{1,2}[.)])\s+")
+_ABBREVIATED = re.compile(
+    r"(?:\b\w\.|\d\.|\b(?:Art|Abs|Nr|Ziff|Sec|No|Dr|Prof|vgl|bzw|ca|lit|Vol|St|Mr|Mrs)\.)$"
+)
+
+
+def extract(source: Source, phrases: Phrases) -> Batch:
+    """Return the theses of a source: every claim that it states, and up to three of its text."""
+    batch = Batch(source.agent)
+    own_words = [source.text, *(word for each in source.claims for word in _words(each))]
+    for claim in source.claims:
+        _add(batch, source, claim, own_words, phrases)
+    sentences = sentences_of(source.text)
+    supposed = [each for each in sentences if phrases.supposes(each)]
+    batch.set_aside += [SetAside(source.agent, each, WhyAside.SPECULATION) for each in supposed]
+    for sentence in _foremost([each for each in sentences if each not in supposed], phrases):
+        claim = Claim(
+            sentence,
+            confidence=source.confidence,
+            authority=source.authority,
+        )
+        _add(batch, source, claim, [sentence], phrases)
+    return batch
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences of a text, in order, in their own words."""
+    found: list[str] = []
+    for piece in _BOUNDARY.split(text):
+        part = _BULLET.sub("", piece.strip(), count=1)
+        if found and _ABBREVIATED.search(found[-1]):
+            found[-1] = f"{found[-1]} {part}"
+        elif any(map(str.isalpha, part)):
+            found.append(part)
+    return found
+
+
+def confidence_of(stated: float | None, supports: int) -> float:
+    """Return a confidence as stated, else 1 - 0.5^(1 + n) for n pieces of support."""
+    return 1 - 0.5 ** (1 + supports) if stated is None else stated
+
+
+def _foremost(sentences: Sequence[str], phrases: Phrases) -> list[str]:
+    """Return the sentences that become theses, in their order."""
+    unique = list(dict.fromkeys(sentences))[:MOST_COMPARED]
+    scoped = [Scoped(Thesis("", each, 1.0), phrases) for each in unique]
+    denied = {
+        at
+        for found in compare_all(scoped, Rules())
+        if isinstance(found, Clash)
+        for at in (found.first, found.second)
+    }
+    ranked = sorted(range(len(unique)), key=lambda at: (at not in denied, -_weight(unique[at])))
+    return [unique[at] for at in sorted(ranked[:MOST_OF_A_TEXT])]
+
+
+def _weight(sentence: str) -> int:
+    return 2 * bool(legal_references(sentence)) + any(map(str.isdecimal, sentence))
+
+
+def _add(
+    batch: Batch, source: Source, claim: Claim, own_words: Iterable[str], phrases: Phrases
+) -> None:
+    if phrases.supposes(claim.text):
+        batch.set_aside.append(SetAside(source.agent, claim.text, WhyAside.SPECULATION))
+        return
+    bases = claim.legal_basis or tuple(legal_references(claim.text))
+    stated, unstated = _stated_basis(bases, [*own_words])
+    batch.set_aside += [
+        SetAside(source.agent, each, WhyAside.UNSTATED_LEGAL_BASIS) for each in unstated
+    ]
+    of_memory = source.memory.side if source.memory else None
+    batch.theses.append(
+        Thesis(
+            source.agent,
+            claim.text,
+            confidence_of(claim.confidence, len(claim.evidence) + len(stated)),
+            claim.evidence,
+            tuple(stated),
+            claim.context,
+            claim.region or (of_memory.scope.get("region", "") if of_memory else ""),
+            claim.valid_from or (of_memory.valid_from if of_memory else None),
+            source.authority if claim.authority is None else claim.authority,
+            source.memory,
+        )
+    )
+
+
+def _stated_basis(bases: Sequence[str], own_words: Sequence[str]) -> tuple[list[str], list[str]]:
+    stated = [each for each in bases if states_basis(own_words, each)]
+    return stated, [each for each in bases if each not in stated]
+
+
+def _words(claim: Claim) -> Iterator[str]:
+    yield claim.text
+    yield from claim.evidence
+    yield claim.context

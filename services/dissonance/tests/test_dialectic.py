@@ -1,0 +1,265 @@
+"""Synthesis without a model: theses, contradictions, what resolves them, and the words for it."""
+
+import random
+
+import pytest
+from concord_dissonance.domain.dialectic.contradictions import (
+    Ambiguity,
+    Clash,
+    Scoped,
+    compare,
+    compare_all,
+)
+from concord_dissonance.domain.dialectic.extraction import extract
+from concord_dissonance.domain.dialectic.phrases import Phrases
+from concord_dissonance.domain.dialectic.resolutions import Contradiction, Strategy, resolve
+from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
+from concord_dissonance.domain.dialectic.theses import Batch, Claim, Source, WhyAside
+from concord_dissonance.domain.dialectic.wording import Wording
+from concord_dissonance.domain.sides import Micros, Rules
+from concord_dissonance.domain.verdicts import ConflictType, Severity
+
+PHRASES = Phrases()
+YEAR = 31_557_600_000_000
+C, T, S, H, R = (
+    Strategy.CONTEXTUALIZATION,
+    Strategy.TEMPORAL_ORDERING,
+    Strategy.SYNTHESIS,
+    Strategy.HIERARCHIZATION,
+    Strategy.REGIONAL_DIFFERENTIATION,
+)
+LEGAL, FACTUAL, TEMPORAL, REGIONAL, METHOD = (
+    ConflictType.LEGAL,
+    ConflictType.FACTUAL,
+    ConflictType.TEMPORAL,
+    ConflictType.REGIONAL,
+    ConflictType.METHODOLOGICAL,
+)
+
+
+def theses(*claims: Claim) -> list[Scoped]:
+    """Return the theses of claims of two agents in turn."""
+    batches = [extract(Source("AB"[at % 2], [each]), PHRASES) for at, each in enumerate(claims)]
+    return [Scoped(thesis, PHRASES) for batch in batches for thesis in batch.theses]
+
+
+def contradiction(one: Claim, other: Claim) -> Contradiction | None:
+    """Return what contradicts, resolved by rule."""
+    pair = theses(one, other)
+    found = compare(*pair, Rules())
+    return resolve(found, pair) if isinstance(found, Clash) else None
+
+
+def synthesis(*claims: Claim, language: str = "en") -> Synthesis:
+    """Synthesize claims."""
+    scoped = theses(*claims)
+    found = list(compare_all(scoped, Rules()))
+    conclusions = Conclusions(
+        [each.thesis for each in scoped],
+        contradictions=[resolve(each, scoped) for each in found if isinstance(each, Clash)],
+        ambiguities=[each for each in found if isinstance(each, Ambiguity)],
+    )
+    return Wording(language, scoped).synthesis("", conclusions)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "type_", "strategy", "prevailing"),
+    [
+        ("Seit 2020 gilt der Wert 40 mg.", "Bis 2019 galt der Wert 60 mg.", TEMPORAL, T, 0),
+        ("The fee was 300 euros in 2019.", "The fee is 450 euros in 2023.", TEMPORAL, T, 1),
+        ("In Bayern ist ein Antrag nötig.", "In Hessen ist kein Antrag nötig.", REGIONAL, R, None),
+        ("In Texas the fee is 5 euros.", "In Oregon the fee is 9 euros.", REGIONAL, R, None),
+        (
+            "Nach BayBO ist eine Baugenehmigung erforderlich.",
+            "Im vereinfachten Verfahren ist keine Baugenehmigung nötig.",
+            LEGAL, C, None,
+        ),
+        ("The noise limit is 55 dB.", "The noise limit at night is 40 dB.", FACTUAL, C, None),
+        (
+            "Measured by counts, the road carries 5,000 cars.",
+            "Estimated from maps, the road carries 8,000 cars.",
+            METHOD, C, None,
+        ),
+        ("Einige Wege wurden gebaut.", "Die Wege wurden nicht gebaut.", FACTUAL, S, None),
+        ("A permit is required.", "No permit is needed.", LEGAL, None, None),
+        ("The drug is safe for children.", "The drug is unsafe for children.", FACTUAL, None, None),
+        ("Die Frist endet am 3. Mai.", "Die Frist endet am 9. Juni.", TEMPORAL, None, None),
+        ("Das Werk liegt in Deutschland.", "Das Werk liegt in Frankreich.", FACTUAL, None, None),
+    ],
+)  # fmt: skip
+def test_a_contradiction_is_typed_and_resolved_by_what_the_claims_say(
+    one: str, other: str, type_: ConflictType, strategy: Strategy | None, prevailing: int | None
+) -> None:
+    """D2 D8 What two claims differ in besides decides; what is disputed itself decides nothing."""
+    found = contradiction(Claim(one), Claim(other))
+
+    assert found is not None
+    assert (found.type, found.strategy, found.prevailing) == (type_, strategy, prevailing)
+
+
+YES, NO = "The permit is required.", "The permit is not required."
+STATUTES = ("Art. 59 BayBO", "§ 10 BauGB")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "strategy", "prevailing"),
+    [
+        (Claim(YES, valid_from=Micros(2 * YEAR)), Claim(NO, valid_from=Micros(YEAR)), T, 0),
+        (Claim(YES, region="North"), Claim(NO, region="South"), R, None),
+        (Claim(YES, authority=0.4), Claim(NO, authority=0.6), H, 1),
+        (Claim(YES, authority=0.5), Claim(NO, authority=0.6), None, None),
+        (
+            Claim(YES, (STATUTES[0],), legal_basis=STATUTES[:1]),
+            Claim(NO, (STATUTES[1],), legal_basis=STATUTES[1:]),
+            H, 1,
+        ),
+        (Claim(YES, context="new houses"), Claim(NO, context="sheds"), C, None),
+        (Claim(YES, context="Sheds"), Claim(NO, context="sheds"), None, None),
+        (Claim(YES), Claim(NO), None, None),
+    ],
+)  # fmt: skip
+def test_a_contradiction_is_resolved_by_what_is_stated_of_the_claims(
+    one: Claim, other: Claim, strategy: Strategy | None, prevailing: int | None
+) -> None:
+    """D8 Time, region, authority or legal rank, and context; swapped, the same one prevails."""
+    found, swapped = contradiction(one, other), contradiction(other, one)
+
+    assert found is not None
+    assert swapped is not None
+    assert (found.strategy, found.prevailing) == (strategy, prevailing)
+    assert swapped.strategy is strategy
+    assert swapped.prevailing == (None if prevailing is None else 1 - prevailing)
+    assert found.severity is (Severity.CRITICAL if strategy is None else Severity.MODERATE)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Aus Sicht der Stadt ist der Bau gut.", "Aus Sicht der Vögel ist der Bau schlecht."),
+        (
+            "From an economic point of view the plan is good.",
+            "From an ecological point of view the plan is bad.",
+        ),
+        ("The house is green.", "The tree is tall."),
+        ("The permit is required.", "The permit is required."),
+    ],
+)  # fmt: skip
+def test_another_point_of_view_is_no_contradiction(one: str, other: str) -> None:
+    """D8 Nor is what speaks of other things, nor what says the same."""
+    assert compare(*theses(Claim(one), Claim(other)), Rules()) is False
+
+
+def test_what_may_both_hold_is_ambiguous_and_no_contradiction() -> None:
+    """D8 Ambiguity is a finding of its own, and leaves the synthesis complete."""
+    found = synthesis(Claim("Zuständig ist das Bauamt."), Claim("Zuständig ist das Landratsamt."))
+
+    assert not found.conclusions.contradictions
+    assert found.conclusions.ambiguities == [Ambiguity(0, 1)]
+    assert "Landratsamt" in found.ambiguities[0]
+
+
+def batch(text: str = "", *claims: Claim) -> Batch:
+    """Return what becomes of an agent's result."""
+    return extract(Source("A", claims, text), PHRASES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Vielleicht hilft ein Anwalt.", "The permit might be required.", "Is a permit required?"],
+)
+def test_what_is_supposed_is_no_thesis(text: str) -> None:
+    """D8 It is set aside, in its own words, whether claimed or written."""
+    for found in (batch(text), batch("", Claim(text))):
+        assert not found.theses
+        assert [(each.text, each.reason) for each in found.set_aside] == [
+            (text, WhyAside.SPECULATION)
+        ]
+
+
+def test_a_legal_basis_counts_only_where_it_is_stated() -> None:
+    """D8 Blanks do not matter; what nobody wrote is set aside by name."""
+    claim = Claim(
+        "Nach §10 BauGB ist ein Antrag nötig.", legal_basis=("§ 10 BauGB", "Art. 59 BayBO")
+    )
+    found = batch("", claim)
+
+    assert found.theses[0].legal_basis == ("§ 10 BauGB",)
+    assert [each.text for each in found.set_aside] == ["Art. 59 BayBO"]
+    assert batch("", Claim("Nach § 10 BauGB gilt es.")).theses[0].legal_basis == ("§ 10 BauGB",)
+
+
+def test_an_agent_that_contradicts_itself_gives_both_theses() -> None:
+    """D8 At most three of a text: what is denied first, then what has a statute or a number."""
+    found = batch(
+        "Viele Bürger fragen nach. Ein Antrag ist nötig. Die Akten sind alt. "
+        "Nach Art. 59 Abs. 1 BayBO entscheidet das Amt. Kein Antrag ist nötig."
+    )
+
+    assert [each.claim for each in found.theses] == [
+        "Ein Antrag ist nötig.",
+        "Nach Art. 59 Abs. 1 BayBO entscheidet das Amt.",
+        "Kein Antrag ist nötig.",
+    ]
+    assert found.theses[1].legal_basis == ("Art. 59 Abs. 1 BayBO",)
+
+
+def test_confidence_is_what_is_resolved_times_what_is_kept() -> None:
+    """D8 What gives way to a higher rank is not kept, and the reply says how it comes about."""
+    found = synthesis(
+        Claim(YES, confidence=0.9, authority=0.9),
+        Claim(NO, confidence=0.1, authority=0.1),
+        Claim("The fee is 30 euros.", confidence=0.6),
+        Claim("The fee is 40 euros.", confidence=0.6),
+    )
+    concluded = found.conclusions
+
+    assert concluded.kept == [0, 2, 3]
+    assert concluded.confidence == pytest.approx(0.5 * 0.7)
+    assert "0.35 = 0.50" in found.reasoning
+    assert "1 of 2" in found.reasoning
+    assert concluded.unresolved == [1]
+    assert found.summary == (
+        "Dialectical synthesis: 4 theses, 2 contradictions, 1 unresolved, confidence 0.35"
+    )
+
+
+def test_braces_and_placeholders_of_a_claim_stay_text() -> None:
+    """D11 The words of a source are data for the templates."""
+    found = synthesis(Claim("{a} is {confidence.__class__}."), Claim(YES), language="de")
+
+    assert "{a} is {confidence.__class__}." in found.text
+    assert found.text.startswith("Unbestritten:")
+
+
+CLAIMS = (
+    YES,
+    NO,
+    "The fee is 30 euros.",
+    "The fee is 40 euros.",
+    "Perhaps it rains.",
+    "Tea is hot.",
+)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_every_thesis_is_kept_and_every_contradiction_ends(seed: int) -> None:
+    """D8 Whatever is claimed: all of it is there, resolved or unresolved, and in the text."""
+    chance = random.Random(seed)
+    claims = [
+        Claim(
+            chance.choice(CLAIMS),
+            confidence=chance.random(),
+            region=chance.choice(("", "North", "South")),
+            authority=chance.choice((None, 0.1, 0.9)),
+        )
+        for _ in range(chance.randrange(8))
+    ]
+    found = synthesis(*claims)
+    concluded, asserted = found.conclusions, [c.text for c in claims if "Perhaps" not in c.text]
+
+    assert [each.claim for each in concluded.theses] == asserted
+    assert all(each in found.text for each in asserted)
+    ended = [each.strategy is not None for each in concluded.contradictions]
+    assert concluded.unresolved == [at for at, resolved in enumerate(ended) if not resolved]
+    assert all(described.resolutions for described in found.described)
+    assert 0 <= concluded.confidence <= 1
