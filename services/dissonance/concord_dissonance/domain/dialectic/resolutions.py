@@ -67,10 +67,9 @@ Ruling = tuple[bool, int]
 
 
 def _by_time(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
-    stated = one.thesis.valid_from is not None and other.thesis.valid_from is not None
-    dated = one.time is not None and other.time is not None and one.time != other.time
-    if dated and (stated or clash.without_scope):
-        return True, 2 if one.time < other.time else 1
+    if one.time is not None and other.time is not None and one.time != other.time:
+        both_stated = one.thesis.valid_from is not None and other.thesis.valid_from is not None
+        return both_stated or clash.without_scope, 2 if one.time < other.time else 1
     if clash.verdict.older is not Older.NEITHER:
         return True, 2 if clash.verdict.older is Older.FIRST else 1
     return one.is_past != other.is_past, 2 if one.is_past else 1
