@@ -9,9 +9,15 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from dataclasses import dataclass
 from typing import NewType, Protocol
 
-from concord_models.budget import Budget
+from concord_models.budget import Budget, Cost
 
 from concord_dissonance.domain.dialectic.theses import Source
+from concord_dissonance.domain.peer_review.review import (
+    FailedReviewer,
+    PeerReview,
+    Reviewer,
+    ReviewTask,
+)
 from concord_dissonance.domain.reviews import Decision, Resolve
 from concord_dissonance.domain.sides import Micros, RelationRule, Side
 from concord_dissonance.domain.statements import Finding, Recorded, State, Statement
@@ -370,6 +376,77 @@ class TextJudge(Protocol):
 
     async def close(self) -> None:
         """Close its connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """What became of asking a reviewer; `cost` is None where nobody counted it."""
+
+    said: PeerReview | FailedReviewer
+    cost: Cost | None
+    is_cached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Revised:
+    """A revised answer, or why there is none; `cost` is None where nobody counted it."""
+
+    answer: str
+    cost: Cost | None
+    failure: str = ""
+    """May be shown."""
+
+
+class ModelReviewer(Protocol):
+    """A model that reviews answers. It sees a task alone, and what it says is scores and words."""
+
+    @property
+    def reviewer(self) -> Reviewer:
+        """Which model it is."""
+        ...
+
+    def cost(self, task: ReviewTask) -> Cost:
+        """Estimate what a review costs at most; nothing for one that is kept."""
+        ...
+
+    async def review(self, task: ReviewTask) -> Reviewed:
+        """Review an answer. A model that does not answer in time has failed."""
+        ...
+
+
+class ModelReviser(Protocol):
+    """A model that revises answers."""
+
+    def cost(self, task: ReviewTask, weaknesses: Sequence[str]) -> Cost:
+        """Estimate what a revision costs at most."""
+        ...
+
+    async def revise(self, task: ReviewTask, weaknesses: Sequence[str]) -> Revised:
+        """Revise the answer of a task by its weaknesses."""
+        ...
+
+
+class Council(Protocol):
+    """The models that are set up to review."""
+
+    @property
+    def reviewers(self) -> Sequence[ModelReviewer]:
+        """All of them, different models."""
+        ...
+
+    @property
+    def reviser(self) -> ModelReviser | None:
+        """None when none is set up."""
+        ...
+
+    @property
+    def quorum(self) -> int:
+        """How many reviews a verdict needs unless the request says."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections."""
         ...
 
 

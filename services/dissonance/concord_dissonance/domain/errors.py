@@ -7,6 +7,13 @@ DissonanceError
 ├── RunUnknown           the caller has no such run, or it is no longer kept
 ├── RunCancelled         nobody followed the run any more, or dissonance stopped
 ├── TooManyRuns          as many runs of the space as may be are under way
+
+
+├── CriteriaInvalid      the criteria of a review cannot be scored by; its text may be shown
+├── ReviewersMissing     not enough models are set up, or may see what the caller's space holds
+├── ReviewerUnknown      no reviewer of that name is set up
+├── QuorumMissed         fewer reviewers than the quorum gave a review
+├── ReviewBudgetSpent    the models would cost more than a request or the day may
 ├── ServiceUnavailable   a service that it depends on does not answer; trying again may help
 ├── ServiceRefused       a service refuses what dissonance asks for itself, and would again
 └── JudgeUnavailable     a judge that is configured gives no usable answer; its text may be shown
@@ -75,3 +82,35 @@ class TooManyRuns(DissonanceError):
     def __init__(self, most: int) -> None:
         super().__init__(f"{most} runs are under way")
         self.most = most
+
+
+class CriteriaInvalid(DissonanceError):
+    """The criteria of a review cannot be scored by."""
+
+
+class ReviewersMissing(DissonanceError):
+    """Fewer reviewers are set up, or may see what the space holds, than the request needs."""
+
+    def __init__(self, configured: int, needed: int) -> None:
+        super().__init__(f"{configured} reviewers of {needed}")
+        self.configured, self.needed = configured, needed
+
+
+class ReviewerUnknown(DissonanceError):
+    """No reviewer of that name is set up."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no reviewer {name}")
+        self.name = name
+
+
+class QuorumMissed(DissonanceError):
+    """Fewer reviewers than the quorum gave a review: there is no verdict."""
+
+    def __init__(self, expected: int, succeeded: int, quorum: int) -> None:
+        super().__init__(f"{succeeded} of {expected} reviewers, and the quorum is {quorum}")
+        self.expected, self.succeeded, self.quorum = expected, succeeded, quorum
+
+
+class ReviewBudgetSpent(DissonanceError):
+    """The models would cost more than a request or the day may; nothing more was asked."""

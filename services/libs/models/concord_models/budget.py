@@ -61,20 +61,34 @@ class Budget:
     async def reserve(self, tokens: int) -> Cost:
         """Take a question's estimated cost. Raises `BudgetSpent`: nothing was taken."""
         asked = self.cost(tokens)
-        if not (self.spent + asked).within(self._request):
-            raise BudgetSpent("the budget of this request is spent")
-        self.spent += asked
-        if not await self._daily.add(asked, self._day):
-            self.spent += -asked
-            raise BudgetSpent("the budget of this day is spent")
+        await self.take(asked)
         return asked
 
-    async def settle(self, reserved: Cost, tokens: int) -> None:
-        """Replace an estimate by the tokens that were counted; 0 leaves the estimate."""
-        if tokens and (difference := self.cost(tokens) + -reserved) != Cost():
+    async def take(self, cost: Cost) -> None:
+        """Take the estimated cost of several questions. Raises `BudgetSpent`: nothing was taken."""
+        if not (self.spent + cost).within(self._request):
+            raise BudgetSpent("the budget of this request is spent")
+        self.spent += cost
+        if not await self._daily.add(cost, self._day):
+            self.spent += -cost
+            raise BudgetSpent("the budget of this day is spent")
+
+    async def settle(self, reserved: Cost, tokens: int, calls: int = 1) -> None:
+        """Replace an estimate by what was counted; 0 tokens leave those of the estimate."""
+        took = self.cost(tokens or reserved.tokens)
+        await self.correct(reserved, took + Cost(calls - 1))
+
+    async def correct(self, reserved: Cost, took: Cost) -> None:
+        """Replace an estimate by a cost."""
+        if (difference := took + -reserved) != Cost():
             self.spent += difference
             await self._daily.add(difference)
 
     def cost(self, tokens: int) -> Cost:
         """What a question of so many tokens costs."""
-        return Cost(1, tokens, -(-tokens * self._price // 1000))
+        return question_cost(tokens, self._price)
+
+
+def question_cost(tokens: int, micros_per_1000_tokens: int) -> Cost:
+    """Return what one question of so many tokens costs."""
+    return Cost(1, tokens, -(-tokens * micros_per_1000_tokens // 1000))

@@ -8,8 +8,10 @@ Loading the openai package takes a third of a second: import this where an endpo
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 import httpx2
@@ -46,23 +48,51 @@ class RetryPolicy:
 
 
 class BadReply(Exception):
-    """The endpoint answered 200 with something else than was asked; the text says in what way."""
+    """The endpoint answered 200 with something else than was asked; the text says in what way.
+
+    `hint` says it with the reply's own words, to nobody but the model that wrote them. With
+    `is_final` it is not asked again.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", is_final: bool = False) -> None:
+        super().__init__(message)
+        self.hint = hint or message
+        self.is_final = is_final
+
+
+class CutOff(BadReply):
+    """It used up its tokens before it answered."""
 
 
 class EndpointUnavailable(Exception):
-    """It did not answer, or not usably, or refuses us; the text says why and may be shown."""
+    """It did not answer, or not usably, or refuses us; the text says why and may be shown.
+
+    Its cause is what happened last: a `BadReply`, one of openai's errors, or a `TimeoutError`.
+    """
 
 
 class EndpointRefused(Exception):
     """It refuses this very content: asking again cannot help. The text may be shown."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class ModelEndpoint:
     """One endpoint. `name` is what texts and logs call it, such as "embedding endpoint"."""
 
     def __init__(
-        self, name: str, base_url: str, key: SecretStr, policy: RetryPolicy, log: Logger
+        self,
+        name: str,
+        base_url: str,
+        key: SecretStr,
+        policy: RetryPolicy,
+        log: Logger,
+        *,
+        most_bytes: int = 100_000_000,
     ) -> None:
+        """`most_bytes` of one reply; a longer one is broken off."""
         self._name = name
         self._policy = policy
         self._log = log
@@ -74,7 +104,9 @@ class ModelEndpoint:
             timeout=policy.timeout,
             max_retries=0,
             # Neither proxies nor credentials from the environment: settings are passed in.
-            http_client=httpx2.AsyncClient(trust_env=False, timeout=policy.timeout),
+            http_client=httpx2.AsyncClient(
+                trust_env=False, timeout=policy.timeout, transport=_Bounded(most_bytes)
+            ),
         )
 
     async def ask(self, call: Call, read: Read[T]) -> T:
@@ -142,7 +174,9 @@ class ModelEndpoint:
 
     def _final(self, error: openai.APIStatusError) -> EndpointRefused | EndpointUnavailable:
         if error.status_code in _REFUSALS_OF_THE_CONTENT:
-            return EndpointRefused(f"The {self._name} refuses the text: {_described(error)}.")
+            return EndpointRefused(
+                f"The {self._name} refuses the text: {_described(error)}.", error.status_code
+            )
         if _is_transient(error):
             return EndpointUnavailable(f"The {self._name} did not answer: {_described(error)}.")
         return EndpointUnavailable(
@@ -157,7 +191,9 @@ _TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
 def _is_transient(error: BaseException) -> bool:
     if isinstance(error, openai.APIStatusError):
         return error.status_code in _TRANSIENT_STATUS or error.status_code >= 500
-    return isinstance(error, (openai.APIError, BadReply))
+    if isinstance(error, BadReply):
+        return not error.is_final
+    return isinstance(error, openai.APIError)
 
 
 def _described(error: BaseException) -> str:
@@ -174,7 +210,42 @@ def _described(error: BaseException) -> str:
 
 
 def _seconds(header: str | None) -> float | None:
-    try:
-        return max(0.0, float(header)) if header is not None else None
-    except ValueError:
+    """Read a Retry-After: seconds, or a date."""
+    if header is None:
         return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):  # no date, or one without a zone
+        return None
+
+
+class _Bounded(httpx2.AsyncHTTPTransport):
+    """Ends a reply that does not end by itself."""
+
+    def __init__(self, most_bytes: int) -> None:
+        super().__init__()
+        self._most_bytes = most_bytes
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = await super().handle_async_request(request)
+        response.stream = _BoundedStream(response.stream, self._most_bytes)
+        return response
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, stream: Any, most_bytes: int) -> None:
+        self._stream, self._left = stream, most_bytes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for part in self._stream:
+            self._left -= len(part)
+            if self._left < 0:
+                raise httpx2.ReadError("the reply is too long")
+            yield part
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

@@ -102,7 +102,7 @@ class OpenAiJudge:
             answer = await self._model.ask(question, lambda said: _verdict(said, first, second))
         except (EndpointUnavailable, EndpointRefused) as error:
             raise JudgeUnavailable(str(error)) from error
-        await budget.settle(reserved, answer.tokens)
+        await budget.settle(reserved, answer.tokens, answer.calls)
         return answer.value
 
     def _question(self, first: Side, second: Side) -> Question[_Said]:

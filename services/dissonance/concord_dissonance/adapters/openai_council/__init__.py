@@ -1,0 +1,1 @@
+"""Models behind endpoints that review answers and revise them."""

@@ -1,0 +1,54 @@
+"""What an answer is scored by: named criteria whose weights sum to one (D9)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from concord_dissonance.domain.errors import CriteriaInvalid
+
+WHOLE = 1_000_000
+"""The sum of weights, in millionths."""
+SETS = ("general", "legal", "technical")
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """A criterion; `weight` is its share of the whole score, in millionths."""
+
+    name: str
+    weight: int
+    description: str = ""
+
+
+def criteria_set(name: str, language: str) -> tuple[Criterion, ...]:
+    """Return the criteria of one of `SETS`, described in "en" or "de"."""
+    found = _file()[name].items()
+    return checked([Criterion(each, said["weight"], said[language]) for each, said in found])
+
+
+def checked(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
+    """Return criteria that can be scored by: names differ, and weights are positive and sum to 1.
+
+    Each weight was rounded once, so that the sum of n of them may be n/2 millionths off. Raises
+    `CriteriaInvalid`.
+    """
+    names = {each.name.casefold() for each in criteria}
+    if not criteria or len(names) < len(criteria):
+        raise CriteriaInvalid("Criteria need names that differ.")
+    if any(each.weight <= 0 for each in criteria):
+        raise CriteriaInvalid("The weight of a criterion must be more than 0.")
+    total = sum(each.weight for each in criteria)
+    if 2 * abs(total - WHOLE) > len(criteria):
+        raise CriteriaInvalid(f"The weights of the criteria sum to {total / WHOLE}, not to 1.")
+    return tuple(criteria)
+
+
+@cache
+def _file() -> dict[str, dict[str, dict[str, Any]]]:
+    text = resources.files(__package__).joinpath("criteria.toml").read_text("utf-8")
+    return tomllib.loads(text)

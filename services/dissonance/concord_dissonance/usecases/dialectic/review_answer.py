@@ -1,0 +1,172 @@
+"""Has several models review an answer, independently, and counts what they say (D9)."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from concord_models.budget import Budget, BudgetSpent, Cost
+
+from concord_dissonance.domain.errors import ReviewBudgetSpent, ReviewersMissing, ReviewerUnknown
+from concord_dissonance.domain.peer_review.council import LEAST_QUORUM, Approval, conclude
+from concord_dissonance.domain.peer_review.report import ReviewRound
+from concord_dissonance.domain.peer_review.review import FailedReviewer, PeerReview, ReviewTask
+from concord_dissonance.ports import Council, ModelReviewer, ModelReviser, Reviewed
+
+MOST_REVISIONS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewOptions:
+    """How to review.
+
+    `reviewers` are names from the settings (empty: all of them), `quorum` is 0 for that of the
+    settings, `critical` counts the unresolved critical contradictions of the answer, and at most
+    `revisions` times an answer that is not approved is revised and reviewed again.
+    """
+
+    reviewers: tuple[str, ...] = ()
+    quorum: int = 0
+    critical: int = 0
+    revisions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedIn:
+    """What became of asking a reviewer, in a round from 1."""
+
+    round: int
+    reviewed: Reviewed
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerReviewed:
+    """Every round, the last one last; what they cost; why a revision asked for was not made."""
+
+    rounds: tuple[ReviewRound, ...]
+    cost: Cost
+    language: str
+    critical: int
+    not_revised: str = ""
+
+
+Progress = Callable[[float, bool, ReviewedIn | None], None]
+"""Told the share of the work that is done, whether it is a revision, and who answered."""
+
+
+class ReviewAnswer:
+    """The use case. `budget` makes the budget of a review in a space."""
+
+    def __init__(
+        self,
+        council: Council | None,
+        budget: Callable[[str], Budget],
+        remote_spaces: frozenset[str],
+    ) -> None:
+        """`remote_spaces`: those whose texts may go to an endpoint."""
+        self._council, self._budget, self._remote_spaces = council, budget, remote_spaces
+
+    def prepare(self, space: str, task: ReviewTask, options: ReviewOptions) -> "Review":
+        """Choose who reviews; nobody is asked yet.
+
+        Raises `ReviewersMissing` and `ReviewerUnknown`.
+        """
+        council = self._council if space in self._remote_spaces else None
+        if council is None:
+            raise ReviewersMissing(0, max(options.quorum, LEAST_QUORUM))
+        known = {each.reviewer.name: each for each in council.reviewers}
+        for name in options.reviewers:
+            if name not in known:
+                raise ReviewerUnknown(name)
+        chosen = [known[name] for name in options.reviewers or known]
+        quorum = options.quorum or council.quorum
+        if len(chosen) < quorum:
+            raise ReviewersMissing(len(chosen), quorum)
+        if options.revisions and council.reviser is None:
+            raise ReviewersMissing(0, 1)
+        settled = replace(options, quorum=quorum)
+        return Review(chosen, council.reviser, self._budget(space), task, settled)
+
+
+class Review:
+    """One review: rounds of reviewers, and revisions between them."""
+
+    def __init__(
+        self,
+        chosen: Sequence[ModelReviewer],
+        reviser: ModelReviser | None,
+        budget: Budget,
+        task: ReviewTask,
+        options: ReviewOptions,
+    ) -> None:
+        self._chosen, self._reviser, self._budget = chosen, reviser, budget
+        self._task, self._options = task, options
+        self._steps = (len(chosen) + 1) * (options.revisions + 1)
+        self._done = 0
+
+    async def __call__(self, progress: Progress) -> AnswerReviewed:
+        """Review until the answer is approved, or as often as the options say.
+
+        Raises `QuorumMissed` in whichever round, and `ReviewBudgetSpent` before the first call.
+        """
+        rounds: list[ReviewRound] = []
+        failure = ""
+        task = self._task
+        while True:
+            rounds.append(await self._round(task, len(rounds) + 1, progress))
+            verdict, is_last = rounds[-1].verdict, len(rounds) > self._options.revisions
+            if verdict.approval is Approval.APPROVED or is_last or self._reviser is None:
+                break
+            progress(self._share(), True, None)
+            answer, failure = await self._revised(self._reviser, task, verdict.recommendations)
+            self._done += 1
+            if failure:
+                break
+            task = replace(task, answer=answer)
+        return AnswerReviewed(
+            tuple(rounds), self._budget.spent, task.language, self._options.critical, failure
+        )
+
+    async def _round(self, task: ReviewTask, number: int, progress: Progress) -> ReviewRound:
+        costs = [each.cost(task) for each in self._chosen]
+        try:
+            await self._budget.take(sum(costs, Cost()))
+        except BudgetSpent as spent:
+            raise ReviewBudgetSpent(str(spent)) from spent
+
+        async def ask(reviewer: ModelReviewer, reserved: Cost) -> PeerReview | FailedReviewer:
+            reviewed = await reviewer.review(task)
+            if reviewed.cost is not None:
+                await self._budget.correct(reserved, reviewed.cost)
+            self._done += 1
+            progress(self._share(), False, ReviewedIn(number, reviewed))
+            return reviewed.said
+
+        async with asyncio.TaskGroup() as group:
+            asked = [
+                group.create_task(ask(*each)) for each in zip(self._chosen, costs, strict=True)
+            ]
+        said = [each.result() for each in asked]
+        reviews = tuple(each for each in said if isinstance(each, PeerReview))
+        failed = tuple(each for each in said if isinstance(each, FailedReviewer))
+        options = self._options
+        verdict = conclude(
+            reviews, failed, quorum=options.quorum, has_critical=options.critical > 0
+        )
+        return ReviewRound(task.answer, reviews, failed, verdict)
+
+    async def _revised(
+        self, reviser: ModelReviser, task: ReviewTask, weaknesses: Sequence[str]
+    ) -> tuple[str, str]:
+        """Return a revised answer, or why there is none."""
+        reserved = reviser.cost(task, weaknesses)
+        try:
+            await self._budget.take(reserved)
+        except BudgetSpent as spent:
+            return "", str(spent)
+        revised = await reviser.revise(task, weaknesses)
+        if revised.cost is not None:
+            await self._budget.correct(reserved, revised.cost)
+        return revised.answer, revised.failure
+
+    def _share(self) -> float:
+        return self._done / self._steps
