@@ -246,7 +246,7 @@ async def test_the_key_is_sent_and_never_told(
 
 async def test_cancelling_stops_the_attempts(endpoint: EmbeddingsEndpoint, make: Make) -> None:
     """Style: cancellation is not swallowed."""
-    endpoint.always = status(429, "Retry-After: 60")
+    endpoint.always = status(429, "Retry-After: 30")
     asking = asyncio.ensure_future(make(budget=60.0).embed(["x"]))
     await until(lambda: bool(endpoint.asked))
     asking.cancel()

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import Any, TypeVar
 
 import httpx2
@@ -120,7 +121,7 @@ class ModelEndpoint:
         last: list[Exception] = []
         try:
             async with asyncio.timeout(budget):
-                return await self._retrying()(self._attempt, call, read, last)
+                return await self._retrying(budget)(self._attempt, call, read, last)
         except TimeoutError as error:
             cause = last[-1] if last else error
             raise EndpointUnavailable(
@@ -142,11 +143,11 @@ class ModelEndpoint:
         cap = self._policy.budget
         return deadline.outgoing(cap if left is None else min(cap, left * self._policy.share))
 
-    def _retrying(self) -> tenacity.AsyncRetrying:
+    def _retrying(self, budget: float) -> tenacity.AsyncRetrying:
         attempts = self._policy.attempts
         return tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception(_is_transient),
-            wait=self._wait,
+            wait=partial(self._wait, budget),
             stop=tenacity.stop_after_attempt(attempts) if attempts else tenacity.stop_never,
             reraise=True,
         )
@@ -160,12 +161,17 @@ class ModelEndpoint:
             self._log.warning(f"{self._name} attempt failed", reason=_described(error))
             raise
 
-    def _wait(self, state: tenacity.RetryCallState) -> float:
-        """Seconds before the next attempt: as the endpoint says, else doubling with jitter."""
+    def _wait(self, budget: float, state: tenacity.RetryCallState) -> float:
+        """Seconds before the next attempt: as the endpoint says, else doubling with jitter.
+
+        Raises `TimeoutError` when the endpoint asks for more than is left of the budget.
+        """
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, openai.APIStatusError):
             asked = _seconds(error.response.headers.get("retry-after"))
             if asked is not None:
+                if asked > budget - (state.seconds_since_start or 0.0):
+                    raise TimeoutError
                 return asked
         grow = tenacity.wait_random_exponential(
             multiplier=self._policy.first_wait, max=self._policy.longest_wait
@@ -227,7 +233,7 @@ class _Bounded(httpx2.AsyncHTTPTransport):
     """Ends a reply that does not end by itself."""
 
     def __init__(self, most_bytes: int) -> None:
-        super().__init__()
+        super().__init__(trust_env=False)
         self._most_bytes = most_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:

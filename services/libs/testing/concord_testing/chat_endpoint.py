@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 Body = dict[str, Any]
-Answer = Callable[[Body], "bytes | float | None"]
-"""What it sends for a request's body: bytes, nothing for so many seconds, or a closed line."""
+Answer = Callable[[Body], "bytes | Iterator[bytes] | float | None"]
+"""What it sends for a request's body: bytes, pieces and then a closed line, nothing for so many
+seconds, or a closed line."""
 
 
 @dataclass
@@ -38,6 +40,17 @@ def saying(content: str | None, *, finish: str = "stop", refusal: str | None = N
     return http(200, json.dumps(told).encode())
 
 
+def cut(reply: bytes) -> Iterator[bytes]:
+    """Return the first half of a reply, after which the line is closed."""
+    return iter([reply[: len(reply) // 2]])
+
+
+def endless() -> Iterator[bytes]:
+    """Return a reply that does not end."""
+    head = http(200, b"").replace(b"Content-Length: 0", b"Content-Length: 999999999999")
+    return itertools.chain([head], itertools.repeat(b" " * 65_536))
+
+
 def verdict(*words: str) -> bytes:
     """Return an honest verdict: these words are not neutral."""
     return saying(json.dumps({"neutral": not words, "words": list(words)}))
@@ -59,8 +72,11 @@ async def serving_chat(answer: Answer) -> AsyncIterator[ChatEndpoint]:
                     break
                 if reply is None:
                     break
-                writer.write(reply)
-                await writer.drain()
+                for piece in [reply] if isinstance(reply, bytes) else reply:
+                    writer.write(piece)
+                    await writer.drain()
+                if not isinstance(reply, bytes):
+                    break
         writer.close()
         writers.discard(writer)
 
