@@ -25,7 +25,7 @@ from concord_dissonance.adapters.search.callers_client import CallersSearchClien
 from concord_dissonance.adapters.search.client import SearchClient
 from concord_dissonance.config import Addresses
 from concord_dissonance.domain.sides import Micros
-from concord_dissonance.ports import Clock, TextJudge
+from concord_dissonance.ports import Clock, Council, TextJudge
 from concord_dissonance.servicer.dialectic import DialecticServicer
 from concord_dissonance.servicer.dissonance import DissonanceServicer
 from concord_dissonance.servicer.translate import translate
@@ -36,6 +36,7 @@ from concord_dissonance.usecases.check_written import CheckWritten
 from concord_dissonance.usecases.classify import ClassifyPairs
 from concord_dissonance.usecases.detect import Detect
 from concord_dissonance.usecases.dialectic.keep import KeepSynthesis
+from concord_dissonance.usecases.dialectic.review_answer import ReviewAnswer
 from concord_dissonance.usecases.dialectic.runs import Runs
 from concord_dissonance.usecases.dialectic.synthesize import Synthesize
 from concord_dissonance.usecases.end_session import EndSession
@@ -75,7 +76,9 @@ class DissonanceApp:
         self._runs = Runs(clock, log)
         self._following: asyncio.Task[None] | None = None
         self._judges = _text_judges(addresses, log)
-        models = AskModels(self._judges, _budgets(addresses, graph), addresses.llm_spaces, clock)
+        self._council = _council(addresses, clock, log)
+        budgets = _budgets(addresses, graph)
+        models = AskModels(self._judges, budgets, addresses.llm_spaces, clock)
         examine = Examine(search, self._workers, models)
         suggestions = Suggestions(governance, log)
         amendments = Amendments(graph, search, suggestions)
@@ -119,6 +122,7 @@ class DissonanceApp:
                     synthesize=Synthesize(
                         self._workers, callers, callers_search, KeepSynthesis(graph, callers)
                     ),
+                    review_answer=ReviewAnswer(self._council, budgets, addresses.llm_spaces),
                 ),
             ),
         )
@@ -146,6 +150,8 @@ class DissonanceApp:
         self._workers.close()
         for judge in self._judges:
             await judge.close()
+        if self._council is not None:
+            await self._council.close()
         for client in self._clients:
             await client.close()
 
@@ -187,6 +193,17 @@ def _text_judges(config: Addresses, log: Logger) -> list[TextJudge]:
         endpoint = ModelEndpoint("judging endpoint", config.llm_url, config.llm_key, policy, log)
         judges.append(OpenAiJudge(ChatModel(endpoint, config.llm_model)))
     return judges
+
+
+def _council(config: Addresses, clock: Clock, log: Logger) -> Council | None:
+    """Build the models that review. Raises `ConfigError`."""
+    if config.models_file is None:
+        return None
+    from concord_dissonance.adapters.openai_council.council import OpenAiCouncil
+    from concord_dissonance.adapters.openai_council.settings import read_settings
+
+    settings = read_settings(config.models_file, config.model_keys)
+    return OpenAiCouncil(settings, config.model_keys, clock, log)
 
 
 def _budgets(config: Addresses, graph: GraphClient) -> Callable[[str], Budget]:

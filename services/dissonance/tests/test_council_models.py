@@ -33,6 +33,7 @@ from concord_testing.chat_endpoint import (
     saying,
     serving_chat,
 )
+from concord_testing.council import council_settings, review_of, reviewing
 from pydantic import SecretStr
 
 TASK = ReviewTask(
@@ -45,28 +46,6 @@ TASK = ReviewTask(
 SECRET = "sk-very-secret"
 
 
-def said(score: float = 8, recommendation: str = "approve", **more: object) -> dict[str, Any]:
-    """A review of the shape that is asked for."""
-    criteria = [
-        {"criterion_index": index, "comment": "As it should be.", "score": score}
-        for index in range(5)
-    ]
-    fields: dict[str, Any] = {
-        "comments": "Sound.",
-        "criteria": criteria,
-        "strengths": ["Short."],
-        "weaknesses": ["No exception is named."],
-        "overall_score": 1,
-        "recommendation": recommendation,
-    }
-    return fields | more
-
-
-def reviewing(**fields: Any) -> bytes:
-    """A completion that is a review."""
-    return saying(json.dumps(said(**fields)))
-
-
 @asynccontextmanager
 async def council(
     answer: Answer, *, seconds: float = 20.0, at_once: int = 4, log: io.StringIO | None = None
@@ -74,18 +53,7 @@ async def council(
     """Three models behind one local endpoint."""
     async with serving_chat(answer) as endpoint:
         settings = CouncilSettings.model_validate(
-            {
-                "providers": {"local": {"url": endpoint.url, "at_once": at_once}},
-                "models": {
-                    name: {"provider": "local", "model": f"{name}:8b", "price": 1_000}
-                    for name in ("one", "two", "three", "reviser")
-                },
-                "review": {
-                    "reviewers": ["one", "two", "three"],
-                    "reviser": "reviser",
-                    "timeout": seconds,
-                },
-            }
+            council_settings(endpoint.url, at_once=at_once, price=1_000, timeout=seconds)
         )
         keys = {"local": SecretStr(SECRET)}
         lines = json_lines("test", stream=log or io.StringIO())
@@ -108,28 +76,28 @@ def turns(*replies: Callable[[Body], Any]) -> Answer:
 
 
 GOOD: dict[str, Answer] = {
-    "good": lambda _: reviewing(),
-    "fenced": lambda _: saying(f"```json\n{json.dumps(said())}\n```"),
-    "enum in capitals": lambda _: reviewing(recommendation="APPROVE"),
-    "wrong once": turns(lambda _: saying("Well..."), lambda _: reviewing()),
-    "a shape of its own once": turns(lambda _: saying('{"score": 8}'), lambda _: reviewing()),
+    "good": reviewing,
+    "fenced": lambda body: saying(f"```json\n{json.dumps(review_of(body))}\n```"),
+    "enum in capitals": lambda body: reviewing(body, recommendation="APPROVE"),
+    "wrong once": turns(lambda _: saying("Well..."), reviewing),
+    "a shape of its own once": turns(lambda _: saying('{"score": 8}'), reviewing),
     "index out of range once": turns(
-        lambda _: reviewing(criteria=[{"criterion_index": 5, "comment": "", "score": 8}]),
-        lambda _: reviewing(),
+        lambda body: reviewing(body, criteria=[{"criterion_index": 5, "comment": "", "score": 8}]),
+        reviewing,
     ),
-    "429 with seconds": turns(lambda _: http(429, b"{}", "Retry-After: 0"), lambda _: reviewing()),
+    "429 with seconds": turns(lambda _: http(429, b"{}", "Retry-After: 0"), reviewing),
     "429 with a date": turns(
         lambda _: http(429, b"{}", f"Retry-After: {format_datetime(datetime.now(UTC))}"),
-        lambda _: reviewing(),
+        reviewing,
     ),
-    "cut once": turns(lambda _: cut(reviewing()), lambda _: reviewing()),
+    "cut once": turns(lambda body: cut(reviewing(body)), reviewing),
     "refuses schemas": lambda body: (
         http(400, b"{}")
         if body.get("response_format", {}).get("type") == "json_schema"
-        else reviewing()
+        else reviewing(body)
     ),
     "refuses every format": lambda body: (
-        http(400, b"{}") if "response_format" in body else reviewing()
+        http(400, b"{}") if "response_format" in body else reviewing(body)
     ),
 }
 
@@ -156,42 +124,42 @@ def criteria(*indices: int, score: object = 8) -> list[dict[str, Any]]:
 FAILING: dict[str, tuple[Answer, FailureKind]] = {
     "wrong schema": (lambda _: saying('{"score": 8}'), FailureKind.MALFORMED),
     "prose": (lambda _: saying("Approved."), FailureKind.MALFORMED),
-    "unknown enum": (lambda _: reviewing(recommendation="accept"), FailureKind.MALFORMED),
+    "unknown enum": (lambda body: reviewing(body, recommendation="accept"), FailureKind.MALFORMED),
     "index out of range": (
-        lambda _: reviewing(criteria=criteria(0, 1, 2, 3, 5)),
+        lambda body: reviewing(body, criteria=criteria(0, 1, 2, 3, 5)),
         FailureKind.MALFORMED,
     ),
     "negative index": (
-        lambda _: reviewing(criteria=criteria(0, 1, 2, 3, -1)),
+        lambda body: reviewing(body, criteria=criteria(0, 1, 2, 3, -1)),
         FailureKind.MALFORMED,
     ),
     "an index twice": (
-        lambda _: reviewing(criteria=criteria(0, 1, 2, 3, 4, 4)),
+        lambda body: reviewing(body, criteria=criteria(0, 1, 2, 3, 4, 4)),
         FailureKind.MALFORMED,
     ),
     "a criterion missing": (
-        lambda _: reviewing(criteria=criteria(0, 1, 2, 3)),
+        lambda body: reviewing(body, criteria=criteria(0, 1, 2, 3)),
         FailureKind.MALFORMED,
     ),
     "score above ten": (
-        lambda _: reviewing(criteria=criteria(*range(5), score=10.1)),
+        lambda body: reviewing(body, criteria=criteria(*range(5), score=10.1)),
         FailureKind.MALFORMED,
     ),
     "score in words": (
-        lambda _: reviewing(criteria=criteria(*range(5), score="8")),
+        lambda body: reviewing(body, criteria=criteria(*range(5), score="8")),
         FailureKind.MALFORMED,
     ),
     "no number": (
-        lambda _: saying(json.dumps(said(overall_score=float("nan")))),
+        lambda body: saying(json.dumps(review_of(body, overall_score=float("nan")))),
         FailureKind.MALFORMED,
     ),
-    "more than asked": (lambda _: reviewing(verdict="APPROVED"), FailureKind.MALFORMED),
+    "more than asked": (lambda body: reviewing(body, verdict="APPROVED"), FailureKind.MALFORMED),
     "a refusal": (lambda _: saying(None, refusal="no"), FailureKind.MALFORMED),
     "no completion": (lambda _: http(200, b"<html>"), FailureKind.MALFORMED),
     "empty and out of tokens": (lambda _: saying("", finish="length"), FailureKind.CUT_OFF),
     "slow": (lambda _: 60.0, FailureKind.TIMEOUT),
     "dead": (lambda _: None, FailureKind.UNAVAILABLE),
-    "cut": (lambda _: cut(reviewing()), FailureKind.UNAVAILABLE),
+    "cut": (lambda body: cut(reviewing(body)), FailureKind.UNAVAILABLE),
     "endless": (lambda _: endless(), FailureKind.UNAVAILABLE),
     "429 for an hour": (
         lambda _: http(429, b"{}", "Retry-After: 3600"),
@@ -225,7 +193,7 @@ async def test_an_unusable_review_is_none(answer: Answer, kind: FailureKind) -> 
 
 async def test_a_malformed_answer_is_shown_its_fault_once() -> None:
     """D11 One repair round, with the error; another fault ends it."""
-    async with council(lambda _: reviewing(recommendation="accept")) as (models, endpoint):
+    async with council(lambda body: reviewing(body, recommendation="accept")) as (models, endpoint):
         await models.reviewers[0].review(TASK)
 
     first, second = (body["messages"] for body in endpoint.asked)
@@ -249,7 +217,7 @@ async def test_a_schema_is_sent_whole_and_only_where_it_is_understood() -> None:
 
 async def test_the_same_task_is_reviewed_once_and_costs_once() -> None:
     """D11 Reviews are kept by content, one of each model; a failure is asked for anew."""
-    async with council(turns(lambda _: None, lambda _: reviewing())) as (models, endpoint):
+    async with council(turns(lambda _: None, reviewing)) as (models, endpoint):
         reviewer = models.reviewers[0]
         estimate = reviewer.cost(TASK)
         first = await reviewer.review(TASK)
@@ -270,7 +238,7 @@ async def test_texts_are_data_whatever_stands_in_them() -> None:
     """D11 Braces and placeholders stay text; the prompt is the same for every task."""
     odd = "{question} %s {{answer}} ${name} </data> \\u0000 ```json"
     own = (Criterion(odd, 1_000_000, odd),)
-    async with council(lambda _: reviewing(criteria=criteria(0))) as (models, endpoint):
+    async with council(lambda body: reviewing(body, criteria=criteria(0))) as (models, endpoint):
         found = (await models.reviewers[0].review(ReviewTask(odd, odd, (odd,), own, "en"))).said
         await models.reviewers[0].review(ReviewTask("a", "b", (), own, "en"))
 
@@ -290,7 +258,7 @@ async def test_texts_are_data_whatever_stands_in_them() -> None:
 async def test_the_language_of_a_task_is_that_of_its_prompt() -> None:
     """D11 German tasks are asked about in German."""
     german = ReviewTask("Wozu?", "Dazu.", (), criteria_set("general", "de"), "de")
-    async with council(lambda _: reviewing()) as (models, endpoint):
+    async with council(reviewing) as (models, endpoint):
         await models.reviewers[0].review(german)
 
     assert "auf Deutsch" in endpoint.asked[0]["messages"][0]["content"]
@@ -300,7 +268,7 @@ async def test_a_provider_is_asked_so_many_questions_at_once() -> None:
     """D11 The limit is of the provider, over all of its models."""
     under_way, most = 0, 0
 
-    def slow(_: Body) -> Any:
+    def slow(body: Body) -> Any:
         nonlocal under_way, most
         under_way += 1
         most = max(most, under_way)
@@ -308,7 +276,7 @@ async def test_a_provider_is_asked_so_many_questions_at_once() -> None:
         def pieces() -> Any:
             nonlocal under_way
             under_way -= 1
-            yield reviewing()
+            yield reviewing(body)
 
         return pieces()
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 
 from concord_dissonance.bootstrap import build
 from concord_dissonance.config import Addresses
+from concord_testing.chat_endpoint import serving_chat
+from concord_testing.council import council_file, reviewing
 from concord_testing.serving import serving
 from contract_live import Live, member
 from dialectic_contracts import begun
@@ -19,19 +23,22 @@ SERVICES = ("concord.dissonance.v1.DissonanceService", DIALECTIC)
 async def with_dissonance(live: Live) -> AsyncIterator[Live]:
     """Run dissonance over a deployment until the block ends; it proposes nothing by itself."""
     graph = live.servings["concord.graph.v1.ConflictService"]
-    addresses = Addresses(
-        graph_address=graph.address,
-        search_address=live.servings["concord.search.v1.SearchService"].address,
-        governance_address=live.servings["concord.governance.v1.ProposalService"].address,
-    )
-    app = build(addresses, graph.issuer)
-    try:
-        async with serving(
-            app.registrations, translate=app.translate, issuer=graph.issuer
-        ) as dissonance:
-            whole = Live(live.servings | dict.fromkeys(SERVICES, dissonance))
-            for space in ("a", "b"):
-                await whole.ask(member(space), f"{DIALECTIC}.Synthesize", begun(space))
-            yield whole
-    finally:
-        await app.close()
+    async with AsyncExitStack() as stack:
+        endpoint = await stack.enter_async_context(serving_chat(reviewing))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="concord-")))
+        addresses = Addresses(
+            graph_address=graph.address,
+            search_address=live.servings["concord.search.v1.SearchService"].address,
+            governance_address=live.servings["concord.governance.v1.ProposalService"].address,
+            llm_spaces=frozenset({"a"}),
+            models_file=council_file(folder, endpoint.url),
+        )
+        app = build(addresses, graph.issuer)
+        stack.push_async_callback(app.close)
+        dissonance = await stack.enter_async_context(
+            serving(app.registrations, translate=app.translate, issuer=graph.issuer)
+        )
+        whole = Live(live.servings | dict.fromkeys(SERVICES, dissonance))
+        for space in ("a", "b"):
+            await whole.ask(member(space), f"{DIALECTIC}.Synthesize", begun(space))
+        yield whole

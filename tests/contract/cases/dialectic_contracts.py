@@ -1,6 +1,7 @@
 """The contract cases of DialecticService."""
 
 from concord.dissonance.v1 import dialectic_pb2 as pb
+from concord.dissonance.v1 import review_pb2
 from contract_registry import NOT_FOUND, Answered, Contract, invalid
 
 
@@ -20,6 +21,14 @@ def begun(space: str) -> pb.SynthesizeRequest:
     return pb.SynthesizeRequest(request_id=f"run of {space}", question=space, query="Ada")
 
 
+def _review(
+    question: str = "Is a permit needed?", quorum: int = 0
+) -> review_pb2.ReviewAnswerRequest:
+    return review_pb2.ReviewAnswerRequest(
+        request_id="r", question=question, answer="Always.", quorum=quorum
+    )
+
+
 DIALECTIC = {
     "Synthesize": Contract(
         request=lambda home: _synthesize(home.memory_id),
@@ -37,6 +46,18 @@ DIALECTIC = {
             lambda replies: replies[-1].event.failed.reason == "ERROR_REASON_ITEM_NOT_FOUND"
         ),
         other=lambda home: _synthesize(home.memory_id, question="Is it?"),
+        on_record=frozenset(),
+    ),
+    "ReviewAnswer": Contract(
+        request=lambda _: _review(),
+        success=lambda replies, _: (
+            [each.event.number for each in replies] == [*range(1, len(replies) + 1)]
+            and sum(each.event.HasField("review") for each in replies) == 3
+            and replies[-1].event.done.review.verdict.status == review_pb2.APPROVAL_STATUS_APPROVED
+        ),
+        bad_input=(lambda _: _review(quorum=21), invalid("quorum")),
+        other_space=Answered(lambda replies: "(b)" not in str(replies)),
+        other=lambda _: _review("Is it?"),
         on_record=frozenset(),
     ),
     "ResumeRun": Contract(

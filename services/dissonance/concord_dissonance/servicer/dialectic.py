@@ -7,12 +7,13 @@ from typing import Any
 
 import grpc
 from concord.dissonance.v1 import dialectic_pb2 as pb
-from concord.dissonance.v1 import dialectic_pb2_grpc
+from concord.dissonance.v1 import dialectic_pb2_grpc, review_pb2
 from concord_chassis.identity import caller
 from google.protobuf.message import Message
 
-from concord_dissonance.servicer import dialectic_incoming, dialectic_outgoing
+from concord_dissonance.servicer import dialectic_incoming, dialectic_outgoing, review_incoming
 from concord_dissonance.servicer.dissonance import credential
+from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, ReviewAnswer
 from concord_dissonance.usecases.dialectic.runs import Run, RunId, Runs
 from concord_dissonance.usecases.dialectic.synthesize import Synthesize
 
@@ -22,8 +23,9 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class DialecticServicer(dialectic_pb2_grpc.DialecticServiceServicer):
     """Synthesis of what agents and memories say, in the caller's space."""
 
-    def __init__(self, *, runs: Runs, synthesize: Synthesize) -> None:
+    def __init__(self, *, runs: Runs, synthesize: Synthesize, review_answer: ReviewAnswer) -> None:
         self._runs, self._synthesize = runs, synthesize
+        self._review_answer = review_answer
 
     async def Synthesize(
         self, request: pb.SynthesizeRequest, context: Context
@@ -39,6 +41,22 @@ class DialecticServicer(dialectic_pb2_grpc.DialecticServiceServicer):
         async with aclosing(_events(run)) as events:
             async for event in events:
                 yield pb.SynthesizeResponse(event=event)
+
+    async def ReviewAnswer(
+        self, request: review_pb2.ReviewAnswerRequest, context: Context
+    ) -> AsyncIterator[pb.ReviewAnswerResponse]:
+        """Have an answer reviewed, with progress."""
+        review = self._review_answer.prepare(
+            caller().space, review_incoming.task(request), review_incoming.options(request)
+        )
+
+        async def work(run: Run) -> AnswerReviewed:
+            return await review(lambda stage, share, said: run.say(stage, 100 * share, said))
+
+        run = self._runs.begin(_run_id(request.request_id), _digest(request), work)
+        async with aclosing(_events(run)) as events:
+            async for event in events:
+                yield pb.ReviewAnswerResponse(event=event)
 
     async def ResumeRun(
         self, request: pb.ResumeRunRequest, context: Context

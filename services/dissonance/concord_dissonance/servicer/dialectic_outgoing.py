@@ -10,7 +10,11 @@ from concord_chassis.failure import Failure, internal
 
 from concord_dissonance.domain.dialectic.synthesis import Described, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, SetAside, Thesis
+from concord_dissonance.domain.peer_review.review import FailedReviewer, PeerReview
+from concord_dissonance.ports import Reviewed
+from concord_dissonance.servicer import review_outgoing
 from concord_dissonance.servicer.translate import translate
+from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, ReviewedIn
 from concord_dissonance.usecases.dialectic.runs import Event, Failed
 
 
@@ -29,6 +33,14 @@ def event(run_id: str, happened: Event) -> pb.DialecticEvent:
             message.contradiction.CopyFrom(_contradiction(described))
         case Synthesis() as found:
             message.done.synthesis.CopyFrom(synthesis(found))
+        case ReviewedIn(number, Reviewed(PeerReview() as review, _, is_cached)):
+            message.review.CopyFrom(
+                review_outgoing.peer_review(number, review, is_cached=is_cached)
+            )
+        case ReviewedIn(number, Reviewed(FailedReviewer() as missing)):
+            message.failed_reviewer.CopyFrom(review_outgoing.failed_reviewer(number, missing))
+        case AnswerReviewed() as reviewed:
+            message.done.review.CopyFrom(review_outgoing.answer_review(reviewed))
         case Failed() as failed:
             message.failed.CopyFrom(_failure(failed.error))
     return message

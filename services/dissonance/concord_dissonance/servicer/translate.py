@@ -1,7 +1,7 @@
 """The one table from dissonance's errors to the failures that a caller receives."""
 
 import grpc
-from concord_chassis.failure import Failure
+from concord_chassis.failure import Failure, FieldViolation
 
 from concord_dissonance.domain import errors
 
@@ -77,4 +77,47 @@ def _of_run(error: Exception) -> Failure | None:
                 "ERROR_REASON_RUN_CANCELLED",
                 "The run was cancelled: nobody followed it, or dissonance stopped.",
             )
+    return _of_review(error)
+
+
+def _of_review(error: Exception) -> Failure | None:
+    match error:
+        case errors.CriteriaInvalid():
+            return _invalid("criteria", str(error))
+        case errors.ReviewerUnknown():
+            return _invalid("reviewers", "It names a reviewer that is not set up.")
+        case errors.ReviewersMissing():
+            return Failure(
+                grpc.StatusCode.FAILED_PRECONDITION,
+                "ERROR_REASON_REVIEWERS_MISSING",
+                "Too few models are set up, or may be sent what this space holds.",
+                metadata={"configured": str(error.configured), "needed": str(error.needed)},
+            )
+        case errors.QuorumMissed():
+            return Failure(
+                grpc.StatusCode.FAILED_PRECONDITION,
+                "ERROR_REASON_QUORUM_MISSED",
+                "Fewer reviewers than the quorum gave a review: there is no verdict.",
+                metadata={
+                    "expected": str(error.expected),
+                    "succeeded": str(error.succeeded),
+                    "failed": str(error.expected - error.succeeded),
+                    "quorum": str(error.quorum),
+                },
+            )
+        case errors.ReviewBudgetSpent():
+            return Failure(
+                grpc.StatusCode.RESOURCE_EXHAUSTED,
+                "ERROR_REASON_BUDGET_SPENT",
+                "Asking the models would cost more than a request or the day may.",
+            )
     return None
+
+
+def _invalid(field: str, demand: str) -> Failure:
+    return Failure(
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "ERROR_REASON_FIELD_INVALID",
+        "The request is not valid.",
+        violations=[FieldViolation(field, demand)],
+    )

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from enum import Enum
 from functools import partial
 from typing import Any, TypeVar
 
@@ -65,11 +66,22 @@ class CutOff(BadReply):
     """It used up its tokens before it answered."""
 
 
-class EndpointUnavailable(Exception):
-    """It did not answer, or not usably, or refuses us; the text says why and may be shown.
+class Trouble(Enum):
+    """Why an endpoint gave no usable answer, as far as it was heard of last."""
 
-    Its cause is what happened last: a `BadReply`, one of openai's errors, or a `TimeoutError`.
-    """
+    TIMEOUT = "timeout"
+    NO_ANSWER = "no answer"
+    BAD_REPLY = "bad reply"
+    CUT_OFF = "cut off"
+    CALL_REFUSED = "call refused"
+
+
+class EndpointUnavailable(Exception):
+    """It did not answer, or not usably, or refuses us; the text says why and may be shown."""
+
+    def __init__(self, message: str, cause: BaseException) -> None:
+        super().__init__(message)
+        self.trouble = _trouble(cause)
 
 
 class EndpointRefused(Exception):
@@ -125,13 +137,14 @@ class ModelEndpoint:
         except TimeoutError as error:
             cause = last[-1] if last else error
             raise EndpointUnavailable(
-                f"The {self._name} did not answer within {budget:.1f} s: {_described(cause)}."
+                f"The {self._name} did not answer within {budget:.1f} s: {_described(cause)}.",
+                cause,
             ) from cause
         except openai.APIStatusError as error:
             raise self._final(error) from error
         except (openai.APIError, BadReply) as error:
             raise EndpointUnavailable(
-                f"The {self._name} did not answer usably: {_described(error)}."
+                f"The {self._name} did not answer usably: {_described(error)}.", error
             ) from error
 
     async def close(self) -> None:
@@ -184,9 +197,13 @@ class ModelEndpoint:
                 f"The {self._name} refuses the text: {_described(error)}.", error.status_code
             )
         if _is_transient(error):
-            return EndpointUnavailable(f"The {self._name} did not answer: {_described(error)}.")
+            return EndpointUnavailable(
+                f"The {self._name} did not answer: {_described(error)}.", error
+            )
         return EndpointUnavailable(
-            f"The {self._name} refuses the call: {_described(error)}. Check its URL, model and key."
+            f"The {self._name} refuses the call: {_described(error)}. "
+            "Check its URL, model and key.",
+            error,
         )
 
 
@@ -200,6 +217,19 @@ def _is_transient(error: BaseException) -> bool:
     if isinstance(error, BadReply):
         return not error.is_final
     return isinstance(error, openai.APIError)
+
+
+def _trouble(error: BaseException) -> Trouble:
+    match error:
+        case CutOff():
+            return Trouble.CUT_OFF
+        case BadReply():
+            return Trouble.BAD_REPLY
+        case TimeoutError() | openai.APITimeoutError():
+            return Trouble.TIMEOUT
+        case openai.APIStatusError() if not _is_transient(error):
+            return Trouble.CALL_REFUSED
+    return Trouble.NO_ANSWER
 
 
 def _described(error: BaseException) -> str:

@@ -22,12 +22,13 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from concord.dissonance.v1 import review_pb2 as concord_dot_dissonance_dot_v1_dot_review__pb2
 from concord.graph.v1 import conflict_pb2 as concord_dot_graph_dot_v1_dot_conflict__pb2
 from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%concord/dissonance/v1/dialectic.proto\x12\x15\x63oncord.dissonance.v1\x1a\x1f\x63oncord/graph/v1/conflict.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe2\x02\n\x0e\x44ialecticEvent\x12\x0e\n\x06number\x18\x01 \x01(\x03\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x34\n\x05stage\x18\x03 \x01(\x0e\x32%.concord.dissonance.v1.DialecticStage\x12\x0f\n\x07percent\x18\x04 \x01(\x01\x12\x34\n\x06theses\x18\x05 \x01(\x0b\x32\".concord.dissonance.v1.ThesisBatchH\x00\x12=\n\rcontradiction\x18\x06 \x01(\x0b\x32$.concord.dissonance.v1.ContradictionH\x00\x12\x36\n\x04\x64one\x18\x07 \x01(\x0b\x32&.concord.dissonance.v1.DialecticResultH\x00\x12\x33\n\x06\x66\x61iled\x18\x08 \x01(\x0b\x32!.concord.dissonance.v1.RunFailureH\x00\x42\x07\n\x05\x65vent\"F\n\x0f\x44ialecticResult\x12\x33\n\tsynthesis\x18\x01 \x01(\x0b\x32 .concord.dissonance.v1.Synthesis\"\xaf\x01\n\nRunFailure\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x41\n\x08metadata\x18\x04 \x03(\x0b\x32/.concord.dissonance.v1.RunFailure.MetadataEntry\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"Q\n\x10ResumeRunRequest\x12\x16\n\x06run_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12%\n\x0c\x61\x66ter_number\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"I\n\x11ResumeRunResponse\x12\x34\n\x05\x65vent\x18\x01 \x01(\x0b\x32%.concord.dissonance.v1.DialecticEvent\"\xd4\x02\n\x11SynthesizeRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1b\n\x08question\x18\x02 \x01(\tB\t\xca\xf3\x18\x05\x12\x03\x10\xd0\x0f\x12=\n\x07results\x18\x03 \x03(\x0b\x32\".concord.dissonance.v1.AgentResultB\x08\xca\xf3\x18\x04\"\x02\x10\x14\x12\'\n\nmemory_ids\x18\x04 \x03(\tB\x13\xca\xf3\x18\x0f\x12\x07\x08\x01\x10\x80\x01(\x01\"\x04\x10\x32\x18\x01\x12\x18\n\x05query\x18\x05 \x01(\tB\t\xca\xf3\x18\x05\x12\x03\x10\xd0\x0f\x12-\n\x0bquery_limit\x18\x06 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00I@\x12!\n\x08language\x18\x07 \x01(\tB\x0f\xca\xf3\x18\x0b\x12\t\x10\x02\x1a\x05\x64\x65|en\x12\x32\n\x04keep\x18\x08 \x01(\x0b\x32$.concord.dissonance.v1.KeepSynthesis\"I\n\rKeepSynthesis\x12\x0e\n\x06memory\x18\x01 \x01(\x08\x12\x15\n\ramend_sources\x18\x02 \x01(\x08\x12\x11\n\tconflicts\x18\x03 \x01(\x08\"\xc7\x01\n\x0b\x41gentResult\x12\x1e\n\x05\x61gent\x18\x01 \x01(\tB\x0f\xca\xf3\x18\x0b\x08\x01\x12\x07\x10\x80\x02 \x01(\x01\x12<\n\x06theses\x18\x02 \x03(\x0b\x32\".concord.dissonance.v1.ThesisInputB\x08\xca\xf3\x18\x04\"\x02\x10\x14\x12\x18\n\x04text\x18\x03 \x01(\tB\n\xca\xf3\x18\x06\x12\x04\x10\xa0\x9c\x01\x12\x31\n\nconfidence\x18\x04 \x01(\x01\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\xf0?H\x00\x88\x01\x01\x42\r\n\x0b_confidence\"\xe3\x02\n\x0bThesisInput\x12\x1c\n\x05\x63laim\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\xd0\x0f \x01\x12!\n\x08\x65vidence\x18\x02 \x03(\tB\x0f\xca\xf3\x18\x0b\x12\x05\x10\xd0\x0f \x01\"\x02\x10\x14\x12\x31\n\nconfidence\x18\x03 \x01(\x01\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\xf0?H\x00\x88\x01\x01\x12&\n\x0blegal_basis\x18\x04 \x03(\tB\x11\xca\xf3\x18\r\x12\x07\x10\x80\x02 \x01(\x01\"\x02\x10\x14\x12\x1c\n\x07\x63ontext\x18\x05 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\xf4\x03(\x01\x12\x1b\n\x06region\x18\x06 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x02(\x01\x12.\n\nvalid_from\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\tauthority\x18\x08 \x01(\x01\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\xf0?H\x01\x88\x01\x01\x42\r\n\x0b_confidenceB\x0c\n\n_authority\"\x92\x02\n\x06Thesis\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x14\n\x0c\x61gent_source\x18\x02 \x01(\t\x12\x11\n\tmemory_id\x18\x03 \x01(\t\x12\r\n\x05\x63laim\x18\x04 \x01(\t\x12\x10\n\x08\x65vidence\x18\x05 \x03(\t\x12\x12\n\nconfidence\x18\x06 \x01(\x01\x12\x13\n\x0blegal_basis\x18\x07 \x03(\t\x12\x0f\n\x07\x63ontext\x18\x08 \x01(\t\x12\x0e\n\x06region\x18\t \x01(\t\x12.\n\nvalid_from\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\tauthority\x18\x0b \x01(\x01H\x00\x88\x01\x01\x12\x0f\n\x07is_kept\x18\x0c \x01(\x08\x42\x0c\n\n_authority\"e\n\x08SetAside\x12\x14\n\x0c\x61gent_source\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x35\n\x06reason\x18\x03 \x01(\x0e\x32%.concord.dissonance.v1.SetAsideReason\"\x86\x01\n\x0bThesisBatch\x12\x14\n\x0c\x61gent_source\x18\x01 \x01(\t\x12-\n\x06theses\x18\x02 \x03(\x0b\x32\x1d.concord.dissonance.v1.Thesis\x12\x32\n\tset_aside\x18\x03 \x03(\x0b\x32\x1f.concord.dissonance.v1.SetAside\"\xfa\x02\n\rContradiction\x12\x10\n\x08thesis_a\x18\x01 \x01(\x05\x12\x10\n\x08thesis_b\x18\x02 \x01(\x05\x12,\n\x04type\x18\x03 \x01(\x0e\x32\x1e.concord.graph.v1.ConflictType\x12\x34\n\x08severity\x18\x04 \x01(\x0e\x32\".concord.graph.v1.ConflictSeverity\x12\x13\n\x0b\x64\x65scription\x18\x05 \x01(\t\x12\x1d\n\x15potential_resolutions\x18\x06 \x03(\t\x12;\n\x08strategy\x18\x07 \x01(\x0e\x32).concord.dissonance.v1.ResolutionStrategy\x12\x12\n\nconfidence\x18\x08 \x01(\x01\x12&\n\x05judge\x18\t \x01(\x0e\x32\x17.concord.graph.v1.Judge\x12\x0c\n\x04rule\x18\n \x01(\t\x12\x17\n\nprevailing\x18\x0b \x01(\x05H\x00\x88\x01\x01\x42\r\n\x0b_prevailing\"D\n\tAmbiguity\x12\x10\n\x08thesis_a\x18\x01 \x01(\x05\x12\x10\n\x08thesis_b\x18\x02 \x01(\x05\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\"\x8f\x04\n\tSynthesis\x12-\n\x06theses\x18\x01 \x03(\x0b\x32\x1d.concord.dissonance.v1.Thesis\x12\x32\n\tset_aside\x18\x02 \x03(\x0b\x32\x1f.concord.dissonance.v1.SetAside\x12<\n\x0e\x63ontradictions\x18\x03 \x03(\x0b\x32$.concord.dissonance.v1.Contradiction\x12\x12\n\nunresolved\x18\x04 \x03(\x05\x12\x35\n\x0b\x61mbiguities\x18\x05 \x03(\x0b\x32 .concord.dissonance.v1.Ambiguity\x12\x0c\n\x04text\x18\x06 \x01(\t\x12=\n\nstrategies\x18\x07 \x03(\x0e\x32).concord.dissonance.v1.ResolutionStrategy\x12\x13\n\x0bis_complete\x18\x08 \x01(\x08\x12\x12\n\nconfidence\x18\t \x01(\x01\x12\x11\n\treasoning\x18\n \x01(\t\x12\x0f\n\x07summary\x18\x0b \x01(\t\x12\x36\n\x06method\x18\x0c \x01(\x0e\x32&.concord.dissonance.v1.SynthesisMethod\x12\x10\n\x08language\x18\r \x01(\t\x12\x32\n\x04kept\x18\x0e \x01(\x0b\x32$.concord.dissonance.v1.KeptSynthesis\"\\\n\rKeptSynthesis\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x13\n\x0b\x61mended_ids\x18\x02 \x03(\t\x12\x14\n\x0c\x63onflict_ids\x18\x03 \x03(\t\x12\r\n\x05token\x18\x04 \x01(\t\"J\n\x12SynthesizeResponse\x12\x34\n\x05\x65vent\x18\x01 \x01(\x0b\x32%.concord.dissonance.v1.DialecticEvent*\xca\x01\n\x0e\x44ialecticStage\x12\x1f\n\x1b\x44IALECTIC_STAGE_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x44IALECTIC_STAGE_READING\x10\x01\x12\x1a\n\x16\x44IALECTIC_STAGE_THESES\x10\x02\x12\"\n\x1e\x44IALECTIC_STAGE_CONTRADICTIONS\x10\x03\x12\x1d\n\x19\x44IALECTIC_STAGE_SYNTHESIS\x10\x04\x12\x1b\n\x17\x44IALECTIC_STAGE_KEEPING\x10\x05*\x7f\n\x0eSetAsideReason\x12 \n\x1cSET_ASIDE_REASON_UNSPECIFIED\x10\x00\x12 \n\x1cSET_ASIDE_REASON_SPECULATION\x10\x01\x12)\n%SET_ASIDE_REASON_UNSTATED_LEGAL_BASIS\x10\x02*\x8d\x02\n\x12ResolutionStrategy\x12#\n\x1fRESOLUTION_STRATEGY_UNSPECIFIED\x10\x00\x12)\n%RESOLUTION_STRATEGY_CONTEXTUALIZATION\x10\x01\x12\'\n#RESOLUTION_STRATEGY_HIERARCHIZATION\x10\x02\x12!\n\x1dRESOLUTION_STRATEGY_SYNTHESIS\x10\x03\x12)\n%RESOLUTION_STRATEGY_TEMPORAL_ORDERING\x10\x04\x12\x30\n,RESOLUTION_STRATEGY_REGIONAL_DIFFERENTIATION\x10\x05*W\n\x0fSynthesisMethod\x12 \n\x1cSYNTHESIS_METHOD_UNSPECIFIED\x10\x00\x12\"\n\x1eSYNTHESIS_METHOD_DETERMINISTIC\x10\x01\x32\x88\x02\n\x10\x44ialecticService\x12{\n\nSynthesize\x12(.concord.dissonance.v1.SynthesizeRequest\x1a).concord.dissonance.v1.SynthesizeResponse\"\x16\xda\xf3\x18\x12\n\x10\x64issonance:write0\x01\x12w\n\tResumeRun\x12\'.concord.dissonance.v1.ResumeRunRequest\x1a(.concord.dissonance.v1.ResumeRunResponse\"\x15\xda\xf3\x18\x11\n\x0f\x64issonance:read0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%concord/dissonance/v1/dialectic.proto\x12\x15\x63oncord.dissonance.v1\x1a\"concord/dissonance/v1/review.proto\x1a\x1f\x63oncord/graph/v1/conflict.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd9\x03\n\x0e\x44ialecticEvent\x12\x0e\n\x06number\x18\x01 \x01(\x03\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x34\n\x05stage\x18\x03 \x01(\x0e\x32%.concord.dissonance.v1.DialecticStage\x12\x0f\n\x07percent\x18\x04 \x01(\x01\x12\x34\n\x06theses\x18\x05 \x01(\x0b\x32\".concord.dissonance.v1.ThesisBatchH\x00\x12=\n\rcontradiction\x18\x06 \x01(\x0b\x32$.concord.dissonance.v1.ContradictionH\x00\x12\x36\n\x04\x64one\x18\x07 \x01(\x0b\x32&.concord.dissonance.v1.DialecticResultH\x00\x12\x33\n\x06\x66\x61iled\x18\x08 \x01(\x0b\x32!.concord.dissonance.v1.RunFailureH\x00\x12\x33\n\x06review\x18\t \x01(\x0b\x32!.concord.dissonance.v1.PeerReviewH\x00\x12@\n\x0f\x66\x61iled_reviewer\x18\n \x01(\x0b\x32%.concord.dissonance.v1.FailedReviewerH\x00\x42\x07\n\x05\x65vent\"{\n\x0f\x44ialecticResult\x12\x33\n\tsynthesis\x18\x01 \x01(\x0b\x32 .concord.dissonance.v1.Synthesis\x12\x33\n\x06review\x18\x02 \x01(\x0b\x32#.concord.dissonance.v1.AnswerReview\"\xaf\x01\n\nRunFailure\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x41\n\x08metadata\x18\x04 \x03(\x0b\x32/.concord.dissonance.v1.RunFailure.MetadataEntry\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"Q\n\x10ResumeRunRequest\x12\x16\n\x06run_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12%\n\x0c\x61\x66ter_number\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"I\n\x11ResumeRunResponse\x12\x34\n\x05\x65vent\x18\x01 \x01(\x0b\x32%.concord.dissonance.v1.DialecticEvent\"\xd4\x02\n\x11SynthesizeRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1b\n\x08question\x18\x02 \x01(\tB\t\xca\xf3\x18\x05\x12\x03\x10\xd0\x0f\x12=\n\x07results\x18\x03 \x03(\x0b\x32\".concord.dissonance.v1.AgentResultB\x08\xca\xf3\x18\x04\"\x02\x10\x14\x12\'\n\nmemory_ids\x18\x04 \x03(\tB\x13\xca\xf3\x18\x0f\x12\x07\x08\x01\x10\x80\x01(\x01\"\x04\x10\x32\x18\x01\x12\x18\n\x05query\x18\x05 \x01(\tB\t\xca\xf3\x18\x05\x12\x03\x10\xd0\x0f\x12-\n\x0bquery_limit\x18\x06 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00I@\x12!\n\x08language\x18\x07 \x01(\tB\x0f\xca\xf3\x18\x0b\x12\t\x10\x02\x1a\x05\x64\x65|en\x12\x32\n\x04keep\x18\x08 \x01(\x0b\x32$.concord.dissonance.v1.KeepSynthesis\"I\n\rKeepSynthesis\x12\x0e\n\x06memory\x18\x01 \x01(\x08\x12\x15\n\ramend_sources\x18\x02 \x01(\x08\x12\x11\n\tconflicts\x18\x03 \x01(\x08\"\xc7\x01\n\x0b\x41gentResult\x12\x1e\n\x05\x61gent\x18\x01 \x01(\tB\x0f\xca\xf3\x18\x0b\x08\x01\x12\x07\x10\x80\x02 \x01(\x01\x12<\n\x06theses\x18\x02 \x03(\x0b\x32\".concord.dissonance.v1.ThesisInputB\x08\xca\xf3\x18\x04\"\x02\x10\x14\x12\x18\n\x04text\x18\x03 \x01(\tB\n\xca\xf3\x18\x06\x12\x04\x10\xa0\x9c\x01\x12\x31\n\nconfidence\x18\x04 \x01(\x01\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\xf0?H\x00\x88\x01\x01\x42\r\n\x0b_confidence\"\xe3\x02\n\x0bThesisInput\x12\x1c\n\x05\x63laim\x18\x01 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\xd0\x0f \x01\x12!\n\x08\x65vidence\x18\x02 \x03(\tB\x0f\xca\xf3\x18\x0b\x12\x05\x10\xd0\x0f \x01\"\x02\x10\x14\x12\x31\n\nconfidence\x18\x03 \x01(\x01\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\xf0?H\x00\x88\x01\x01\x12&\n\x0blegal_basis\x18\x04 \x03(\tB\x11\xca\xf3\x18\r\x12\x07\x10\x80\x02 \x01(\x01\"\x02\x10\x14\x12\x1c\n\x07\x63ontext\x18\x05 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\xf4\x03(\x01\x12\x1b\n\x06region\x18\x06 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x02(\x01\x12.\n\nvalid_from\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\tauthority\x18\x08 \x01(\x01\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\xf0?H\x01\x88\x01\x01\x42\r\n\x0b_confidenceB\x0c\n\n_authority\"\x92\x02\n\x06Thesis\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x14\n\x0c\x61gent_source\x18\x02 \x01(\t\x12\x11\n\tmemory_id\x18\x03 \x01(\t\x12\r\n\x05\x63laim\x18\x04 \x01(\t\x12\x10\n\x08\x65vidence\x18\x05 \x03(\t\x12\x12\n\nconfidence\x18\x06 \x01(\x01\x12\x13\n\x0blegal_basis\x18\x07 \x03(\t\x12\x0f\n\x07\x63ontext\x18\x08 \x01(\t\x12\x0e\n\x06region\x18\t \x01(\t\x12.\n\nvalid_from\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\tauthority\x18\x0b \x01(\x01H\x00\x88\x01\x01\x12\x0f\n\x07is_kept\x18\x0c \x01(\x08\x42\x0c\n\n_authority\"e\n\x08SetAside\x12\x14\n\x0c\x61gent_source\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x35\n\x06reason\x18\x03 \x01(\x0e\x32%.concord.dissonance.v1.SetAsideReason\"\x86\x01\n\x0bThesisBatch\x12\x14\n\x0c\x61gent_source\x18\x01 \x01(\t\x12-\n\x06theses\x18\x02 \x03(\x0b\x32\x1d.concord.dissonance.v1.Thesis\x12\x32\n\tset_aside\x18\x03 \x03(\x0b\x32\x1f.concord.dissonance.v1.SetAside\"\xfa\x02\n\rContradiction\x12\x10\n\x08thesis_a\x18\x01 \x01(\x05\x12\x10\n\x08thesis_b\x18\x02 \x01(\x05\x12,\n\x04type\x18\x03 \x01(\x0e\x32\x1e.concord.graph.v1.ConflictType\x12\x34\n\x08severity\x18\x04 \x01(\x0e\x32\".concord.graph.v1.ConflictSeverity\x12\x13\n\x0b\x64\x65scription\x18\x05 \x01(\t\x12\x1d\n\x15potential_resolutions\x18\x06 \x03(\t\x12;\n\x08strategy\x18\x07 \x01(\x0e\x32).concord.dissonance.v1.ResolutionStrategy\x12\x12\n\nconfidence\x18\x08 \x01(\x01\x12&\n\x05judge\x18\t \x01(\x0e\x32\x17.concord.graph.v1.Judge\x12\x0c\n\x04rule\x18\n \x01(\t\x12\x17\n\nprevailing\x18\x0b \x01(\x05H\x00\x88\x01\x01\x42\r\n\x0b_prevailing\"D\n\tAmbiguity\x12\x10\n\x08thesis_a\x18\x01 \x01(\x05\x12\x10\n\x08thesis_b\x18\x02 \x01(\x05\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\"\x8f\x04\n\tSynthesis\x12-\n\x06theses\x18\x01 \x03(\x0b\x32\x1d.concord.dissonance.v1.Thesis\x12\x32\n\tset_aside\x18\x02 \x03(\x0b\x32\x1f.concord.dissonance.v1.SetAside\x12<\n\x0e\x63ontradictions\x18\x03 \x03(\x0b\x32$.concord.dissonance.v1.Contradiction\x12\x12\n\nunresolved\x18\x04 \x03(\x05\x12\x35\n\x0b\x61mbiguities\x18\x05 \x03(\x0b\x32 .concord.dissonance.v1.Ambiguity\x12\x0c\n\x04text\x18\x06 \x01(\t\x12=\n\nstrategies\x18\x07 \x03(\x0e\x32).concord.dissonance.v1.ResolutionStrategy\x12\x13\n\x0bis_complete\x18\x08 \x01(\x08\x12\x12\n\nconfidence\x18\t \x01(\x01\x12\x11\n\treasoning\x18\n \x01(\t\x12\x0f\n\x07summary\x18\x0b \x01(\t\x12\x36\n\x06method\x18\x0c \x01(\x0e\x32&.concord.dissonance.v1.SynthesisMethod\x12\x10\n\x08language\x18\r \x01(\t\x12\x32\n\x04kept\x18\x0e \x01(\x0b\x32$.concord.dissonance.v1.KeptSynthesis\"\\\n\rKeptSynthesis\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x13\n\x0b\x61mended_ids\x18\x02 \x03(\t\x12\x14\n\x0c\x63onflict_ids\x18\x03 \x03(\t\x12\r\n\x05token\x18\x04 \x01(\t\"J\n\x12SynthesizeResponse\x12\x34\n\x05\x65vent\x18\x01 \x01(\x0b\x32%.concord.dissonance.v1.DialecticEvent\"L\n\x14ReviewAnswerResponse\x12\x34\n\x05\x65vent\x18\x01 \x01(\x0b\x32%.concord.dissonance.v1.DialecticEvent*\x87\x02\n\x0e\x44ialecticStage\x12\x1f\n\x1b\x44IALECTIC_STAGE_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x44IALECTIC_STAGE_READING\x10\x01\x12\x1a\n\x16\x44IALECTIC_STAGE_THESES\x10\x02\x12\"\n\x1e\x44IALECTIC_STAGE_CONTRADICTIONS\x10\x03\x12\x1d\n\x19\x44IALECTIC_STAGE_SYNTHESIS\x10\x04\x12\x1b\n\x17\x44IALECTIC_STAGE_KEEPING\x10\x05\x12\x1d\n\x19\x44IALECTIC_STAGE_REVIEWING\x10\x06\x12\x1c\n\x18\x44IALECTIC_STAGE_REVISING\x10\x07*\x7f\n\x0eSetAsideReason\x12 \n\x1cSET_ASIDE_REASON_UNSPECIFIED\x10\x00\x12 \n\x1cSET_ASIDE_REASON_SPECULATION\x10\x01\x12)\n%SET_ASIDE_REASON_UNSTATED_LEGAL_BASIS\x10\x02*\x8d\x02\n\x12ResolutionStrategy\x12#\n\x1fRESOLUTION_STRATEGY_UNSPECIFIED\x10\x00\x12)\n%RESOLUTION_STRATEGY_CONTEXTUALIZATION\x10\x01\x12\'\n#RESOLUTION_STRATEGY_HIERARCHIZATION\x10\x02\x12!\n\x1dRESOLUTION_STRATEGY_SYNTHESIS\x10\x03\x12)\n%RESOLUTION_STRATEGY_TEMPORAL_ORDERING\x10\x04\x12\x30\n,RESOLUTION_STRATEGY_REGIONAL_DIFFERENTIATION\x10\x05*W\n\x0fSynthesisMethod\x12 \n\x1cSYNTHESIS_METHOD_UNSPECIFIED\x10\x00\x12\"\n\x1eSYNTHESIS_METHOD_DETERMINISTIC\x10\x01\x32\x8c\x03\n\x10\x44ialecticService\x12{\n\nSynthesize\x12(.concord.dissonance.v1.SynthesizeRequest\x1a).concord.dissonance.v1.SynthesizeResponse\"\x16\xda\xf3\x18\x12\n\x10\x64issonance:write0\x01\x12\x81\x01\n\x0cReviewAnswer\x12*.concord.dissonance.v1.ReviewAnswerRequest\x1a+.concord.dissonance.v1.ReviewAnswerResponse\"\x16\xda\xf3\x18\x12\n\x10\x64issonance:write0\x01\x12w\n\tResumeRun\x12\'.concord.dissonance.v1.ResumeRunRequest\x1a(.concord.dissonance.v1.ResumeRunResponse\"\x15\xda\xf3\x18\x11\n\x0f\x64issonance:read0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -78,52 +79,56 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_THESISINPUT'].fields_by_name['authority']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\000\000\000\000\000\021\000\000\000\000\000\000\360?'
   _globals['_DIALECTICSERVICE'].methods_by_name['Synthesize']._loaded_options = None
   _globals['_DIALECTICSERVICE'].methods_by_name['Synthesize']._serialized_options = b'\332\363\030\022\n\020dissonance:write'
+  _globals['_DIALECTICSERVICE'].methods_by_name['ReviewAnswer']._loaded_options = None
+  _globals['_DIALECTICSERVICE'].methods_by_name['ReviewAnswer']._serialized_options = b'\332\363\030\022\n\020dissonance:write'
   _globals['_DIALECTICSERVICE'].methods_by_name['ResumeRun']._loaded_options = None
   _globals['_DIALECTICSERVICE'].methods_by_name['ResumeRun']._serialized_options = b'\332\363\030\021\n\017dissonance:read'
-  _globals['_DIALECTICSTAGE']._serialized_start=3572
-  _globals['_DIALECTICSTAGE']._serialized_end=3774
-  _globals['_SETASIDEREASON']._serialized_start=3776
-  _globals['_SETASIDEREASON']._serialized_end=3903
-  _globals['_RESOLUTIONSTRATEGY']._serialized_start=3906
-  _globals['_RESOLUTIONSTRATEGY']._serialized_end=4175
-  _globals['_SYNTHESISMETHOD']._serialized_start=4177
-  _globals['_SYNTHESISMETHOD']._serialized_end=4264
-  _globals['_DIALECTICEVENT']._serialized_start=161
-  _globals['_DIALECTICEVENT']._serialized_end=515
-  _globals['_DIALECTICRESULT']._serialized_start=517
-  _globals['_DIALECTICRESULT']._serialized_end=587
-  _globals['_RUNFAILURE']._serialized_start=590
-  _globals['_RUNFAILURE']._serialized_end=765
-  _globals['_RUNFAILURE_METADATAENTRY']._serialized_start=718
-  _globals['_RUNFAILURE_METADATAENTRY']._serialized_end=765
-  _globals['_RESUMERUNREQUEST']._serialized_start=767
-  _globals['_RESUMERUNREQUEST']._serialized_end=848
-  _globals['_RESUMERUNRESPONSE']._serialized_start=850
-  _globals['_RESUMERUNRESPONSE']._serialized_end=923
-  _globals['_SYNTHESIZEREQUEST']._serialized_start=926
-  _globals['_SYNTHESIZEREQUEST']._serialized_end=1266
-  _globals['_KEEPSYNTHESIS']._serialized_start=1268
-  _globals['_KEEPSYNTHESIS']._serialized_end=1341
-  _globals['_AGENTRESULT']._serialized_start=1344
-  _globals['_AGENTRESULT']._serialized_end=1543
-  _globals['_THESISINPUT']._serialized_start=1546
-  _globals['_THESISINPUT']._serialized_end=1901
-  _globals['_THESIS']._serialized_start=1904
-  _globals['_THESIS']._serialized_end=2178
-  _globals['_SETASIDE']._serialized_start=2180
-  _globals['_SETASIDE']._serialized_end=2281
-  _globals['_THESISBATCH']._serialized_start=2284
-  _globals['_THESISBATCH']._serialized_end=2418
-  _globals['_CONTRADICTION']._serialized_start=2421
-  _globals['_CONTRADICTION']._serialized_end=2799
-  _globals['_AMBIGUITY']._serialized_start=2801
-  _globals['_AMBIGUITY']._serialized_end=2869
-  _globals['_SYNTHESIS']._serialized_start=2872
-  _globals['_SYNTHESIS']._serialized_end=3399
-  _globals['_KEPTSYNTHESIS']._serialized_start=3401
-  _globals['_KEPTSYNTHESIS']._serialized_end=3493
-  _globals['_SYNTHESIZERESPONSE']._serialized_start=3495
-  _globals['_SYNTHESIZERESPONSE']._serialized_end=3569
-  _globals['_DIALECTICSERVICE']._serialized_start=4267
-  _globals['_DIALECTICSERVICE']._serialized_end=4531
+  _globals['_DIALECTICSTAGE']._serialized_start=3858
+  _globals['_DIALECTICSTAGE']._serialized_end=4121
+  _globals['_SETASIDEREASON']._serialized_start=4123
+  _globals['_SETASIDEREASON']._serialized_end=4250
+  _globals['_RESOLUTIONSTRATEGY']._serialized_start=4253
+  _globals['_RESOLUTIONSTRATEGY']._serialized_end=4522
+  _globals['_SYNTHESISMETHOD']._serialized_start=4524
+  _globals['_SYNTHESISMETHOD']._serialized_end=4611
+  _globals['_DIALECTICEVENT']._serialized_start=197
+  _globals['_DIALECTICEVENT']._serialized_end=670
+  _globals['_DIALECTICRESULT']._serialized_start=672
+  _globals['_DIALECTICRESULT']._serialized_end=795
+  _globals['_RUNFAILURE']._serialized_start=798
+  _globals['_RUNFAILURE']._serialized_end=973
+  _globals['_RUNFAILURE_METADATAENTRY']._serialized_start=926
+  _globals['_RUNFAILURE_METADATAENTRY']._serialized_end=973
+  _globals['_RESUMERUNREQUEST']._serialized_start=975
+  _globals['_RESUMERUNREQUEST']._serialized_end=1056
+  _globals['_RESUMERUNRESPONSE']._serialized_start=1058
+  _globals['_RESUMERUNRESPONSE']._serialized_end=1131
+  _globals['_SYNTHESIZEREQUEST']._serialized_start=1134
+  _globals['_SYNTHESIZEREQUEST']._serialized_end=1474
+  _globals['_KEEPSYNTHESIS']._serialized_start=1476
+  _globals['_KEEPSYNTHESIS']._serialized_end=1549
+  _globals['_AGENTRESULT']._serialized_start=1552
+  _globals['_AGENTRESULT']._serialized_end=1751
+  _globals['_THESISINPUT']._serialized_start=1754
+  _globals['_THESISINPUT']._serialized_end=2109
+  _globals['_THESIS']._serialized_start=2112
+  _globals['_THESIS']._serialized_end=2386
+  _globals['_SETASIDE']._serialized_start=2388
+  _globals['_SETASIDE']._serialized_end=2489
+  _globals['_THESISBATCH']._serialized_start=2492
+  _globals['_THESISBATCH']._serialized_end=2626
+  _globals['_CONTRADICTION']._serialized_start=2629
+  _globals['_CONTRADICTION']._serialized_end=3007
+  _globals['_AMBIGUITY']._serialized_start=3009
+  _globals['_AMBIGUITY']._serialized_end=3077
+  _globals['_SYNTHESIS']._serialized_start=3080
+  _globals['_SYNTHESIS']._serialized_end=3607
+  _globals['_KEPTSYNTHESIS']._serialized_start=3609
+  _globals['_KEPTSYNTHESIS']._serialized_end=3701
+  _globals['_SYNTHESIZERESPONSE']._serialized_start=3703
+  _globals['_SYNTHESIZERESPONSE']._serialized_end=3777
+  _globals['_REVIEWANSWERRESPONSE']._serialized_start=3779
+  _globals['_REVIEWANSWERRESPONSE']._serialized_end=3855
+  _globals['_DIALECTICSERVICE']._serialized_start=4614
+  _globals['_DIALECTICSERVICE']._serialized_end=5010
 # @@protoc_insertion_point(module_scope)

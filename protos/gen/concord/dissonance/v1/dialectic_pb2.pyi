@@ -4,6 +4,7 @@ isort:skip_file
 Dialectic: what several agents or memories say about a question, where they clash, and what stands."""
 
 from collections import abc as _abc
+from concord.dissonance.v1 import review_pb2 as _review_pb2
 from concord.graph.v1 import conflict_pb2 as _conflict_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -39,6 +40,10 @@ class _DialecticStageEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Dialec
     """Composing the synthesis."""
     DIALECTIC_STAGE_KEEPING: _DialecticStage.ValueType  # 5
     """Keeping it as a memory, and recording conflicts."""
+    DIALECTIC_STAGE_REVIEWING: _DialecticStage.ValueType  # 6
+    """Asking reviewers."""
+    DIALECTIC_STAGE_REVISING: _DialecticStage.ValueType  # 7
+    """Revising the answer."""
 
 class DialecticStage(_DialecticStage, metaclass=_DialecticStageEnumTypeWrapper):
     """What a run is at."""
@@ -55,6 +60,10 @@ DIALECTIC_STAGE_SYNTHESIS: DialecticStage.ValueType  # 4
 """Composing the synthesis."""
 DIALECTIC_STAGE_KEEPING: DialecticStage.ValueType  # 5
 """Keeping it as a memory, and recording conflicts."""
+DIALECTIC_STAGE_REVIEWING: DialecticStage.ValueType  # 6
+"""Asking reviewers."""
+DIALECTIC_STAGE_REVISING: DialecticStage.ValueType  # 7
+"""Revising the answer."""
 Global___DialecticStage: _TypeAlias = DialecticStage  # noqa: Y015
 
 class _SetAsideReason:
@@ -151,6 +160,8 @@ class DialecticEvent(_message.Message):
     CONTRADICTION_FIELD_NUMBER: _builtins.int
     DONE_FIELD_NUMBER: _builtins.int
     FAILED_FIELD_NUMBER: _builtins.int
+    REVIEW_FIELD_NUMBER: _builtins.int
+    FAILED_REVIEWER_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """Its number in the run, from 1, without gaps."""
     run_id: _builtins.str
@@ -175,6 +186,14 @@ class DialecticEvent(_message.Message):
     def failed(self) -> Global___RunFailure:
         """The end of a run that failed; nothing else was concluded."""
 
+    @_builtins.property
+    def review(self) -> _review_pb2.PeerReview:
+        """What a reviewer says."""
+
+    @_builtins.property
+    def failed_reviewer(self) -> _review_pb2.FailedReviewer:
+        """A reviewer that gave no review."""
+
     def __init__(
         self,
         *,
@@ -186,12 +205,14 @@ class DialecticEvent(_message.Message):
         contradiction: Global___Contradiction | None = ...,
         done: Global___DialecticResult | None = ...,
         failed: Global___RunFailure | None = ...,
+        review: _review_pb2.PeerReview | None = ...,
+        failed_reviewer: _review_pb2.FailedReviewer | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["contradiction", b"contradiction", "done", b"done", "event", b"event", "failed", b"failed", "theses", b"theses"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["contradiction", b"contradiction", "done", b"done", "event", b"event", "failed", b"failed", "failed_reviewer", b"failed_reviewer", "review", b"review", "theses", b"theses"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["contradiction", b"contradiction", "done", b"done", "event", b"event", "failed", b"failed", "number", b"number", "percent", b"percent", "run_id", b"run_id", "stage", b"stage", "theses", b"theses"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["contradiction", b"contradiction", "done", b"done", "event", b"event", "failed", b"failed", "failed_reviewer", b"failed_reviewer", "number", b"number", "percent", b"percent", "review", b"review", "run_id", b"run_id", "stage", b"stage", "theses", b"theses"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["theses", "contradiction", "done", "failed"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["theses", "contradiction", "done", "failed", "review", "failed_reviewer"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -204,18 +225,24 @@ class DialecticResult(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SYNTHESIS_FIELD_NUMBER: _builtins.int
+    REVIEW_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def synthesis(self) -> Global___Synthesis:
-        """The synthesis."""
+        """The synthesis; absent from a run that only reviews."""
+
+    @_builtins.property
+    def review(self) -> _review_pb2.AnswerReview:
+        """The review of the answer or of the synthesis; absent unless it was asked for."""
 
     def __init__(
         self,
         *,
         synthesis: Global___Synthesis | None = ...,
+        review: _review_pb2.AnswerReview | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["synthesis", b"synthesis"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["review", b"review", "synthesis", b"synthesis"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["synthesis", b"synthesis"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["review", b"review", "synthesis", b"synthesis"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -907,3 +934,27 @@ class SynthesizeResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SynthesizeResponse: _TypeAlias = SynthesizeResponse  # noqa: Y015
+
+@_typing.final
+class ReviewAnswerResponse(_message.Message):
+    """An event of the run."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EVENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def event(self) -> Global___DialecticEvent:
+        """Terminal ones: `done` with a review, or `failed`."""
+
+    def __init__(
+        self,
+        *,
+        event: Global___DialecticEvent | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReviewAnswerResponse: _TypeAlias = ReviewAnswerResponse  # noqa: Y015

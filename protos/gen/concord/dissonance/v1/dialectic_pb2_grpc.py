@@ -4,6 +4,7 @@ import grpc
 import warnings
 
 from concord.dissonance.v1 import dialectic_pb2 as concord_dot_dissonance_dot_v1_dot_dialectic__pb2
+from concord.dissonance.v1 import review_pb2 as concord_dot_dissonance_dot_v1_dot_review__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -48,6 +49,11 @@ class DialecticServiceStub:
                 request_serializer=concord_dot_dissonance_dot_v1_dot_dialectic__pb2.SynthesizeRequest.SerializeToString,
                 response_deserializer=concord_dot_dissonance_dot_v1_dot_dialectic__pb2.SynthesizeResponse.FromString,
                 _registered_method=True)
+        self.ReviewAnswer = channel.unary_stream(
+                '/concord.dissonance.v1.DialecticService/ReviewAnswer',
+                request_serializer=concord_dot_dissonance_dot_v1_dot_review__pb2.ReviewAnswerRequest.SerializeToString,
+                response_deserializer=concord_dot_dissonance_dot_v1_dot_dialectic__pb2.ReviewAnswerResponse.FromString,
+                _registered_method=True)
         self.ResumeRun = channel.unary_stream(
                 '/concord.dissonance.v1.DialecticService/ResumeRun',
                 request_serializer=concord_dot_dissonance_dot_v1_dot_dialectic__pb2.ResumeRunRequest.SerializeToString,
@@ -74,6 +80,15 @@ class DialecticServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReviewAnswer(self, request, context):
+        """Has several different models review an answer, independently, and computes from their scores and recommendations
+        how far they agree and what they conclude. Fewer reviews than the quorum end the run as QUORUM_MISSED, with the
+        counts: there is never a verdict without that many.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ResumeRun(self, request, context):
         """Follows a run of the caller after an event that it has seen: what came since, then what comes. NOT_FOUND
         for a run that is unknown or no longer kept.
@@ -89,6 +104,11 @@ def add_DialecticServiceServicer_to_server(servicer, server):
                     servicer.Synthesize,
                     request_deserializer=concord_dot_dissonance_dot_v1_dot_dialectic__pb2.SynthesizeRequest.FromString,
                     response_serializer=concord_dot_dissonance_dot_v1_dot_dialectic__pb2.SynthesizeResponse.SerializeToString,
+            ),
+            'ReviewAnswer': grpc.unary_stream_rpc_method_handler(
+                    servicer.ReviewAnswer,
+                    request_deserializer=concord_dot_dissonance_dot_v1_dot_review__pb2.ReviewAnswerRequest.FromString,
+                    response_serializer=concord_dot_dissonance_dot_v1_dot_dialectic__pb2.ReviewAnswerResponse.SerializeToString,
             ),
             'ResumeRun': grpc.unary_stream_rpc_method_handler(
                     servicer.ResumeRun,
@@ -132,6 +152,33 @@ class DialecticService:
             '/concord.dissonance.v1.DialecticService/Synthesize',
             concord_dot_dissonance_dot_v1_dot_dialectic__pb2.SynthesizeRequest.SerializeToString,
             concord_dot_dissonance_dot_v1_dot_dialectic__pb2.SynthesizeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReviewAnswer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/concord.dissonance.v1.DialecticService/ReviewAnswer',
+            concord_dot_dissonance_dot_v1_dot_review__pb2.ReviewAnswerRequest.SerializeToString,
+            concord_dot_dissonance_dot_v1_dot_dialectic__pb2.ReviewAnswerResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -5,6 +5,7 @@ Dialectic: what several agents or memories say about a question, where they clas
 
 from collections import abc as _abc
 from concord.dissonance.v1 import dialectic_pb2 as _dialectic_pb2
+from concord.dissonance.v1 import review_pb2 as _review_pb2
 from grpc import aio as _aio
 import abc as _abc_1
 import grpc as _grpc
@@ -44,6 +45,11 @@ class DialecticServiceStub:
     def __new__(cls, channel: _aio.Channel) -> DialecticServiceAsyncStub: ...
     Synthesize: _grpc.UnaryStreamMultiCallable[_dialectic_pb2.SynthesizeRequest, _dialectic_pb2.SynthesizeResponse]
     """Synthesizes agents' results, or what the memory says."""
+    ReviewAnswer: _grpc.UnaryStreamMultiCallable[_review_pb2.ReviewAnswerRequest, _dialectic_pb2.ReviewAnswerResponse]
+    """Has several different models review an answer, independently, and computes from their scores and recommendations
+    how far they agree and what they conclude. Fewer reviews than the quorum end the run as QUORUM_MISSED, with the
+    counts: there is never a verdict without that many.
+    """
     ResumeRun: _grpc.UnaryStreamMultiCallable[_dialectic_pb2.ResumeRunRequest, _dialectic_pb2.ResumeRunResponse]
     """Follows a run of the caller after an event that it has seen: what came since, then what comes. NOT_FOUND
     for a run that is unknown or no longer kept.
@@ -65,6 +71,11 @@ class DialecticServiceAsyncStub(DialecticServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     Synthesize: _aio.UnaryStreamMultiCallable[_dialectic_pb2.SynthesizeRequest, _dialectic_pb2.SynthesizeResponse]  # type: ignore[assignment]
     """Synthesizes agents' results, or what the memory says."""
+    ReviewAnswer: _aio.UnaryStreamMultiCallable[_review_pb2.ReviewAnswerRequest, _dialectic_pb2.ReviewAnswerResponse]  # type: ignore[assignment]
+    """Has several different models review an answer, independently, and computes from their scores and recommendations
+    how far they agree and what they conclude. Fewer reviews than the quorum end the run as QUORUM_MISSED, with the
+    counts: there is never a verdict without that many.
+    """
     ResumeRun: _aio.UnaryStreamMultiCallable[_dialectic_pb2.ResumeRunRequest, _dialectic_pb2.ResumeRunResponse]  # type: ignore[assignment]
     """Follows a run of the caller after an event that it has seen: what came since, then what comes. NOT_FOUND
     for a run that is unknown or no longer kept.
@@ -89,6 +100,17 @@ class DialecticServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_dialectic_pb2.SynthesizeResponse], _abc.AsyncIterator[_dialectic_pb2.SynthesizeResponse]]:
         """Synthesizes agents' results, or what the memory says."""
+
+    @_abc_1.abstractmethod
+    def ReviewAnswer(
+        self,
+        request: _review_pb2.ReviewAnswerRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_dialectic_pb2.ReviewAnswerResponse], _abc.AsyncIterator[_dialectic_pb2.ReviewAnswerResponse]]:
+        """Has several different models review an answer, independently, and computes from their scores and recommendations
+        how far they agree and what they conclude. Fewer reviews than the quorum end the run as QUORUM_MISSED, with the
+        counts: there is never a verdict without that many.
+        """
 
     @_abc_1.abstractmethod
     def ResumeRun(

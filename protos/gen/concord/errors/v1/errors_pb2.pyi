@@ -354,6 +354,23 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """A bug in Concord; the server's own log says more. INTERNAL.
     Example: an exception that no table of failures names.
     """
+    ERROR_REASON_REVIEWERS_MISSING: _ErrorReason.ValueType  # 800
+    """800 to 899: models that are asked.
+
+    Fewer models than the request needs are set up, or may be sent what the caller's space holds.
+    FAILED_PRECONDITION. Metadata: "configured", "needed".
+    Example: ReviewAnswer where the operator set up no models.
+    """
+    ERROR_REASON_QUORUM_MISSED: _ErrorReason.ValueType  # 801
+    """Fewer reviewers than the quorum gave a review: there is no verdict. FAILED_PRECONDITION. Metadata:
+    "expected", "succeeded", "failed", "quorum".
+    Example: ReviewAnswer of three reviewers of which one is dead, with a quorum of three.
+    """
+    ERROR_REASON_BUDGET_SPENT: _ErrorReason.ValueType  # 802
+    """The question would cost more calls, tokens or money than a request or the day may. It was not asked.
+    RESOURCE_EXHAUSTED.
+    Example: ReviewAnswer of three reviewers with DISSONANCE_LLM_REQUEST_CALLS=2.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """The machine-readable reason of a failure."""
@@ -684,5 +701,22 @@ Example: a SQLite file with an overwritten page.
 ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 704
 """A bug in Concord; the server's own log says more. INTERNAL.
 Example: an exception that no table of failures names.
+"""
+ERROR_REASON_REVIEWERS_MISSING: ErrorReason.ValueType  # 800
+"""800 to 899: models that are asked.
+
+Fewer models than the request needs are set up, or may be sent what the caller's space holds.
+FAILED_PRECONDITION. Metadata: "configured", "needed".
+Example: ReviewAnswer where the operator set up no models.
+"""
+ERROR_REASON_QUORUM_MISSED: ErrorReason.ValueType  # 801
+"""Fewer reviewers than the quorum gave a review: there is no verdict. FAILED_PRECONDITION. Metadata:
+"expected", "succeeded", "failed", "quorum".
+Example: ReviewAnswer of three reviewers of which one is dead, with a quorum of three.
+"""
+ERROR_REASON_BUDGET_SPENT: ErrorReason.ValueType  # 802
+"""The question would cost more calls, tokens or money than a request or the day may. It was not asked.
+RESOURCE_EXHAUSTED.
+Example: ReviewAnswer of three reviewers with DISSONANCE_LLM_REQUEST_CALLS=2.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Annotated, Any, Literal
 
-import openai
 from concord_models.budget import Cost, question_cost
 from concord_models.chat import Answer, ChatModel, Question
-from concord_models.endpoint import BadReply, CutOff, EndpointRefused, EndpointUnavailable
+from concord_models.endpoint import BadReply, EndpointRefused, EndpointUnavailable, Trouble
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from concord_dissonance.domain.peer_review.review import (
@@ -160,16 +159,16 @@ def failure(error: EndpointUnavailable | EndpointRefused) -> tuple[FailureKind, 
     """Return why a model gave no answer; the text may be shown."""
     if isinstance(error, EndpointRefused):
         return FailureKind.REFUSED, str(error)
-    match error.__cause__:
-        case CutOff():
-            return FailureKind.CUT_OFF, str(error)
-        case BadReply():
-            return FailureKind.MALFORMED, str(error)
-        case TimeoutError() | openai.APITimeoutError():
-            return FailureKind.TIMEOUT, str(error)
-        case openai.APIStatusError(status_code=400 | 401 | 403 | 404):
-            return FailureKind.REFUSED, str(error)
-    return FailureKind.UNAVAILABLE, str(error)
+    return _FAILURES[error.trouble], str(error)
+
+
+_FAILURES = {
+    Trouble.TIMEOUT: FailureKind.TIMEOUT,
+    Trouble.NO_ANSWER: FailureKind.UNAVAILABLE,
+    Trouble.BAD_REPLY: FailureKind.MALFORMED,
+    Trouble.CUT_OFF: FailureKind.CUT_OFF,
+    Trouble.CALL_REFUSED: FailureKind.REFUSED,
+}
 
 
 def _points(score: float) -> int:

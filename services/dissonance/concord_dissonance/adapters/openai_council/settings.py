@@ -30,7 +30,6 @@ from typing import Annotated, Self
 from concord_chassis.config import ConfigError
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic import model_validator as validator
-from pydantic_core import PydanticCustomError
 
 from concord_dissonance.domain.peer_review.council import LEAST_QUORUM
 from concord_dissonance.domain.peer_review.review import Role
@@ -122,4 +121,4 @@ def read_settings(path: Path, keys: Mapping[str, object]) -> CouncilSettings:
 
 def _demand(is_met: bool, complaint: str) -> None:
     if not is_met:
-        raise PydanticCustomError("council", "{complaint}", {"complaint": complaint})
+        raise ValueError(complaint)

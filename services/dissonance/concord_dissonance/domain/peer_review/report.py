@@ -20,6 +20,8 @@ class ReviewRound:
     reviews: tuple[PeerReview, ...]
     failed: tuple[FailedReviewer, ...]
     verdict: Verdict
+    cached: frozenset[str] = frozenset()
+    """Names of the reviewers that had reviewed the same before."""
 
     @property
     def expected(self) -> int:

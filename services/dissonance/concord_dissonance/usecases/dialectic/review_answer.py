@@ -11,6 +11,7 @@ from concord_dissonance.domain.peer_review.council import LEAST_QUORUM, Approval
 from concord_dissonance.domain.peer_review.report import ReviewRound
 from concord_dissonance.domain.peer_review.review import FailedReviewer, PeerReview, ReviewTask
 from concord_dissonance.ports import Council, ModelReviewer, ModelReviser, Reviewed
+from concord_dissonance.usecases.dialectic.runs import Stage
 
 MOST_REVISIONS = 2
 
@@ -49,8 +50,8 @@ class AnswerReviewed:
     not_revised: str = ""
 
 
-Progress = Callable[[float, bool, ReviewedIn | None], None]
-"""Told the share of the work that is done, whether it is a revision, and who answered."""
+Say = Callable[[Stage, float, ReviewedIn | None], None]
+"""Told what the review is at, the share of its work that is done, and who answered."""
 
 
 class ReviewAnswer:
@@ -103,7 +104,7 @@ class Review:
         self._steps = (len(chosen) + 1) * (options.revisions + 1)
         self._done = 0
 
-    async def __call__(self, progress: Progress) -> AnswerReviewed:
+    async def __call__(self, say: Say) -> AnswerReviewed:
         """Review until the answer is approved, or as often as the options say.
 
         Raises `QuorumMissed` in whichever round, and `ReviewBudgetSpent` before the first call.
@@ -112,11 +113,11 @@ class Review:
         failure = ""
         task = self._task
         while True:
-            rounds.append(await self._round(task, len(rounds) + 1, progress))
+            rounds.append(await self._round(task, len(rounds) + 1, say))
             verdict, is_last = rounds[-1].verdict, len(rounds) > self._options.revisions
             if verdict.approval is Approval.APPROVED or is_last or self._reviser is None:
                 break
-            progress(self._share(), True, None)
+            say(Stage.REVISING, self._share(), None)
             answer, failure = await self._revised(self._reviser, task, verdict.recommendations)
             self._done += 1
             if failure:
@@ -126,33 +127,36 @@ class Review:
             tuple(rounds), self._budget.spent, task.language, self._options.critical, failure
         )
 
-    async def _round(self, task: ReviewTask, number: int, progress: Progress) -> ReviewRound:
+    async def _round(self, task: ReviewTask, number: int, say: Say) -> ReviewRound:
+        say(Stage.REVIEWING, self._share(), None)
         costs = [each.cost(task) for each in self._chosen]
         try:
             await self._budget.take(sum(costs, Cost()))
         except BudgetSpent as spent:
             raise ReviewBudgetSpent(str(spent)) from spent
 
-        async def ask(reviewer: ModelReviewer, reserved: Cost) -> PeerReview | FailedReviewer:
+        async def ask(reviewer: ModelReviewer, reserved: Cost) -> Reviewed:
             reviewed = await reviewer.review(task)
             if reviewed.cost is not None:
                 await self._budget.correct(reserved, reviewed.cost)
             self._done += 1
-            progress(self._share(), False, ReviewedIn(number, reviewed))
-            return reviewed.said
+            say(Stage.REVIEWING, self._share(), ReviewedIn(number, reviewed))
+            return reviewed
 
         async with asyncio.TaskGroup() as group:
             asked = [
                 group.create_task(ask(*each)) for each in zip(self._chosen, costs, strict=True)
             ]
-        said = [each.result() for each in asked]
+        return self._concluded(task, [each.result() for each in asked])
+
+    def _concluded(self, task: ReviewTask, reviewed: Sequence[Reviewed]) -> ReviewRound:
+        said = [each.said for each in reviewed]
         reviews = tuple(each for each in said if isinstance(each, PeerReview))
         failed = tuple(each for each in said if isinstance(each, FailedReviewer))
-        options = self._options
-        verdict = conclude(
-            reviews, failed, quorum=options.quorum, has_critical=options.critical > 0
-        )
-        return ReviewRound(task.answer, reviews, failed, verdict)
+        critical = self._options.critical > 0
+        verdict = conclude(reviews, failed, quorum=self._options.quorum, has_critical=critical)
+        cached = frozenset(each.said.reviewer.name for each in reviewed if each.is_cached)
+        return ReviewRound(task.answer, reviews, failed, verdict, cached)
 
     async def _revised(
         self, reviser: ModelReviser, task: ReviewTask, weaknesses: Sequence[str]

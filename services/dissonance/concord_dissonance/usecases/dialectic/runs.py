@@ -36,6 +36,8 @@ class Stage(Enum):
     CONTRADICTIONS = 3
     SYNTHESIS = 4
     KEEPING = 5
+    REVIEWING = 6
+    REVISING = 7
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,79 @@
+"""The settings of the models that review: what is refused at the start, and never shown."""
+
+from pathlib import Path
+
+import pytest
+from concord_chassis.config import ConfigError, load
+from concord_chassis.identity import TokenIssuer
+from concord_dissonance.adapters.openai_council.settings import read_settings
+from concord_dissonance.bootstrap import build
+from concord_dissonance.config import PREFIX, Addresses
+from concord_testing.council import council_file
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+URL = "http://127.0.0.1:9/v1"
+SECRET = "sk-very-secret"
+NOWHERE = {
+    f"DISSONANCE_{name}_ADDRESS": "unix:/nowhere" for name in ("GRAPH", "SEARCH", "GOVERNANCE")
+}
+
+
+def test_settings_are_read(tmp_path: Path) -> None:
+    """D11 Three reviewers, a reviser, a quorum of three and 45 s unless the file says."""
+    found = read_settings(council_file(tmp_path, URL), {"local": SECRET})
+
+    assert found.review.reviewers == ("one", "two", "three")
+    assert (found.review.quorum, found.review.timeout) == (3, 45)
+    assert found.models["one"].vendor == "one"
+
+
+INVALID = {
+    "unknown reviewer": ('"two"', '"four"', "the model four is not in the file"),
+    "same model twice": ('"two:8b"', '"ONE:8b"', "reviewers must be different models"),
+    "reviewer twice": ('"two", "three"', '"two", "two"', "reviewers must be different models"),
+    "unknown provider": ('provider = "local"', 'provider = "far"', "is not in the file"),
+    "fewer than the quorum": ('"one", "two", "three"', '"one", "two"', "fewer reviewers"),
+    "a reviser that reviews": (
+        'reviser = "reviser"',
+        'reviser = "one"',
+        "the reviser is one of the reviewers",
+    ),
+    "a quorum of one": ("[review]", "[review]\nquorum = 1", "review.quorum"),
+    "unknown role": ("price = 0", 'role = "friend"', "models.one.role"),
+    "unknown setting": ("[review]", "[review]\nspeed = 1", "review.speed"),
+    "a key in the file": ("at_once = 4", f'key = "{SECRET}"', "providers.local.key"),
+    "no URL": (URL, "ftp://somewhere", "providers.local.url"),
+    "no TOML": ("[review]", "[review", "cannot be read as TOML"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "complaint"), INVALID.values(), ids=INVALID.keys())
+def test_invalid_settings_stop_the_start(
+    tmp_path: Path, old: str, new: str, complaint: str
+) -> None:
+    """D9 D11 By name, and without a value."""
+    path = council_file(tmp_path, URL)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+    with pytest.raises(ConfigError, match="DISSONANCE_MODELS_FILE is not valid") as refused:
+        read_settings(path, {})
+    assert complaint in str(refused.value)
+    assert SECRET not in str(refused.value)
+
+
+async def test_keys_come_from_the_environment(tmp_path: Path) -> None:
+    """D11 By provider; one of no provider, or without a file, stops the start."""
+    file = {"DISSONANCE_MODELS_FILE": str(council_file(tmp_path, URL))}
+    issuer = TokenIssuer(Ed25519PrivateKey.generate(), "dissonance")
+    good = load(Addresses, NOWHERE | file | {"DISSONANCE_MODEL_KEYS": f"local={SECRET}"}, PREFIX)
+    far = load(Addresses, NOWHERE | file | {"DISSONANCE_MODEL_KEYS": f"far={SECRET}"}, PREFIX)
+
+    assert SECRET not in repr(good)
+    await build(good, issuer).close()
+    with pytest.raises(ConfigError, match="far, which is no provider") as refused:
+        build(far, issuer)
+    assert SECRET not in str(refused.value)
+    with pytest.raises(ConfigError, match="contradict"):
+        load(Addresses, NOWHERE | {"DISSONANCE_MODEL_KEYS": f"local={SECRET}"}, PREFIX)

@@ -1,0 +1,78 @@
+"""Local models that review answers: their settings file, and what they say."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from concord_testing.chat_endpoint import Body, saying
+
+PROVIDER = "local"
+REVIEWERS = ("one", "two", "three")
+REVISER = "reviser"
+
+
+def council_settings(
+    url: str, *, at_once: int = 4, price: int = 0, **review: Any
+) -> dict[str, Any]:
+    """Return settings of three reviewers and a reviser behind one endpoint, as in the file."""
+    chosen = {"reviewers": list(REVIEWERS), "reviser": REVISER, **review}
+    names = {*chosen["reviewers"], REVISER}
+    return {
+        "providers": {PROVIDER: {"url": url, "at_once": at_once}},
+        "models": {
+            name: {"provider": PROVIDER, "model": f"{name}:8b", "vendor": name, "price": price}
+            for name in sorted(names)
+        },
+        "review": chosen,
+    }
+
+
+def council_file(folder: Path, url: str, **settings: Any) -> Path:
+    """Write `council_settings` as TOML; JSON's strings, numbers and lists are TOML, too."""
+    found = council_settings(url, **settings)
+    tables: dict[str, Mapping[str, Any]] = {
+        **{f"providers.{name}": each for name, each in found["providers"].items()},
+        **{f"models.{name}": each for name, each in found["models"].items()},
+        "review": found["review"],
+    }
+    path = folder / "models.toml"
+    path.write_text(
+        "\n".join(
+            f"[{name}]\n" + "\n".join(f"{key} = {json.dumps(each[key])}" for key in each)
+            for name, each in tables.items()
+        )
+    )
+    return path
+
+
+def said_of(body: Body) -> dict[str, Any]:
+    """Return the data of a question."""
+    data: dict[str, Any] = json.loads(body["messages"][1]["content"])
+    return data
+
+
+def review_of(
+    body: Body, score: float = 8, recommendation: str = "approve", **more: object
+) -> dict[str, Any]:
+    """Return a review that gives every criterion of a question the same score."""
+    criteria = [
+        {"criterion_index": each["index"], "comment": "As it should be.", "score": score}
+        for each in said_of(body)["criteria"]
+    ]
+    return {
+        "comments": "Sound.",
+        "criteria": criteria,
+        "strengths": ["Short."],
+        "weaknesses": ["No exception is named."],
+        "overall_score": 1,
+        "recommendation": recommendation,
+    } | more
+
+
+def reviewing(body: Body, **fields: Any) -> bytes:
+    """Return a completion that is a review; the reviser's is a revised answer."""
+    if body["model"].startswith(REVISER):
+        answer = f"{said_of(body)['answer']} Sheds are excepted."
+        return saying(json.dumps({"changes": "Named the exception.", "answer": answer}))
+    return saying(json.dumps(review_of(body, **fields)))
