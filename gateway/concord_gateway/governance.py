@@ -48,8 +48,15 @@ class Governance:
             return Refusal.EXPIRED
         if found.status != access_pb2.KEY_STATUS_ACTIVE:
             return Refusal.UNKNOWN
+        origin = type_pb2.Origin.Name(found.origin).removeprefix("ORIGIN_")
         return ApiKey(
             found.key_id,
-            Caller(found.space, found.principal, frozenset(found.permissions), _KINDS[found.kind]),
+            Caller(
+                found.space,
+                found.principal,
+                frozenset(found.permissions),
+                _KINDS[found.kind],
+                origin="" if origin == "UNSPECIFIED" else origin,
+            ),
             found.expire_time.ToMicroseconds() / 1e6 if found.HasField("expire_time") else None,
         )

@@ -26,6 +26,7 @@ from access_world import (
 )
 from concord.governance.v1 import access_pb2, audit_pb2
 from concord.graph.v1 import governed_pb2, governed_pb2_grpc
+from concord.type.v1 import type_pb2
 from concord_chassis.config import ConfigError
 from concord_client.trust import signing
 from concord_governance.config import read_keys
@@ -94,10 +95,10 @@ async def test_origin_follows_the_principals_kind(
     """W7 W8 What a key writes comes from where its principal's kind says, unless it is stated."""
     of_kind = KIND.Value(f"PRINCIPAL_KIND_{kind}")
     made = await ops.key("team", kind=of_kind)
-    stated = await ops.key("team", kind=of_kind, origin=access_pb2.ORIGIN_IMPORT)
+    stated = await ops.key("team", kind=of_kind, origin=type_pb2.ORIGIN_IMPORT)
 
-    assert access_pb2.Origin.Name(made.key.origin) == f"ORIGIN_{origin}"
-    assert stated.key.origin == access_pb2.ORIGIN_IMPORT
+    assert type_pb2.Origin.Name(made.key.origin) == f"ORIGIN_{origin}"
+    assert stated.key.origin == type_pb2.ORIGIN_IMPORT
 
 
 async def test_a_key_expires(live: World, ops: AccessClient) -> None:
@@ -117,7 +118,7 @@ async def test_a_key_expires(live: World, ops: AccessClient) -> None:
 
 async def test_a_rotated_key_overlaps(live: World, ops: AccessClient) -> None:
     """W7 A new key takes an old one's place: both open the space until the overlap is over."""
-    old = await ops.key("team", scopes=[READ, WRITE], origin=access_pb2.ORIGIN_TOOL)
+    old = await ops.key("team", scopes=[READ, WRITE], origin=type_pb2.ORIGIN_TOOL)
     rotation = access_pb2.CreateKeyRequest(
         request_id=request_id(),
         space="team",

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -157,6 +157,26 @@ def test_a_rotated_key_overlaps_with_the_one_it_replaces(
     assert [getattr(new.key, name) for name in same] == [getattr(old.key, name) for name in same]
     ends = listed[old.key.id].expire_time.seconds - listed[new.key.id].create_time.seconds
     assert abs(ends - 3600) <= 1
+
+
+def test_a_memory_says_whose_key_it_came_with(
+    running: Spawned, concord: CommandLine, unique: Callable[[str], str], tmp_path: Path
+) -> None:
+    """W8 The key's origin, and IMPORT for what importers bring with the same key."""
+    made = new_key(concord, "default", "--scopes", "read,write", "--origin", "tool")
+    visitor = holding(running, tmp_path, made.secret)
+    own, read = unique("own"), unique("read")
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / f"{read}.md").write_text(f"# {read}\n\nThe lighthouse is red.\n")
+    visitor.done("add", f"The lighthouse {own} is white.", "--id", own)
+    visitor.done("import", str(notes))
+
+    assert "tool" in visitor.done("get", own)
+    assert own in visitor.done("list", "--origin", "tool")
+    imported = visitor.done("list", "--origin", "import")
+    assert "The lighthouse is red." in imported
+    assert own not in imported
 
 
 def test_who_works_in_a_space_makes_no_keys(running: Spawned) -> None:

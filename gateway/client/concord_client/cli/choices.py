@@ -104,8 +104,8 @@ class PrincipalKind(Choice, module="concord.type.v1.type_pb2"):
     SYSTEM = "system"
 
 
-class Origin(Choice, module="concord.governance.v1.access_pb2"):
-    """Where what is written with a key comes from."""
+class Origin(Choice, module="concord.type.v1.type_pb2"):
+    """Who writes memories down with a key."""
 
     HUMAN = "human"
     AGENT = "agent"

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from concord_client.cli.choices import Importance, MemoryKind
+from concord_client.cli.choices import Importance, MemoryKind, Origin
 
 AsOfOption = Annotated[
     str | None,
@@ -39,6 +39,10 @@ LONG_CHECK = 600.0
 
 LimitOption = Annotated[int, typer.Option(min=1, max=200)]
 MemoryArgument = Annotated[str, typer.Argument(metavar="ID", help="A memory's id.")]
+OriginOption = Annotated[
+    list[Origin] | None,
+    typer.Option(case_sensitive=False, help="Only memories of this origin; may be repeated."),
+]
 PageTokenOption = Annotated[str, typer.Option(help="Go on after an earlier page.")]
 SpeakerOption = Annotated[str | None, typer.Option(help="Who said it.")]
 ValidFromOption = Annotated[str | None, typer.Option(help="From when it holds (ISO 8601).")]

@@ -111,6 +111,16 @@ class TurnRole(enum.IntEnum):
     PERSON = 5
 
 
+class MemoryOrigin(enum.IntEnum):
+    """Who wrote a memory down; numbers as in the contract's `Origin`."""
+
+    UNSPECIFIED = 0
+    HUMAN = 1
+    AGENT = 2
+    TOOL = 3
+    IMPORT = 4
+
+
 class Trust(enum.IntEnum):
     """How far a source is trusted; numbers as in the contract."""
 
@@ -256,6 +266,7 @@ class Memory(MemoryStatement):
     id_stated: bool = False
     concepts_stated: bool = False
     edge_type: EdgeType = EdgeType.DESCRIPTIVE
+    origin: MemoryOrigin = MemoryOrigin.UNSPECIFIED
     turn_order: int = 0
     create_time: int = 0
     deleted: bool = False
@@ -338,7 +349,7 @@ Record = Item | Entry | DeclaredRelation
 
 _CAME_LATER: Mapping[type, frozenset[str]] = {
     Node: frozenset({"of_facts"}),
-    Memory: frozenset({"turn_order", "facts", "properties", "role"}),
+    Memory: frozenset({"turn_order", "facts", "properties", "role", "origin"}),
     Source: frozenset({"memory_ids"}),
     DeclaredRelation: frozenset({"temporal_class", "transitive", "exclusive_sets"}),
     Entry: frozenset({"words"}),

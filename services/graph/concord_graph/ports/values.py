@@ -19,6 +19,7 @@ from concord_graph.domain.items import (
     Item,
     ItemKind,
     MemoryKind,
+    MemoryOrigin,
 )
 from concord_graph.domain.supersession import Supersession
 
@@ -83,6 +84,8 @@ class Author:
     request_id: str
     kind: str = field(default="", compare=False)
     """AGENT, HUMAN or SYSTEM, as the caller's credential says; empty when nobody said it."""
+    origin: MemoryOrigin = field(default=MemoryOrigin.UNSPECIFIED, compare=False)
+    """Of the memories that it writes."""
 
 
 NOBODY = Author("", "", "")
@@ -180,6 +183,7 @@ class MemoryFilter:
     edge_type: EdgeType | None = None
     session_id: str = ""
     properties: Mapping[str, object] = field(default_factory=dict)
+    origins: tuple[MemoryOrigin, ...] = ()
     include_superseded: bool = False
     at_any_time: bool = False
 

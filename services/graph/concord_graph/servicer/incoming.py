@@ -42,6 +42,7 @@ from concord_graph.domain.items import (
     Importance,
     ItemKind,
     MemoryKind,
+    MemoryOrigin,
     Properties,
     Relation,
     Source,
@@ -61,9 +62,10 @@ from concord_graph.usecases.items.relations import Declaration
 
 
 def author(caller: Caller, request: Message, method: str) -> Author:
-    """Return who writes, for the record."""
+    """Return who writes, for the record. Only importers write in batches."""
     request_id: str = request.request_id  # type: ignore[attr-defined] # every write has one
-    return Author(caller.principal, method, request_id, caller.kind)
+    origin = "IMPORT" if method == "BatchAddMemories" else caller.origin or "UNSPECIFIED"
+    return Author(caller.principal, method, request_id, caller.kind, MemoryOrigin[origin])
 
 
 def text(value: str) -> str:
@@ -221,6 +223,7 @@ def memory_filter(request: memory_pb2.ListMemoriesRequest) -> MemoryFilter:
         edge_type=EdgeType(filter_.edge_type) if filter_.edge_type else None,
         session_id=filter_.session_id,
         properties=_scalars(_composed(plain(filter_.properties))),
+        origins=tuple(MemoryOrigin(value) for value in filter_.origins if value),
         include_superseded=request.include_superseded,
     )
 

@@ -18,6 +18,7 @@ from concord_chassis.failure import Failure
 
 ALGORITHM = "EdDSA"
 KINDS = frozenset({"AGENT", "HUMAN", "SYSTEM"})
+ORIGINS = frozenset({"", "HUMAN", "AGENT", "TOOL", "IMPORT"})
 DEFAULT_TTL = 300.0
 MAX_TTL = 3600.0
 """Seconds that a token may live: nobody can take back what was minted."""
@@ -35,7 +36,8 @@ class Caller:
 
     `kind` is AGENT, HUMAN or SYSTEM. `space` is never empty, except for a SYSTEM that belongs to
     no space. `issuer` is the name of who signed the token; empty until one was verified, and no
-    part of who is calling.
+    part of who is calling. `origin` is that of memories that are written with the credential:
+    HUMAN, AGENT, TOOL or IMPORT; empty where the credential has none, as services' own.
     """
 
     space: str
@@ -43,6 +45,7 @@ class Caller:
     scopes: frozenset[str]
     kind: str
     issuer: str = field(default="", compare=False)
+    origin: str = ""
 
 
 def caller() -> Caller:
@@ -93,6 +96,7 @@ class TokenIssuer:
             "space": caller.space,
             "scope": " ".join(sorted(caller.scopes)),
             "kind": caller.kind,
+            **({"origin": caller.origin} if caller.origin else {}),
             "exp": int(self._now() + ttl),
         }
         return jwt.encode(claims, self._key, algorithm=ALGORITHM)
@@ -228,4 +232,7 @@ def _caller_of(claims: Mapping[str, object]) -> tuple[Caller, int]:
         raise invalid_credential()
     if not principal or kind not in KINDS or not (space or kind == "SYSTEM"):
         raise invalid_credential()
-    return Caller(space, principal, frozenset(scope.split()), kind, issuer), expiry
+    origin = claims.get("origin", "")
+    if not isinstance(origin, str) or origin not in ORIGINS:
+        raise invalid_credential()
+    return Caller(space, principal, frozenset(scope.split()), kind, issuer, origin), expiry

@@ -36,6 +36,7 @@ class MemoryFilter:
     session_id: str = ""
     edge_types: tuple[int, ...] = ()
     importances: tuple[int, ...] = ()
+    origins: tuple[int, ...] = ()
     created_since: Micros | None = None
     created_before: Micros | None = None
     valid_since: Micros | None = None
@@ -131,6 +132,7 @@ def _numbers_match(wanted: MemoryFilter, state: MemoryState) -> bool:
         (not wanted.kinds or state.kind in wanted.kinds)
         and (not wanted.edge_types or state.edge_type in wanted.edge_types)
         and (not wanted.importances or state.importance in wanted.importances)
+        and (not wanted.origins or state.origin in wanted.origins)
         and trust >= wanted.min_trust
     )
 

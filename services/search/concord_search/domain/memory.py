@@ -40,8 +40,8 @@ class Origin:
 class MemoryState:
     """What a memory was from one change to the next.
 
-    Whole numbers for `kind`, `edge_type`, `importance` and `role` are the contract's enum values;
-    times are microseconds. `valid_from` is the effective one; `stated_until` and
+    Whole numbers for `kind`, `edge_type`, `importance`, `role` and `origin` are the contract's enum
+    values; times are microseconds. `valid_from` is the effective one; `stated_until` and
     `superseded_from` are `NEVER` when open. `predecessors` counts the live items it replaces,
     `heads` are the live ends of its chain, `properties` those with a plain value, each as
     `property_of` writes it.
@@ -73,6 +73,7 @@ class MemoryState:
     is_edge: bool = False
     """Whether it is a constitutive edge: its content is a sentence, and it has no kind."""
     role: int = 0
+    origin: int = 0
 
     @property
     def held_until(self) -> Micros:

@@ -31,6 +31,7 @@ def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
             "sources",
             ", ".join(filter(None, (each.speaker or each.file for each in memory.sources))),
         ),
+        ("origin", word(type_pb2.Origin.Name(memory.origin), "ORIGIN_") if memory.origin else ""),
         ("derived from", ", ".join(i for each in memory.sources for i in each.memory_ids)),
         ("properties", _json(memory.properties) if memory.properties.fields else ""),
         ("external id", memory.external_id),

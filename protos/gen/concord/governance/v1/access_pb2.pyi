@@ -58,38 +58,6 @@ KEY_SCOPE_OPERATOR: KeyScope.ValueType  # 5
 """Spaces, and the keys of all of them; on keys of `concord:system` alone."""
 Global___KeyScope: _TypeAlias = KeyScope  # noqa: Y015
 
-class _Origin:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _OriginEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Origin.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    ORIGIN_UNSPECIFIED: _Origin.ValueType  # 0
-    """On input: follows from the principal's kind: HUMAN, AGENT, or TOOL for SYSTEM. Never sent."""
-    ORIGIN_HUMAN: _Origin.ValueType  # 1
-    """A person said it."""
-    ORIGIN_AGENT: _Origin.ValueType  # 2
-    """An agent wrote it."""
-    ORIGIN_TOOL: _Origin.ValueType  # 3
-    """A program brought it."""
-    ORIGIN_IMPORT: _Origin.ValueType  # 4
-    """It was imported from elsewhere."""
-
-class Origin(_Origin, metaclass=_OriginEnumTypeWrapper):
-    """The origin of memories that are written with a key."""
-
-ORIGIN_UNSPECIFIED: Origin.ValueType  # 0
-"""On input: follows from the principal's kind: HUMAN, AGENT, or TOOL for SYSTEM. Never sent."""
-ORIGIN_HUMAN: Origin.ValueType  # 1
-"""A person said it."""
-ORIGIN_AGENT: Origin.ValueType  # 2
-"""An agent wrote it."""
-ORIGIN_TOOL: Origin.ValueType  # 3
-"""A program brought it."""
-ORIGIN_IMPORT: Origin.ValueType  # 4
-"""It was imported from elsewhere."""
-Global___Origin: _TypeAlias = Origin  # noqa: Y015
-
 class _KeyStatus:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -191,7 +159,7 @@ class Key(_message.Message):
     """Its principal."""
     kind: _type_pb2.PrincipalKind.ValueType
     """The principal's kind."""
-    origin: Global___Origin.ValueType
+    origin: _type_pb2.Origin.ValueType
     """The origin of memories that are written with it."""
     status: Global___KeyStatus.ValueType
     """Whether it is valid now."""
@@ -230,7 +198,7 @@ class Key(_message.Message):
         kind: _type_pb2.PrincipalKind.ValueType = ...,
         scopes: _abc.Iterable[Global___KeyScope.ValueType] | None = ...,
         permissions: _abc.Iterable[_builtins.str] | None = ...,
-        origin: Global___Origin.ValueType = ...,
+        origin: _type_pb2.Origin.ValueType = ...,
         status: Global___KeyStatus.ValueType = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
         created_by: _builtins.str = ...,
@@ -446,7 +414,7 @@ class CreateKeyRequest(_message.Message):
     """
     kind: _type_pb2.PrincipalKind.ValueType
     """The principal's kind. UNSPECIFIED only with `replaces`."""
-    origin: Global___Origin.ValueType
+    origin: _type_pb2.Origin.ValueType
     """The origin of memories that are written with it."""
     replaces: _builtins.str
     """The id of an active key of the same space that this one replaces: the new key takes over its principal,
@@ -472,7 +440,7 @@ class CreateKeyRequest(_message.Message):
         principal: _builtins.str = ...,
         kind: _type_pb2.PrincipalKind.ValueType = ...,
         scopes: _abc.Iterable[Global___KeyScope.ValueType] | None = ...,
-        origin: Global___Origin.ValueType = ...,
+        origin: _type_pb2.Origin.ValueType = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
         replaces: _builtins.str = ...,
         overlap: _duration_pb2.Duration | None = ...,
@@ -674,7 +642,7 @@ class GetCallerResponse(_message.Message):
     """Its principal."""
     kind: _type_pb2.PrincipalKind.ValueType
     """The principal's kind; AGENT, HUMAN or SYSTEM in the token."""
-    origin: Global___Origin.ValueType
+    origin: _type_pb2.Origin.ValueType
     """The origin of memories that are written with it."""
     @_builtins.property
     def scopes(self) -> _containers.RepeatedScalarFieldContainer[Global___KeyScope.ValueType]:
@@ -698,7 +666,7 @@ class GetCallerResponse(_message.Message):
         kind: _type_pb2.PrincipalKind.ValueType = ...,
         scopes: _abc.Iterable[Global___KeyScope.ValueType] | None = ...,
         permissions: _abc.Iterable[_builtins.str] | None = ...,
-        origin: Global___Origin.ValueType = ...,
+        origin: _type_pb2.Origin.ValueType = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time"]  # noqa: Y015

@@ -401,6 +401,42 @@ PRINCIPAL_KIND_SYSTEM: PrincipalKind.ValueType  # 3
 """A program that acts by itself, such as Concord."""
 Global___PrincipalKind: _TypeAlias = PrincipalKind  # noqa: Y015
 
+class _Origin:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _OriginEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Origin.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    ORIGIN_UNSPECIFIED: _Origin.ValueType  # 0
+    """Of a memory: written before origins were kept, or with the consent of both parties. For a new key: follows
+    from the principal's kind: HUMAN, AGENT, or TOOL for SYSTEM.
+    """
+    ORIGIN_HUMAN: _Origin.ValueType  # 1
+    """A person."""
+    ORIGIN_AGENT: _Origin.ValueType  # 2
+    """An agent."""
+    ORIGIN_TOOL: _Origin.ValueType  # 3
+    """A program."""
+    ORIGIN_IMPORT: _Origin.ValueType  # 4
+    """It was imported from elsewhere: it came by BatchAddMemories, or with a key for imports."""
+
+class Origin(_Origin, metaclass=_OriginEnumTypeWrapper):
+    """Who wrote a memory down."""
+
+ORIGIN_UNSPECIFIED: Origin.ValueType  # 0
+"""Of a memory: written before origins were kept, or with the consent of both parties. For a new key: follows
+from the principal's kind: HUMAN, AGENT, or TOOL for SYSTEM.
+"""
+ORIGIN_HUMAN: Origin.ValueType  # 1
+"""A person."""
+ORIGIN_AGENT: Origin.ValueType  # 2
+"""An agent."""
+ORIGIN_TOOL: Origin.ValueType  # 3
+"""A program."""
+ORIGIN_IMPORT: Origin.ValueType  # 4
+"""It was imported from elsewhere: it came by BatchAddMemories, or with a key for imports."""
+Global___Origin: _TypeAlias = Origin  # noqa: Y015
+
 class _HealthStatus:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -880,6 +916,7 @@ class Memory(_message.Message):
     CONFLICT_IDS_FIELD_NUMBER: _builtins.int
     ROLE_FIELD_NUMBER: _builtins.int
     HEALTH_FIELD_NUMBER: _builtins.int
+    ORIGIN_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id: the caller's own, else a UUIDv7. Links name it: [[memory:ID]]."""
     content: _builtins.str
@@ -910,6 +947,10 @@ class Memory(_message.Message):
     """
     role: Global___TurnRole.ValueType
     """A turn's: in what role its speaker said it; UNSPECIFIED = PERSON. Like its speaker it never changes."""
+    origin: Global___Origin.ValueType
+    """Who wrote it down, by the key that it first came with; it never changes. In a space that was imported, as
+    exported. Output only.
+    """
     @_builtins.property
     def concepts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Its concepts; extracted from the content when none are given."""
@@ -956,8 +997,8 @@ class Memory(_message.Message):
 
     @_builtins.property
     def erase_time(self) -> _timestamp_pb2.Timestamp:
-        """When its content was erased, in every revision. Its id, session, place in the session, kind, edge type
-        and times are left. Output only.
+        """When its content was erased, in every revision. Its id, session, place in the session, kind, origin,
+        edge type and times are left. Output only.
         """
 
     @_builtins.property
@@ -1016,10 +1057,11 @@ class Memory(_message.Message):
         conflict_ids: _abc.Iterable[_builtins.str] | None = ...,
         role: Global___TurnRole.ValueType = ...,
         health: Global___Health | None = ...,
+        origin: Global___Origin.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "create_time", b"create_time", "erase_time", b"erase_time", "forget_time", b"forget_time", "health", b"health", "modify_time", b"modify_time", "properties", b"properties", "supersession", b"supersession", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "health", b"health", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "properties", b"properties", "relevance_score", b"relevance_score", "role", b"role", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "category", b"category", "concepts", b"concepts", "conflict_ids", b"conflict_ids", "content", b"content", "create_time", b"create_time", "domain", b"domain", "edge_type", b"edge_type", "entrenchment", b"entrenchment", "erase_time", b"erase_time", "etag", b"etag", "external_id", b"external_id", "facts", b"facts", "forget_time", b"forget_time", "health", b"health", "id", b"id", "importance", b"importance", "kind", b"kind", "modify_time", b"modify_time", "origin", b"origin", "properties", b"properties", "relevance_score", b"relevance_score", "role", b"role", "session_id", b"session_id", "sources", b"sources", "supersession", b"supersession", "surfaces_when", b"surfaces_when", "tags", b"tags", "turn_order", b"turn_order", "valid_from", b"valid_from", "valid_until", b"valid_until"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

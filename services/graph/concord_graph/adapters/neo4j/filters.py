@@ -67,6 +67,9 @@ def memory_tests(filter_: MemoryFilter, known: Known, *, facts: bool) -> tuple[s
     if filter_.edge_type is not None:
         tests += " AND m.edge_type = $edge_type"
         bound["edge_type"] = int(filter_.edge_type)
+    if filter_.origins:
+        tests += " AND m.origin IN $origins"
+        bound["origins"] = [int(origin) for origin in filter_.origins]
     if filter_.session_id:
         tests += " AND m.session_id = $session_id"
         bound["session_id"] = filter_.session_id

@@ -81,6 +81,9 @@ def memory_tests(filter_: MemoryFilter, now: bool) -> tuple[str, dict[str, Any]]
     if filter_.edge_type is not None:
         tests += " AND m.edge_type = :edge_type"
         bound["edge_type"] = filter_.edge_type
+    if filter_.origins:
+        tests += " AND m.origin IN (SELECT value FROM json_each(:origins))"
+        bound["origins"] = json.dumps(list(filter_.origins))
     if filter_.session_id:
         tests += " AND m.session_id = :session_id"
         bound["session_id"] = filter_.session_id

@@ -1,4 +1,4 @@
--- From schema 26 to 31.
+-- From schema 26 to 33.
 
 -- What two values of one source mean, containment, and values that exclude one another (spec D4).
 ALTER TABLE relation ADD COLUMN temporal_class INTEGER NOT NULL DEFAULT 0;
@@ -85,12 +85,14 @@ CREATE TABLE service_record (
 
 -- In what role a turn was said (spec M2).
 ALTER TABLE memory ADD COLUMN role INTEGER NOT NULL DEFAULT 0;
+-- Who wrote it down, by the key (spec W8).
+ALTER TABLE memory ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;
 DROP TRIGGER memory_written_once;
 CREATE TRIGGER memory_written_once BEFORE UPDATE OF space, id, revision, seq, record_from, deleted,
   principal, salt, create_time, id_stated, content, content_digest, memory_kind, concepts,
   concepts_stated, domain, importance, surfaces_when, sources, external_id, category, tags,
   session_id, edge_type, valid_from, valid_until, effective_from, turn_order, erase_time,
-  facts, properties, role ON memory
+  facts, properties, role, origin ON memory
 WHEN NOT (
   OLD.erase_time = 0
   AND EXISTS (SELECT 1 FROM memory n WHERE n.space = OLD.space AND n.id = OLD.id
@@ -108,6 +110,7 @@ WHEN NOT (
   AND NEW.edge_type = OLD.edge_type AND NEW.valid_from IS OLD.valid_from
   AND NEW.valid_until IS OLD.valid_until AND NEW.effective_from = OLD.effective_from
   AND NEW.session_id = OLD.session_id AND NEW.turn_order = OLD.turn_order
+  AND NEW.origin = OLD.origin
 )
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 

@@ -18,7 +18,7 @@ _FROM_19, _FROM_26 = (
     (_HERE / name).read_text("utf-8") for name in ("from_e65dbee.sql", "from_26.sql")
 )
 SCHEMA = Schema(
-    version=32,
+    version=33,
     tables=(_HERE / "schema.sql").read_text("utf-8"),
     conversions={19: _FROM_19 + _FROM_26, 26: _FROM_26},
     begin=_begin,

@@ -184,6 +184,7 @@ class Memories:
             id=draft.id or writer.new_id(),
             content=draft.content,
             id_stated=bool(draft.id),
+            origin=writer.author.origin,
             create_time=writer.now,
         )
         drafted = self._drafted(blank, draft)

@@ -146,6 +146,7 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
         forgotten=memory.HasField("forget_time"),
         properties=tuple(_plain_ones(memory.properties)),
         role=memory.role,
+        origin=memory.origin,
     )
 
 

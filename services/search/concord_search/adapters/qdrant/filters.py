@@ -122,6 +122,7 @@ class _Conditions:
             ("kind", map(str, wanted.kinds)),
             ("edge_type", map(str, wanted.edge_types)),
             ("importance", map(str, wanted.importances)),
+            ("origin", map(str, wanted.origins)),
             ("tag", wanted.tags_any),
             ("concept", wanted.concepts),
         ):

@@ -99,6 +99,7 @@ def _facets(state: MemoryState, key: SpaceKey) -> list[int]:
         ("kind", str(state.kind)),
         ("edge_type", str(state.edge_type)),
         ("importance", str(state.importance)),
+        ("origin", str(state.origin or "")),
         ("category", state.category),
         ("session", state.session_id),
         *(("tag", tag) for tag in state.tags),

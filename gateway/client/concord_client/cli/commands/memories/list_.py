@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from concord_client.cli.choices import EdgeType, Importance, MemoryKind
-from concord_client.cli.options import AsOfOption, KnownAtOption, LimitOption, PageTokenOption
+from concord_client.cli.options import (
+    AsOfOption,
+    KnownAtOption,
+    LimitOption,
+    OriginOption,
+    PageTokenOption,
+)
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import asked_time
 
@@ -32,6 +38,7 @@ def list_(
     ] = None,
     tag: Annotated[str | None, typer.Option(help="Memories with this tag.")] = None,
     domain: Annotated[str | None, typer.Option(help="Memories of this domain or below.")] = None,
+    origin: OriginOption = None,
     session_id: Annotated[str | None, typer.Option("--session", help="Its memories.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Superseded memories too.")] = False,
     label: Annotated[str | None, typer.Option(help="Nodes with this label.")] = None,
@@ -73,7 +80,7 @@ def list_(
         "--domain": domain,
         "--session": session_id,
     }
-    of_memories |= {"--all": everything}
+    of_memories |= {"--all": everything, "--origin": origin}
     of_edges: dict[str, object] = {"--relation": relation, "--importance": importance}
     of_edges |= {"--participant": participant}
     of_both: dict[str, object] = {"--type": edge_type, "--property": prop}
@@ -100,6 +107,7 @@ def list_(
             kinds=[each.value_of() for each in kind or ()],
             tag=tag or "",
             domain=domain or "",
+            origins=[each.value_of() for each in origin or ()],
             session_id=session_id or "",
             properties=properties(prop),
             edge_type=edge_type.value_of() if edge_type else EDGE_TYPE_UNSPECIFIED,

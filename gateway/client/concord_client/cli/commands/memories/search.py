@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.choices import MemoryKind
-from concord_client.cli.options import AsOfOption, KnownAtOption
+from concord_client.cli.options import AsOfOption, KnownAtOption, OriginOption
 from concord_client.cli.render.search_page import show_results
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import asked_time
@@ -34,6 +34,7 @@ def search(
         list[str] | None,
         typer.Option("--property", metavar="NAME=VALUE", help="Only with this property."),
     ] = None,
+    origin: OriginOption = None,
     limit: Annotated[int, typer.Option(min=1, max=100, help="Most results.")] = 10,
     min_score: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Leave out results below this score.")
@@ -67,10 +68,11 @@ def search(
         consistency=Consistency(at_least_as_fresh=fresh) if fresh else None,
         as_of=asked_time(as_of, known_at),
     )
-    if domain or kind or tag or prop:
+    if domain or kind or tag or prop or origin:
         request.filter.domain = domain or ""
         request.filter.kinds.extend(each.value_of() for each in kind or ())
         request.filter.tags_all.extend(tag or ())
+        request.filter.origins.extend(each.value_of() for each in origin or ())
         request.filter.properties.MergeFrom(properties(prop) or Struct())
     with session.client() as client:
         reply = client.search.Search(request)

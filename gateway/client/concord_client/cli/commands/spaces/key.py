@@ -77,8 +77,8 @@ def create(
     as_json: JsonOption = False,
 ) -> None:
     """Make a key for a space. It opens within a second, and is shown once."""
-    from concord.governance.v1.access_pb2 import ORIGIN_UNSPECIFIED, CreateKeyRequest
-    from concord.type.v1.type_pb2 import PRINCIPAL_KIND_UNSPECIFIED
+    from concord.governance.v1.access_pb2 import CreateKeyRequest
+    from concord.type.v1.type_pb2 import ORIGIN_UNSPECIFIED, PRINCIPAL_KIND_UNSPECIFIED
 
     session = Session.of(ctx, space, as_json)
     if bool(rotate) == bool(principal or kind or scopes or origin):
