@@ -201,6 +201,24 @@ async def test_a_key_sees_only_the_tools_that_it_may_call(system: Running) -> No
     assert stranger.status_code == 401
 
 
+async def test_what_opposes_is_synthesized_through_both_doors(system: Running) -> None:
+    """W3 D8 The stream's last event is the answer, and a run that failed is a refusal."""
+    results = [
+        {"agent": "one", "text": "The permit is required."},
+        {"agent": "two", "theses": [{"claim": "The permit is not required."}]},
+    ]
+    for door in (over_http(system, "/mcp/dialectic"), over_stdio(system, "--profile", "dialectic")):
+        async with door as agent:
+            found = told(await agent.call_tool("synthesize", {"results": results, "keep": True}))
+            asked = {"memory_ids": [found["memory_id"], "nothing"]}
+            refusal = error(await agent.call_tool("synthesize", asked))
+
+        assert [each["agent"] for each in found["theses"]] == ["one", "two"]
+        assert found["contradictions"][0]["severity"] == "CRITICAL"
+        assert found["is_complete"] is False
+        assert refusal["reason"] == "ERROR_REASON_ITEM_NOT_FOUND"
+
+
 @pytest.mark.parametrize("profile", ["graph", "governance", "all"])
 async def test_every_tool_of_every_profile_can_be_called(system: Running, profile: str) -> None:
     """W3 Each answers or refuses in our words, whatever it is given: none is a name alone."""

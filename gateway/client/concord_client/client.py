@@ -1,6 +1,7 @@
 """The clients: one channel, and the contracts' services as its attributes."""
 
 import os
+from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -247,6 +248,16 @@ class AsyncClient:
         )
         answered: R = await method(request)
         return answered
+
+    async def stream(self, path: str, request: Message, reply: type[R]) -> AsyncIterator[R]:
+        """Calls a method that streams replies by hand. Raises `Refused`."""
+        method = self._channel.unary_stream(
+            path,
+            request_serializer=type(request).SerializeToString,
+            response_deserializer=reply.FromString,
+        )
+        async for each in method(request):
+            yield each
 
     async def close(self) -> None:
         """Ends calls under way and the connection."""

@@ -5,8 +5,8 @@ Each request stands alone: its key decides the space and which tools there are, 
 
 import asyncio
 import uuid
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from typing import TypeVar
 
 import grpc
@@ -46,21 +46,37 @@ class ToolCalls:
 
     async def call(self, path: str, request: Message, reply: type[R]) -> R:
         """As `concord_mcp.calls.Calls`."""
-        route = self._routes[path]
-        method: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = route.upstream.channel.unary_unary(
-            path
-        )
-        metadata = onward([(REQUEST_ID, uuid.uuid4().hex)], self._admitted.authorization)
+        method: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]
+        method = self._routes[path].upstream.channel.unary_unary(path)
+        with self._called(path):
+            wire = await method(
+                request.SerializeToString(), timeout=self._seconds, metadata=self._metadata()
+            )
+        return reply.FromString(wire)
+
+    async def last(self, path: str, request: Message, reply: type[R]) -> R:
+        """As `concord_mcp.calls.Calls`."""
+        method: grpc.aio.UnaryStreamMultiCallable[bytes, bytes]
+        method = self._routes[path].upstream.channel.unary_stream(path)
+        wire = b""
+        with self._called(path):
+            call = method(request.SerializeToString(), metadata=self._metadata())
+            async for wire in call:  # noqa: B007 - the last one is the answer
+                pass
+        return reply.FromString(wire)
+
+    def _metadata(self) -> Sequence[tuple[str, str | bytes]]:
+        return onward([(REQUEST_ID, uuid.uuid4().hex)], self._admitted.authorization)
+
+    @contextmanager
+    def _called(self, path: str) -> Iterator[None]:
         try:
-            with self._in_flight.place(self._admitted.key, route):
-                wire = await method(
-                    request.SerializeToString(), timeout=self._seconds, metadata=metadata
-                )
+            with self._in_flight.place(self._admitted.key, self._routes[path]):
+                yield
         except Failure as failure:
             raise _refusal(failure) from None
         except grpc.aio.AioRpcError as error:
             raise _told(error) from None
-        return reply.FromString(wire)
 
 
 class McpDoor:

@@ -26,3 +26,7 @@ class Calls(Protocol):
     async def call(self, path: str, request: Message, reply: type[R]) -> R:
         """Call the method at `path` ("/package.Service/Method"). Raises `Refusal`."""
         ...
+
+    async def last(self, path: str, request: Message, reply: type[R]) -> R:
+        """Call a method that streams replies, and return the last one. Raises `Refusal`."""
+        ...

@@ -107,10 +107,13 @@ class Tools:
         if "request_id" in request.DESCRIPTOR.fields_by_name:
             request.request_id = str(uuid.uuid4())  # type: ignore[attr-defined] # checked above
         try:
-            reply = await calls.call(tool.path, request, tool.reply)
+            call = calls.last if tool.method.server_streaming else calls.call
+            reply = await call(tool.path, request, tool.reply)
         except Refusal as refusal:
             fields = [(arguments.argument_at(tool, path), why) for path, why in refusal.fields]
             raise Refusal(refusal.reason, refusal.message, fields) from None
+        if tool.refused and (failure := tool.refused(reply)):
+            raise failure
         if token := getattr(reply, "token", ""):
             await _settle(calls, token)
         return answer.answer_of(tool, reply, room)

@@ -13,7 +13,7 @@ from google.protobuf import message_factory
 from google.protobuf.descriptor import Descriptor, MethodDescriptor
 from google.protobuf.message import Message
 
-from concord_mcp.calls import Calls
+from concord_mcp.calls import Calls, Refusal
 
 Json = Any
 """What JSON can hold."""
@@ -73,6 +73,8 @@ class Tool:
     lists: str = ""
     fixed: Callable[[Any], None] | None = None
     """Fills what no caller chooses, before the arguments."""
+    refused: Callable[[Any], Refusal | None] | None = None
+    """What the reply of a stream that ended without a result says instead."""
     reads: bool = True
     destroys: bool = False
     aliases: Mapping[str, str] = field(default_factory=dict)

@@ -7,7 +7,13 @@ import typer
 from typer.core import TyperGroup
 
 from concord_client.cli.commands.agents import mcp
-from concord_client.cli.commands.dissonance import check, conflicts, resolve, review_conflict
+from concord_client.cli.commands.dissonance import (
+    check,
+    conflicts,
+    resolve,
+    review_conflict,
+    synthesize,
+)
 from concord_client.cli.commands.governance import (
     approve,
     audit,
@@ -148,6 +154,7 @@ app.command("except")(review_conflict.except_)
 app.command("reclassify")(review_conflict.reclassify)
 app.command("reopen")(review_conflict.reopen)
 app.command("resolve")(resolve.resolve)
+app.command("synthesize")(synthesize.synthesize)
 app.add_typer(principal.app, name="principal")
 app.add_typer(propose.app, name="propose")
 app.command("proposals")(proposals.proposals)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from concord_mcp.tool import ComposedTool, Tool
-from concord_mcp.tools import everyday, governance, graph, signing
+from concord_mcp.tools import dialectic, everyday, governance, graph, signing
 
 DEFAULT = "default"
 
@@ -11,5 +11,6 @@ PROFILES: Mapping[str, tuple[Tool | ComposedTool, ...]] = {
     DEFAULT: everyday.TOOLS,
     "graph": (*everyday.TOOLS, *graph.TOOLS),
     "governance": (*everyday.TOOLS, graph.UPDATE_MEMORY, *governance.TOOLS, *signing.TOOLS),
+    "dialectic": (*everyday.TOOLS, *dialectic.TOOLS),
     "all": (*everyday.TOOLS, *graph.TOOLS, *governance.TOOLS, *signing.TOOLS),
 }

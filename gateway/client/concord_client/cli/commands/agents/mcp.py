@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from contextlib import contextmanager
 from enum import Enum
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -13,6 +14,8 @@ from concord_client.cli.errors import CommandError
 from concord_client.cli.session import Session, SpaceOption, write_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from google.protobuf.message import Message
 
     from concord_client.client import AsyncClient
@@ -28,6 +31,7 @@ class Profile(Enum):
     DEFAULT = "default"
     GRAPH = "graph"
     GOVERNANCE = "governance"
+    DIALECTIC = "dialectic"
     ALL = "all"
 
 
@@ -102,12 +106,26 @@ class _Calls:
 
     async def call(self, path: str, request: "Message", reply: type[R]) -> R:
         """As `concord_mcp.calls.Calls`."""
-        from concord_mcp.calls import Refusal
-
-        from concord_client.refusal import Refused
-
-        try:
+        with _refusing():
             return await self._client.call(path, request, reply)
-        except Refused as refused:
-            fields = [(each.field, each.description) for each in refused.violations]
-            raise Refusal(refused.reason, refused.message, fields) from None
+
+    async def last(self, path: str, request: "Message", reply: type[R]) -> R:
+        """As `concord_mcp.calls.Calls`."""
+        answered = reply()
+        with _refusing():
+            async for answered in self._client.stream(path, request, reply):  # noqa: B007 - the last
+                pass
+        return answered
+
+
+@contextmanager
+def _refusing() -> "Iterator[None]":
+    from concord_mcp.calls import Refusal
+
+    from concord_client.refusal import Refused
+
+    try:
+        yield
+    except Refused as refused:
+        fields = [(each.field, each.description) for each in refused.violations]
+        raise Refusal(refused.reason, refused.message, fields) from None

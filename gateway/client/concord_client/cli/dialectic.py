@@ -1,0 +1,49 @@
+"""Following a run: progress while it goes on, and its result or why it has none."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from concord_client.cli.errors import CommandError
+from concord_client.cli.session import write_line
+
+if TYPE_CHECKING:
+    from concord.dissonance.v1.dialectic_pb2 import DialecticEvent, DialecticResult
+
+LONG_RUN = 600.0
+"""Seconds that a run may take."""
+
+
+class Reply(Protocol):
+    """A message of a run's stream."""
+
+    @property
+    def event(self) -> "DialecticEvent":
+        """The event."""
+        ...
+
+
+def result_of(replies: "Iterable[Reply]", title: str) -> "DialecticResult":
+    """Follow a run with a progress bar, and return its result. Raises `CommandError`."""
+    from concord_client.cli.render.progress import bar
+
+    with bar(title, 100) as advance:
+        for reply in replies:
+            event = reply.event
+            advance(round(event.percent))
+    _demand_result(event)
+    return event.done
+
+
+def written_out(replies: "Iterable[Reply]") -> None:
+    """Write each event as a line of JSON. Raises `CommandError` after one that tells a failure."""
+    from google.protobuf.json_format import MessageToJson
+
+    for reply in replies:
+        event = reply.event
+        write_line(MessageToJson(event, indent=None, ensure_ascii=False))
+    _demand_result(event)
+
+
+def _demand_result(last: "DialecticEvent") -> None:
+    if last.HasField("failed"):
+        raise CommandError(last.failed.message, reason=last.failed.reason)

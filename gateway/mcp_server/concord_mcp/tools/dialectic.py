@@ -1,0 +1,67 @@
+"""What opposes, brought together."""
+
+from typing import Any
+
+from concord.dissonance.v1 import dialectic_pb2
+
+from concord_mcp.calls import Refusal
+from concord_mcp.tool import Argument, Tool
+
+THESIS = {
+    "index": "index",
+    "agent": "agent_source",
+    "memory_id": "memory_id",
+    "claim": "claim",
+    "confidence": "confidence",
+    "legal_basis": "legal_basis",
+}
+CONTRADICTION = {
+    "thesis_a": "thesis_a",
+    "thesis_b": "thesis_b",
+    "type": "type",
+    "severity": "severity",
+    "description": "description",
+    "strategy": "strategy",
+    "resolutions": "potential_resolutions",
+}
+_SYNTHESIS = "event.done.synthesis"
+
+
+def refused(reply: Any) -> Refusal | None:
+    """Why a run failed; None for one that did not."""
+    if not reply.event.HasField("failed"):
+        return None
+    return Refusal(reply.event.failed.reason, reply.event.failed.message)
+
+
+SYNTHESIZE = Tool(
+    "synthesize",
+    dialectic_pb2,
+    "DialecticService.Synthesize",
+    "Use when agents or memories say different things: what stands, what is resolved and how, what "
+    "stays open.",
+    (
+        Argument("question", "question"),
+        Argument("results", "results", hint="what agents found: agent, and text or theses"),
+        Argument("memory_ids", "memory_ids"),
+        Argument("query", "query", hint="takes the memories that it finds"),
+        Argument("keep", "keep.memory", hint="add the synthesis as a memory"),
+        Argument("record_conflicts", "keep.conflicts"),
+    ),
+    {
+        "text": f"{_SYNTHESIS}.text",
+        "summary": f"{_SYNTHESIS}.summary",
+        "is_complete": f"{_SYNTHESIS}.is_complete",
+        "confidence": f"{_SYNTHESIS}.confidence",
+        "contradictions": (f"{_SYNTHESIS}.contradictions", CONTRADICTION),
+        "theses": (f"{_SYNTHESIS}.theses", THESIS),
+        "memory_id": f"{_SYNTHESIS}.kept.memory_id",
+        "conflict_ids": f"{_SYNTHESIS}.kept.conflict_ids",
+        "token": f"{_SYNTHESIS}.kept.token",
+    },
+    lists="theses",
+    refused=refused,
+    reads=False,
+)
+
+TOOLS = (SYNTHESIZE,)
