@@ -168,7 +168,8 @@ def _plans(names: Iterable[str]) -> dict[str, list[Step]]:
     found = {}
     with neo4j_at_hand.driver().session() as session:
         for name in names:
-            asked = f"EXPLAIN CYPHER replan=force {patterns.scoped(STATEMENTS[name])}"
+            text = patterns.scoped(STATEMENTS[name]).removeprefix(patterns.PLANNED_ONCE)
+            asked = f"EXPLAIN CYPHER replan=force {text}"
             plan = session.run(asked, given={"space": "home"}).consume().plan
             assert plan is not None
             found[name] = list(_steps(plan))
@@ -267,7 +268,7 @@ def _hits(name: str) -> int:
     if name.startswith("memories"):
         given["asked"] = [{"record": known}]
     with neo4j_at_hand.driver().session() as session:
-        profile = session.run(f"PROFILE CYPHER replan=skip {text}", given=given).consume().profile
+        profile = session.run(f"PROFILE {text}", given=given).consume().profile
     assert profile is not None
     return _total(profile)
 

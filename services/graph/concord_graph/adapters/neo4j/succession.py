@@ -151,7 +151,8 @@ def with_followers(known: Known, carried: str) -> str:
     record = "" if known is None else ", ask"
     in_row = (
         f"WITH * WHERE whole AND {_is_followed('e', known)} {_with_void(known)}"
-        f" WITH *, {_next(_held_row('s', 'e', known))} AS next MATCH {_held_row('s', 'e', known)}"
+        f" WITH *, {_next(_held_row('s', 'e', known))} AS next"
+        f" MATCH {_held_row('s', 'e', known)}"
         " AND s.effective_from > e.effective_from AND s.effective_from <= $valid"
         f" AND (s.effective_from = next AND s.target_id <> e.target_id OR {_is_a_turn(known)})"
         " RETURN s.id AS successor"
@@ -261,7 +262,7 @@ def listed_relations(known: Known) -> str:
 
 
 def _with_void(known: Known) -> str:
-    """Return the clause that finds, as `void`, the edges from e on that never held."""
+    """Return the clause that finds, as `void`, the edges after e in its row that never held."""
     return (
         f"WITH *, COLLECT {{ MATCH {_triples('h', _of('e'), known)}"
         f" AND h.effective_from > e.effective_from AND {_never_held('h', known)}"
