@@ -193,7 +193,8 @@ def walked(
     if whole:
         shown = f"{_around_edge(known)} RETURN {_edge_columns(known, facts=facts)}"
     label = "Constitutive" if constitutive else "Edge"
-    return f"{_at_ends(known, label, ends, conditions)} {bringing(known)}{shown}"
+    scope = "e" if known is None else "e, ask"
+    return f"{_at_ends(known, label, ends, conditions)} WITH {scope} LIMIT $limit {shown}"
 
 
 @cache
@@ -206,9 +207,7 @@ def hops(
     )
     label = "Constitutive" if constitutive else "Edge"
     hop = "e.id AS id, e.source_id AS source, e.target_id AS target, e.weight AS weight"
-    return " UNION ALL ".join(
-        f"{match} RETURN {hop}" for match in _each_end(known, label, ends, conditions)
-    )
+    return f"{_at_ends(known, label, ends, conditions)} RETURN {hop}"
 
 
 @cache
@@ -389,19 +388,15 @@ def _memory_columns(known: Known) -> str:
     )
 
 
-def _at_ends(known: Known, label: str, ends: tuple[str, ...], tests: str) -> str:
-    """Return up to $limit live edges at $ids as e, each once."""
-    branches = (f"{match} RETURN e" for match in _each_end(known, label, ends, tests))
-    return f"CALL () {{ {' UNION ALL '.join(branches)} }} WITH e LIMIT $limit"
-
-
-def _each_end(known: Known, label: str, ends: tuple[str, ...], tests: str) -> list[str]:
-    """Return the patterns of live edges at $ids as e, each in one of them."""
-    return [
+def _at_ends(known: Known, label: str, ends: tuple[str, ...], conditions: str) -> str:
+    """Return live edges at $ids that meet the conditions as e, each once."""
+    branches = (
         f"{bringing(known)}MATCH {seen('e', label, known, by=end)} AND e.{end} IN $ids"
-        f"{' AND NOT e.source_id IN $ids' if place else ''} AND {tests}"
+        f"{' AND NOT e.source_id IN $ids' if place else ''} RETURN e"
         for place, end in enumerate(ends)
-    ]
+    )
+    there = f"CALL () {{ {' UNION ALL '.join(branches)} }}"
+    return f"{there} {bringing(known)}WITH * WHERE {conditions}"
 
 
 def _is_walked(known: Known, tests: str, *, hide_superseded: bool, standing_only: bool) -> str:

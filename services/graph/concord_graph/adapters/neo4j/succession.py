@@ -52,8 +52,11 @@ def _is_followed(alias: str, known: Known) -> str:
 
 
 def next_from(known: Known) -> str:
-    """Return from when the next edge follows edge e (µs), null without one."""
-    follows = f"{functional('e.relation', known)} AND {_is_followed('e', known)}"
+    """Return from when the next edge follows edge e (µs), null without one.
+
+    Also of one that never held: from before then on, lineage has replaced that.
+    """
+    follows = f"{functional('e.relation', known)} AND {gives_way('e', known)}"
     return f"CASE WHEN {follows} THEN {_next(_row('s', 'e', known))} ELSE null END"
 
 
