@@ -477,8 +477,7 @@ class Calls:
     ) -> lineage_pb2.GetLineageResponse:
         """Read the chain around an item."""
         return await self.lineage_service.GetLineage(
-            lineage_pb2.GetLineageRequest(id=item_id, as_of=as_of),
-            timeout=SECONDS,  # a Neo4j that was just started plans the first one for half a minute
+            lineage_pb2.GetLineageRequest(id=item_id, as_of=as_of)
         )
 
     async def changes(self, after: int = 0) -> list[feed_pb2.Change]:
@@ -525,7 +524,9 @@ class World:
         """Return the calls of a principal in a space."""
         caller = Caller(space, principal, scopes, "AGENT")
         governance = Caller(space, "governance", scopes, "SYSTEM")
-        return Calls(self.server.channel(caller), space, self.server.channel(governance))
+        # A Neo4j that was just started plans a statement for seconds, on a busy machine for many.
+        channels = (self.server.channel(each, cap=SECONDS) for each in (caller, governance))
+        return Calls(next(channels), space, next(channels))
 
     def parties(self, space: str = "home") -> Parties:
         """Return new parties of a space."""
