@@ -72,7 +72,7 @@ def test_a_review_changes_the_state_and_is_taken_back(
 
     assert state("dismiss", conflict, "--because", "another bridge") == CONFLICT_STATE_DISMISSED
     assert state("reopen", conflict) == CONFLICT_STATE_CONFIRMED
-    assert state("except", conflict, "by day and by night") == CONFLICT_STATE_EXCEPTION
+    assert state("except", conflict, "--because", "by day and by night") == CONFLICT_STATE_EXCEPTION
     assert "by day and by night" in concord.done("conflict", conflict)
     assert state("reopen", conflict) == CONFLICT_STATE_CONFIRMED
     assert state("reclassify", conflict, "nuance") == CONFLICT_STATE_CONFIRMED
@@ -118,7 +118,7 @@ def test_a_check_finds_what_disagrees(concord: CommandLine, unique: Unique) -> N
 def test_an_unknown_conflict_is_said_so(concord: CommandLine) -> None:
     """W4 G13 A misspelt id is a miss, for reading and for each review."""
     assert "There is no conflict 'nothing'" in concord("conflict", "nothing").stderr
-    for command in (("confirm", "nothing"), ("except", "nothing", "x"), ("resolve", "nothing")):
+    for command in (("confirm", "nothing"), ("except", "nothing", "--because", "x"), ("resolve", "nothing")):
         result = concord(*command)
         assert result.exit_code == 1
         assert "NOT_FOUND" in result.stderr

@@ -46,8 +46,8 @@ def dismiss(
 def except_(
     ctx: typer.Context,
     conflict_id: ConflictArgument,
-    because: Annotated[str, typer.Argument(metavar="BECAUSE", help="Why both may stand.")],
     *,
+    because: Annotated[str, typer.Option(metavar="TEXT", help="Why both may stand.")],
     etag: ConflictEtagOption = "",
     space: SpaceOption = None,
     as_json: JsonOption = False,
