@@ -17,10 +17,10 @@ from concord_testing.embedders import Shared
 sys.path.insert(0, str(Path(__file__).parents[1] / "governed"))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from governed_fixtures import _ledger_server, _patient_answers, live, party
+from governed_fixtures import _graph_server, _ledger_server, _patient_answers, live, party
 from search_over_graph import TwoServers, run
 
-__all__ = ["_ledger_server", "_patient_answers", "live", "party", "system"]
+__all__ = ["_graph_server", "_ledger_server", "_patient_answers", "live", "party", "system"]
 
 
 @pytest.fixture(scope="session", autouse=True)

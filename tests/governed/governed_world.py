@@ -14,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import graph_store
 import grpc
 import ledger_store
 import pytest
@@ -51,9 +52,7 @@ from concord_client.trust.audit.replay import Findings, Replay
 from concord_governance.bootstrap import GovernanceApp
 from concord_governance.bootstrap import build as build_governance
 from concord_governance.config import LedgerConfig
-from concord_graph.adapters.sqlite.schema import SCHEMA
-from concord_graph.bootstrap import build as build_graph
-from concord_testing import blank_files
+from concord_graph.bootstrap import build_on as build_graph
 from concord_testing.serving import Serving, new_issuer, serving
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -414,8 +413,8 @@ async def world(
     """Run graph and governance over the stores in a folder."""
     known, now = keys or Keys(), clock or Clock()
     secret = sha256(SECRET.encode()).hexdigest()
-    graph_app = build_graph(
-        blank_files.lay(folder / "graph.db", SCHEMA),
+    graph_app = await build_graph(
+        graph_store.of(folder / "graph.db"),
         enrolment=dict.fromkeys(spaces, secret),
         clock=now,
         confirmers=("governance",),
