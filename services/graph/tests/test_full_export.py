@@ -77,7 +77,7 @@ async def test_every_kind_of_record_is_in_it(home: Calls, live: World) -> None:
     assert counts == records[0]["counts"]
     assert set(counts) == {
         *("genesis", "node", "edge", "memory", "episode", "working_memory"),
-        *("relation", "conflict", "erasure", "change", "support", "access", "nonce"),
+        *("relation", "conflict", "erasure", "change", "support", "access", "session", "nonce"),
     }
     tea = [r for r in records if r["kind"] == "memory" and r["id"] == "tea"]
     assert [r["revision"]["number"] for r in tea] == [1, 2]

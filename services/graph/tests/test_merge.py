@@ -16,6 +16,7 @@ from graph_world import (
     refused,
     stamp,
 )
+from transfers import export_of, import_into
 
 Action = governed_pb2.GovernedAction
 INVALID = "ERROR_REASON_FIELD_INVALID"
@@ -148,8 +149,8 @@ async def test_a_contradiction_of_the_merged_one_is_one_of_the_kept(home: Calls)
     assert await home.export() == before
 
 
-async def test_two_nodes_become_one_and_two_again(home: Calls) -> None:
-    """V1 V8 The edges move, also where both had the same one; the other node is gone."""
+async def test_two_nodes_become_one_and_two_again(live: World, home: Calls) -> None:
+    """V1 V8 G15 The edges move, also where both had the same one; the other node is gone."""
     await home.put_node("Ada Lovelace")
     memory = await home.add(
         "Ada wrote it in 1843.",
@@ -168,6 +169,9 @@ async def test_two_nodes_become_one_and_two_again(home: Calls) -> None:
     assert list((await home.get_edge(twin.id)).sources) == [memory.id]
     gone = graph_pb2.GetNodeRequest(name="Ada")
     assert (await home.graph.GetNode(gone)).status == type_pb2.LOOKUP_STATUS_NOT_FOUND
+    lines, copy = await export_of(home), live.calls("copy")
+    await import_into(copy, lines)
+    assert (await export_of(copy))[1:] == lines[1:]
     await undone(home, done)
     assert await home.export() == before
     assert not (await home.get_edge(twin.id)).sources

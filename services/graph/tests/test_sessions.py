@@ -286,12 +286,23 @@ async def test_no_use_is_lost_when_graph_stops(tmp_path: Path) -> None:
         assert await times(live.calls(), "s") == (0, 1, 0)
 
 
-async def test_a_space_that_ended_a_session_moves(live: World, home: Calls) -> None:
-    """M7 G15 The feed's change moves with the full export; the records of sessions stay here."""
-    await home.add("text", session_id="s")
+async def test_sessions_move_with_their_space(live: World, home: Calls) -> None:
+    """M7 G15 V10 Their records, what was read together and what they stated again, byte for byte;
+    nothing of what was erased."""
+    await add_all(home, "abc")
+    await read(home, "s", "a", "b", "c")
+    said = await home.add("Ada likes tea.", session_id="s")
+    live.clock.pass_(SECOND)
+    await home.add("Ada likes tea.", session_id="t")
     await end(home, "s")
+    await home.erase(await home.get("c"))
     other = live.calls("other")
-    await import_into(other, await export_of(home))
+    lines = await export_of(home)
+    await import_into(other, lines)
 
+    assert (await export_of(other))[1:] == lines[1:]
     assert [c.type for c in await other.changes() if c.item_id == "s"] == [ENDED]
-    assert await record(other, "s") is None
+    for session_id in ("s", "t"):
+        assert await record(other, session_id) == await record(home, session_id)
+    assert await together(other, "s") == await together(home, "s") != []
+    assert await stated(other, "s", "t") == {said.id: ["s", "t"]}

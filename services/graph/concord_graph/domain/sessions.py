@@ -23,6 +23,28 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionRead:
+    """When (µs) a session read a memory last; one of those that count as read together."""
+
+    session_id: str
+    memory_id: str
+    time: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restatement:
+    """When (µs) a session first stated a memory that was there already."""
+
+    memory_id: str
+    session_id: str
+    time: int
+
+
+SessionRow = Session | SessionRead | Restatement
+"""What is kept of sessions. Rows of a kind are sorted by their ids."""
+
+
+@dataclass(frozen=True, slots=True)
 class Restated:
     """A memory, and which of the sessions that are asked about stated it, sorted."""
 
@@ -41,3 +63,14 @@ class CoRead:
     other_id: str
     session_count: int
     last_time: int
+
+
+def key_of(row: SessionRow) -> tuple[str, str]:
+    """Return the ids that name a row among those of its kind."""
+    match row:
+        case Session():
+            return row.id, ""
+        case SessionRead():
+            return row.session_id, row.memory_id
+        case Restatement():
+            return row.memory_id, row.session_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from concord_attestation.consent import GenesisRecord
 
@@ -24,7 +24,7 @@ from concord_graph.domain.items import (
     Properties,
     Record,
 )
-from concord_graph.domain.sessions import CoRead, Restated, Session
+from concord_graph.domain.sessions import CoRead, Restated, Restatement, Session, SessionRead
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports.results import Ref
 from concord_graph.ports.values import (
@@ -44,6 +44,8 @@ from concord_graph.ports.values import (
     View,
     Walk,
 )
+
+SessionRowT = TypeVar("SessionRowT", Session, SessionRead, Restatement)
 
 
 class ItemReads(Protocol):
@@ -457,6 +459,12 @@ class Reads(
 
     async def co_reads(self, session_id: str, limit: int) -> Sequence[CoRead]:
         """Return what was read together with what a session read, the last pairs first."""
+        ...
+
+    async def session_rows(
+        self, kind: type[SessionRowT], after: tuple[str, str], limit: int
+    ) -> Sequence[SessionRowT]:
+        """Return what is kept of sessions, rows of one kind past a key, by key."""
         ...
 
     async def restated(

@@ -15,6 +15,7 @@ from concord_graph.domain.items import (
     Properties,
     Record,
 )
+from concord_graph.domain.sessions import SessionRow
 from concord_graph.ports.reads import Reads
 from concord_graph.ports.results import Receipt
 from concord_graph.ports.values import (
@@ -167,6 +168,10 @@ class Writes(Reads, Protocol):
 
     async def drop_co_reads(self, before: int) -> None:
         """Forget which memories were read together before a time (µs)."""
+        ...
+
+    async def put_session_rows(self, rows: Sequence[SessionRow]) -> None:
+        """Write rows of sessions, all of one kind, that are not there yet."""
         ...
 
     async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:

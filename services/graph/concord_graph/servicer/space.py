@@ -100,6 +100,7 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
             if as_of != AsOf():
                 raise FieldInvalid("as_of", "the full form is of all times")
             with TemporaryFile() as file:
+                await self._queries.flush()  # uses of sessions are stored with the reads
                 full = await self._exports.full(space, file)
                 for piece in _pieces(full.lines()):
                     yield piece

@@ -57,6 +57,7 @@ from concord_graph.ports import (
     ServiceRecord,
     SessionFilter,
 )
+from concord_graph.ports.reads import SessionRowT
 
 
 class Neo4jReads(Neo4jViews):
@@ -421,6 +422,12 @@ class Neo4jReads(Neo4jViews):
     async def co_reads(self, session_id: str, limit: int) -> Sequence[CoRead]:
         """Return what was read together with what a session read, the last pairs first."""
         return await sessions.co_reads(self, session_id, limit)
+
+    async def session_rows(
+        self, kind: type[SessionRowT], after: tuple[str, str], limit: int
+    ) -> Sequence[SessionRowT]:
+        """Return what is kept of sessions, rows of one kind past a key, by key."""
+        return await sessions.session_rows(self, kind, after, limit)
 
     async def restated(
         self, session_ids: Sequence[str], least: int, limit: int

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict, fields
 from typing import Any, Final
 
 from concord_graph.adapters.codecs import record_name
 from concord_graph.adapters.neo4j.layers import Door
 from concord_graph.domain.items import FOREVER, Properties
-from concord_graph.domain.sessions import MOST_CO_READS, CoRead, Restated, Session
+from concord_graph.domain.sessions import (
+    MOST_CO_READS,
+    CoRead,
+    Restated,
+    Restatement,
+    Session,
+    SessionRead,
+    SessionRow,
+)
 from concord_graph.ports import ServiceRecord, SessionFilter, SessionUses
+from concord_graph.ports.reads import SessionRowT
 
 # of no single space: each row names its own
 USE: Final = (
@@ -65,6 +75,14 @@ _DROP_RECORDS: Final = "MATCH (r:ServiceRecord) WHERE r.kind > $start AND r.kind
 _PUT_RECORD: Final = "MERGE (r:ServiceRecord {kind: $kind}) SET r.body = $body"
 
 
+_KEPT: Final = {
+    Session: ("SessionRecord", ("id", "id")),
+    SessionRead: ("CoRead", ("session_id", "memory_id")),
+    Restatement: ("Restatement", ("memory_id", "session_id")),
+}
+"""By kind of row: its label, and the two properties of its key; a session has one."""
+
+
 def rows(uses: SessionUses) -> dict[str, Any]:
     """Return what USE binds, in one order: no deadlock."""
     return {
@@ -102,6 +120,30 @@ async def co_reads(door: Door, session_id: str, limit: int) -> Sequence[CoRead]:
     """Return what was read together with what a session read, the last pairs first."""
     found = await door.ask(_CO_READS, session=session_id, limit=limit)
     return [CoRead(*row) for row in found]
+
+
+async def session_rows(
+    door: Door, kind: type[SessionRowT], after: tuple[str, str], limit: int
+) -> Sequence[SessionRowT]:
+    """Return what is kept of sessions, rows of one kind past a key, by key."""
+    label, (first, second) = _KEPT[kind]
+    names = [each.name for each in fields(kind)]
+    beyond = "false" if first == second else f"r.{first} = $first AND r.{second} > $second"
+    text = (
+        f"MATCH (r:{label}) WHERE r.{first} > $first OR {beyond}"
+        f" RETURN {', '.join(f'r.{name}' for name in names)}"
+        f" ORDER BY r.{first}, r.{second} LIMIT $limit"
+    )
+    found = await door.ask(text, first=after[0], second=after[1], limit=limit)
+    return [kind(*row) for row in found]
+
+
+async def put_session_rows(door: Door, rows_: Sequence[SessionRow]) -> None:
+    """Write rows of sessions, all of one kind, that are not there yet."""
+    label, (first, second) = _KEPT[type(rows_[0])]
+    key = f"{first}: fields.{first}, {second}: fields.{second}"
+    text = f"UNWIND $rows AS fields CREATE (r:{label} {{{key}}}) SET r += fields"
+    await door.ask(text, rows=[asdict(row) for row in rows_])
 
 
 async def restated(

@@ -49,6 +49,7 @@ from concord_graph.domain.items import (
     digest,
 )
 from concord_graph.domain.protection import is_constitutive
+from concord_graph.domain.sessions import SessionRow
 from concord_graph.ports import (
     Author,
     Change,
@@ -298,6 +299,10 @@ class Neo4jWrites(LearntReads):
     async def drop_co_reads(self, before: int) -> None:
         """Forget what was read together before a time."""
         await sessions.drop_co_reads(self, before)
+
+    async def put_session_rows(self, rows: Sequence[SessionRow]) -> None:
+        """Write rows of sessions, all of one kind, that are not there yet."""
+        await sessions.put_session_rows(self, rows)
 
     async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
         """Keep when a session first stated a memory that was there."""

@@ -5,12 +5,22 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Final
 
 from concord_graph.adapters.codecs import record_name
 from concord_graph.domain.items import FOREVER, Properties
-from concord_graph.domain.sessions import MOST_CO_READS, CoRead, Restated, Session
+from concord_graph.domain.sessions import (
+    MOST_CO_READS,
+    CoRead,
+    Restated,
+    Restatement,
+    Session,
+    SessionRead,
+    SessionRow,
+)
 from concord_graph.ports import ServiceRecord, SessionFilter, SessionUses
+from concord_graph.ports.reads import SessionRowT
 
 _USE: Final = (
     "INSERT INTO session (space, id, start_time, last_use_time, end_time)"
@@ -55,6 +65,14 @@ _RESTATED: Final = (
 )
 
 
+_KEPT: Final = {
+    Session: ("session", "id, ''", _SESSION),
+    SessionRead: ("co_read", "session_id, memory_id", "session_id, memory_id, time"),
+    Restatement: ("restatement", "memory_id, session_id", "memory_id, session_id, time"),
+}
+"""By kind of row: its table, its key, and its columns in the order of the kind's fields."""
+
+
 class SessionReads:
     """The part of a view that reads sessions and records of services."""
 
@@ -87,6 +105,17 @@ class SessionReads:
         found = self._db.execute(_CO_READS, (self._space, session_id, limit))
         return [CoRead(*row) for row in found]
 
+    async def session_rows(
+        self, kind: type[SessionRowT], after: tuple[str, str], limit: int
+    ) -> Sequence[SessionRowT]:
+        """Return what is kept of sessions, rows of one kind past a key, by key."""
+        table, key, columns = _KEPT[kind]
+        sql = (
+            f"SELECT {columns} FROM {table} WHERE space = ? AND ({key}) > (?, ?)"
+            f" ORDER BY {key} LIMIT ?"
+        )
+        return [kind(*row) for row in self._db.execute(sql, (self._space, *after, limit))]
+
     async def restated(
         self, session_ids: Sequence[str], least: int, limit: int
     ) -> Sequence[Restated]:
@@ -114,6 +143,13 @@ class SessionWrites(SessionReads):
         """Forget what was read together before a time."""
         sql = "DELETE FROM co_read WHERE space = ? AND time < ?"
         self._db.execute(sql, (self._space, before))
+
+    async def put_session_rows(self, rows: Sequence[SessionRow]) -> None:
+        """Write rows of sessions, all of one kind, that are not there yet."""
+        table, _, columns = _KEPT[type(rows[0])]
+        marks = ", ".join("?" for _ in columns.split(","))
+        sql = f"INSERT INTO {table} (space, {columns}) VALUES (?, {marks})"
+        self._db.executemany(sql, [(self._space, *astuple(row)) for row in rows])
 
     async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
         """Keep when a session first stated a memory that was there."""

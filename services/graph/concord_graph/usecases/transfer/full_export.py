@@ -14,7 +14,9 @@ from typing import BinaryIO
 
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import ItemKind
+from concord_graph.domain.sessions import Restatement, Session, SessionRead, key_of
 from concord_graph.ports import Change, ChangeType, OperationFilter, Reads, Ref
+from concord_graph.ports.reads import SessionRowT
 from concord_graph.usecases.governed.apply import RESTORED
 from concord_graph.usecases.transfer.full_lines import (
     FORMAT,
@@ -80,6 +82,9 @@ class FullExport:
         while accesses := await tx.accesses(after, PAGE):
             for after, access in accesses:
                 self._keep(AccessLine(after, access.count, access.last_time))
+        await self._keep_rows(tx, Session)
+        await self._keep_rows(tx, SessionRead)
+        await self._keep_rows(tx, Restatement)
         after = ""
         while nonces := await tx.nonces(after, PAGE):
             for after in nonces:
@@ -87,6 +92,13 @@ class FullExport:
                     self._burnt.append(after)
                 else:
                     self._keep(NonceLine(after))
+
+    async def _keep_rows(self, tx: Reads, kind: type[SessionRowT]) -> None:
+        after = ("", "")
+        while rows := await tx.session_rows(kind, after, PAGE):
+            for row in rows:
+                self._keep(row)
+            after = key_of(rows[-1])
 
     async def _keep_record(self, tx: Reads) -> None:
         """Write every change in sequence, behind the revision that it made; receipts after it."""

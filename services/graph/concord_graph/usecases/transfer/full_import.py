@@ -24,6 +24,7 @@ from concord_graph.domain.items import (
     Memory,
     Record,
 )
+from concord_graph.domain.sessions import Restatement, Session, SessionRead, SessionRow, key_of
 from concord_graph.ports import Acknowledged, Change, ChangeType, Imported, Ref
 from concord_graph.usecases.governed.apply import (
     RESTORED,
@@ -42,6 +43,7 @@ from concord_graph.usecases.transfer.full_checks import (
     states,
     unattested,
 )
+from concord_graph.usecases.transfer.full_export import PAGE
 from concord_graph.usecases.transfer.full_lines import (
     FORMAT,
     AccessLine,
@@ -120,6 +122,8 @@ class FullImport:
             line = self._body(next(lines))
         line = await self._record(line, lines, header, erasing)
         line = await self._accesses(line, lines)
+        for kind in (Session, SessionRead, Restatement):
+            line = await self._session_rows(line, lines, kind)
         line = await self._nonces(line, lines)
         self._end(line, header)
         await self._sign(header, granted=grant is not None)
@@ -170,7 +174,7 @@ class FullImport:
     ) -> Line:
         """Replay the changes in sequence; between them, those of earlier imports."""
         sequence = Sequence(header.imports)
-        while not isinstance(line, (AccessLine, NonceLine, EndLine)):
+        while not isinstance(line, (AccessLine, SessionRow, NonceLine, EndLine)):
             item = None
             if isinstance(line, Record):
                 item, line = line, self._body(next(lines))
@@ -265,6 +269,25 @@ class FullImport:
             last = line.id
             await self._writer.tx.put_access(line.id, Access(line.last_time, line.count))
             line = self._body(next(lines))
+        return line
+
+    async def _session_rows(
+        self, line: Line, lines: Iterator[bytes], kind: type[SessionRow]
+    ) -> Line:
+        """Keep what is known of sessions: rows of one kind, some at a time."""
+        last = ("", "")
+        while isinstance(line, kind):
+            rows: list[SessionRow] = []
+            while isinstance(line, kind) and len(rows) < PAGE:
+                if key_of(line) <= last:
+                    raise self._wrong("is out of order")
+                last = key_of(line)
+                rows.append(line)
+                line = self._body(next(lines))
+            named = {row.memory_id for row in rows if not isinstance(row, Session)}
+            if named - (await self._writer.tx.kinds(named)).keys():
+                raise self._wrong("comes after one of a memory that is not there")
+            await self._writer.tx.put_session_rows(rows)
         return line
 
     async def _nonces(self, line: Line, lines: Iterator[bytes]) -> Line:

@@ -23,6 +23,7 @@ from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.facts import Support
 from concord_graph.domain.fields import fields_of
 from concord_graph.domain.items import DeclaredRelation, Edge, Entry, ItemKind, Memory, Node, Record
+from concord_graph.domain.sessions import Restatement, Session, SessionRead, SessionRow
 from concord_graph.ports import Change
 
 FORMAT = 3
@@ -76,7 +77,8 @@ class EndLine:
     digest: str
 
 
-Line = Header | GenesisLine | Record | Change | Support | Erasure | AccessLine | NonceLine | EndLine
+Body = GenesisLine | Record | Change | Support | Erasure | AccessLine | SessionRow | NonceLine
+Line = Header | Body | EndLine
 
 KINDS: Mapping[str, type[Line]] = {
     "export": Header,
@@ -87,6 +89,9 @@ KINDS: Mapping[str, type[Line]] = {
     "support": Support,
     "erasure": Erasure,
     "access": AccessLine,
+    "session": Session,
+    "co_read": SessionRead,
+    "restatement": Restatement,
     "nonce": NonceLine,
     "end": EndLine,
 }
