@@ -118,7 +118,11 @@ def test_a_check_finds_what_disagrees(concord: CommandLine, unique: Unique) -> N
 def test_an_unknown_conflict_is_said_so(concord: CommandLine) -> None:
     """W4 G13 A misspelt id is a miss, for reading and for each review."""
     assert "There is no conflict 'nothing'" in concord("conflict", "nothing").stderr
-    for command in (("confirm", "nothing"), ("except", "nothing", "--because", "x"), ("resolve", "nothing")):
+    for command in (
+        ("confirm", "nothing"),
+        ("except", "nothing", "--because", "x"),
+        ("resolve", "nothing"),
+    ):
         result = concord(*command)
         assert result.exit_code == 1
         assert "NOT_FOUND" in result.stderr
