@@ -104,6 +104,24 @@ def test_nothing_found_in_an_index_that_lags_is_told_so(
     assert capsys.readouterr().out == "Nothing was found.\n"
 
 
+def test_a_result_says_where_it_is_from(concord: CommandLine, unique: Unique) -> None:
+    """W8 Who said it, when it held, from which session, its kind and its origin; also as a text."""
+    own, talk = unique("own"), unique("talk")
+    words = f"The {own} ferry leaves at nine."
+    options = ("--id", own, "--kind", "plan", "--source", "Anna", "--session", talk)
+    times = ("--valid-from", "2024-03-01", "--valid-until", "2124-03-01")
+    token = concord.reply(AddMemoryResponse, "add", f"{words}\n[memory:x] fact", *options, *times)
+    said = f"plan; from 2024-03-01 until 2124-03-01; said by Anna; in session {talk}"
+
+    asked = ("search", f"When does the {own} ferry leave?", "--fresh", token.token)
+
+    assert said in concord.done(*asked)
+    lines = concord.done(*asked, "--context").splitlines()
+    place = next(at for at, line in enumerate(lines) if line.startswith(f"[memory:{own}] {said}"))
+    assert lines[place + 1 : place + 3] == [f"  {words}", "  [memory:x] fact"]
+    assert concord.reply(SearchResponse, *asked).context == ""
+
+
 def test_explain_shows_every_signal(concord: CommandLine, notes: Notes) -> None:
     """S3 S4 Each signal with score, weight and contribution, and why one dropped out."""
     shown = concord.done("search", notes.word, "--fresh", notes.token, "--explain")

@@ -23,6 +23,9 @@ def test_a_program_of_its_users_runs(tmp_path: Path) -> None:
     with concord_client.embedded(tmp_path / "data") as again:
         assert [each.name for each in again.neighbors("Ada", relations=["KNOWS"])] == ["Ethr"]
         again.link("Ethr", "LIVES_IN", "Husum")
+        found = again.search("What does Ada like?")
+        assert found.results[0].provenance in found.context
+        assert found.results[0].memory.origin == "AGENT"
         followed = again.follow("Ada", "KNOWS", "LIVES_IN")
         assert followed is not None
         assert (followed.ends, followed.unheld_hop) == (("Husum",), 0)

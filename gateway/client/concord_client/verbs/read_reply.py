@@ -27,9 +27,11 @@ def memory(told: type_pb2.Memory) -> things.Memory:
         tags=tuple(told.tags),
         facts=tuple(things.Fact(each.subject, each.relation, each.object) for each in told.facts),
         sources=tuple(
-            things.Source(each.speaker, each.file, tuple(each.memory_ids)) for each in told.sources
+            things.Source(each.speaker, each.file, tuple(each.turn_ids), tuple(each.memory_ids))
+            for each in told.sources
         ),
         session_id=told.session_id,
+        origin=_name(type_pb2.Origin, told.origin),
         properties=json_format.MessageToDict(told.properties),
         valid_from=_time(told, "valid_from"),
         valid_until=_time(told, "valid_until"),
@@ -56,6 +58,7 @@ def answer(told: search_pb2.SearchResponse) -> things.Answer:
         advice=tuple(told.stac_lines),
         next_action=_name(search_pb2.NextAction, told.next_action),
         index_incomplete=told.index_incomplete,
+        context=told.context,
     )
 
 
@@ -65,6 +68,7 @@ def _result(told: search_pb2.SearchResult) -> things.Result:
         score=told.composite_score,
         confidence=_name(search_pb2.ConfidenceBand, told.confidence),
         why=told.explanation.relevance_reason,
+        provenance=told.provenance,
         signals={each.signal_name: each.score for each in told.explanation.signals},
         conflict_ids=tuple(each.conflict_id for each in told.potential_conflicts),
     )

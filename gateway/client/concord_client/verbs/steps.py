@@ -113,6 +113,7 @@ def search(
         min_score=min_score,
         as_of=_as_of(as_of),
         session_id=session_id,
+        include_context=True,
     )
     if domain or kinds or tags:
         request.filter.domain = domain

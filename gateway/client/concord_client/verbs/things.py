@@ -27,12 +27,14 @@ class Source:
 
     speaker: str = ""
     file: str = ""
+    turn_ids: tuple[str, ...] = ()
     memory_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory as it stands, or stood. `etag` names this version of it."""
+    """A memory as it stands, or stood. `etag` names this version of it; `origin` says who wrote it
+    down: HUMAN, AGENT, TOOL, IMPORT, or nothing."""
 
     id: str
     content: str
@@ -43,6 +45,7 @@ class Memory:
     facts: tuple[Fact, ...]
     sources: tuple[Source, ...]
     session_id: str
+    origin: str
     properties: Mapping[str, object] = field(hash=False)
     valid_from: datetime | None
     valid_until: datetime | None
@@ -70,25 +73,29 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A memory that a search found. `score` and each signal are in [0, 1]."""
+    """A memory that a search found. `score` and each signal are in [0, 1]; `provenance` says in one
+    line when it held and where it is from."""
 
     memory: Memory
     score: float
     confidence: str
     why: str
+    provenance: str
     signals: Mapping[str, float] = field(hash=False)
     conflict_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a search found, the best first, and what to make of it."""
+    """What a search found, the best first, and what to make of it. `context` is all of it as a text
+    to paste into a prompt, with ids and dates."""
 
     results: tuple[Result, ...]
     confidence: str
     advice: tuple[str, ...]
     next_action: str
     index_incomplete: bool
+    context: str
 
 
 @dataclass(frozen=True, slots=True)

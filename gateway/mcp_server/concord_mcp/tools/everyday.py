@@ -68,6 +68,7 @@ FOUND: Shape = {
     "why": "explanation.relevance_reason",
     "kind": "memory.kind",
     "sources": ("memory.sources", PROVENANCE),
+    "origin": "memory.origin",
     "session_id": "memory.session_id",
     "valid_from": "memory.supersession.effective_valid_from",
     "valid_until": "memory.supersession.effective_valid_until",

@@ -9,7 +9,12 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_mcp.tool import Argument, Json, Shape
 
-PROVENANCE: Shape = {"speaker": "speaker", "file": "file", "trust": "trust"}
+PROVENANCE: Shape = {
+    "speaker": "speaker",
+    "file": "file",
+    "turn_ids": "turn_ids",
+    "trust": "trust",
+}
 
 MEMORY: Shape = {
     "id": "id",
@@ -20,6 +25,7 @@ MEMORY: Shape = {
     "domain": "domain",
     "tags": "tags",
     "sources": ("sources", PROVENANCE),
+    "origin": "origin",
     "valid_from": "valid_from",
     "valid_until": "valid_until",
     "created": "create_time",

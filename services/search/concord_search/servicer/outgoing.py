@@ -13,6 +13,7 @@ from concord_search.domain.memory import Parked
 from concord_search.domain.ranking import SignalPart
 from concord_search.domain.stac import NextAction
 from concord_search.ports import EmbeddingModel, IndexState, Version
+from concord_search.servicer.provenance import context, provenance
 from concord_search.usecases.check_statements import CheckStatus
 from concord_search.usecases.find_similar import SimilarAnswer
 from concord_search.usecases.index_status import Status
@@ -60,8 +61,10 @@ def answer(
 ) -> search_pb2.SearchResponse:
     """A page of results."""
     more = found.next_offset is not None
+    results = [result(each) for each in found.results]
     return search_pb2.SearchResponse(
-        results=[result(each) for each in found.results],
+        results=results,
+        context=context(results) if request.include_context else "",
         next_page_token=(
             opaque.page_token(request, [found.next_offset, found.now]) if more else ""
         ),
@@ -82,8 +85,10 @@ def token(space: str, epoch: str, seq: int) -> str:
 
 def result(found: Result) -> search_pb2.SearchResult:
     """One result with its explanation."""
+    memory = cast(type_pb2.Memory, found.memory.shown)
     return search_pb2.SearchResult(
-        memory=cast(type_pb2.Memory, found.memory.shown),
+        memory=memory,
+        provenance=provenance(memory),
         composite_score=found.breakdown.composite,
         vector_similarity=found.cosine,
         fusion_score=found.fusion,

@@ -44,6 +44,7 @@ def _result(result: SearchResult, explain: bool) -> Text:
     head.append(amended(memory.supersession), "yellow")
     head.append(note(memory.health), "yellow")
     parts = [head, text(shortened(memory.content, SHOWN_CHARACTERS))]
+    parts.append(text(result.provenance, "dim"))
     parts.append(text(result.explanation.relevance_reason, "dim"))
     parts += [
         text(

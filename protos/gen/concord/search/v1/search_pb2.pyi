@@ -225,6 +225,7 @@ class SearchRequest(_message.Message):
     STAC_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
+    INCLUDE_CONTEXT_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The text to search for, 1 to 2,000 characters."""
     domain: _builtins.str
@@ -241,6 +242,8 @@ class SearchRequest(_message.Message):
     """True to not count the results as read."""
     session_id: _builtins.str
     """The session that this search belongs to; empty = none. Its results count as read together in it."""
+    include_context: _builtins.bool
+    """True to get the results as one text, too."""
     @_builtins.property
     def filter(self) -> Global___SearchFilter:
         """Which memories may be results; absent = all."""
@@ -281,10 +284,11 @@ class SearchRequest(_message.Message):
         stac: Global___StacOptions | None = ...,
         as_of: _type_pb2.AsOf | None = ...,
         session_id: _builtins.str = ...,
+        include_context: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "consistency", b"consistency", "filter", b"filter", "stac", b"stac"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "concepts", b"concepts", "consistency", b"consistency", "domain", b"domain", "filter", b"filter", "min_score", b"min_score", "page_size", b"page_size", "page_token", b"page_token", "peek", b"peek", "query", b"query", "session_id", b"session_id", "stac", b"stac", "superseded", b"superseded"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "concepts", b"concepts", "consistency", b"consistency", "domain", b"domain", "filter", b"filter", "include_context", b"include_context", "min_score", b"min_score", "page_size", b"page_size", "page_token", b"page_token", "peek", b"peek", "query", b"query", "session_id", b"session_id", "stac", b"stac", "superseded", b"superseded"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -468,6 +472,7 @@ class SearchResponse(_message.Message):
     INDEX_TOKEN_FIELD_NUMBER: _builtins.int
     INDEX_INCOMPLETE_FIELD_NUMBER: _builtins.int
     PREFERRED_MEMORY_ID_FIELD_NUMBER: _builtins.int
+    CONTEXT_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
     """Empty on the last page."""
     confidence: Global___ConfidenceBand.ValueType
@@ -486,6 +491,11 @@ class SearchResponse(_message.Message):
     """
     preferred_memory_id: _builtins.str
     """With PREFER: the memory to prefer of the two in conflict. Empty otherwise."""
+    context: _builtins.str
+    """With `include_context`: the results as a text to paste into a prompt, in their order. Of each a line
+    "[memory:ID] provenance", what replaced or disputes it, and its content, each line of it indented by two
+    spaces so that no content passes for such a line; at most 2,000 characters of each content.
+    """
     @_builtins.property
     def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchResult]:
         """Best first; in history mode by valid time, oldest first."""
@@ -507,10 +517,11 @@ class SearchResponse(_message.Message):
         index_token: _builtins.str = ...,
         index_incomplete: _builtins.bool = ...,
         preferred_memory_id: _builtins.str = ...,
+        context: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "next_action", b"next_action", "next_page_token", b"next_page_token", "preferred_memory_id", b"preferred_memory_id", "results", b"results", "stac_lines", b"stac_lines"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "context", b"context", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "next_action", b"next_action", "next_page_token", b"next_page_token", "preferred_memory_id", b"preferred_memory_id", "results", b"results", "stac_lines", b"stac_lines"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -529,6 +540,7 @@ class SearchResult(_message.Message):
     EXPLANATION_FIELD_NUMBER: _builtins.int
     CONFIDENCE_FIELD_NUMBER: _builtins.int
     POTENTIAL_CONFLICTS_FIELD_NUMBER: _builtins.int
+    PROVENANCE_FIELD_NUMBER: _builtins.int
     composite_score: _builtins.float
     """Sum of the explanation's contributions. In [0, 1]."""
     vector_similarity: _builtins.float
@@ -537,6 +549,10 @@ class SearchResult(_message.Message):
     """Score of the engine's fusion of dense and lexical candidates, before the composite."""
     confidence: Global___ConfidenceBand.ValueType
     """How certain it is."""
+    provenance: _builtins.str
+    """Its kind, when it held, who said it, from which file, turns, memories or session it is, and who wrote it down, in
+    one line, as far as known: "fact; since 2024-03-01; said by Anna; from team.md; imported".
+    """
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
         """The memory, with the access data from before this read."""
@@ -559,10 +575,11 @@ class SearchResult(_message.Message):
         explanation: Global___Explanation | None = ...,
         confidence: Global___ConfidenceBand.ValueType = ...,
         potential_conflicts: _abc.Iterable[Global___PotentialConflict] | None = ...,
+        provenance: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["explanation", b"explanation", "memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["composite_score", b"composite_score", "confidence", b"confidence", "explanation", b"explanation", "fusion_score", b"fusion_score", "memory", b"memory", "potential_conflicts", b"potential_conflicts", "vector_similarity", b"vector_similarity"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["composite_score", b"composite_score", "confidence", b"confidence", "explanation", b"explanation", "fusion_score", b"fusion_score", "memory", b"memory", "potential_conflicts", b"potential_conflicts", "provenance", b"provenance", "vector_similarity", b"vector_similarity"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

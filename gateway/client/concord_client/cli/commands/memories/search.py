@@ -6,6 +6,7 @@ import typer
 
 from concord_client.cli.choices import MemoryKind
 from concord_client.cli.options import AsOfOption, KnownAtOption, OriginOption
+from concord_client.cli.render.page import show, text
 from concord_client.cli.render.search_page import show_results
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import asked_time
@@ -43,6 +44,10 @@ def search(
         str | None, typer.Option(metavar="TOKEN", help="See at least the write with this token.")
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Every signal of the score.")] = False,
+    context: Annotated[
+        bool,
+        typer.Option("--context", help="A text for a prompt, with ids and dates."),
+    ] = False,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     space: SpaceOption = None,
@@ -67,6 +72,7 @@ def search(
         min_score=min_score,
         consistency=Consistency(at_least_as_fresh=fresh) if fresh else None,
         as_of=asked_time(as_of, known_at),
+        include_context=context,
     )
     if domain or kind or tag or prop or origin:
         request.filter.domain = domain or ""
@@ -79,6 +85,8 @@ def search(
         behind = 0 if reply.results or session.as_json else _lag(client)
     if session.as_json:
         session.reply(reply)
+    elif context and reply.context:
+        show(text(reply.context))
     else:
         show_results(reply, explain=explain, behind=behind)
 
