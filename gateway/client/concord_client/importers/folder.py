@@ -23,7 +23,7 @@ class Found:
 
 
 def markdown_files(folder: Path) -> Iterator[Found | Defect]:
-    """Yield the folder's Markdown files, depth first, each directory by name.
+    """Yield the folder's Markdown files, depth first, each directory by name; or the one file.
 
     Names starting with a dot are skipped. Symbolic links are followed where they stay inside the
     folder; one that leads out of it, to nothing or back to a directory around it is a Defect,
@@ -33,6 +33,9 @@ def markdown_files(folder: Path) -> Iterator[Found | Defect]:
         root = folder.resolve(strict=True)
     except (OSError, RuntimeError):
         yield Defect(str(folder), 0, "no such folder")
+        return
+    if root.is_file():
+        yield Found(root, folder.name, root.stat().st_size)
         return
     yield from _walk(root, root, "", (root,))
 

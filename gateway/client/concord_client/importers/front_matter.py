@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, time
 
 import yaml
 
+from concord_client.importers.dates import instant_of
 from concord_client.importers.outcome import ItemUnreadable
 
 _OPENS = re.compile(r"---[ \t]*\r?\n")
@@ -114,7 +115,7 @@ def time_of(keys: Mapping[str, object], key: str) -> datetime | None:
 
 
 def _parsed_time(text: str, key: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        raise ItemUnreadable(f"{key}: no date or time: {text[:60]!r}") from None
+    found = instant_of(text)
+    if found is None:
+        raise ItemUnreadable(f"{key}: no date or time: {text[:60]!r}")
+    return found

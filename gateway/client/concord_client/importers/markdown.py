@@ -1,9 +1,12 @@
-"""Reads a folder of Markdown notes with YAML front matter as memories."""
+"""Reads Markdown notes with YAML front matter, a folder or one, as memories."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from concord.type.v1 import type_pb2
 from google.protobuf.descriptor import EnumDescriptor
@@ -12,7 +15,9 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from concord_client.facts import fact_of
 from concord_client.importers.folder import Found, markdown_files
 from concord_client.importers.front_matter import list_of, split, text_of, time_of
+from concord_client.importers.headings import Part, parts
 from concord_client.importers.outcome import (
+    MAX_CONTENT,
     MAX_ITEM_BYTES,
     Defect,
     Draft,
@@ -21,41 +26,74 @@ from concord_client.importers.outcome import (
 )
 from concord_client.importers.properties import add_properties
 from concord_client.importers.spelling import contract_name, short_words
+from concord_client.importers.vault import (
+    MOST_NAME,
+    Note,
+    Vault,
+    is_name,
+    note_id,
+    replaced_by,
+    target_of,
+)
 
+LINEAGE_KEYS = ("supersedes", "deprecates", "amends", "contradicts")
 _KEYS = frozenset(
     {
         *("id", "title", "kind", "domain", "tags", "concepts", "importance", "surfaces_when"),
-        "valid_from",
-        *("valid_until", "external_id", "facts"),
+        *("valid_from", "valid_until", "external_id", "facts", "aliases", *LINEAGE_KEYS),
     }
 )
-LINEAGE_KEYS = ("supersedes", "deprecates", "amends", "contradicts")
+MOST_FACTS = 10
+"""Of a memory, as the contract says."""
 
 _TARGET = re.compile(
     r"(?:\[\[)?(?:memory:)?([^\[\]|#,\s]+)(?:[#|][^\[\]]*)?(?:\]\])?", re.IGNORECASE
 )
+_NO_WORD = re.compile(r"[\W_]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
-def read_markdown(folder: Path) -> Iterator[Draft | Defect]:
-    """Yield one outcome per Markdown file of the folder, in a fixed order (see `folder`).
+def read_markdown(path: Path) -> Iterator[Draft | Defect]:
+    """Yield the outcomes of a folder's Markdown files, or of one file, in a fixed order.
 
-    Front matter keys: id, title, kind, domain, tags, concepts, importance, surfaces_when,
-    valid_from, valid_until, external_id (default: the path inside the folder), supersedes,
-    deprecates, amends, contradicts (ids, appended to the content as lines of links), and facts
-    (what the note states: "SUBJECT|RELATION|OBJECT", or a list of such). Others are kept as
-    properties.
-    The body is the content, under its title where it does not begin with it. A file that is
-    empty, too large, not UTF-8 or has front matter that cannot be read gives a Defect.
+    Front matter keys: id (default: made of the external id), title (default: the file's name),
+    kind, domain, tags, concepts, aliases (found by, as concepts are), importance, surfaces_when,
+    valid_from (default: date or created), valid_until, external_id (default: the path inside the
+    folder), supersedes, deprecates, amends, contradicts (ids or names of notes, appended to the
+    content as lines of links), superseded_by or a status that says so, and facts (what the note
+    states: "SUBJECT|RELATION|OBJECT", or a list of such). Others are kept as properties.
+    The body is the content, under its title. A link to another note of the folder becomes a link
+    to its memory, and a fact: TITLE|RELATED_TO|TITLE. A long note is split at its headings, each
+    part derived from the note (see `headings`). A file that is empty, too large, not UTF-8 or has
+    front matter that cannot be read gives a Defect.
     """
-    for found in markdown_files(folder):
+    vault = _vault(path)
+    replaced = vault.replaced()
+    for found in markdown_files(path):
         if isinstance(found, Defect):
             yield found
             continue
         try:
-            yield Draft(_memory(_text(found), found.name), found.name, 1)
+            keys, body = split(_text(found).replace("\r\n", "\n"))
+            reader = _Reader(vault, found.name, keys, replaced)
+            yield from reader.drafts(body)
         except ItemUnreadable as unreadable:
             yield Defect(found.name, unreadable.line, unreadable.reason)
+
+
+def _vault(path: Path) -> Vault:
+    """The notes by their names; what cannot be read has none."""
+    vault = Vault()
+    for found in markdown_files(path):
+        if isinstance(found, Defect):
+            continue
+        with suppress(ItemUnreadable):
+            keys, _ = split(_text(found).replace("\r\n", "\n"))
+            note = Note(_id(keys, found.name), _title(keys, found.name))
+            said = str(keys.get("superseded_by") or replaced_by(str(keys.get("status", ""))))
+            names = [text_of(keys, "id"), *list_of(keys, "aliases")]
+            vault.add(found.name, note, names, said)
+    return vault
 
 
 def _text(found: Found) -> str:
@@ -70,53 +108,154 @@ def _text(found: Found) -> str:
         raise ItemUnreadable("not UTF-8", line) from None
 
 
-def _memory(text: str, name: str) -> type_pb2.Memory:
-    keys, body = split(text.replace("\r\n", "\n"))
-    content = _content(keys, body)
-    check_content(content)
-    memory = type_pb2.Memory(
-        id=text_of(keys, "id"),
-        content=content,
-        kind=_kind(keys),
-        importance=_importance(keys),
-        domain=text_of(keys, "domain"),
-        surfaces_when=list_of(keys, "surfaces_when"),
-        tags=[tag.removeprefix("#") for tag in list_of(keys, "tags")],
-        concepts=list_of(keys, "concepts"),
-        external_id=text_of(keys, "external_id") or name,
-        sources=[type_pb2.Source(file=name)],
-        facts=[_fact(entry) for entry in list_of(keys, "facts")],
-    )
-    for key, field in (("valid_from", memory.valid_from), ("valid_until", memory.valid_until)):
-        instant = time_of(keys, key)
-        if instant:
-            _set_time(field, instant, key)
-    others = {key: value for key, value in keys.items() if key not in _KEYS | {*LINEAGE_KEYS}}
-    add_properties(memory.properties, others)
-    return memory
+@dataclass(frozen=True)
+class _Reader:
+    """One note, with what the others say of it."""
 
+    vault: Vault
+    name: str
+    keys: Mapping[str, object]
+    replaced: Mapping[str, list[str]]
+    """By the id of a note, those that it replaced."""
 
-def _content(keys: Mapping[str, object], body: str) -> str:
-    body, title = body.strip("\n").rstrip(), text_of(keys, "title")
-    if title and body.partition("\n")[0].lstrip("# ").strip() != title:
-        body = f"# {title}\n\n{body}".rstrip()
-    lines = [line for key in LINEAGE_KEYS if (line := _lineage(keys, key))]
-    if lines and _hides_what_follows(body):
-        raise ItemUnreadable(
-            "a code fence or comment that never ends would hide the front matter's links"
+    def drafts(self, body: str) -> Iterator[Draft]:
+        """The note, and the parts of a long one. Raises `ItemUnreadable`."""
+        first, *others = parts(body.strip("\n").rstrip())
+        whole = self._whole(first.text, [part.heading for part in others])
+        yield Draft(whole, self.name, 1)
+        seen: Counter[str] = Counter()
+        for part in others:
+            seen[part.heading] += 1
+            place = "/".join(
+                [part.heading, *([str(seen[part.heading])] * (seen[part.heading] > 1))]
+            )
+            yield Draft(self._part(whole, part, place), self.name, 0, place)
+
+    def _whole(self, body: str, headings: list[str]) -> type_pb2.Memory:
+        keys, title = self.keys, _title(self.keys, self.name)
+        text, related = self.vault.linked(_titled(body, title, keys), self.name)
+        if headings:
+            text = f"{text}\n\nParts: {'; '.join(headings)}"[:MAX_CONTENT]
+        memory = self._of_keys(related)
+        memory.content = self._with_lineage(text)
+        check_content(memory.content)
+        memory.id = _id(keys, self.name)
+        memory.external_id = text_of(keys, "external_id") or self.name
+        memory.sources.add(file=self.name)
+        others = {name: value for name, value in keys.items() if name not in _KEYS}
+        add_properties(memory.properties, others)
+        return memory
+
+    def _part(self, whole: type_pb2.Memory, part: Part, place: str) -> type_pb2.Memory:
+        """A part: found by itself, derived from its note, and of its kind, domain and times."""
+        title = _title(self.keys, self.name)
+        text, related = self.vault.linked(part.text, self.name)
+        content = f"# {title} › {part.heading}\n\n{text}".rstrip()
+        check_content(content)
+        external_id = f"{whole.external_id}#{place}"
+        memory = type_pb2.Memory(
+            id=note_id(external_id),
+            content=content,
+            kind=whole.kind,
+            importance=whole.importance,
+            domain=whole.domain,
+            tags=whole.tags,
+            external_id=external_id if len(external_id) <= MOST_NAME else note_id(external_id),
+            sources=[type_pb2.Source(file=self.name, memory_ids=[whole.id])],
+            facts=_related(title, related, MOST_FACTS),
         )
-    return "\n\n".join([part for part in (body, "\n".join(lines)) if part])
+        for name in ("valid_from", "valid_until"):
+            if whole.HasField(name):
+                getattr(memory, name).CopyFrom(getattr(whole, name))
+        return memory
+
+    def _of_keys(self, related: list[str]) -> type_pb2.Memory:
+        keys, title = self.keys, _title(self.keys, self.name)
+        facts = [_fact(entry) for entry in list_of(keys, "facts")]
+        memory = type_pb2.Memory(
+            kind=_kind(keys),
+            importance=_importance(keys),
+            domain=text_of(keys, "domain"),
+            surfaces_when=list_of(keys, "surfaces_when"),
+            tags=[tag.removeprefix("#") for tag in list_of(keys, "tags")],
+            concepts=list(dict.fromkeys([*list_of(keys, "concepts"), *list_of(keys, "aliases")])),
+            facts=[*facts, *_related(title, related, MOST_FACTS - len(facts))],
+        )
+        if begun := _begun(keys):
+            _set_time(memory.valid_from, begun, "valid_from")
+        if ended := time_of(keys, "valid_until"):
+            _set_time(memory.valid_until, ended, "valid_until")
+        return memory
+
+    def _with_lineage(self, body: str) -> str:
+        """The text, and below it lines of links with what front matter says of lineage."""
+        lines = [line for key in LINEAGE_KEYS if (line := self._lineage(key))]
+        if lines and _hides_what_follows(body):
+            raise ItemUnreadable(
+                "a code fence or comment that never ends would hide the front matter's links"
+            )
+        return "\n\n".join([part for part in (body, "\n".join(lines)) if part])
+
+    def _lineage(self, key: str) -> str:
+        """The line of links that says what front matter says, or ""."""
+        ids = [self._target(key, entry) for entry in list_of(self.keys, key)]
+        if key == "supersedes":
+            ids += self.replaced.get(_id(self.keys, self.name), [])
+        links = ", ".join(f"[[memory:{each}]]" for each in dict.fromkeys(ids))
+        return f"{key.capitalize()}: {links}" if links else ""
+
+    def _target(self, key: str, entry: str) -> str:
+        note = self.vault.find(target_of(entry), self.name)
+        if note and note.id != _id(self.keys, self.name):
+            return note.id
+        named = _TARGET.fullmatch(entry)
+        if not named:
+            raise ItemUnreadable(f"{key}: no note of this name, and no memory id: {entry[:60]!r}")
+        return named[1]
 
 
-def _lineage(keys: Mapping[str, object], key: str) -> str:
-    """Return the line of links that says what front matter says, or ""."""
-    targets = []
-    for entry in list_of(keys, key):
-        target = _TARGET.fullmatch(entry)
-        if not target:
-            raise ItemUnreadable(f"{key}: no memory id: {entry[:60]!r}")
-        targets.append(f"[[memory:{target[1]}]]")
-    return f"{key.capitalize()}: {', '.join(targets)}" if targets else ""
+def _id(keys: Mapping[str, object], name: str) -> str:
+    return text_of(keys, "id") or note_id(text_of(keys, "external_id") or name)
+
+
+def _title(keys: Mapping[str, object], name: str) -> str:
+    return text_of(keys, "title") or PurePosixPath(name).stem
+
+
+def _titled(body: str, title: str, keys: Mapping[str, object]) -> str:
+    """The body under its title; a note of nothing at all stays empty."""
+    if not body and not keys:
+        return ""
+    first = body.partition("\n")[0]
+    return body if _words(first) == _words(title) else f"# {title}\n\n{body}".rstrip()
+
+
+def _words(text: str) -> str:
+    """A title in the one form that file names and headings share: `my-note` is `# My note`."""
+    return _NO_WORD.sub(" ", text).strip().casefold()
+
+
+def _related(title: str, others: list[str], most: int) -> list[type_pb2.Fact]:
+    """What the note's links state, as far as a memory can: the others stand in its content."""
+    if not is_name(title):
+        return []
+    facts = [
+        type_pb2.Fact(subject=title, relation="RELATED_TO", object=other)
+        for other in others
+        if other != title
+    ]
+    return facts[: max(most, 0)]
+
+
+def _begun(keys: Mapping[str, object]) -> datetime | None:
+    """Since when it holds: what it says, else its date, if that is one."""
+    if "valid_from" in keys:
+        return time_of(keys, "valid_from")
+    for key in ("date", "created"):
+        with suppress(ItemUnreadable):
+            if found := time_of(keys, key):
+                return found
+    return None
 
 
 def _fact(entry: str) -> type_pb2.Fact:

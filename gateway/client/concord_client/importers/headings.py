@@ -1,0 +1,75 @@
+"""Splits a long note at its headings."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+LONG = 3_000
+"""Characters from which a note is split; the model that finds by meaning reads about a third."""
+LONGEST = 12_000
+"""Characters of a part without headings, from which it is split at its paragraphs."""
+_DEEPEST = 6
+
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a note; `heading` is its way below the title, empty of what stands first."""
+
+    heading: str
+    text: str
+
+
+def parts(body: str) -> list[Part]:
+    """The body's parts in order, the first without a heading; a short body is one part."""
+    if len(body) <= LONG:
+        return [Part("", body)]
+    found = list(_split(Part("", body), 1))
+    return found if not found[0].heading else [Part("", ""), *found]
+
+
+def _split(part: Part, level: int) -> Iterator[Part]:
+    """Split at headings of a level, and what is still long at the next one."""
+    if len(part.text) <= LONG:
+        yield part
+    elif level > _DEEPEST:
+        yield from _paragraphs(part)
+    else:
+        for heading, lines in _sections(part.text.split("\n"), level):
+            text = "\n".join(lines).strip("\n")
+            named = " › ".join(each for each in (part.heading, heading) if each)
+            if text or heading:
+                yield from _split(Part(named, text), level + 1)
+
+
+def _sections(lines: Sequence[str], level: int) -> Iterator[tuple[str, list[str]]]:
+    heading, collected, fence = "", list[str](), ""
+    for line in lines:
+        if mark := _FENCE.match(line):
+            fence = (
+                (mark[1] if not fence else "") if not fence or mark[1].startswith(fence) else fence
+            )
+        found = None if fence else _HEADING.fullmatch(line)
+        if found and len(found[1]) == level:
+            yield heading, collected
+            heading, collected = found[2], []
+        else:
+            collected.append(line)
+    yield heading, collected
+
+
+def _paragraphs(part: Part) -> Iterator[Part]:
+    """Pieces of at most `LONGEST` characters, cut at blank lines where there are some."""
+    piece = ""
+    for paragraph in part.text.split("\n\n"):
+        if piece and len(piece) + len(paragraph) > LONGEST:
+            yield Part(part.heading, piece)
+            piece = ""
+        piece = f"{piece}\n\n{paragraph}" if piece else paragraph
+        while len(piece) > LONGEST:
+            yield Part(part.heading, piece[:LONGEST])
+            piece = piece[LONGEST:]
+    if piece:
+        yield Part(part.heading, piece)

@@ -1,0 +1,133 @@
+"""The notes of a folder by the names that links call them, and the links that they make."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import PurePosixPath
+from posixpath import normpath
+from urllib.parse import unquote
+
+from concord_client.importers.folder import SUFFIXES
+
+_LINK = re.compile(
+    r"(?P<hidden>(?P<ticks>`+).+?(?<!`)(?P=ticks)(?!`)|<!--.*?-->)"
+    r"|!?\[\[(?P<wiki>[^\[\]\n]{1,400})\]\]"
+    r"|(?<!!)\[(?P<text>[^\[\]\n]{0,400})\]\((?P<href>[^()\s#]{1,400}\.(?:md|markdown))(?:#[^()\s]*)?\)"
+)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_OF_OTHER_FILE = re.compile(r"\.\w{1,5}")
+_REPLACED = re.compile(r"(?:superseded|replaced|obsoleted)[ _-]by:?\s+(.+)", re.IGNORECASE)
+MOST_NAME = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note that links can name."""
+
+    id: str
+    title: str
+
+
+@dataclass
+class Vault:
+    """The notes, by path and by every other name: file name, title, aliases."""
+
+    _by_path: dict[str, Note] = field(default_factory=dict)
+    _by_name: dict[str, Note] = field(default_factory=dict)
+    _replaced_by: list[tuple[Note, str, str]] = field(default_factory=list)
+
+    def add(self, path: str, note: Note, names: list[str], replaced_by: str = "") -> None:
+        """Add a note; of several that have one name, links mean the first.
+
+        `replaced_by`: what its front matter says of the note that replaced it.
+        """
+        self._by_path.setdefault(_bare(path), note)
+        for name in (PurePosixPath(_bare(path)).name, note.title, *names):
+            self._by_name.setdefault(name.strip().casefold(), note)
+        if replaced_by:
+            self._replaced_by.append((note, path, replaced_by))
+
+    def find(self, target: str, beside: str) -> Note | None:
+        """The note that `target` names in the note at `beside`, or None."""
+        name = _bare(target)
+        near = normpath(str(PurePosixPath(_bare(beside)).parent / name))
+        return (
+            self._by_path.get(near)
+            or self._by_path.get(name)
+            or self._by_name.get(name)
+            or self._by_name.get(PurePosixPath(name).name)
+        )
+
+    def replaced(self) -> Mapping[str, list[str]]:
+        """By the id of a note, those of which front matter says that it replaced them."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for note, path, said in self._replaced_by:
+            newer = self.find(target_of(said), path)
+            if newer and newer != note:
+                found[newer.id].append(note.id)
+        return found
+
+    def linked(self, text: str, beside: str) -> tuple[str, list[str]]:
+        """The text with its links to notes as links to memories, and the titles that it names."""
+        own, titles = self.find(beside, ""), dict[str, None]()
+
+        def replaced(link: re.Match[str]) -> str:
+            if link["hidden"]:
+                return link[0]
+            target = link["wiki"] or unquote(link["href"])
+            note, label = self.find(target_of(target), beside), link["text"] or _label(target)
+            if note is None and link["wiki"] and not _OF_OTHER_FILE.search(target_of(target)):
+                titles[PurePosixPath(target_of(target)).name] = None
+            if note is None or note == own:
+                return link[0]
+            titles[note.title] = None
+            return f"[[memory:{note.id}|{label}]]"
+
+        fence, lines = "", []
+        for line in text.split("\n"):
+            mark = _FENCE.match(line)
+            if mark and (not fence or mark[1].startswith(fence)):
+                fence = "" if fence else mark[1]
+            lines.append(line if fence or mark else _LINK.sub(replaced, line))
+        return "\n".join(lines), [title for title in titles if is_name(title)]
+
+
+def note_id(external_id: str) -> str:
+    """The id of a note that states none: the same in each import."""
+    return f"note-{sha256(external_id.encode()).hexdigest()[:20]}"
+
+
+def target_of(written: str) -> str:
+    """What a link names: `[[A#x|b]]`, `A#x|b` and `[b](A.md)` are A."""
+    link = _LINK.search(written)
+    inner = (link["wiki"] or unquote(link["href"] or "")) if link else ""
+    return (inner or written).strip().partition("|")[0].partition("#")[0].rstrip("\\").strip()
+
+
+def replaced_by(status: str) -> str:
+    """What a status such as "superseded by [[B]]" names, or ""."""
+    said = _REPLACED.match(status.strip())
+    return said[1] if said else ""
+
+
+def is_name(text: str) -> bool:
+    """Whether a node may have this name."""
+    return (
+        bool(text.strip())
+        and len(text) <= MOST_NAME
+        and text.isprintable()
+        and (not text.startswith("concord:"))
+    )
+
+
+def _label(target: str) -> str:
+    name, _, alias = target.partition("|")
+    return alias.strip() or name.strip()
+
+
+def _bare(path: str) -> str:
+    """A path as names are compared: without the suffix of notes, in lower case."""
+    lower = path.strip().casefold().removeprefix("./")
+    return next((lower.removesuffix(each) for each in SUFFIXES if lower.endswith(each)), lower)
