@@ -264,14 +264,15 @@ def test_the_memories_of_a_state_export_into_another_space(
 
 
 @pytest.mark.parametrize("content", ["", "\n\n"])
-def test_an_empty_file_is_nothing_to_do(concord: CommandLine, tmp_path: Path, content: str) -> None:
-    """M6 No memories, no errors."""
+def test_an_empty_file_is_an_error(concord: CommandLine, tmp_path: Path, content: str) -> None:
+    """W8 Whoever named it meant another one."""
     path = tmp_path / "empty.jsonl"
     path.write_text(content, "utf-8")
 
-    result = concord.done("import", str(path))
+    result = concord("import", str(path))
 
-    assert result == "0 memories: 0 created, 0 unchanged, 0 updated; 0 errors\n"
+    assert result.exit_code == 1
+    assert f"Found nothing to read in {path}" in result.stderr
 
 
 def test_a_path_that_is_not_there_is_wrong_use(concord: CommandLine, tmp_path: Path) -> None:
@@ -292,3 +293,56 @@ def test_an_outcome_of_the_batch_is_not_replayed_later(
     reply = concord.reply(BatchAddMemoriesResponse, "import", path, "--no-wait")
 
     assert [result.outcome for result in reply.results] == [BATCH_OUTCOME_UNCHANGED]
+
+
+def test_errors_of_one_kind_are_one_line(concord: CommandLine, tmp_path: Path) -> None:
+    """W8 The first in full, how many there are, and where the next ones stand."""
+    lines = [{"content": "x" * (20_001 + number)} for number in range(8)]
+    path = jsonl(tmp_path / "long.jsonl", *lines, "no json")
+    told = concord("import", path).stderr.splitlines()
+
+    assert len(told) == 2
+    assert told[0].startswith(f"{path}:1: ERROR_REASON_FIELD_INVALID: the content has 20001 char")
+    assert f"(8 of this kind; also {path}:2, " in told[0]
+    assert told[0].endswith(f"{path}:6, …)")
+
+
+def test_out_to_mem0_and_in_again(concord: CommandLine, unique: Unique, tmp_path: Path) -> None:
+    """W8 What is exported in that form is what that form's importer reads."""
+    space, who = unique("mem0"), unique("Ada")
+    concord.done("space", "create", space)
+    concord.done("add", f"{who} lives in Bonn.", "--fact", f"{who}|LIVES_IN|Bonn", "--tag", "home",
+                 "--space", space)  # fmt: skip
+    path = str(tmp_path / "mem0.json")
+    concord("export", path, "--form", "mem0", "--space", space)
+    told = json.loads(Path(path).read_text("utf-8"))
+    result = concord.done("import", path, "--from", "mem0", "--space", space)
+
+    assert [each["memory"] for each in told["results"]] == [f"{who} lives in Bonn."]
+    assert told["results"][0]["categories"] == ["home"]
+    assert told["relations"] == [{"source": who, "relationship": "LIVES_IN", "target": "Bonn"}]
+    assert result.startswith("2 memories: 2 created")
+    assert f"{who} lives in Bonn." in concord.done("search", f"{who} Bonn", "--space", space)
+
+
+def test_a_vault_of_notes_full_of_links(
+    concord: CommandLine, unique: Unique, tmp_path: Path
+) -> None:
+    """W8 Edges between them, found by their titles; ten times is as once."""
+    space, name = unique("vault"), unique("Harbour")
+    concord.done("space", "create", space)
+    for number in range(250):
+        links = " ".join(f"[[{name} {(number * step) % 250}]]" for step in (2, 3, 5))
+        text = f"A note of pier {number}, near {links}.\n"
+        (tmp_path / f"{name} {number}.md").write_text(text, "utf-8")
+
+    told = [concord.done("import", str(tmp_path), "--space", space) for _ in range(10)]
+    edges = json.loads(concord.done("neighbors", f"{name} 7", "--space", space, "--json"))
+    found = concord.done("search", f"{name} 137", "--space", space, "--limit", "3")
+
+    assert told[0].startswith("250 memories: 250 created")
+    assert all(each.startswith("250 memories: 0 created, 250 unchanged") for each in told[1:])
+    assert {f"{name} {number}" for number in (14, 21, 35)} <= {
+        each["neighbor"]["name"] for each in edges["neighbors"]
+    }
+    assert f"{name} 137" in found

@@ -245,25 +245,69 @@ def test_what_goes_on_with_the_turn_above(tmp_path: Path, line: str) -> None:
 
 
 def test_lines_whose_time_stands_before_a_dash(tmp_path: Path) -> None:
-    """M6 As messengers export them; a day that may be a month is not guessed, line by line."""
+    """M6 As messengers export them; a date that is none is an error with its place."""
     iso = "2024-01-02, 10:00 - Ada: hi\nthere\n2024-01-02, 10:01 - Bo Li: ho\n"
     local = written(
-        tmp_path,
-        "01/02/2024, 10:00 - Messages are encrypted\n01/02/2024, 10:00 - Ada: hi\n"
-        "31.02.2024, 10:01 - Bo: ho\nmore\n1/2/24, 9:05 PM - Ada left\n1/2/24, 9:05 PM - Bo: x\n",
-        "local.txt",
+        tmp_path, "31.01.2024, 10:00 - Ada: hi\n31.02.2024, 10:01 - Bo: ho\nmore\n", "local.txt"
     )
 
     first, second = memories(written(tmp_path, iso))
     assert (first.content, first.sources[0].speaker) == ("hi\nthere", "Ada")
     assert second.valid_from.ToJsonString() == "2024-01-02T10:01:00Z"
     assert [(each.line, each.reason) for each in defects(local)] == [
-        (1, 'no "Speaker: text"'),
-        (2, "no ISO 8601 time: '01/02/2024 10:00'"),
-        (3, "no ISO 8601 time: '31.02.2024 10:01'"),
-        (5, 'no "Speaker: text"'),
-        (6, "no ISO 8601 time: '1/2/24 9:05 PM'"),
+        (2, "no date or time: '31.02.2024 10:01'"),
     ]
+
+
+WHATSAPP = {
+    "31.12.23, 21:15 - {}": ("2023-12-31T21:15:00Z", "2024-01-02T21:15:00Z"),
+    "[31.12.2023, 21:15:03] {}": ("2023-12-31T21:15:03Z", "2024-01-02T21:15:03Z"),
+    "31/12/2023, 21:15 - {}": ("2023-12-31T21:15:00Z", "2024-01-02T21:15:00Z"),
+    "12/31/23, 9:15\u202fPM - {}": ("2023-12-31T21:15:00Z", "2024-01-02T21:15:00Z"),
+    "\u200e[12/31/23, 9:15:03 PM] {}": ("2023-12-31T21:15:03Z", "2024-01-02T21:15:03Z"),
+    "2023/12/31, 21:15 - {}": ("2023-12-31T21:15:00Z", "2024-01-02T21:15:00Z"),
+}
+
+
+@pytest.mark.parametrize("form", WHATSAPP)
+def test_chats_as_a_messenger_exports_them(tmp_path: Path, form: str) -> None:
+    """W8 Dates of any country, names with emoji and numbers; what it says itself is left out."""
+    later = form.replace("31.12.2023", "02.01.2024").replace("31.12.23", "02.01.24")
+    later = later.replace("31/12/2023", "02/01/2024").replace("12/31/23", "1/2/24")
+    later = later.replace("2023/12/31", "2024/01/02")
+    lines = [
+        *([form.format("Messages are end-to-end encrypted.")] if " - " in form else []),
+        form.format("Ada 🌸: Hello: you\nthere"),
+        form.format("+49 170 1234567: <Media omitted>"),
+        *([later.format("Ada added Bo")] if " - " in form else []),
+        later.format("~ Bo Li: Hi."),
+    ]
+    first, second = memories(written(tmp_path, "\n".join(lines)))
+
+    assert (first.content, first.sources[0].speaker) == ("Hello: you\nthere", "Ada 🌸")
+    assert (second.content, second.sources[0].speaker) == ("Hi.", "~ Bo Li")
+    times = (first.valid_from.ToJsonString(), second.valid_from.ToJsonString())
+    assert times == WHATSAPP[form]
+
+
+@pytest.mark.parametrize(
+    ("dates", "days"),
+    [
+        (("03/04/2024", "05/04/2024"), ("2024-04-03", "2024-04-05")),
+        (("11/03/2024", "02/04/2024"), ("2024-03-11", "2024-04-02")),
+        (("03/11/2024", "04/02/2024"), ("2024-03-11", "2024-04-02")),
+        (("3/4/24", "3/4/24"), ("2024-03-04", "2024-03-04")),
+        (("3/4/24", "4/13/24"), ("2024-03-04", "2024-04-13")),
+    ],
+)
+def test_a_day_that_may_be_a_month(
+    tmp_path: Path, dates: tuple[str, str], days: tuple[str, str]
+) -> None:
+    """W8 The file's other lines decide: numbers over 12, else that time goes forward."""
+    text = "\n".join(f"{date}, 10:00 - Ada: {date}" for date in dates)
+
+    times = [each.valid_from.ToJsonString()[:10] for each in memories(written(tmp_path, text))]
+    assert tuple(times) == days
 
 
 def test_each_line_before_the_first_turn_has_its_place(tmp_path: Path) -> None:
@@ -296,9 +340,9 @@ def test_external_ids_stay_when_a_transcript_grows_or_moves(tmp_path: Path) -> N
         ('{"role": "user", "text": 5}', "the text is no text"),
         ('{"role": "user", "text": "  "}', "the content is empty"),
         ('{"role": ["user"], "text": "x"}', "the speaker is no text"),
-        ('{"role": "user", "text": "x", "time": "8 May"}', "no ISO 8601 time: '8 May'"),
-        ('{"role": "user", "text": "x", "time": true}', "no ISO 8601 time"),
-        ('{"role": "user", "text": "x", "time": 1e300}', "no ISO 8601 time"),
+        ('{"role": "user", "text": "x", "time": "8 May"}', "no date or time: '8 May'"),
+        ('{"role": "user", "text": "x", "time": true}', "no date or time"),
+        ('{"role": "user", "text": "x", "time": 1e300}', "no date or time"),
         ('{"role": "user", "text": "\\ud800"}', "half of a character"),
         ('{"role": "user", "text": "a\\u0000b"}', "NUL"),
         (json.dumps({"role": "u" * 257, "text": "x"}), "the speaker has 257 characters"),
@@ -340,7 +384,7 @@ def test_damage_in_documents_and_text_is_told_with_its_place(tmp_path: Path) -> 
     assert [each.place for each in defects(broken)] == [f"{broken}:2"]
     assert [(each.line, each.reason) for each in defects(plain)] == [
         (1, 'no "Speaker: text"'),
-        (3, "no ISO 8601 time: 'noon'"),
+        (3, "no date or time: 'noon'"),
     ]
     assert defects(latin) == [Defect(str(latin), 2, "not UTF-8")]
     assert [each.line for each in defects(tmp_path / "none.txt")] == [0]

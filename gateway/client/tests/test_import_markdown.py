@@ -263,8 +263,11 @@ def drafts(folder: Path) -> dict[str, type_pb2.Memory]:
 
 def test_links_between_notes_become_links_and_facts(tmp_path: Path) -> None:
     """W8 M3 By file name, path, title, alias or Markdown link; not in code, not to attachments."""
-    write(tmp_path, "a.md", "See [[Harbour]], [[people/ada|her]], [[Old Pier#x]], [b](sub/b%20c.md)"
-          " and [[Nowhere]].\n![[map.png]] `[[Harbour]]`\n```\n[[Harbour]]\n```\n[[a]]")  # fmt: skip
+    linked = (
+        "See [[Harbour]], [[people/ada|her]], [[Old Pier#x]], [b](sub/b%20c.md) and [[Nowhere]]."
+    )
+    code = "![[map.png]] `[[Harbour]]`\n```\n[[Harbour]]\n```\n[[a]]"
+    write(tmp_path, "a.md", f"{linked}\n{code}")
     write(tmp_path, "places/Harbour.md", "---\naliases: [Old Pier]\n---\n")
     write(tmp_path, "people/ada.md", "---\ntitle: Ada Lovelace\n---\nShe.")
     write(tmp_path, "sub/b c.md", "Body")
@@ -276,7 +279,7 @@ def test_links_between_notes_become_links_and_facts(tmp_path: Path) -> None:
     assert found["a.md"].content == (
         f"# a\n\nSee [[memory:{harbour}|Harbour]], [[memory:{ada}|her]], "
         f"[[memory:{harbour}|Old Pier#x]], [[memory:{other}|b]] and [[Nowhere]].\n"
-        "![[map.png]] `[[Harbour]]`\n```\n[[Harbour]]\n```\n[[a]]"
+        f"{code}"
     )
     assert {(fact.subject, fact.relation, fact.object) for fact in found["a.md"].facts} == {
         ("a", "RELATED_TO", other) for other in ("Harbour", "Ada Lovelace", "b c", "Nowhere")

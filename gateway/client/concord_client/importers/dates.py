@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import pairwise
 
 _WRITTEN = re.compile(
     r"(?P<first>\d{1,4})(?P<mark>[-/.])(?P<second>\d{1,2})(?P=mark)(?P<third>\d{1,4})"
@@ -25,24 +26,38 @@ def instant_of(text: str, *, month_first: bool = False) -> datetime | None:
     except ValueError:
         pass
     found = _WRITTEN.fullmatch(text.strip())
-    try:
-        return _read(found, month_first=month_first) if found else None
-    except ValueError:
-        return None
+    return _time(found, month_first=month_first) if found else None
 
 
 def is_month_first(texts: Iterable[str]) -> bool:
-    """Whether dates with slashes name the month first: where one could not be read otherwise, or
-    the clock has halves."""
-    for text in texts:
-        found = _WRITTEN.fullmatch(text.strip())
-        if not found or found["mark"] == "." or len(found["first"]) == 4:
-            continue
-        if int(found["first"]) > _MOST:
-            return False
-        if int(found["second"]) > _MOST or found["half"]:
-            return True
-    return False
+    """Whether the dates of a file that could be read either way name the month first.
+
+    A number over 12 says so, else the order in which the file goes forward in time, else how it
+    is written: the United States write 3/4/24, others 03/04/2024.
+    """
+    found = [each for text in texts if (each := _WRITTEN.fullmatch(text.strip()))]
+    open_ = [each for each in found if each["mark"] != "." and len(each["first"]) <= 2]
+    if any(int(each["first"]) > _MOST for each in open_):
+        return False
+    if any(int(each["second"]) > _MOST for each in open_):
+        return True
+    backward = [_backward(open_, month_first=order) for order in (False, True)]
+    if backward[0] != backward[1]:
+        return backward[1] < backward[0]
+    return any(len(each["first"]) == 1 and len(each["third"]) <= 2 for each in open_)
+
+
+def _backward(found: list[re.Match[str]], *, month_first: bool) -> int:
+    """How often a time is earlier than the one before it."""
+    times = [time for each in found if (time := _time(each, month_first=month_first))]
+    return sum(later < earlier for earlier, later in pairwise(times))
+
+
+def _time(found: re.Match[str], *, month_first: bool) -> datetime | None:
+    try:
+        return _read(found, month_first=month_first)
+    except ValueError:
+        return None
 
 
 def _read(found: re.Match[str], *, month_first: bool) -> datetime:

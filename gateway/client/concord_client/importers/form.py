@@ -10,3 +10,11 @@ class Format(StrEnum):
     JSONL = "jsonl"
     MARKDOWN = "markdown"
     CHAT = "chat"
+    CSV = "csv"
+
+
+class Origin(StrEnum):
+    """Which other memory an export is from."""
+
+    MEM0 = "mem0"
+    GRAPHITI = "graphiti"

@@ -4,33 +4,45 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from concord_client.importers import folder, table
 from concord_client.importers.chat import read_chat
 from concord_client.importers.chat.conversations import is_conversation
 from concord_client.importers.chat.records import SPEAKERS
-from concord_client.importers.form import Format
+from concord_client.importers.form import Format, Origin
+from concord_client.importers.graphiti import read_graphiti
 from concord_client.importers.jsonl import read_jsonl, with_keys
 from concord_client.importers.markdown import read_markdown
+from concord_client.importers.mem0 import read_mem0
 from concord_client.importers.outcome import MAX_ITEM_BYTES, Defect, Draft
 from concord_client.importers.spelling import STATE_KINDS
+from concord_client.importers.table import read_csv
 
 _JSON_LINES = (".jsonl", ".ndjson")
 
 
-def read(path: Path, form: Format, session: str = "") -> Iterator[Draft | Defect]:
+Reader = Callable[[Path], Iterator[Draft | Defect]]
+
+
+def read(path: Path, form: Format | Origin, session: str = "") -> Iterator[Draft | Defect]:
     """What reading `path` yields, in order; `session` is for a transcript that names none."""
     known = detected(path) if form is Format.AUTO else form
-    readers: dict[Format, Callable[[Path], Iterator[Draft | Defect]]] = {
+    readers: dict[Format | Origin, Reader] = {
         Format.JSONL: lambda file: with_keys(read_jsonl(file)),
         Format.MARKDOWN: read_markdown,
         Format.CHAT: lambda transcript: read_chat(transcript, session),
+        Format.CSV: lambda table: with_keys(read_csv(table, session)),
+        Origin.MEM0: lambda file: with_keys(read_mem0(file)),
+        Origin.GRAPHITI: read_graphiti,
     }
     return readers[known](path)
 
 
 def detected(path: Path) -> Format:
     """The form of `path`: a folder is Markdown; a file's first line shows memories or turns."""
-    if path.is_dir():
+    if path.is_dir() or path.suffix.lower() in folder.SUFFIXES:
         return Format.MARKDOWN
+    if path.suffix.lower() in table.SUFFIXES:
+        return Format.CSV
     try:
         with path.open("rb") as file:
             first = next((line for line in file if line.strip()), b"")[:MAX_ITEM_BYTES]

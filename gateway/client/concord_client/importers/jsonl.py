@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
@@ -109,10 +109,27 @@ def _parse(text: str, memory: Memory) -> None:
         if not isinstance(value, dict):
             raise
         memory.Clear()
-        spelt = with_contract_names(memory_of_state(value), Memory.DESCRIPTOR)
-        ParseDict({name: each for name, each in spelt.items() if name in _FIELDS}, memory)
-        others = {name: each for name, each in spelt.items() if name not in _FIELDS}
-        add_properties(memory.properties, others)
+        _fill(memory, memory_of_state(value))
+
+
+def memory_of(value: Mapping[str, object]) -> Memory:
+    """The memory of a JSON object; its other fields are properties. Raises `ItemUnreadable`."""
+    memory = Memory()
+    try:
+        _fill(memory, value)
+    except ParseError as error:
+        raise ItemUnreadable(_told(why_not(json.dumps(value), Memory, str(error)))) from None
+    check_content(memory.content)
+    return memory
+
+
+def _fill(memory: Memory, value: Mapping[str, object]) -> None:
+    """Set what a JSON object says. Raises `ParseError`, `ItemUnreadable`."""
+    spelt = with_contract_names(value, Memory.DESCRIPTOR)
+    ParseDict({name: each for name, each in spelt.items() if name in _FIELDS}, memory)
+    add_properties(
+        memory.properties, {name: each for name, each in spelt.items() if name not in _FIELDS}
+    )
 
 
 def _told(reason: str) -> str:

@@ -1,5 +1,6 @@
 """Many memories in few calls: batches that are written whole, and a list of refused items."""
 
+import re
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +17,9 @@ from concord_client.refusal import Refused
 BATCH_SIZE = 200
 BATCH_TIMEOUT = 120.0
 UNREADABLE = "ERROR_REASON_FIELD_INVALID"
+
+_OWN_WORDS = re.compile(r"'[^']*'|\"[^\"]*\"|\S*\d\S*")
+"""What a message quotes of one item, its ids and numbers."""
 
 # What one item can be guilty of; any other failure is of the whole import and ends it.
 _OF_AN_ITEM = frozenset(
@@ -38,6 +42,11 @@ class Refusal:
     """File and line."""
     reason: str
     message: str
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """What it has in common with others: its reason, and its words without what is its own."""
+        return self.reason, _OWN_WORDS.sub("…", self.message)
 
     def line(self) -> str:
         """The refusal as one line."""

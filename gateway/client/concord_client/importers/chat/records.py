@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from concord_client.importers.chat.turns import Turn, role_of
+from concord_client.importers.dates import instant_of
 from concord_client.importers.outcome import ItemUnreadable
 
 Record = Mapping[str, object]
@@ -51,20 +52,23 @@ def session_of(record: Record) -> str:
     return "/".join(each for each in (conversation, session) if each)
 
 
-def time_of(value: object) -> datetime | None:
-    """A time: ISO 8601 (UTC where it names no zone), or seconds or milliseconds since 1970."""
+def time_of(value: object, *, month_first: bool = False) -> datetime | None:
+    """A time: as people write it (UTC where it names no zone), or seconds or milliseconds since
+    1970. Raises `ItemUnreadable`.
+    """
     if value is None or value == "":
         return None
     try:
         if isinstance(value, str):
-            at = datetime.fromisoformat(value.strip())
-            return at if at.tzinfo else at.replace(tzinfo=UTC)
-        if isinstance(value, int | float) and not isinstance(value, bool):
+            at = instant_of(value, month_first=month_first)
+            if at is not None:
+                return at if at.tzinfo else at.replace(tzinfo=UTC)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
             seconds = value / 1000 if abs(value) >= _MILLISECONDS_FROM else value
             return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
         pass
-    raise ItemUnreadable(f"no ISO 8601 time: {str(value)[:60]!r}")
+    raise ItemUnreadable(f"no date or time: {str(value)[:60]!r}")
 
 
 def _first(record: Record, names: tuple[str, ...]) -> object:

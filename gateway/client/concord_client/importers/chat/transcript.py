@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from concord_client.importers.chat.conversations import Conversation, conversations, is_conversation
-from concord_client.importers.chat.plain import paragraphs
+from concord_client.importers.chat.plain import lines_of, paragraphs
 from concord_client.importers.chat.records import Record, turn_of
 from concord_client.importers.chat.turns import Sessions, Turn
 from concord_client.importers.outcome import Defect, Draft, ItemUnreadable
@@ -89,7 +89,7 @@ class _Transcript:
                     yield Defect(self._file, 0, unreadable.reason, part)
 
     def _of_plain(self, text: str) -> Iterator[Draft | Defect]:
-        for paragraph in paragraphs(text.replace("\r\n", "\n").split("\n")):
+        for paragraph in paragraphs(lines_of(text)):
             try:
                 yield from self._drafts(paragraph.turn(self._session), paragraph.line)
             except ItemUnreadable as unreadable:

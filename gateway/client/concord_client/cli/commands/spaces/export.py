@@ -1,12 +1,14 @@
 """`concord export`."""
 
 import contextlib
+import json
 import os
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -22,7 +24,24 @@ from concord_client.cli.options import (
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import asked_time
 
+if TYPE_CHECKING:
+    from concord.graph.v1.space_pb2 import ExportSpaceResponse
+
 TIMEOUT = 3600.0
+
+
+class Form(StrEnum):
+    """How a space is written down: in one of the contract's forms, or as another memory does."""
+
+    STATE = "state"
+    FULL = "full"
+    DOT = "dot"
+    MEM0 = "mem0"
+
+    @property
+    def asked(self) -> ExportForm:
+        """The contract's form that it is made of."""
+        return ExportForm.STATE if self is Form.MEM0 else ExportForm[self.name]
 
 
 def export(
@@ -31,14 +50,14 @@ def export(
     *,
     out: OutOption = None,
     form: Annotated[
-        ExportForm,
+        Form,
         typer.Option(
             "--form",
             case_sensitive=False,
             help="state: what holds. full: all history, for import-space. dot: lineage, drawn by "
-            "Graphviz; what does not hold is grey.",
+            "Graphviz; what does not hold is grey. mem0: memories and edges as Mem0 gives them.",
         ),
-    ] = ExportForm.STATE,
+    ] = Form.STATE,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     space: SpaceOption = None,
@@ -53,11 +72,14 @@ def export(
     from google.protobuf.json_format import MessageToJson
 
     session = Session.of(ctx, space, as_json)
-    request = ExportSpaceRequest(as_of=asked_time(as_of, known_at), form=form.value_of())
+    request = ExportSpaceRequest(as_of=asked_time(as_of, known_at), form=form.asked.value_of())
     count = 0
     path = chosen_file(file, out)
     with session.client() as client, _output(path) as output:
-        for reply in client.space.ExportSpace(request, timeout=TIMEOUT):
+        replies = client.space.ExportSpace(request, timeout=TIMEOUT)
+        if form is Form.MEM0:
+            count = _write_mem0(replies, output)
+        for reply in replies:
             count += len(reply.lines)
             if session.as_json:
                 output.write(MessageToJson(reply, indent=None, ensure_ascii=False) + "\n")
@@ -65,9 +87,19 @@ def export(
                 output.writelines(f"{line}\n" for line in reply.lines)
     if path is not None:
         typer.echo(
-            f"Wrote {count:,} {'lines' if form is ExportForm.DOT else 'records'} to {path}.",
+            f"Wrote {count:,} {'lines' if form is Form.DOT else 'records'} to {path}.",
             err=True,
         )
+
+
+def _write_mem0(replies: "Iterable[ExportSpaceResponse]", output: TextIO) -> int:
+    """Write a state export as Mem0's own; return how many memories and relations it has."""
+    from concord_client.importers.mem0 import to_mem0
+
+    written = to_mem0(json.loads(line) for reply in replies for line in reply.lines)
+    json.dump(written, output, indent=2, ensure_ascii=False)
+    output.write("\n")
+    return sum(map(len, written.values()))
 
 
 @contextlib.contextmanager

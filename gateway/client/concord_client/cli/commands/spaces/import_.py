@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.amendments import show_amendments
+from concord_client.cli.errors import CommandError
 from concord_client.cli.index_wait import await_index
 from concord_client.cli.session import JsonOption, Session, SpaceOption
-from concord_client.importers.form import Format
+from concord_client.importers.form import Format, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from concord_client.client import Client
     from concord_client.importers.outcome import Defect, Draft
-    from concord_client.importers.upload import Upload
+    from concord_client.importers.upload import Refusal, Upload
 
-MOST_COMPLAINTS = 50
+MOST_PLACES = 5
+"""Named of each kind of error, beside the first."""
 
 
 def import_(
@@ -26,17 +28,22 @@ def import_(
         Path,
         typer.Argument(
             exists=True,
-            help="A JSON Lines file, a folder of Markdown with front matter, or a chat transcript.",
+            help="JSON Lines, CSV, a Markdown note or folder of them, or a chat transcript.",
         ),
     ],
     *,
+    origin: Annotated[
+        Origin | None,
+        typer.Option("--from", case_sensitive=False, help="It is an export of this memory."),
+    ] = None,
     form: Annotated[
         Format,
         typer.Option(
             "--format",
             case_sensitive=False,
-            help="What it is. auto: a folder is markdown, objects that name a speaker or hold "
-            "messages are chat, other JSON lines are jsonl, other text is chat.",
+            help="What it is. auto: a folder or .md is markdown, .csv and .tsv are csv, objects "
+            "that name a speaker or hold messages are chat, other JSON lines are jsonl, other text "
+            "is chat.",
         ),
     ] = Format.AUTO,
     session_id: Annotated[
@@ -69,7 +76,7 @@ def import_(
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remember a file of JSON Lines, a folder of Markdown notes or a chat transcript.
+    """Remember JSON Lines, CSV, Markdown notes, a chat transcript or another memory's export.
 
     What cannot be remembered is listed and stops nothing else.
 
@@ -77,28 +84,38 @@ def import_(
 
     erased comes again, unless it has an id of its own: take it out of the file, too.
 
-    Front matter: id, title, kind, domain, tags, concepts, importance, valid_from, valid_until,
+    Front matter: id, title, kind, domain, tags, concepts, aliases, importance, date, valid_from,
 
-    external_id, supersedes, deprecates, amends, contradicts, and facts as a list of
+    valid_until, external_id, supersedes, deprecates, amends, contradicts, superseded_by, and facts
 
-    "SUBJECT|RELATION|OBJECT". Other keys, and other fields of JSON Lines, become properties.
+    as a list of "SUBJECT|RELATION|OBJECT". Other keys, other columns of CSV and other fields of
+
+    JSON Lines become properties. Links between notes become links of their memories; a long note
+
+    is split at its headings.
 
     A chat is JSON Lines of {"session", "speaker" or "role", "text" or "content", "time"},
 
-    a JSON list of messages or of conversations, or lines "\\[time] Speaker: text".
+    a JSON list of messages or of conversations, or lines "\\[time] Speaker: text" as messengers
+
+    export them. CSV with columns for speaker and text is one, too.
 
     What system, developer, tool and function roles say is left out of it.
     """
     from concord_client.importers.formats import detected, read
     from concord_client.importers.upload import Upload
 
+    if origin and form is not Format.AUTO:
+        raise typer.BadParameter("--from says what it is: leave --format out.")
     session = Session.of(ctx, space, as_json)
     upload = Upload(update_existing=update, stop_on_error=stop_on_error)
-    form = detected(path) if form is Format.AUTO else form
-    total = _count(path, form)
+    known = origin or (detected(path) if form is Format.AUTO else form)
+    total = _count(path, known)
+    if not total:
+        raise CommandError(f"Found nothing to read in {path}, as {known.value}.")
     try:
         with session.client() as client:
-            _send(client, upload, read(path, form, session_id or ""), total)
+            _send(client, upload, read(path, known, session_id or ""), total)
             if wait and upload.token:
                 await_index(client, upload.token)
             if suggest and not session.as_json:
@@ -137,15 +154,12 @@ def _report(session: Session, upload: "Upload", total: int) -> None:
         typer.echo(f"{remembered:,} of {total:,} remembered; run it again.", err=True)
 
 
-def _count(path: Path, form: Format) -> int:
+def _count(path: Path, form: Format | Origin) -> int:
     """How many outcomes reading `path` will yield."""
-    from concord_client.importers.chat import read_chat
-    from concord_client.importers.folder import markdown_files
+    from concord_client.importers.formats import read
 
-    if form is Format.CHAT:
-        return sum(1 for _ in read_chat(path))
-    if form is Format.MARKDOWN:
-        return sum(1 for _ in markdown_files(path))
+    if form is not Format.JSONL:
+        return sum(1 for _ in read(path, form))
     try:
         with path.open("rb") as file:
             return sum(1 for line in file if line.strip())
@@ -167,7 +181,12 @@ def _summarise(upload: "Upload") -> None:
 
 
 def _complain(upload: "Upload") -> None:
-    for refusal in sorted(upload.refusals, key=lambda each: each.index)[:MOST_COMPLAINTS]:
-        typer.echo(refusal.line(), err=True)
-    if (more := len(upload.refusals) - MOST_COMPLAINTS) > 0:
-        typer.echo(f"... and {more:,} more", err=True)
+    """Print the first refusal of each kind, and how many there are."""
+    kinds: dict[tuple[str, str], list[Refusal]] = {}
+    for refusal in sorted(upload.refusals, key=lambda each: each.index):
+        kinds.setdefault(refusal.kind, []).append(refusal)
+    for first, *others in kinds.values():
+        more = [each.place for each in others[:MOST_PLACES]]
+        dots = ", …" if len(others) > MOST_PLACES else ""
+        again = f" ({len(others) + 1:,} of this kind; also {', '.join(more)}{dots})"
+        typer.echo(first.line() + (again if others else ""), err=True)

@@ -1,0 +1,136 @@
+"""Reads what Mem0 (`mem0ai` 1.x and 2.x, API v1 and v2) gives of its memories, and writes it.
+
+`get_all()` and the platform's export: a list of memories, or an object with them as `results` or
+`memories`, and with the triples of the graph memory as `relations`.
+"""
+
+import hashlib
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from concord_client.importers.document import values
+from concord_client.importers.jsonl import memory_of
+from concord_client.importers.outcome import Defect, Draft, ItemUnreadable
+from concord_client.importers.rfc3339 import rfc3339
+
+MEMORIES = ("results", "memories")
+_OWN = ("id", "memory", "text", "hash", "metadata", "categories", "created_at", "updated_at",
+        "run_id", "actor_id", "score")  # fmt: skip
+_RELATED = ("relationship", "relation")
+_TARGETS = ("target", "destination")
+_OF_OURS = {"memory_kind": "kind", "importance": "importance", "domain": "domain"}
+
+
+def read_mem0(path: Path) -> Iterator[Draft | Defect]:
+    """Yield one outcome per memory and relation, in order.
+
+    `created_at` is since when it holds, `categories` are tags, `run_id` the session, `actor_id`
+    who said it; `metadata` and the other ids are properties. A relation is a memory that states
+    it as a fact. Scores and vectors are left out.
+    """
+    for found in values(path):
+        if isinstance(found, Defect):
+            yield found
+            continue
+        line, value = found
+        for number, (record, read) in enumerate(_records(value), 1):
+            part = "" if line else f"item {number}"
+            try:
+                if not isinstance(record, Mapping):
+                    raise ItemUnreadable("an object is expected")
+                yield Draft(memory_of(read(record)), str(path), line, part)
+            except ItemUnreadable as unreadable:
+                yield Defect(str(path), line, unreadable.reason, part)
+
+
+def _records(value: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(value, list):
+        yield from ((each, _memory) for each in value)
+    elif isinstance(value, Mapping) and any(name in value for name in (*MEMORIES, "relations")):
+        for name in MEMORIES:
+            yield from ((each, _memory) for each in value.get(name) or ())
+        yield from ((each, _relation) for each in value.get("relations") or ())
+    else:
+        yield value, _memory
+
+
+def _memory(record: Mapping[str, Any]) -> dict[str, Any]:
+    content = record.get("memory") or record.get("text")
+    if not isinstance(content, str):
+        raise ItemUnreadable("no memory: none of memory, text")
+    metadata = record.get("metadata") or {}
+    if not isinstance(metadata, Mapping):
+        raise ItemUnreadable("metadata: an object is expected")
+    properties = {name: each for name, each in record.items() if name not in _OWN and each}
+    properties |= {name: each for name, each in metadata.items() if name not in _OF_OURS}
+    found: dict[str, Any] = {
+        ours: metadata[name] for name, ours in _OF_OURS.items() if name in metadata
+    }
+    found |= {"content": content, "properties": properties}
+    if identity := record.get("id"):
+        found["external_id"] = f"mem0/{identity}"
+    if categories := record.get("categories"):
+        found["tags"] = list(map(str, categories))
+    if begun := rfc3339(record.get("created_at")):
+        found["valid_from"] = begun
+    if session := record.get("run_id"):
+        found["session_id"] = str(session)
+    if speaker := record.get("actor_id"):
+        found["sources"] = [{"speaker": str(speaker)}]
+    return found
+
+
+def _relation(record: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("source", *_RELATED, *_TARGETS)
+    words = [str(record[name]) for name in names if record.get(name)]
+    if len(words) != 3:
+        raise ItemUnreadable("no relation: source, relationship and target are expected")
+    subject, relation, target = words
+    stated = {"subject": subject, "relation": relation.upper().replace(" ", "_"), "object": target}
+    said = relation.replace("_", " ").lower()
+    key = hashlib.sha256("\0".join(words).encode()).hexdigest()[:32]
+    return {
+        "content": f"{subject} {said} {target}",
+        "facts": [stated],
+        "external_id": f"mem0/relation/{key}",
+    }
+
+
+def to_mem0(lines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """What `read_mem0` reads, of the lines of a state export: its memories, and its edges."""
+    results, relations = [], []
+    for line in lines:
+        if line.get("kind") == "memory":
+            results.append(_result(line))
+        elif line.get("kind") == "edge" and all(
+            "node" in line[end] for end in ("source", "target")
+        ):
+            relations.append(
+                {
+                    "source": line["source"]["node"],
+                    "relationship": line["relation"],
+                    "target": line["target"]["node"],
+                }
+            )
+    return {"results": results, "relations": relations}
+
+
+def _result(line: Mapping[str, Any]) -> dict[str, Any]:
+    content = str(line["content"])
+    sources = line.get("sources") or [{}]
+    metadata = {
+        name: line[name] for name in ("memory_kind", "importance", "domain") if name in line
+    }
+    return {
+        "id": line.get("id") or str(uuid.uuid5(uuid.NAMESPACE_OID, content)),
+        "memory": content,
+        "hash": hashlib.md5(content.encode(), usedforsecurity=False).hexdigest(),
+        "metadata": metadata | line.get("properties", {}),
+        "categories": line.get("tags", []),
+        "created_at": line.get("valid_from"),
+        "updated_at": None,
+        "run_id": line.get("session_id"),
+        "actor_id": sources[0].get("speaker"),
+    }

@@ -1,0 +1,124 @@
+"""CSV, and the exports of other memories."""
+
+import json
+from pathlib import Path
+
+import pytest
+from concord.type.v1 import type_pb2
+from concord_client.importers.form import Format, Origin
+from concord_client.importers.formats import read
+from concord_client.importers.outcome import Defect, Draft
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+def memories(path: Path, form: Format | Origin = Format.AUTO) -> list[type_pb2.Memory]:
+    """The memories that a file gives, which has no defects."""
+    found = list(read(path, form))
+    assert all(isinstance(each, Draft) for each in found), found
+    return [each.memory for each in found if isinstance(each, Draft)]
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    """A file of this text."""
+    path = folder / name
+    path.write_text(text, newline="")
+    return path
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+def test_rows_of_memories(tmp_path: Path, mark: str) -> None:
+    """W8 Columns find their fields in any spelling of their names; others are properties."""
+    rows = [
+        ["Content", "Tags", "Kind", "Date", "Valid until", "Colour", "ID"],
+        ['"Tea, black"', '"#home; drinks"', "fact", "31.12.2023", "2024-02-01", "brown", "tea-1"],
+        ['"Two\nlines"', "", "", "02.01.2024 09:30", "", "", ""],
+    ]
+    text = "\ufeff" + "\r\n".join(mark.join(row) for row in rows) + "\r\n\r\n"
+    first, second = memories(written(tmp_path, "notes.csv", text))
+
+    assert (first.id, first.content, list(first.tags)) == (
+        "tea-1",
+        "Tea, black",
+        ["home", "drinks"],
+    )
+    assert first.kind == type_pb2.MEMORY_KIND_FACT
+    assert first.properties["colour"] == "brown"
+    assert first.valid_from.ToJsonString() == "2023-12-31T00:00:00Z"
+    assert first.valid_until.ToJsonString() == "2024-02-01T00:00:00Z"
+    assert second.content == "Two\nlines"
+    assert second.valid_from.ToJsonString() == "2024-01-02T09:30:00Z"
+    assert second.external_id
+
+
+def test_rows_without_a_text_are_kept_whole(tmp_path: Path) -> None:
+    """W8 Such as a list of contacts."""
+    (ada,) = memories(written(tmp_path, "people.csv", "Name,Phone\nAda,0170 1\n"))
+
+    assert ada.content == "name: Ada\nphone: 0170 1"
+
+
+def test_rows_of_turns(tmp_path: Path) -> None:
+    """W8 With a speaker and a text they are a dialogue."""
+    path = written(tmp_path, "talk.csv", "speaker,text,time\nAda,Hi.,1/2/2024 9:05 PM\nBo,Ho.,\n")
+    first, second = memories(path)
+
+    assert (first.session_id, first.sources[0].speaker, first.content) == ("talk", "Ada", "Hi.")
+    assert first.kind == type_pb2.MEMORY_KIND_TURN
+    assert first.valid_from.ToJsonString() == "2024-02-01T21:05:00Z"
+    assert second.content == "Ho."
+
+
+def test_a_bad_row_stops_no_other(tmp_path: Path) -> None:
+    """W8 M6 Each with its line."""
+    text = "content,kind\nGood,fact\nOne,two,three\nBad,song\nGood too,\n"
+    found = list(read(written(tmp_path, "x.csv", text), Format.AUTO))
+
+    assert [type(each) for each in found] == [Draft, Defect, Defect, Draft]
+    assert [each.line for each in found] == [2, 3, 4, 5]
+
+
+def test_an_export_of_mem0(tmp_path: Path) -> None:
+    """W8 Memories with their times, tags, ids and metadata; relations as facts."""
+    first, second, relation = memories(SAMPLES / "mem0.json", Origin.MEM0)
+
+    assert first.content == "Ada prefers green tea"
+    assert first.external_id == "mem0/6f1c2b1e-0b7e-4a53-9d5e-0a1b2c3d4e5f"
+    assert first.valid_from.ToJsonString() == "2025-03-01T17:29:36.630547Z"
+    assert list(first.tags) == ["food", "preferences"]
+    assert first.properties["user_id"] == "ada"
+    assert first.properties["mood"] == "calm"
+    assert (second.session_id, second.sources[0].speaker) == ("talk-7", "bo")
+    assert [(each.subject, each.relation, each.object) for each in relation.facts] == [
+        ("ada", "WORKS_AT", "harbour office")
+    ]
+    assert relation.content == "ada works at harbour office"
+    plain = written(tmp_path, "list.json", json.dumps([{"id": "1", "memory": "Plain."}]))
+    assert [each.content for each in memories(plain, Origin.MEM0)] == ["Plain."]
+
+
+def test_a_graph_of_graphiti(tmp_path: Path) -> None:
+    """W8 T1 An edge states its fact while it held, and names its episodes; entities keep theirs."""
+    episode, ada, old, new = memories(SAMPLES / "graphiti.json", Origin.GRAPHITI)
+
+    assert episode.content.startswith("Ada: I moved")
+    assert ada.content == "Ada: An engineer at the harbour."
+    assert old.content == "Ada lives in Bonn"
+    assert [(each.subject, each.relation, each.object) for each in old.facts] == [
+        ("Ada", "LIVES_IN", "Bonn")
+    ]
+    assert old.valid_until.ToJsonString() == "2024-05-01T00:00:00Z"
+    assert list(new.sources[0].memory_ids) == [episode.id]
+    whole = json.loads((SAMPLES / "graphiti.json").read_text())
+    lines = "\n".join(json.dumps(each) for each in [*whole["nodes"], *whole["edges"]])
+    found = memories(written(tmp_path, "g.jsonl", lines), Origin.GRAPHITI)
+    assert [each.content for each in found] == [ada.content, old.content, new.content]
+
+
+@pytest.mark.parametrize("origin", list(Origin))
+@pytest.mark.parametrize("text", ["", "[", "[1, null]", '{"results": [{}]}', '"x"', '{"uuid": 1}'])
+def test_what_is_no_export_is_told(tmp_path: Path, origin: Origin, text: str) -> None:
+    """W8 M6 Nothing is raised, and nothing is made of it."""
+    found = list(read(written(tmp_path, "x.json", text), origin))
+
+    assert not [each for each in found if isinstance(each, Draft)]
