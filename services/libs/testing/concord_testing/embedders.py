@@ -1,6 +1,8 @@
 """Embedders for search's tests, which need no model or share one."""
 
+from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from hashlib import sha256
 
 import numpy as np
@@ -26,13 +28,15 @@ class WordEmbedder:
 
     def vector(self, text: str) -> Vector:
         """The sum of its words' directions, of length one."""
-        total = sum((_direction(word) for word in text.casefold().split()), np.zeros(384))
+        words = Counter(text.casefold().split())
+        total = sum((times * _direction(word) for word, times in words.items()), np.zeros(384))
         return np.asarray(total / np.linalg.norm(total), dtype=np.float32)
 
     async def close(self) -> None:
         """Nothing to free."""
 
 
+@cache
 def _direction(word: str) -> NDArray[np.float64]:
     seed = int.from_bytes(sha256(word.encode()).digest()[:8])
     return np.random.default_rng(seed).standard_normal(384)
