@@ -9,6 +9,7 @@ from concord_dissonance.domain.dialectic.contradictions import (
     Scoped,
     compare,
     compare_all,
+    pairs_of,
 )
 from concord_dissonance.domain.dialectic.extraction import extract
 from concord_dissonance.domain.dialectic.phrases import Phrases
@@ -53,7 +54,7 @@ def contradiction(one: Claim, other: Claim) -> Contradiction | None:
 def synthesis(*claims: Claim, language: str = "en") -> Synthesis:
     """Synthesize claims."""
     scoped = theses(*claims)
-    found = list(compare_all(scoped, Rules()))
+    found = compare_all(scoped, pairs_of(scoped), Rules())
     conclusions = Conclusions(
         [each.thesis for each in scoped],
         contradictions=[resolve(each, scoped) for each in found if isinstance(each, Clash)],
@@ -142,6 +143,7 @@ def test_a_contradiction_is_resolved_by_what_is_stated_of_the_claims(
         ),
         ("The house is green.", "The tree is tall."),
         ("The permit is required.", "The permit is required."),
+        ("The fee in district 5 is 30 euros.", "The fee in district 7 is 40 euros."),
     ],
 )  # fmt: skip
 def test_another_point_of_view_is_no_contradiction(one: str, other: str) -> None:

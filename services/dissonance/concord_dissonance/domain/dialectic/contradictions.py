@@ -8,7 +8,7 @@ circumstances. What was left out decides how a contradiction is resolved, not wh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -16,11 +16,13 @@ from itertools import combinations
 from concord_dissonance.domain.dialectic.legal import rank, without_references
 from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.theses import Thesis
+from concord_dissonance.domain.frames import align
 from concord_dissonance.domain.judging import judge
-from concord_dissonance.domain.reading import read
 from concord_dissonance.domain.sides import Kind, Micros, Rules, Side
 from concord_dissonance.domain.verdicts import Abstained, Abstention, ConflictClass, Reason, Verdict
 
+LEAST_SHARED = 2
+"""Words that two claims share, if one can deny the other."""
 _WORD = re.compile(r"[^\W\d_]+")
 _PREFIXED = re.compile(
     r"\b(?:un|in|im|ir|il|dis|non-?|nicht)(?P<root>[^\W\d_]{4,})\b", re.IGNORECASE
@@ -50,7 +52,12 @@ class Scoped:
     def circumstances(self) -> frozenset[str]:
         """Under which circumstances."""
         stated = self.thesis.context.casefold().strip()
-        return frozenset({stated}) if stated else self.phrases.circumstances(self._core)
+        return frozenset({stated}) if stated else self.named_circumstances
+
+    @cached_property
+    def named_circumstances(self) -> frozenset[str]:
+        """The circumstances that the words of its claim name."""
+        return self.phrases.circumstances(self._core)
 
     @cached_property
     def perspective(self) -> str:
@@ -83,15 +90,28 @@ class Scoped:
         return self.phrases.is_of_method(f"{self.thesis.claim} {self.thesis.context}")
 
     @cached_property
-    def views(self) -> Sequence[str]:
+    def views(self) -> Sequence[Side]:
         """The claim as it stands, without scope, and without circumstances."""
         core = self._core
         texts = (self.thesis.claim, core, self.phrases.without_circumstances(core))
-        return [self.phrases.in_one_word(text).strip(" ,") for text in texts]
+        worded = [" ".join(self.phrases.in_one_word(text).split()).strip(" ,") for text in texts]
+        sides = {text: Side("", 0, Kind.FACT, text) for text in worded}
+        return [sides[text] for text in worded]
+
+    @cached_property
+    def words(self) -> Set[str]:
+        """The words of its claim, folded."""
+        return {each.casefold() for view in self.views for each in _WORD.findall(view.text)}
+
+    @cached_property
+    def opposites(self) -> Set[str]:
+        """What its words with a prefix that negates, such as "unsafe", deny."""
+        found = (_PREFIXED.fullmatch(word) for word in self.words)
+        return {each["root"] for each in found if each}
 
     @cached_property
     def _core(self) -> str:
-        text = without_references(self.thesis.claim)
+        text = self.phrases.without_attribution(without_references(self.thesis.claim))
         return self.phrases.without_regions(self.phrases.without_times(text))
 
 
@@ -118,59 +138,93 @@ class Ambiguity:
     second: int
 
 
-def compare_all(theses: Sequence[Scoped], rules: Rules) -> Iterator[Clash | Ambiguity]:
-    """Yield what is found among all pairs of theses, in their order."""
-    for (one, first), (other, second) in combinations(enumerate(theses), 2):
-        said = compare(first, second, rules)
+Pair = tuple[int, int]
+"""The places of two theses, the lower one first."""
+
+
+def pairs_of(theses: Sequence[Scoped]) -> list[Pair]:
+    """Return the pairs that are worth a judge: those that share two words at least."""
+    return [
+        (one, other)
+        for one, other in combinations(range(len(theses)), 2)
+        if len(theses[one].words & theses[other].words) >= LEAST_SHARED
+    ]
+
+
+def compare_all(
+    theses: Sequence[Scoped], pairs: Iterable[Pair], rules: Rules
+) -> list[Clash | Ambiguity]:
+    """Return what is found among pairs of theses, in their order."""
+    found: list[Clash | Ambiguity] = []
+    for one, other in pairs:
+        said = compare(theses[one], theses[other], rules)
         if isinstance(said, Clash):
-            yield replace(said, first=one, second=other)
+            found.append(replace(said, first=one, second=other))
         elif said:
-            yield Ambiguity(one, other)
+            found.append(Ambiguity(one, other))
+    return found
 
 
 def compare(one: Scoped, other: Scoped, rules: Rules) -> Clash | bool:
     """Return how two theses clash, else whether they may.
 
-    Two points of view are no contradiction.
+    Two points of view are no contradiction, nor are claims for different circumstances: only what
+    is claimed in general clashes with what is claimed for some.
     """
     if one.perspective != other.perspective and one.perspective and other.perspective:
         return False
-    pairs = zip(one.views, other.views, strict=True)
-    said = [_judged(first, second, rules) for first, second in pairs]
+    said = _judged(one, other, rules)
     verdicts = [each if isinstance(each, Verdict) else None for each in said]
     clashing = [each for each in verdicts if each and each.conflict is not ConflictClass.NONE]
-    if clashing and not _is_same(said[0]):
-        _, scopeless, bare = (each in clashing for each in verdicts)
-        return Clash(0, 1, clashing[0], scopeless, bare)
-    return any(_is_open(each) for each in said)
+    if not clashing or _is_same(said[0]):
+        return any(map(_is_open, said, one.views, other.views))
+    _, scopeless, plain = (each in clashing for each in verdicts)
+    if plain and not _is_special(one, other):
+        return False
+    return Clash(0, 1, clashing[0], scopeless, plain)
 
 
-def _judged(first: str, second: str, rules: Rules) -> Verdict | Abstention:
-    if not (first and second):
-        return Abstention(Abstained.NOTHING_TO_COMPARE)
-    one, other = (Side("", 0, Kind.FACT, text) for text in in_other_words(first, second))
-    return judge(one, other, rules)
+def _judged(one: Scoped, other: Scoped, rules: Rules) -> list[Verdict | Abstention]:
+    """Return what is said of each view; of one that changes nothing what was said before."""
+    said: dict[tuple[str, str], Verdict | Abstention] = {}
+    found = []
+    for first, second in zip(one.views, other.views, strict=True):
+        key = first.text, second.text
+        if key not in said:
+            said[key] = judge(_apart(first, one, other), _apart(second, other, one), rules)
+        found.append(said[key])
+    return found
+
+
+def _is_special(one: Scoped, other: Scoped) -> bool:
+    """Whether one is claimed for all circumstances of the other, but for how it was found out."""
+    mine, yours = (
+        {c for c in each.named_circumstances if not each.phrases.is_of_method(c)}
+        for each in (one, other)
+    )
+    return mine <= yours or yours <= mine
 
 
 def _is_same(said: Verdict | Abstention) -> bool:
     return isinstance(said, Verdict) and said.reason is Reason.SAME_STATEMENT
 
 
-def _is_open(said: Verdict | Abstention) -> bool:
-    return isinstance(said, Abstention) and said.reason is Abstained.UNKNOWN_FILLERS
+def _is_open(said: Verdict | Abstention, first: Side, second: Side) -> bool:
+    """Whether two sentences differ at one place, and nothing tells whether both hold."""
+    if isinstance(said, Verdict) or said.reason is not Abstained.UNKNOWN_FILLERS:
+        return False
+    one, other = first.reading.clauses, second.reading.clauses
+    return len(one) == len(other) == 1 and len(align(one[0], other[0])) == 1
 
 
-def in_other_words(first: str, second: str) -> tuple[str, str]:
-    """Return two texts where "unsafe" is "not safe", if the other one says "safe"."""
-    words = [{each.casefold() for each in _WORD.findall(text)} for text in (first, second)]
-    return _prefix_apart(first, words[1]), _prefix_apart(second, words[0])
-
-
-def _prefix_apart(text: str, words: Set[str]) -> str:
-    negation = "nicht" if read(text).language == "de" else "not"
+def _apart(side: Side, own: Scoped, other: Scoped) -> Side:
+    """Return a side where "unsafe" is "not safe", if the other one says "safe"."""
+    if own.opposites.isdisjoint(other.words):
+        return side
+    negation = "nicht" if side.reading.language == "de" else "not"
 
     def apart(found: re.Match[str]) -> str:
         root = found["root"]
-        return f"{negation} {root}" if root.casefold() in words else found.group()
+        return f"{negation} {root}" if root.casefold() in other.words else found.group()
 
-    return _PREFIXED.sub(apart, text)
+    return Side("", 0, Kind.FACT, _PREFIXED.sub(apart, side.text))

@@ -9,7 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from concord_dissonance.domain.dialectic.contradictions import Clash, Scoped, compare_all
+from concord_dissonance.domain.dialectic.contradictions import (
+    Clash,
+    Scoped,
+    compare_all,
+    pairs_of,
+)
 from concord_dissonance.domain.dialectic.legal import legal_references, states_basis
 from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.theses import (
@@ -75,7 +80,7 @@ def _foremost(sentences: Sequence[str], phrases: Phrases) -> list[str]:
     scoped = [Scoped(Thesis("", each, 1.0), phrases) for each in unique]
     denied = {
         at
-        for found in compare_all(scoped, Rules())
+        for found in compare_all(scoped, pairs_of(scoped), Rules())
         if isinstance(found, Clash)
         for at in (found.first, found.second)
     }

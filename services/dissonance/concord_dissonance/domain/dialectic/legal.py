@@ -10,22 +10,27 @@ from functools import cache
 from concord_dissonance.domain.lexicon import read_classes
 
 _PART = r"(?:Abs(?:atz|\.)?|Satz|S\.|Nr\.?|lit\.|Buchst\.|Unterabs\.|para(?:graph|\.)?|ff?\.)"
+_LEADING = r"\b(?:[Nn]ach|[Gg]emäß|[Ll]aut|[Uu]nder|[Pp]ursuant to)\s+(?:(?:der|dem|den|the)\s+)?"
+_NAMED = re.compile(rf"{_LEADING}(?P<law>(?=\w{{3}})[A-ZÄÖÜ]\w*[A-ZÄÖÜ]\w*)(?![-\w])")
+"""A statute by its short name alone, e.g. "nach BayBO"."""
 _REFERENCE = re.compile(
     r"(?:§{1,2}\s*|\b(?:Art(?:ikel|icle|\.)?|Section|Sec\.)\s+)\d+[a-z]?\b"
-    rf"(?:\s*\(\w+\)|,?\s*(?:und\s+|and\s+|,\s*)?{_PART}\s*(?:\d+[a-z]?|[a-z])?\b)*"
+    rf"(?:\s*\(\w+\)|,?\s*(?:und\s+|and\s+|,\s*)?{_PART}(?:\s*(?:\d+[a-z]?|[a-z])\b)?)*"
     r"(?:\s+(?:of\s+the\s+|of\s+|der\s+|des\s+)?[A-ZÄÖÜ][\w-]*(?:\s+(?:[A-ZÄÖÜ][\w-]*)){0,3})?"
 )
+_LED = re.compile(rf"(?:{_LEADING})?{_REFERENCE.pattern}")
 _BLANKS = re.compile(r"\s+")
 
 
 def legal_references(text: str) -> list[str]:
     """Return the statutes that a text names, e.g. "§ 10 Abs. 1 BauGB", each once."""
-    return list(dict.fromkeys(each.group().strip() for each in _REFERENCE.finditer(text)))
+    found = [each.group().strip() for each in _REFERENCE.finditer(text)]
+    return list(dict.fromkeys([*found, *(each["law"] for each in _NAMED.finditer(text))]))
 
 
 def without_references(text: str) -> str:
-    """Return a text with blanks for each reference."""
-    return _REFERENCE.sub(lambda found: " " * len(found.group()), text)
+    """Return a text without the statutes that it names, and what leads to them."""
+    return _LED.sub(" ", _NAMED.sub(" ", text))
 
 
 def states_basis(texts: Iterable[str], basis: str) -> bool:

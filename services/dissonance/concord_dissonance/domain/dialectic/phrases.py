@@ -14,6 +14,8 @@ _DATE = (
     r"(?P<iso>\d{4}-\d\d-\d\d)|(?P<dotted>\d{1,2}\.\d{1,2}\.\d{4})"
     r"|(?:(?P<day>\d{1,2})\.?\s+)?(?:(?P<month>[^\W\d_]+)\s+)?(?P<year>(?:1[89]|20)\d\d)\b"
 )
+_UP_TO = r"(?:\s+(?!(?i:{ends}))[^\s,.;]+){{1,5}}?(?:,|(?=[.;])|$|(?=\s+(?i:{ends})))"
+"""At most five words, up to one that ends them, or a pause."""
 
 
 class Phrases:
@@ -70,6 +72,10 @@ class Phrases:
         """Return a text without the times that it claims something for."""
         return self._times.sub(" ", text)
 
+    def without_attribution(self, text: str) -> str:
+        """Return a text without whom it names for what it claims."""
+        return self._attributions.sub(" ", text)
+
     def circumstances(self, text: str) -> frozenset[str]:
         """Return the circumstances that a text names, as it names them."""
         found = (each.group().strip(" ,").casefold() for each in self._circumstances.finditer(text))
@@ -122,15 +128,17 @@ class Phrases:
         return re.compile(rf"(?:(?P<before>{before})|{at})\s+(?:{_DATE}),?", re.IGNORECASE)
 
     @cached_property
+    def _attributions(self) -> re.Pattern[str]:
+        at, ends = (self._patterns[name].pattern for name in ("attribution", "ends circumstance"))
+        return re.compile(rf"(?i:{at}){_UP_TO.format(ends=ends)}")
+
+    @cached_property
     def _circumstances(self) -> re.Pattern[str]:
         at, condition, ends = (
             self._patterns[name].pattern
             for name in ("circumstance", "condition", "ends circumstance")
         )
-        return re.compile(
-            rf"(?i:{condition})[^,.;]*,?"
-            rf"|(?i:{at})(?:\s+(?!(?i:{ends}))[^\s,.;]+){{1,5}}?(?:,|(?=[.;])|$|(?=\s+(?i:{ends})))"
-        )
+        return re.compile(rf"(?i:{condition})[^,.;]*,?|(?i:{at}){_UP_TO.format(ends=ends)}")
 
 
 def _any_of(phrases: list[str]) -> re.Pattern[str]:

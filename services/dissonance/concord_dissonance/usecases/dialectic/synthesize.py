@@ -5,7 +5,13 @@ from dataclasses import dataclass, replace
 
 from concord_chassis.workers import Workers
 
-from concord_dissonance.domain.dialectic.contradictions import Ambiguity, Clash, Scoped, compare_all
+from concord_dissonance.domain.dialectic.contradictions import (
+    Ambiguity,
+    Clash,
+    Scoped,
+    compare_all,
+    pairs_of,
+)
 from concord_dissonance.domain.dialectic.extraction import extract
 from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.resolutions import resolve
@@ -17,6 +23,9 @@ from concord_dissonance.domain.sides import Rules
 from concord_dissonance.ports import PRINCIPAL, CallersGraph, CallersSearch, Credential
 from concord_dissonance.usecases.dialectic.keep import Keep, KeepSynthesis
 from concord_dissonance.usecases.dialectic.runs import Run, Stage
+
+CHUNK = 100
+"""Pairs that are judged in one turn of the judges' thread, which checks use, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +95,15 @@ class Synthesize:
         self, run: Run, batches: Sequence[Batch], theses: Sequence[Scoped], wording: Wording
     ) -> Conclusions:
         run.say(Stage.CONTRADICTIONS, 40)
-        found = await self._workers.run(_compared, theses, Rules())
+        pairs = pairs_of(theses)
+        found: list[Clash | Ambiguity] = []
+        for start in range(0, len(pairs), CHUNK):
+            chunk = pairs[start : start + CHUNK]
+            found += await self._workers.run(compare_all, theses, chunk, Rules())
+            run.say(Stage.CONTRADICTIONS, 40 + 20 * min(1, (start + CHUNK) / len(pairs)))
         contradictions = [resolve(each, theses) for each in found if isinstance(each, Clash)]
         for done, each in enumerate(contradictions, 1):
-            percent = 40 + 30 * done / len(contradictions)
+            percent = 60 + 10 * done / len(contradictions)
             run.say(Stage.CONTRADICTIONS, percent, wording.described(each))
         return Conclusions(
             [each.thesis for each in theses],
@@ -101,10 +115,6 @@ class Synthesize:
 
 def _is_conclusion(source: Source) -> bool:
     return source.memory is not None and PRINCIPAL in source.memory.side.sources
-
-
-def _compared(theses: Sequence[Scoped], rules: Rules) -> list[Clash | Ambiguity]:
-    return list(compare_all(theses, rules))
 
 
 def _language(query: SynthesisQuery, theses: Sequence[Scoped]) -> str:
