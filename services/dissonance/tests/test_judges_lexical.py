@@ -242,6 +242,26 @@ def test_a_weak_pattern_is_an_answer_and_no_finding() -> None:
     assert isinstance(judged(first.text, second.text), Abstained)
 
 
+@pytest.mark.parametrize(
+    "asking",
+    [
+        "Can you help me, considering I've tried any of the grammar exercises?",
+        "I've tried any of the grammar exercises, how do I begin if they are hard?",
+    ],
+)
+def test_any_denies_what_a_question_says_of_its_speaker(asking: str) -> None:
+    """D4 Beside a question, or a condition; what stands in the condition denies nothing."""
+    told = memory("I tried 6 of the grammar exercises on Monday.", valid_from=Micros(2))
+    said = judge(memory(asking, valid_from=Micros(1)), told, NO_RULES)
+    supposed = memory(
+        "If I've tried any of the grammar exercises, what then?", valid_from=Micros(1)
+    )
+
+    assert isinstance(said, Verdict)
+    assert (said.conflict, said.is_sure) == (ConflictClass.EVOLUTION, False)
+    assert isinstance(judge(supposed, told, NO_RULES), Abstention)
+
+
 def test_the_type_says_what_they_disagree_about() -> None:
     """D2 Changes over time are TEMPORAL; law and method by the words of both."""
     pairs = {

@@ -106,9 +106,11 @@ def _denies_experience(clause: Clause) -> tuple[int | None, bool]:
             continue
         if spelt[at] in words["experience negation"] or clause.has("perfect"):
             return at, False
-    if clause.mood is Mood.ASSERTED and not clause.negations and clause.has("polarity item"):
+    supposed = spelt[:1] and spelt[0] in words["condition"]
+    if not supposed and not clause.negations and clause.has("polarity item"):
         for at, word in enumerate(spelt):
-            if word in words["perfect"] and words["polarity item"] & set(spelt[at:]):
+            stated = clause.mood is Mood.ASSERTED or spelt[at - 1] in words["subject pronoun"]
+            if stated and word in words["perfect"] and words["polarity item"] & set(spelt[at:]):
                 return at, True
     return None, False
 
