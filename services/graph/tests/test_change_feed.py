@@ -3,8 +3,10 @@
 import asyncio
 from pathlib import Path
 
+import pytest
 from concord.graph.v1 import feed_pb2
 from concord.type.v1 import type_pb2
+from concord_graph.servicer import feed
 from graph_world import (
     SECOND,
     SECONDS,
@@ -77,6 +79,31 @@ async def test_a_replay_ends_with_the_newest_change(home: Calls) -> None:
     messages = [each async for each in home.feed.WatchChanges(request, timeout=SECONDS)]
 
     assert [change.item_id for each in messages for change in each.changes] == ["a"]
+
+
+async def test_a_follower_in_no_hurry_is_told_of_many_at_once(
+    home: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S10 D7 A burst of writes costs one message for as long as the follower gathers."""
+    over, asked = asyncio.Event(), list[float]()
+
+    async def gather(seconds: float) -> None:
+        asked.append(seconds)
+        await over.wait()
+
+    monkeypatch.setattr(feed, "gather", gather)
+    await home.add("one", id="a")
+    call = home.feed.WatchChanges(feed_pb2.WatchChangesRequest(gather_millis=200), timeout=SECONDS)
+    first = await call.read()
+    for memory_id in "bc":
+        await home.add(memory_id, id=memory_id)
+    over.set()
+    second = await call.read()
+    call.cancel()
+
+    assert [change.item_id for change in first.changes] == ["a"]
+    assert [change.item_id for change in second.changes] == ["b", "c"]
+    assert asked[0] == 0.2
 
 
 async def test_a_change_names_its_method(live: World, home: Calls) -> None:

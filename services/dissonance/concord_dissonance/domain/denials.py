@@ -109,8 +109,8 @@ def _denies_experience(clause: Clause) -> tuple[int | None, bool]:
     supposed = spelt[:1] and spelt[0] in words["condition"]
     if not supposed and not clause.negations and clause.has("polarity item"):
         for at, word in enumerate(spelt):
-            stated = clause.mood is Mood.ASSERTED or spelt[at - 1] in words["subject pronoun"]
-            if stated and word in words["perfect"] and words["polarity item"] & set(spelt[at:]):
+            claimed = clause.mood is Mood.ASSERTED or spelt[at - 1] in words["subject pronoun"]
+            if claimed and word in words["perfect"] and words["polarity item"] & set(spelt[at:]):
                 return at, True
     return None, False
 

@@ -25,6 +25,9 @@ CHANGES_A_MESSAGE = 500
 KEEP_ALIVE_SECONDS = 10.0
 _NEVER = Imported(0, b"")
 
+gather = asyncio.sleep
+"""Waits for some seconds, in which changes come together."""
+
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
@@ -94,6 +97,8 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
                 await asyncio.wait_for(self._store.changed(version), KEEP_ALIVE_SECONDS)
             except TimeoutError:
                 yield feed_pb2.WatchChangesResponse(epoch=self._epoch)
+            else:
+                await gather(request.gather_millis / 1000)
 
     async def _news(self, applied: dict[str, int]) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
         """Send every space's changes after what was sent; note them in `applied`."""

@@ -27,7 +27,7 @@ from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63oncord/graph/v1/feed.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"I\n\x11\x45raseSpaceRequest\x12\x15\n\x05space\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1d\n\tstatement\x18\x02 \x01(\x0c\x42\n\xca\xf3\x18\x06*\x04\x10\x80\x80\x01\"&\n\x12\x45raseSpaceResponse\x12\x10\n\x08\x63omplete\x18\x01 \x01(\x08\"_\n\x14RegisterSpaceRequest\x12\x15\n\x05space\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x30\n\x10\x65nrolment_digest\x18\x02 \x01(\tB\x16\xca\xf3\x18\x12\x08\x01\x12\x0e\x1a\x0c[0-9a-f]{64}\",\n\x15RegisterSpaceResponse\x12\x13\n\x0bhas_genesis\x18\x01 \x01(\x08\"N\n\x11ListSpacesRequest\x12\x39\n\x07\x63ursors\x18\x01 \x03(\x0b\x32\x1d.concord.graph.v1.SpaceCursorB\t\xca\xf3\x18\x05\"\x03\x10\x90N\"A\n\x12ListSpacesResponse\x12+\n\x06spaces\x18\x01 \x03(\x0b\x32\x1b.concord.graph.v1.SpaceHead\"Q\n\tSpaceHead\x12\r\n\x05space\x18\x01 \x01(\t\x12\r\n\x05\x65poch\x18\x02 \x01(\t\x12\x10\n\x08head_seq\x18\x03 \x01(\x03\x12\x14\n\x0clacks_cursor\x18\x04 \x01(\x08\"e\n\x13WatchChangesRequest\x12\x39\n\x07\x63ursors\x18\x01 \x03(\x0b\x32\x1d.concord.graph.v1.SpaceCursorB\t\xca\xf3\x18\x05\"\x03\x10\x90N\x12\x13\n\x0breplay_only\x18\x02 \x01(\x08\"a\n\x0bSpaceCursor\x12\x15\n\x05space\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1c\n\x03seq\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12\x1d\n\rchange_digest\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"\xa8\x01\n\x14WatchChangesResponse\x12\r\n\x05space\x18\x01 \x01(\t\x12)\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\x18.concord.graph.v1.Change\x12\x10\n\x08head_seq\x18\x03 \x01(\x03\x12\r\n\x05\x65poch\x18\x04 \x01(\t\x12\x15\n\rchange_digest\x18\x05 \x01(\t\x12\x1e\n\x16previous_change_digest\x18\x06 \x01(\t\"\xd4\x02\n\x06\x43hange\x12\x0b\n\x03seq\x18\x01 \x01(\x03\x12/\n\x0brecord_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07item_id\x18\x03 \x01(\t\x12,\n\titem_kind\x18\x04 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12*\n\x04type\x18\x05 \x01(\x0e\x32\x1c.concord.graph.v1.ChangeType\x12\x10\n\x08revision\x18\x06 \x01(\x03\x12\x0e\n\x06\x64igest\x18\x07 \x01(\t\x12\x32\n\x0b\x61ttestation\x18\x08 \x01(\x0b\x32\x1d.concord.graph.v1.Attestation\x12\x10\n\x08imported\x18\t \x01(\x08\x12\x15\n\rrestore_grant\x18\n \x01(\x0c\x12\x12\n\nrevocation\x18\x0b \x01(\x0c\x12\x0e\n\x06method\x18\x0c \x01(\t\"\x94\x02\n\x0b\x41ttestation\x12\x11\n\tprincipal\x18\x01 \x01(\t\x12\x0e\n\x06method\x18\x02 \x01(\t\x12\x12\n\nrequest_id\x18\x03 \x01(\t\x12\x15\n\rbefore_digest\x18\x04 \x01(\t\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x14\n\x0c\x63onstitutive\x18\x06 \x01(\x08\x12\x35\n\x04\x65nds\x18\x07 \x03(\x0b\x32\'.concord.graph.v1.Attestation.EndsEntry\x12-\n\x05\x61\x63tor\x18\x08 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKind\x1a+\n\tEndsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"H\n\x11GetDigestsRequest\x12\x15\n\x05space\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1c\n\x03seq\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"a\n\x12GetDigestsResponse\x12\r\n\x05\x65poch\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x03\x12/\n\x07\x62uckets\x18\x03 \x03(\x0b\x32\x1e.concord.graph.v1.BucketDigest\"3\n\x0c\x42ucketDigest\x12\x13\n\x0bstate_count\x18\x01 \x01(\x03\x12\x0e\n\x06\x64igest\x18\x02 \x01(\x0c\"\xc4\x01\n\x18\x42\x61tchGetRevisionsRequest\x12\x15\n\x05space\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x38\n\x04refs\x18\x02 \x03(\x0b\x32\x1d.concord.graph.v1.RevisionRefB\x0b\xca\xf3\x18\x07\"\x05\x08\x01\x10\xf4\x03\x12\x15\n\rcount_as_read\x18\x03 \x01(\x08\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x1a\n\nsession_id\x18\x05 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"?\n\x0bRevisionRef\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1c\n\x03seq\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"J\n\x19\x42\x61tchGetRevisionsResponse\x12-\n\trevisions\x18\x01 \x03(\x0b\x32\x1a.concord.graph.v1.Revision\"\x8d\x01\n\x08Revision\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x03\x12\'\n\x06memory\x18\x03 \x01(\x0b\x32\x17.concord.type.v1.Memory\x12/\n\x0brecord_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x65rased\x18\x05 \x01(\x08*\xed\x02\n\nChangeType\x12\x1b\n\x17\x43HANGE_TYPE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x43HANGE_TYPE_CREATED\x10\x01\x12\x17\n\x13\x43HANGE_TYPE_UPDATED\x10\x02\x12\x17\n\x13\x43HANGE_TYPE_DELETED\x10\x03\x12\x18\n\x14\x43HANGE_TYPE_RESTORED\x10\x04\x12 \n\x1c\x43HANGE_TYPE_STANDING_CHANGED\x10\x05\x12\x17\n\x13\x43HANGE_TYPE_TOUCHED\x10\x06\x12\x17\n\x13\x43HANGE_TYPE_REFUSED\x10\x07\x12\x16\n\x12\x43HANGE_TYPE_ERASED\x10\x08\x12\x1f\n\x1b\x43HANGE_TYPE_ERASE_CONFIRMED\x10\t\x12\x18\n\x14\x43HANGE_TYPE_IMPORTED\x10\n\x12\x17\n\x13\x43HANGE_TYPE_REVOKED\x10\x0b\x12\x1d\n\x19\x43HANGE_TYPE_SESSION_ENDED\x10\x0c\x32\xaf\x05\n\x11\x43hangeFeedService\x12g\n\nListSpaces\x12#.concord.graph.v1.ListSpacesRequest\x1a$.concord.graph.v1.ListSpacesResponse\"\x0e\xda\xf3\x18\n\n\x08\x66\x65\x65\x64:all\x12o\n\x0cWatchChanges\x12%.concord.graph.v1.WatchChangesRequest\x1a&.concord.graph.v1.WatchChangesResponse\"\x0e\xda\xf3\x18\n\n\x08\x66\x65\x65\x64:all0\x01\x12g\n\nGetDigests\x12#.concord.graph.v1.GetDigestsRequest\x1a$.concord.graph.v1.GetDigestsResponse\"\x0e\xda\xf3\x18\n\n\x08\x66\x65\x65\x64:all\x12|\n\x11\x42\x61tchGetRevisions\x12*.concord.graph.v1.BatchGetRevisionsRequest\x1a+.concord.graph.v1.BatchGetRevisionsResponse\"\x0e\xda\xf3\x18\n\n\x08\x66\x65\x65\x64:all\x12p\n\rRegisterSpace\x12&.concord.graph.v1.RegisterSpaceRequest\x1a\'.concord.graph.v1.RegisterSpaceResponse\"\x0e\xda\xf3\x18\n\n\x08\x66\x65\x65\x64:all\x12g\n\nEraseSpace\x12#.concord.graph.v1.EraseSpaceRequest\x1a$.concord.graph.v1.EraseSpaceResponse\"\x0e\xda\xf3\x18\n\n\x08\x66\x65\x65\x64:allb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63oncord/graph/v1/feed.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"I\n\x11\x45raseSpaceRequest\x12\x15\n\x05space\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1d\n\tstatement\x18\x02 \x01(\x0c\x42\n\xca\xf3\x18\x06*\x04\x10\x80\x80\x01\"&\n\x12\x45raseSpaceResponse\x12\x10\n\x08\x63omplete\x18\x01 \x01(\x08\"_\n\x14RegisterSpaceRequest\x12\x15\n\x05space\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x30\n\x10\x65nrolment_digest\x18\x02 \x01(\tB\x16\xca\xf3\x18\x12\x08\x01\x12\x0e\x1a\x0c[0-9a-f]{64}\",\n\x15RegisterSpaceResponse\x12\x13\n\x0bhas_genesis\x18\x01 \x01(\x08\"N\n\x11ListSpacesRequest\x12\x39\n\x07\x63ursors\x18\x01 \x03(\x0b\x32\x1d.concord.graph.v1.SpaceCursorB\t\xca\xf3\x18\x05\"\x03\x10\x90N\"A\n\x12ListSpacesResponse\x12+\n\x06spaces\x18\x01 \x03(\x0b\x32\x1b.concord.graph.v1.SpaceHead\"Q\n\tSpaceHead\x12\r\n\x05space\x18\x01 \x01(\t\x12\r\n\x05\x65poch\x18\x02 \x01(\t\x12\x10\n\x08head_seq\x18\x03 \x01(\x03\x12\x14\n\x0clacks_cursor\x18\x04 \x01(\x08\"\x96\x01\n\x13WatchChangesRequest\x12\x39\n\x07\x63ursors\x18\x01 \x03(\x0b\x32\x1d.concord.graph.v1.SpaceCursorB\t\xca\xf3\x18\x05\"\x03\x10\x90N\x12\x13\n\x0breplay_only\x18\x02 \x01(\x08\x12/\n\rgather_millis\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x88\xc3@\"a\n\x0bSpaceCursor\x12\x15\n\x05space\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1c\n\x03seq\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12\x1d\n\rchange_digest\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"\xa8\x01\n\x14WatchChangesResponse\x12\r\n\x05space\x18\x01 \x01(\t\x12)\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\x18.concord.graph.v1.Change\x12\x10\n\x08head_seq\x18\x03 \x01(\x03\x12\r\n\x05\x65poch\x18\x04 \x01(\t\x12\x15\n\rchange_digest\x18\x05 \x01(\t\x12\x1e\n\x16previous_change_digest\x18\x06 \x01(\t\"\xd4\x02\n\x06\x43hange\x12\x0b\n\x03seq\x18\x01 \x01(\x03\x12/\n\x0brecord_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07item_id\x18\x03 \x01(\t\x12,\n\titem_kind\x18\x04 \x01(\x0e\x32\x19.concord.type.v1.ItemKind\x12*\n\x04type\x18\x05 \x01(\x0e\x32\x1c.concord.graph.v1.ChangeType\x12\x10\n\x08revision\x18\x06 \x01(\x03\x12\x0e\n\x06\x64igest\x18\x07 \x01(\t\x12\x32\n\x0b\x61ttestation\x18\x08 \x01(\x0b\x32\x1d.concord.graph.v1.Attestation\x12\x10\n\x08imported\x18\t \x01(\x08\x12\x15\n\rrestore_grant\x18\n \x01(\x0c\x12\x12\n\nrevocation\x18\x0b \x01(\x0c\x12\x0e\n\x06method\x18\x0c \x01(\t\"\x94\x02\n\x0b\x41ttestation\x12\x11\n\tprincipal\x18\x01 \x01(\t\x12\x0e\n\x06method\x18\x02 \x01(\t\x12\x12\n\nrequest_id\x18\x03 \x01(\t\x12\x15\n\rbefore_digest\x18\x04 \x01(\t\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x14\n\x0c\x63onstitutive\x18\x06 \x01(\x08\x12\x35\n\x04\x65nds\x18\x07 \x03(\x0b\x32\'.concord.graph.v1.Attestation.EndsEntry\x12-\n\x05\x61\x63tor\x18\x08 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKind\x1a+\n\tEndsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"H\n\x11GetDigestsRequest\x12\x15\n\x05space\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1c\n\x03seq\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"a\n\x12GetDigestsResponse\x12\r\n\x05\x65poch\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x03\x12/\n\x07\x62uckets\x18\x03 \x03(\x0b\x32\x1e.concord.graph.v1.BucketDigest\"3\n\x0c\x42ucketDigest\x12\x13\n\x0bstate_count\x18\x01 \x01(\x03\x12\x0e\n\x06\x64igest\x18\x02 \x01(\x0c\"\xc4\x01\n\x18\x42\x61tchGetRevisionsRequest\x12\x15\n\x05space\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x38\n\x04refs\x18\x02 \x03(\x0b\x32\x1d.concord.graph.v1.RevisionRefB\x0b\xca\xf3\x18\x07\"\x05\x08\x01\x10\xf4\x03\x12\x15\n\rcount_as_read\x18\x03 \x01(\x08\x12$\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x1a\n\nsession_id\x18\x05 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"?\n\x0bRevisionRef\x12\x12\n\x02id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1c\n\x03seq\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"J\n\x19\x42\x61tchGetRevisionsResponse\x12-\n\trevisions\x18\x01 \x03(\x0b\x32\x1a.concord.graph.v1.Revision\"\x8d\x01\n\x08Revision\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x03\x12\'\n\x06memory\x18\x03 \x01(\x0b\x32\x17.concord.type.v1.Memory\x12/\n\x0brecord_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x65rased\x18\x05 \x01(\x08*\xed\x02\n\nChangeType\x12\x1b\n\x17\x43HANGE_TYPE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x43HANGE_TYPE_CREATED\x10\x01\x12\x17\n\x13\x43HANGE_TYPE_UPDATED\x10\x02\x12\x17\n\x13\x43HANGE_TYPE_DELETED\x10\x03\x12\x18\n\x14\x43HANGE_TYPE_RESTORED\x10\x04\x12 \n\x1c\x43HANGE_TYPE_STANDING_CHANGED\x10\x05\x12\x17\n\x13\x43HANGE_TYPE_TOUCHED\x10\x06\x12\x17\n\x13\x43HANGE_TYPE_REFUSED\x10\x07\x12\x16\n\x12\x43HANGE_TYPE_ERASED\x10\x08\x12\x1f\n\x1b\x43HANGE_TYPE_ERASE_CONFIRMED\x10\t\x12\x18\n\x14\x43HANGE_TYPE_IMPORTED\x10\n\x12\x17\n\x13\x43HANGE_TYPE_REVOKED\x10\x0b\x12\x1d\n\x19\x43HANGE_TYPE_SESSION_ENDED\x10\x0c\x32\xaf\x05\n\x11\x43hangeFeedService\x12g\n\nListSpaces\x12#.concord.graph.v1.ListSpacesRequest\x1a$.concord.graph.v1.ListSpacesResponse\"\x0e\xda\xf3\x18\n\n\x08\x66\x65\x65\x64:all\x12o\n\x0cWatchChanges\x12%.concord.graph.v1.WatchChangesRequest\x1a&.concord.graph.v1.WatchChangesResponse\"\x0e\xda\xf3\x18\n\n\x08\x66\x65\x65\x64:all0\x01\x12g\n\nGetDigests\x12#.concord.graph.v1.GetDigestsRequest\x1a$.concord.graph.v1.GetDigestsResponse\"\x0e\xda\xf3\x18\n\n\x08\x66\x65\x65\x64:all\x12|\n\x11\x42\x61tchGetRevisions\x12*.concord.graph.v1.BatchGetRevisionsRequest\x1a+.concord.graph.v1.BatchGetRevisionsResponse\"\x0e\xda\xf3\x18\n\n\x08\x66\x65\x65\x64:all\x12p\n\rRegisterSpace\x12&.concord.graph.v1.RegisterSpaceRequest\x1a\'.concord.graph.v1.RegisterSpaceResponse\"\x0e\xda\xf3\x18\n\n\x08\x66\x65\x65\x64:all\x12g\n\nEraseSpace\x12#.concord.graph.v1.EraseSpaceRequest\x1a$.concord.graph.v1.EraseSpaceResponse\"\x0e\xda\xf3\x18\n\n\x08\x66\x65\x65\x64:allb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -46,6 +46,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTSPACESREQUEST'].fields_by_name['cursors']._serialized_options = b'\312\363\030\005\"\003\020\220N'
   _globals['_WATCHCHANGESREQUEST'].fields_by_name['cursors']._loaded_options = None
   _globals['_WATCHCHANGESREQUEST'].fields_by_name['cursors']._serialized_options = b'\312\363\030\005\"\003\020\220N'
+  _globals['_WATCHCHANGESREQUEST'].fields_by_name['gather_millis']._loaded_options = None
+  _globals['_WATCHCHANGESREQUEST'].fields_by_name['gather_millis']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\000\000\000\000\000\021\000\000\000\000\000\210\303@'
   _globals['_SPACECURSOR'].fields_by_name['space']._loaded_options = None
   _globals['_SPACECURSOR'].fields_by_name['space']._serialized_options = b'\312\363\030\002H\002'
   _globals['_SPACECURSOR'].fields_by_name['seq']._loaded_options = None
@@ -80,8 +82,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CHANGEFEEDSERVICE'].methods_by_name['RegisterSpace']._serialized_options = b'\332\363\030\n\n\010feed:all'
   _globals['_CHANGEFEEDSERVICE'].methods_by_name['EraseSpace']._loaded_options = None
   _globals['_CHANGEFEEDSERVICE'].methods_by_name['EraseSpace']._serialized_options = b'\332\363\030\n\n\010feed:all'
-  _globals['_CHANGETYPE']._serialized_start=2334
-  _globals['_CHANGETYPE']._serialized_end=2699
+  _globals['_CHANGETYPE']._serialized_start=2384
+  _globals['_CHANGETYPE']._serialized_end=2749
   _globals['_ERASESPACEREQUEST']._serialized_start=140
   _globals['_ERASESPACEREQUEST']._serialized_end=213
   _globals['_ERASESPACERESPONSE']._serialized_start=215
@@ -96,32 +98,32 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTSPACESRESPONSE']._serialized_end=543
   _globals['_SPACEHEAD']._serialized_start=545
   _globals['_SPACEHEAD']._serialized_end=626
-  _globals['_WATCHCHANGESREQUEST']._serialized_start=628
-  _globals['_WATCHCHANGESREQUEST']._serialized_end=729
-  _globals['_SPACECURSOR']._serialized_start=731
-  _globals['_SPACECURSOR']._serialized_end=828
-  _globals['_WATCHCHANGESRESPONSE']._serialized_start=831
-  _globals['_WATCHCHANGESRESPONSE']._serialized_end=999
-  _globals['_CHANGE']._serialized_start=1002
-  _globals['_CHANGE']._serialized_end=1342
-  _globals['_ATTESTATION']._serialized_start=1345
-  _globals['_ATTESTATION']._serialized_end=1621
-  _globals['_ATTESTATION_ENDSENTRY']._serialized_start=1578
-  _globals['_ATTESTATION_ENDSENTRY']._serialized_end=1621
-  _globals['_GETDIGESTSREQUEST']._serialized_start=1623
-  _globals['_GETDIGESTSREQUEST']._serialized_end=1695
-  _globals['_GETDIGESTSRESPONSE']._serialized_start=1697
-  _globals['_GETDIGESTSRESPONSE']._serialized_end=1794
-  _globals['_BUCKETDIGEST']._serialized_start=1796
-  _globals['_BUCKETDIGEST']._serialized_end=1847
-  _globals['_BATCHGETREVISIONSREQUEST']._serialized_start=1850
-  _globals['_BATCHGETREVISIONSREQUEST']._serialized_end=2046
-  _globals['_REVISIONREF']._serialized_start=2048
-  _globals['_REVISIONREF']._serialized_end=2111
-  _globals['_BATCHGETREVISIONSRESPONSE']._serialized_start=2113
-  _globals['_BATCHGETREVISIONSRESPONSE']._serialized_end=2187
-  _globals['_REVISION']._serialized_start=2190
-  _globals['_REVISION']._serialized_end=2331
-  _globals['_CHANGEFEEDSERVICE']._serialized_start=2702
-  _globals['_CHANGEFEEDSERVICE']._serialized_end=3389
+  _globals['_WATCHCHANGESREQUEST']._serialized_start=629
+  _globals['_WATCHCHANGESREQUEST']._serialized_end=779
+  _globals['_SPACECURSOR']._serialized_start=781
+  _globals['_SPACECURSOR']._serialized_end=878
+  _globals['_WATCHCHANGESRESPONSE']._serialized_start=881
+  _globals['_WATCHCHANGESRESPONSE']._serialized_end=1049
+  _globals['_CHANGE']._serialized_start=1052
+  _globals['_CHANGE']._serialized_end=1392
+  _globals['_ATTESTATION']._serialized_start=1395
+  _globals['_ATTESTATION']._serialized_end=1671
+  _globals['_ATTESTATION_ENDSENTRY']._serialized_start=1628
+  _globals['_ATTESTATION_ENDSENTRY']._serialized_end=1671
+  _globals['_GETDIGESTSREQUEST']._serialized_start=1673
+  _globals['_GETDIGESTSREQUEST']._serialized_end=1745
+  _globals['_GETDIGESTSRESPONSE']._serialized_start=1747
+  _globals['_GETDIGESTSRESPONSE']._serialized_end=1844
+  _globals['_BUCKETDIGEST']._serialized_start=1846
+  _globals['_BUCKETDIGEST']._serialized_end=1897
+  _globals['_BATCHGETREVISIONSREQUEST']._serialized_start=1900
+  _globals['_BATCHGETREVISIONSREQUEST']._serialized_end=2096
+  _globals['_REVISIONREF']._serialized_start=2098
+  _globals['_REVISIONREF']._serialized_end=2161
+  _globals['_BATCHGETREVISIONSRESPONSE']._serialized_start=2163
+  _globals['_BATCHGETREVISIONSRESPONSE']._serialized_end=2237
+  _globals['_REVISION']._serialized_start=2240
+  _globals['_REVISION']._serialized_end=2381
+  _globals['_CHANGEFEEDSERVICE']._serialized_start=2752
+  _globals['_CHANGEFEEDSERVICE']._serialized_end=3439
 # @@protoc_insertion_point(module_scope)

@@ -276,8 +276,13 @@ class WatchChangesRequest(_message.Message):
 
     CURSORS_FIELD_NUMBER: _builtins.int
     REPLAY_ONLY_FIELD_NUMBER: _builtins.int
+    GATHER_MILLIS_FIELD_NUMBER: _builtins.int
     replay_only: _builtins.bool
     """True to end the stream with the newest change instead of following."""
+    gather_millis: _builtins.int
+    """Milliseconds in which the changes after a first one are gathered and sent together, so that a burst of
+    writes does not pay a message each; 0 = each is sent at once.
+    """
     @_builtins.property
     def cursors(self) -> _containers.RepeatedCompositeFieldContainer[Global___SpaceCursor]:
         """One for each space that the caller follows."""
@@ -287,10 +292,11 @@ class WatchChangesRequest(_message.Message):
         *,
         cursors: _abc.Iterable[Global___SpaceCursor] | None = ...,
         replay_only: _builtins.bool = ...,
+        gather_millis: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursors", b"cursors", "replay_only", b"replay_only"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursors", b"cursors", "gather_millis", b"gather_millis", "replay_only", b"replay_only"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:  # the name exists for type checkers only
 
 GRAPH = "graph"
 PAGE = 200
+GATHER_MILLIS = 200
+"""Nothing is settled sooner after a change, and a message for each would cost every write."""
 REFS_A_CALL = 64
 """Memories asked for at once: at 20,000 characters each their reply stays below the limit."""
 IDS_A_CALL = 500
@@ -264,7 +266,7 @@ class GraphClient:
         cursors = [
             feed_pb2.SpaceCursor(space=each.space, seq=each.head_seq) for each in heads.spaces
         ]
-        async for message in watch(self._watched, cursors):
+        async for message in watch(self._watched, cursors, gather_millis=GATHER_MILLIS):
             kinds = {change.item_kind for change in message.changes}
             conflicts = type_pb2.ITEM_KIND_CONFLICT in kinds
             triggers = any(map(messages.triggers, message.changes))

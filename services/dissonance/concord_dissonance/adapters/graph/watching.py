@@ -22,9 +22,12 @@ async def watch(
     cursors: Sequence[feed_pb2.SpaceCursor],
     *,
     replay_only: bool = False,
+    gather_millis: int = 0,
 ) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
     """The feed after some cursors. Raises `ServiceUnavailable` when it breaks."""
-    request = feed_pb2.WatchChangesRequest(cursors=cursors, replay_only=replay_only)
+    request = feed_pb2.WatchChangesRequest(
+        cursors=cursors, replay_only=replay_only, gather_millis=gather_millis
+    )
     call = feed.WatchChanges(request)
     try:
         while True:
