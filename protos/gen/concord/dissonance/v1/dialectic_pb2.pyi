@@ -105,7 +105,7 @@ class _ResolutionStrategyEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Re
     RESOLUTION_STRATEGY_SYNTHESIS: _ResolutionStrategy.ValueType  # 3
     """Both are parts of one whole."""
     RESOLUTION_STRATEGY_TEMPORAL_ORDERING: _ResolutionStrategy.ValueType  # 4
-    """Both held, one after the other."""
+    """Both held, one after the other: by their times, by words of the past, or because one is superseded."""
     RESOLUTION_STRATEGY_REGIONAL_DIFFERENTIATION: _ResolutionStrategy.ValueType  # 5
     """Both hold, in different regions."""
 
@@ -121,7 +121,7 @@ RESOLUTION_STRATEGY_HIERARCHIZATION: ResolutionStrategy.ValueType  # 2
 RESOLUTION_STRATEGY_SYNTHESIS: ResolutionStrategy.ValueType  # 3
 """Both are parts of one whole."""
 RESOLUTION_STRATEGY_TEMPORAL_ORDERING: ResolutionStrategy.ValueType  # 4
-"""Both held, one after the other."""
+"""Both held, one after the other: by their times, by words of the past, or because one is superseded."""
 RESOLUTION_STRATEGY_REGIONAL_DIFFERENTIATION: ResolutionStrategy.ValueType  # 5
 """Both hold, in different regions."""
 Global___ResolutionStrategy: _TypeAlias = ResolutionStrategy  # noqa: Y015

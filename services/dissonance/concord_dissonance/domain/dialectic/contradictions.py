@@ -74,6 +74,11 @@ class Scoped:
         """Whether it speaks of some cases alone."""
         return self.phrases.is_partial(self.thesis.claim)
 
+    @property
+    def is_superseded(self) -> bool:
+        """Whether the memory that states it is superseded."""
+        return self.thesis.memory is not None and self.thesis.memory.is_superseded
+
     @cached_property
     def is_past(self) -> bool:
         """Whether it speaks of the past."""

@@ -67,6 +67,8 @@ Ruling = tuple[bool, int]
 
 
 def _by_time(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
+    if one.is_superseded != other.is_superseded:
+        return True, 2 if one.is_superseded else 1
     if one.time is not None and other.time is not None and one.time != other.time:
         both_stated = one.thesis.valid_from is not None and other.thesis.valid_from is not None
         return both_stated or clash.without_scope, 2 if one.time < other.time else 1
