@@ -122,7 +122,11 @@ class Tools:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         if str(params.uri) != briefing.URI:
-            raise MCPError(types.INVALID_PARAMS, f"There is one resource: {briefing.URI}.")
+            raise MCPError(
+                types.INVALID_PARAMS,
+                f"There is one resource: {briefing.URI}.",
+                {"uri": str(params.uri)},
+            )
         text = await self._briefing(context)
         contents = types.TextResourceContents(uri=briefing.URI, mime_type="text/plain", text=text)
         return types.ReadResourceResult(contents=[contents])
