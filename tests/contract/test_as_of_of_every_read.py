@@ -14,6 +14,7 @@ TIMELESS = {
     "GetConstitutiveDigests": "is compared with the newest entries of the audit log",
     "GetSession": "tells where a session stands now: its record has no history",
     "ListSessions": "tells where sessions stand now",
+    "ListRecalls": "is a record by time of what was returned",
     "ListOperations": "is itself the record by time, and filters by it",
     "GetEraseReceipt": "tells how far an erasure has come",
     "GetIndexStatus": "tells how the index is",

@@ -12,7 +12,7 @@ from concord_graph.adapters.neo4j import schema as graph
 
 SCHEMAS = {"graph": graph, "ledger": ledger}
 NEWEST = {
-    "graph": (11, "27f86ca31bf25528fc81863f2d14547b8a4032398e87954a04e132a71eddb9af"),
+    "graph": (12, "dd727ef997de44409d88b986fa8f221ab00383363e0fe4dec07e32d219d8931f"),
     "ledger": (4, "8d6a528366dccca92eb5c6a2c36dfa2f993f6b953e392acc2f3219699a2ef73e"),
 }
 

@@ -27,6 +27,7 @@ GRANTED_BY = {
     "memory:read": {Scope.READ},
     "memory:write": {Scope.WRITE},
     "proposals:write": {Scope.WRITE},
+    "recall:admin": {Scope.ADMIN},
     "record:all": set(),
     "search:admin": {Scope.ADMIN},
     "search:read": {Scope.READ},

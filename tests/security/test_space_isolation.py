@@ -56,6 +56,9 @@ NOTED = {
         "AddFeedback",
         "MoveWeight",
         "ClaimSuggestions",
+        "AddRecall",
+        "SetRecallLog",
+        "EraseQueryText",
     )
 }
 """Writes of services without a request id, which have a test of their own."""

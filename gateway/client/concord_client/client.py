@@ -19,6 +19,7 @@ from concord.graph.v1.governed_pb2_grpc import GovernedChangeServiceStub
 from concord.graph.v1.graph_pb2_grpc import GraphServiceStub
 from concord.graph.v1.lineage_pb2_grpc import LineageServiceStub
 from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
+from concord.graph.v1.recall_pb2_grpc import RecallServiceStub
 from concord.graph.v1.relation_pb2_grpc import RelationServiceStub
 from concord.graph.v1.session_pb2_grpc import SessionServiceStub
 from concord.graph.v1.space_pb2_grpc import SpaceServiceStub
@@ -49,6 +50,7 @@ if TYPE_CHECKING:  # these names exist for type checkers only
     from concord.graph.v1.graph_pb2_grpc import GraphServiceAsyncStub
     from concord.graph.v1.lineage_pb2_grpc import LineageServiceAsyncStub
     from concord.graph.v1.memory_pb2_grpc import MemoryServiceAsyncStub
+    from concord.graph.v1.recall_pb2_grpc import RecallServiceAsyncStub
     from concord.graph.v1.relation_pb2_grpc import RelationServiceAsyncStub
     from concord.graph.v1.session_pb2_grpc import SessionServiceAsyncStub
     from concord.graph.v1.space_pb2_grpc import SpaceServiceAsyncStub
@@ -123,6 +125,8 @@ class Client:
         """`concord.graph.v1.SpaceService`: counts, operations, export and import of a space."""
         self.relation = RelationServiceStub(channel)
         """`concord.graph.v1.RelationService`: what is declared about relations."""
+        self.recall = RecallServiceStub(channel)
+        """`concord.graph.v1.RecallService`: what searches returned, and to whom."""
         self.conflict = ConflictServiceStub(channel)
         """`concord.graph.v1.ConflictService`: recorded disagreements, as graph keeps them."""
         self.dialectic = DialecticServiceStub(channel)
@@ -183,7 +187,9 @@ class Client:
 class AsyncClient:
     """An asynchronous client, for one event loop. Calls raise `Refused` when awaited."""
 
-    def __init__(self, target: Target, *, timeout: float = DEFAULT_TIMEOUT) -> None:
+    def __init__(  # noqa: PLR0915 - a line for each service
+        self, target: Target, *, timeout: float = DEFAULT_TIMEOUT
+    ) -> None:
         place, tls = address(target.url, target.certificates)
         applied = aio_calls.interceptors(Terms(target.api_key, timeout))
         self.url = target.url
@@ -208,6 +214,8 @@ class AsyncClient:
         """`concord.graph.v1.SpaceService`: counts, operations, export and import of a space."""
         self.relation: RelationServiceAsyncStub = RelationServiceStub(channel)
         """`concord.graph.v1.RelationService`: what is declared about relations."""
+        self.recall: RecallServiceAsyncStub = RecallServiceStub(channel)
+        """`concord.graph.v1.RecallService`: what searches returned, and to whom."""
         self.conflict: ConflictServiceAsyncStub = ConflictServiceStub(channel)
         """`concord.graph.v1.ConflictService`: recorded disagreements, as graph keeps them."""
         self.dialectic: DialecticServiceAsyncStub = DialecticServiceStub(channel)

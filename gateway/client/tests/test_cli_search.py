@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from concord.graph.v1.memory_pb2 import AddMemoryResponse
+from concord.graph.v1.recall_pb2 import ListRecallsResponse
 from concord.search.v1.search_pb2 import SearchResponse
 from concord_client.cli.render.search_page import show_results
 from concord_client.client import Client
@@ -120,6 +121,26 @@ def test_a_result_says_where_it_is_from(concord: CommandLine, unique: Unique) ->
     place = next(at for at, line in enumerate(lines) if line.startswith(f"[memory:{own}] {said}"))
     assert lines[place + 1 : place + 3] == [f"  {words}", "  [memory:x] fact"]
     assert concord.reply(SearchResponse, *asked).context == ""
+
+
+def test_the_recall_log_says_what_was_returned(concord: CommandLine, notes: Notes) -> None:
+    """W8 Off until it is turned on; then by ids, to whom and when."""
+    found(concord, notes)
+    before = concord.reply(ListRecallsResponse, "recall", "list", "--memory", notes.new)
+    concord.done("recall", "on")
+    query = f"where is the {notes.word} office"
+    told = concord.reply(SearchResponse, "search", query, "--fresh", notes.token)
+    concord.done("recall", "off")
+    reply = concord.reply(ListRecallsResponse, "recall", "list", "--query", told.query_id)
+    shown = concord.done("recall", "list", "--memory", f"memory:{notes.new}")
+
+    assert (before.enabled, len(before.recalls)) == (False, 0)
+    (recall,) = reply.recalls
+    assert list(recall.memory_ids) == [each.memory.id for each in told.results]
+    assert recall.principal
+    assert told.query_id in shown
+    assert query not in shown
+    assert "Nothing of such" in concord.done("recall", "erase-query", told.query_id)
 
 
 def test_explain_shows_every_signal(concord: CommandLine, notes: Notes) -> None:

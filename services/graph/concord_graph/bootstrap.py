@@ -24,6 +24,8 @@ from concord.graph.v1 import (
     lineage_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
+    recall_pb2,
+    recall_pb2_grpc,
     record_pb2,
     record_pb2_grpc,
     relation_pb2,
@@ -56,6 +58,7 @@ from concord_graph.servicer.governed import GovernedServicer
 from concord_graph.servicer.graph import GraphServicer
 from concord_graph.servicer.lineage import LineageServicer
 from concord_graph.servicer.memory import MemoryServicer
+from concord_graph.servicer.recall import RecallServicer
 from concord_graph.servicer.record import RecordServicer
 from concord_graph.servicer.relation import RelationServicer
 from concord_graph.servicer.session import SessionServicer
@@ -72,6 +75,7 @@ from concord_graph.usecases.memory.scrub import Scrubbing
 from concord_graph.usecases.memory.working_memory import DEFAULT_CAPACITY, WorkingMemory
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.read.touches import Touches
+from concord_graph.usecases.recalls import Recalls
 from concord_graph.usecases.records import Records
 from concord_graph.usecases.transfer.exports import Exports
 from concord_graph.usecases.write.commands import Commands
@@ -112,6 +116,7 @@ class GraphApp:
         )
         governed = GovernedChanges(enrolment)
         previews = Previews(store, clock)
+        recalls = Recalls(store, clock)
         self.registrations: Sequence[Registration] = (
             Registration(
                 graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
@@ -186,7 +191,12 @@ class GraphApp:
             Registration(
                 record_pb2.DESCRIPTOR.services_by_name["RecordService"],
                 record_pb2_grpc.add_RecordServiceServicer_to_server,
-                RecordServicer(Records(store, clock), Feedback(store, clock), queries),
+                RecordServicer(Records(store, clock), Feedback(store, clock), queries, recalls),
+            ),
+            Registration(
+                recall_pb2.DESCRIPTOR.services_by_name["RecallService"],
+                recall_pb2_grpc.add_RecallServiceServicer_to_server,
+                RecallServicer(recalls, erased),
             ),
             Registration(
                 feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],

@@ -28,6 +28,7 @@ from concord.graph.v1 import (
     lineage_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
+    recall_pb2_grpc,
     record_pb2_grpc,
     relation_pb2,
     relation_pb2_grpc,
@@ -64,6 +65,7 @@ SCOPES = frozenset(
         *("graph:read", "graph:write", "memory:read", "memory:write"),
         *("governed:read", "governed:write", "enrolment:write", "granted:write"),
         *("space:write", "feed:all", "confirm:write", "conflict:write", "record:all"),
+        "recall:admin",
     }
 )
 SECRET = "one-time-secret"
@@ -202,6 +204,7 @@ class Calls:
         self.relation = relation_pb2_grpc.RelationServiceStub(channel)
         self.session = session_pb2_grpc.SessionServiceStub(channel)
         self.record = record_pb2_grpc.RecordServiceStub(channel)
+        self.recall = recall_pb2_grpc.RecallServiceStub(channel)
         self.governed = governed_pb2_grpc.GovernedChangeServiceStub(channel)
         if door is not None:
             apart = governed_pb2_grpc.GovernedChangeServiceStub(door)

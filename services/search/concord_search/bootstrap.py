@@ -111,6 +111,7 @@ class SearchApp:
             progress=progress,
             clock=clock,
             formula=formula,
+            new_id=lambda: id_of_time(clock()),
         )
         feedback = Feedback(records, constitutive_weight)
         integrative = IntegrativeSearch(

@@ -552,6 +552,16 @@ class RankedQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class Recall:
+    """Which memories an answer returned, in their order, to whom, and in which session, if any."""
+
+    query_id: str
+    principal: str
+    session_id: str
+    memory_ids: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """A space's constitutive weight (0: never moved), its votes, and the weight before the last
     move (0: none). `shown` is graph's message."""
@@ -577,6 +587,10 @@ class Records(Protocol):
 
     async def put_query(self, space: str, query: RankedQuery) -> None:
         """Keeps a query for feedback, for 30 days."""
+        ...
+
+    async def add_recall(self, space: str, recall: Recall) -> None:
+        """Keeps what an answer returned, in a space whose recall log is on; else does nothing."""
         ...
 
     async def vote(

@@ -13,6 +13,7 @@ from governed_contracts import GOVERNED
 from graph_contracts import GRAPH
 from lineage_contracts import LINEAGE
 from memory_contracts import MEMORY
+from recall_contracts import RECALL
 from record_contracts import RECORD
 from relation_contracts import RELATION
 from search_contracts import FEEDBACK, HEALTH, INDEX, SEARCH, SUGGESTION
@@ -31,6 +32,7 @@ SERVED = {
     "concord.graph.v1.RelationService": RELATION,
     "concord.graph.v1.SessionService": SESSION,
     "concord.graph.v1.RecordService": RECORD,
+    "concord.graph.v1.RecallService": RECALL,
     "concord.graph.v1.ConflictService": CONFLICT,
     "concord.graph.v1.GovernedChangeService": GOVERNED,
     "concord.graph.v1.ChangeFeedService": FEED,

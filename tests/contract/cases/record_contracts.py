@@ -1,5 +1,6 @@
 """The contract cases of RecordService, whose callers are Concord's own services."""
 
+from concord.graph.v1 import recall_pb2
 from concord.graph.v1 import record_pb2 as pb
 from concord_chassis.identity import Caller
 from contract_homes import Home
@@ -80,6 +81,16 @@ RECORD = {
         ),
         success=lambda reply, _: reply.calibration.constitutive_weight == 2,
         bad_input=(lambda _: pb.MoveWeightRequest(), invalid("move")),
+        other_space=STRANGER,
+        caller=_service,
+        intruder=_stranger,
+    ),
+    "AddRecall": Contract(
+        request=lambda home: pb.AddRecallRequest(
+            recall=recall_pb2.Recall(query_id="q", principal="agent-1", memory_ids=[home.memory_id])
+        ),
+        success=lambda reply, _: not reply.kept,
+        bad_input=(lambda _: pb.AddRecallRequest(), invalid("recall")),
         other_space=STRANGER,
         caller=_service,
         intruder=_stranger,

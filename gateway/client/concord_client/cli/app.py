@@ -36,6 +36,7 @@ from concord_client.cli.commands.memories import (
     lineage,
     link,
     list_,
+    recall,
     search,
     session,
     suggest,
@@ -137,6 +138,7 @@ app.command("dialogue")(dialogue.dialogue)
 app.command("episode")(episode.episode)
 app.command("episodes")(episode.episodes)
 app.add_typer(session.app, name="session")
+app.add_typer(recall.app, name="recall")
 app.command("hold")(working.hold)
 app.command("working")(working.working)
 app.command("history")(erase.history)

@@ -63,7 +63,9 @@ PERMISSIONS: Mapping[Scope, frozenset[str]] = MappingProxyType(
             }
         ),
         Scope.GOVERN: frozenset({"decisions:write", "governed:write"}),
-        Scope.ADMIN: frozenset({"enrolment:write", "keys:list", "keys:write", "search:admin"}),
+        Scope.ADMIN: frozenset(
+            {"enrolment:write", "keys:list", "keys:write", "recall:admin", "search:admin"}
+        ),
         Scope.OPERATOR: frozenset({"keys:list", "keys:write", "spaces:list", "spaces:write"}),
     }
 )

@@ -24,6 +24,7 @@ from concord_graph.domain.items import (
     Properties,
     Record,
 )
+from concord_graph.domain.recalls import Recall, RecallFilter
 from concord_graph.domain.sessions import CoRead, Restated, Restatement, Session, SessionRead
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports.results import Ref
@@ -475,4 +476,12 @@ class Reads(
 
     async def service_record(self, kind: ServiceRecord, key: str = "") -> Properties:
         """Return the record of a kind; empty without one."""
+        ...
+
+    async def service_records(self, kind: ServiceRecord, prefix: str) -> Mapping[str, Properties]:
+        """Return the records of a kind by their keys, of those that begin with a text."""
+        ...
+
+    async def recalls(self, filter_: RecallFilter, before: str, limit: int) -> Sequence[Recall]:
+        """Return recalls by query id, descending, those before one unless it is empty."""
         ...

@@ -56,6 +56,7 @@ class ServiceRecord(StrEnum):
     RANKED_QUERY = "ranked_query"
     FEEDBACK = "feedback"
     CALIBRATION = "calibration"
+    RECALL_LOG = "recall_log"
 
 
 class ChangeType(IntEnum):

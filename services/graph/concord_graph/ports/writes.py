@@ -15,6 +15,7 @@ from concord_graph.domain.items import (
     Properties,
     Record,
 )
+from concord_graph.domain.recalls import Recall
 from concord_graph.domain.sessions import SessionRow
 from concord_graph.ports.reads import Reads
 from concord_graph.ports.results import Receipt
@@ -176,6 +177,14 @@ class Writes(Reads, Protocol):
 
     async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
         """Keep when (µs) a session first stated a memory that was there."""
+        ...
+
+    async def put_recall(self, recall: Recall) -> None:
+        """Keep which memories were returned; those that were erased are left out."""
+        ...
+
+    async def drop_recalls(self, before: str) -> None:
+        """Forget recalls whose query ids come before a text."""
         ...
 
     async def drop_service_records(self, kind: ServiceRecord, before: str) -> None:

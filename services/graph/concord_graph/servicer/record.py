@@ -8,10 +8,12 @@ import grpc
 from concord.graph.v1 import record_pb2, record_pb2_grpc
 from concord_chassis.identity import caller
 
+from concord_graph.domain.recalls import Recall
 from concord_graph.ports import ServiceRecord
 from concord_graph.servicer.outgoing import stamp
 from concord_graph.usecases.feedback import Calibration, Feedback, Move, RankedQuery
 from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.recalls import Recalls
 from concord_graph.usecases.records import JudgedPosition, Records, Sums
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -25,8 +27,11 @@ _KINDS = {
 class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     """Translates in, calls one use case, translates out."""
 
-    def __init__(self, records: Records, feedback: Feedback, queries: Queries) -> None:
+    def __init__(
+        self, records: Records, feedback: Feedback, queries: Queries, recalls: Recalls
+    ) -> None:
         self._records = records
+        self._recalls = recalls
         self._feedback = feedback
         self._queries = queries
 
@@ -109,6 +114,15 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
             caller().space, request.session_id, request.memory_ids, request.limit
         )
         return record_pb2.ClaimSuggestionsResponse(memory_ids=taken)
+
+    async def AddRecall(
+        self, request: record_pb2.AddRecallRequest, context: Context
+    ) -> record_pb2.AddRecallResponse:
+        """Keep what an answer of search returned."""
+        said = request.recall
+        recall = Recall(said.query_id, said.principal, said.session_id, tuple(said.memory_ids))
+        kept = await self._recalls.add(caller().space, recall)
+        return record_pb2.AddRecallResponse(kept=kept)
 
     async def PutRankedQuery(
         self, request: record_pb2.PutRankedQueryRequest, context: Context

@@ -6,6 +6,7 @@ from unicodedata import normalize
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis import opaque
+from concord_chassis.identity import caller
 from concord_concepts import normalise
 from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct
@@ -59,6 +60,7 @@ def query(request: search_pb2.SearchRequest) -> SearchQuery:
         offset=offset,
         now=now,
         peek=request.peek,
+        principal=caller().principal,
         session_id=request.session_id,
         stac=StacOptions(
             max_lines=request.stac.max_lines or MAX_LINES,
@@ -73,6 +75,7 @@ def integrative_query(request: search_pb2.IntegrativeSearchRequest) -> Integrati
     """An integrative search request. Raises the errors of its tokens and filters."""
     return IntegrativeQuery(
         text=request.query,
+        principal=caller().principal,
         node=text(request.context_node),
         filter=memory_filter(request.filter, "filter"),
         include_superseded=request.include_superseded,

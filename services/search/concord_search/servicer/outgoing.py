@@ -64,6 +64,7 @@ def answer(
     results = [result(each) for each in found.results]
     return search_pb2.SearchResponse(
         results=results,
+        query_id=found.query_id,
         context=context(results) if request.include_context else "",
         next_page_token=(
             opaque.page_token(request, [found.next_offset, found.now]) if more else ""

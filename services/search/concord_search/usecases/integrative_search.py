@@ -15,6 +15,7 @@ from concord_search.ports import (
     Index,
     Question,
     RankedQuery,
+    Recall,
     Records,
     Statement,
     Weighed,
@@ -44,6 +45,7 @@ class IntegrativeQuery:
     limit: int = 10
     peek: bool = False
     session_id: str = ""
+    principal: str = ""
     as_of: AsOf = PRESENT
     use_models: bool = False
 
@@ -131,7 +133,13 @@ class IntegrativeSearch:
             query_id = self._new_id()
             first = results[0].place.factor > 1.0
             ranked = RankedQuery(query_id, query.text, weight, first)
-            await self._records.put_query(space, ranked)
+            returned = [each.found.memory.state.id for each in results if not each.place.is_edge]
+            await asyncio.gather(
+                self._records.put_query(space, ranked),
+                self._search.recall(
+                    space, Recall(query_id, query.principal, query.session_id, returned)
+                ),
+            )
         followed = self._progress.of(space)
         return IntegrativeAnswer(
             statements=statements,

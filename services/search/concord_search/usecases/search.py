@@ -1,7 +1,7 @@
 """Finds what answers a query and says why (spec S1-S5, T4)."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from concord_chassis import deadline
@@ -25,6 +25,7 @@ from concord_search.ports import (
     Index,
     OpenConflict,
     Question,
+    Recall,
     Records,
 )
 from concord_search.usecases.embedders import Embedders
@@ -56,6 +57,7 @@ class SearchQuery:
     now: Micros | None = None
     peek: bool = False
     session_id: str = ""
+    principal: str = ""
     stac: StacOptions = field(default_factory=StacOptions)
     as_of: AsOf = PRESENT
 
@@ -77,7 +79,8 @@ class Result:
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
     """A page. `next_offset` is None on the last one; `epoch` and `applied_seq` name the index,
-    which is incomplete while its disk has no room."""
+    which is incomplete while its disk has no room. `query_id` names the search in the recall log;
+    empty when it peeked."""
 
     results: Sequence[Result]
     next_offset: int | None
@@ -89,6 +92,7 @@ class SearchAnswer:
     epoch: str
     applied_seq: int
     is_incomplete: bool
+    query_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ class Ranked:
 
 
 class Search:
-    """The search use case."""
+    """The search use case. `new_id` makes the ids of searches, by time."""
 
     def __init__(
         self,
@@ -123,6 +127,7 @@ class Search:
         progress: Progress,
         clock: Clock,
         formula: Formula,
+        new_id: Callable[[], str],
     ) -> None:
         self._embedders = embedders
         self._index = index
@@ -131,6 +136,7 @@ class Search:
         self._progress = progress
         self._clock = clock
         self._formula = formula
+        self._new_id = new_id
 
     async def __call__(self, space: str, query: SearchQuery) -> SearchAnswer:
         """Answers a query in a space.
@@ -147,8 +153,19 @@ class Search:
             results, next_offset = await self._page(ranked)
         if not results:
             self._progress.demand_following("nothing matches")
-        shown = await self.with_conflicts(space, results, query.as_of)
-        return self._answer(space, query, question, shown, next_offset)
+        query_id = "" if query.peek else self._new_id()
+        returned = [each.memory.state.id for each in results if query_id]
+        shown, _ = await asyncio.gather(
+            self.with_conflicts(space, results, query.as_of),
+            self.recall(space, Recall(query_id, query.principal, query.session_id, returned)),
+        )
+        answer = self._answer(space, query, question, shown, next_offset)
+        return replace(answer, query_id=query_id)
+
+    async def recall(self, space: str, recall: Recall) -> None:
+        """Tells graph what was returned, if anything was."""
+        if recall.memory_ids:
+            await self._records.add_recall(space, recall)
 
     def composites(self, ranked: Ranked, rows: Sequence[int]) -> dict[str, float]:
         """The composite scores of some candidates, by the memories' ids."""
@@ -334,6 +351,7 @@ class Search:
             is_incomplete=bool(self._progress.disk_full),
             epoch=followed.epoch,
             applied_seq=followed.applied_seq,
+            query_id="",
         )
 
     def _case(

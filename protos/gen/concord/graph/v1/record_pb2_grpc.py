@@ -77,6 +77,11 @@ class RecordServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightResponse.FromString,
                 _registered_method=True)
+        self.AddRecall = channel.unary_unary(
+                '/concord.graph.v1.RecordService/AddRecall',
+                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.AddRecallRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.AddRecallResponse.FromString,
+                _registered_method=True)
         self.ListTriggers = channel.unary_unary(
                 '/concord.graph.v1.RecordService/ListTriggers',
                 request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersRequest.SerializeToString,
@@ -162,6 +167,13 @@ class RecordServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AddRecall(self, request, context):
+        """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListTriggers(self, request, context):
         """Lists the live memories that surface by triggers, by id, at most 10,000.
         """
@@ -227,6 +239,11 @@ def add_RecordServiceServicer_to_server(servicer, server):
                     servicer.MoveWeight,
                     request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightResponse.SerializeToString,
+            ),
+            'AddRecall': grpc.unary_unary_rpc_method_handler(
+                    servicer.AddRecall,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.AddRecallRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.AddRecallResponse.SerializeToString,
             ),
             'ListTriggers': grpc.unary_unary_rpc_method_handler(
                     servicer.ListTriggers,
@@ -463,6 +480,33 @@ class RecordService:
             '/concord.graph.v1.RecordService/MoveWeight',
             concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AddRecall(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.RecordService/AddRecall',
+            concord_dot_graph_dot_v1_dot_record__pb2.AddRecallRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_record__pb2.AddRecallResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -63,6 +63,8 @@ class RecordServiceStub:
     """Moves the constitutive weight, unless something was counted or moved meanwhile: then ETAG_MISMATCH. What
     was counted as new begins at 0, and the move is logged; the last 100 moves are kept.
     """
+    AddRecall: _grpc.UnaryUnaryMultiCallable[_record_pb2.AddRecallRequest, _record_pb2.AddRecallResponse]
+    """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing."""
     ListTriggers: _grpc.UnaryUnaryMultiCallable[_record_pb2.ListTriggersRequest, _record_pb2.ListTriggersResponse]
     """Lists the live memories that surface by triggers, by id, at most 10,000."""
     ClaimSuggestions: _grpc.UnaryUnaryMultiCallable[_record_pb2.ClaimSuggestionsRequest, _record_pb2.ClaimSuggestionsResponse]
@@ -109,6 +111,8 @@ class RecordServiceAsyncStub(RecordServiceStub):
     """Moves the constitutive weight, unless something was counted or moved meanwhile: then ETAG_MISMATCH. What
     was counted as new begins at 0, and the move is logged; the last 100 moves are kept.
     """
+    AddRecall: _aio.UnaryUnaryMultiCallable[_record_pb2.AddRecallRequest, _record_pb2.AddRecallResponse]  # type: ignore[assignment]
+    """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing."""
     ListTriggers: _aio.UnaryUnaryMultiCallable[_record_pb2.ListTriggersRequest, _record_pb2.ListTriggersResponse]  # type: ignore[assignment]
     """Lists the live memories that surface by triggers, by id, at most 10,000."""
     ClaimSuggestions: _aio.UnaryUnaryMultiCallable[_record_pb2.ClaimSuggestionsRequest, _record_pb2.ClaimSuggestionsResponse]  # type: ignore[assignment]
@@ -200,6 +204,14 @@ class RecordServiceServicer(metaclass=_abc_1.ABCMeta):
         """Moves the constitutive weight, unless something was counted or moved meanwhile: then ETAG_MISMATCH. What
         was counted as new begins at 0, and the move is logged; the last 100 moves are kept.
         """
+
+    @_abc_1.abstractmethod
+    def AddRecall(
+        self,
+        request: _record_pb2.AddRecallRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_record_pb2.AddRecallResponse, _abc.Awaitable[_record_pb2.AddRecallResponse]]:
+        """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing."""
 
     @_abc_1.abstractmethod
     def ListTriggers(

@@ -472,6 +472,7 @@ class SearchResponse(_message.Message):
     INDEX_TOKEN_FIELD_NUMBER: _builtins.int
     INDEX_INCOMPLETE_FIELD_NUMBER: _builtins.int
     PREFERRED_MEMORY_ID_FIELD_NUMBER: _builtins.int
+    QUERY_ID_FIELD_NUMBER: _builtins.int
     CONTEXT_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
     """Empty on the last page."""
@@ -491,6 +492,8 @@ class SearchResponse(_message.Message):
     """
     preferred_memory_id: _builtins.str
     """With PREFER: the memory to prefer of the two in conflict. Empty otherwise."""
+    query_id: _builtins.str
+    """Names this search (UUIDv7) in the recall log of a space that keeps one; empty when the search peeked."""
     context: _builtins.str
     """With `include_context`: the results as a text to paste into a prompt, in their order. Of each a line
     "[memory:ID] provenance", what replaced or disputes it, and its content, each line of it indented by two
@@ -517,11 +520,12 @@ class SearchResponse(_message.Message):
         index_token: _builtins.str = ...,
         index_incomplete: _builtins.bool = ...,
         preferred_memory_id: _builtins.str = ...,
+        query_id: _builtins.str = ...,
         context: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "context", b"context", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "next_action", b"next_action", "next_page_token", b"next_page_token", "preferred_memory_id", b"preferred_memory_id", "results", b"results", "stac_lines", b"stac_lines"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "context", b"context", "index_incomplete", b"index_incomplete", "index_token", b"index_token", "next_action", b"next_action", "next_page_token", b"next_page_token", "preferred_memory_id", b"preferred_memory_id", "query_id", b"query_id", "results", b"results", "stac_lines", b"stac_lines"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

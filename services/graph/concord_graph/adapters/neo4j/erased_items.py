@@ -37,6 +37,7 @@ _ACCESS: Final = (
     "CALL () { UNWIND $ids AS id MATCH (a:Access {id: id}) DELETE a }"
     " CALL () { UNWIND $ids AS id MATCH (c:CoRead {memory_id: id}) DELETE c }"
     " CALL () { UNWIND $ids AS id MATCH (r:Restatement {memory_id: id}) DELETE r }"
+    " CALL () { UNWIND $ids AS id MATCH (r:Recall {memory_id: id}) DELETE r }"
 )
 _ERASE: Final = f"{_BLANKED} {_PARTICIPATIONS} {_REQUESTS} {_ACCESS} RETURN true"
 _PUT: Final = (

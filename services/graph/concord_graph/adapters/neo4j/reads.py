@@ -14,6 +14,7 @@ from concord_graph.adapters.neo4j import (
     fact_edges,
     filters,
     layers,
+    recalls,
     records,
     sessions,
     statements,
@@ -42,6 +43,7 @@ from concord_graph.domain.items import (
     Properties,
     Record,
 )
+from concord_graph.domain.recalls import Recall, RecallFilter
 from concord_graph.domain.sessions import CoRead, Restated, Session
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import (
@@ -438,6 +440,14 @@ class Neo4jReads(Neo4jViews):
     async def service_record(self, kind: ServiceRecord, key: str = "") -> Properties:
         """Return the record of a kind; empty without one."""
         return await sessions.service_record(self, kind, key)
+
+    async def service_records(self, kind: ServiceRecord, prefix: str) -> Mapping[str, Properties]:
+        """Return the records of a kind whose keys begin with a text."""
+        return await sessions.service_records(self, kind, prefix)
+
+    async def recalls(self, filter_: RecallFilter, before: str, limit: int) -> Sequence[Recall]:
+        """Return recalls, the newest query ids first."""
+        return await recalls.recalls(self, filter_, before, limit)
 
 
 def known_item(record: Fields | None) -> Item | None:

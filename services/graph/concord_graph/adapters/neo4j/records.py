@@ -65,7 +65,7 @@ OWN_LABELS = frozenset(
         ),
         *("Lineage", "FromContent", "Resolution", "Access", "Change", "Request", "Nonce"),
         *("Genesis", "Space", "Store", "EarlyRefusal", "Imported"),
-        *("SessionRecord", "CoRead", "Restatement", "ServiceRecord"),
+        *("SessionRecord", "CoRead", "Restatement", "ServiceRecord", "Recall"),
     }
 )
 """What a caller's label must not pass itself off as."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 11
+VERSION = 12
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -44,6 +44,7 @@ _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "co_read": ("CoRead", "space", "session_id", "memory_id"),
     "restatement": ("Restatement", "space", "memory_id", "session_id"),
     "service_record": ("ServiceRecord", "space", "kind"),
+    "recall": ("Recall", "space", "query_id", "place"),
 }
 _INDEXED: Mapping[str, tuple[str, ...]] = {
     "tombstone": ("Tombstone", "space", "id"),
@@ -106,6 +107,7 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "session_used": ("SessionRecord", "space", "last_use_time"),
     "co_read_memory": ("CoRead", "space", "memory_id"),
     "restatement_session": ("Restatement", "space", "session_id"),
+    "recall_memory": ("Recall", "space", "memory_id"),
     "co_read_time": ("CoRead", "space", "time"),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, Final
 
@@ -71,6 +71,7 @@ _RESTATE: Final = (
 _END: Final = "MATCH (s:SessionRecord {id: $id}) SET s.end_time = $time"
 _DROP_CO_READS: Final = "MATCH (c:CoRead) WHERE c.time < $before DELETE c"
 _RECORD: Final = "MATCH (r:ServiceRecord {kind: $kind}) RETURN r.body"
+_RECORDS: Final = "MATCH (r:ServiceRecord) WHERE r.kind STARTS WITH $prefix RETURN r.kind, r.body"
 _DROP_RECORDS: Final = "MATCH (r:ServiceRecord) WHERE r.kind > $start AND r.kind < $end DELETE r"
 _PUT_RECORD: Final = "MERGE (r:ServiceRecord {kind: $kind}) SET r.body = $body"
 
@@ -158,6 +159,13 @@ async def service_record(door: Door, kind: ServiceRecord, key: str) -> Propertie
     """Return the record of a kind, or of its key; empty without one."""
     found = await door.ask(_RECORD, kind=record_name(kind, key))
     return dict(json.loads(found[0][0])) if found else {}
+
+
+async def service_records(door: Door, kind: ServiceRecord, prefix: str) -> Mapping[str, Properties]:
+    """Return the records of a kind whose keys begin with a text."""
+    before = len(record_name(kind, " ")) - 1
+    found = await door.ask(_RECORDS, prefix=record_name(kind, prefix))
+    return {name[before:]: json.loads(body) for name, body in found}
 
 
 async def end_session(door: Door, session_id: str, time: int) -> None:

@@ -11,7 +11,7 @@ from concord_graph.domain.items import RESERVED_PREFIX
 _DROPPED: Final = (
     *("Item", "NodeVersion", "EdgeVersion", "MemoryVersion", "EntryVersion", "RelationVersion"),
     *("Support", "SupportVersion", "Participation", "Access", "Request"),
-    *("SessionRecord", "CoRead", "Restatement", "ServiceRecord"),
+    *("SessionRecord", "CoRead", "Restatement", "ServiceRecord", "Recall"),
 )
 _KEPT: Final = " OR ".join(
     f"coalesce(x.{name} STARTS WITH '{RESERVED_PREFIX}', false)" for name in ("name", "relation")

@@ -19,6 +19,7 @@ from concord_graph.adapters.neo4j import (
     erased_items,
     fact_edges,
     flush,
+    recalls,
     records,
     sessions,
     space_erasure,
@@ -49,6 +50,7 @@ from concord_graph.domain.items import (
     digest,
 )
 from concord_graph.domain.protection import is_constitutive
+from concord_graph.domain.recalls import Recall
 from concord_graph.domain.sessions import SessionRow
 from concord_graph.ports import (
     Author,
@@ -307,6 +309,14 @@ class Neo4jWrites(LearntReads):
     async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
         """Keep when a session first stated a memory that was there."""
         await sessions.put_restatement(self, memory_id, session_id, time)
+
+    async def put_recall(self, recall: Recall) -> None:
+        """Keep a recall, of those memories that are not erased."""
+        await recalls.put_recall(self, recall)
+
+    async def drop_recalls(self, before: str) -> None:
+        """Forget recalls whose query ids come before a text."""
+        await recalls.drop_recalls(self, before)
 
     async def drop_service_records(self, kind: ServiceRecord, before: str) -> None:
         """Forget the records of a kind whose keys come before a text."""

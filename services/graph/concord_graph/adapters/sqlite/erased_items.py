@@ -48,7 +48,7 @@ def erase(db: sqlite3.Connection, space: int, item: Record) -> list[bytes]:
         bound,
     )
     db.execute("DELETE FROM access WHERE space = :space AND id = :id", bound)
-    for table in ("co_read", "restatement"):
+    for table in ("co_read", "restatement", "recall"):
         db.execute(f"DELETE FROM {table} WHERE space = :space AND memory_id = :id", bound)
     if item.kind in _NAME:
         names = {row[saying.index(_NAME[item.kind])] for row in said}

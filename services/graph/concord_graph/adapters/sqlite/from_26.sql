@@ -117,3 +117,16 @@ BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 -- What surfaces by itself is looked for among the few that have a trigger (spec S9).
 CREATE INDEX memory_triggered ON memory (space, id)
   WHERE record_until = 9223372036854775807 AND deleted = 0 AND surfaces_when <> '[]';
+
+-- Which memories an answer of search returned, to whom, where a space keeps that (spec W8): ids alone.
+CREATE TABLE recall (
+  space INTEGER NOT NULL,
+  query_id TEXT NOT NULL,
+  place INTEGER NOT NULL,
+  memory_id TEXT NOT NULL,
+  principal TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  PRIMARY KEY (space, query_id, place)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX recall_memory ON recall (space, memory_id);

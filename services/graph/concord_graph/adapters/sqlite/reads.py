@@ -20,6 +20,7 @@ from concord_graph.adapters.sqlite import (
 )
 from concord_graph.adapters.sqlite.conflicts import ConflictReads
 from concord_graph.adapters.sqlite.layers import LayerReads
+from concord_graph.adapters.sqlite.recalls import RecallReads
 from concord_graph.adapters.sqlite.sessions import SessionReads
 from concord_graph.adapters.sqlite.transfer import TransferReads
 from concord_graph.adapters.sqlite.views import Pending, ViewReads, ids_of
@@ -49,7 +50,7 @@ from concord_graph.ports import (
 )
 
 
-class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionReads):
+class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionReads, RecallReads):
     """A consistent view of one space. Its coroutines never wait: SQLite answers in the thread."""
 
     def __init__(

@@ -343,6 +343,19 @@ CREATE TABLE service_record (
   PRIMARY KEY (space, kind)
 ) STRICT, WITHOUT ROWID;
 
+-- Which memories an answer of search returned, to whom, where a space keeps that (spec W8): ids alone.
+CREATE TABLE recall (
+  space INTEGER NOT NULL,
+  query_id TEXT NOT NULL,
+  place INTEGER NOT NULL,
+  memory_id TEXT NOT NULL,
+  principal TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  PRIMARY KEY (space, query_id, place)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX recall_memory ON recall (space, memory_id);
+
 CREATE TABLE erasure (
   space INTEGER NOT NULL,
   id TEXT NOT NULL,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from typing import Final
 
@@ -129,6 +129,16 @@ class SessionReads:
         sql = "SELECT body FROM service_record WHERE space = ? AND kind = ?"
         row = self._db.execute(sql, (self._space, record_name(kind, key))).fetchone()
         return dict(json.loads(row[0])) if row else {}
+
+    async def service_records(self, kind: ServiceRecord, prefix: str) -> Mapping[str, Properties]:
+        """Return the records of a kind whose keys begin with a text."""
+        start = record_name(kind, prefix)
+        sql = (
+            "SELECT substr(kind, ?), body FROM service_record WHERE space = ?"
+            " AND kind >= ? AND kind < ?"
+        )
+        bound = (len(record_name(kind, " ")), self._space, start, start + "\U0010ffff")
+        return {key: json.loads(body) for key, body in self._db.execute(sql, bound)}
 
 
 class SessionWrites(SessionReads):

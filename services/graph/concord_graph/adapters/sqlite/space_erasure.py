@@ -22,7 +22,7 @@ _STEPPED: Final = {
 """The tables that grow with what is remembered, and which of their rows go."""
 _WHOLE: Final = (
     *("relation", "spelling", "participant", "access", "request"),
-    *("session", "co_read", "restatement", "service_record"),
+    *("session", "co_read", "restatement", "service_record", "recall"),
 )
 
 

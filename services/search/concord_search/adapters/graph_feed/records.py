@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import grpc
-from concord.graph.v1 import record_pb2, record_pb2_grpc
+from concord.graph.v1 import recall_pb2, record_pb2, record_pb2_grpc
 from concord_chassis.channel import connect
 from concord_chassis.failure import from_rpc_error
 from concord_chassis.identity import Caller, TokenIssuer
@@ -12,7 +12,7 @@ from concord_search.adapters.graph_feed.client import PRINCIPAL, reply, translat
 from concord_search.adapters.graph_feed.messages import micros
 from concord_search.domain.calibration import Proposal, Votes
 from concord_search.domain.errors import FeedbackRefused
-from concord_search.ports import Calibration, CoRead, RankedQuery
+from concord_search.ports import Calibration, CoRead, RankedQuery, Recall
 
 Metadata = tuple[tuple[str, str], ...]
 
@@ -60,6 +60,17 @@ class RecordsClient:
         )
         request = record_pb2.PutRankedQueryRequest(query=asked)
         await reply(self._records.PutRankedQuery(request, metadata=self._own(space)))
+
+    async def add_recall(self, space: str, recall: Recall) -> None:
+        """Keeps what an answer returned, in a space whose recall log is on; else does nothing."""
+        told = recall_pb2.Recall(
+            query_id=recall.query_id,
+            principal=recall.principal,
+            session_id=recall.session_id,
+            memory_ids=recall.memory_ids,
+        )
+        request = record_pb2.AddRecallRequest(recall=told)
+        await reply(self._records.AddRecall(request, metadata=self._own(space)))
 
     async def vote(
         self, space: str, query_id: str, principal: str, helpfulness: int, reason: str

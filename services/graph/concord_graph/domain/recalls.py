@@ -1,0 +1,28 @@
+"""What answers of search returned, to whom and when: by ids alone (W8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KEPT_DAYS = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """An answer: which memories, in their order, without those that were erased. `time` in µs."""
+
+    query_id: str
+    principal: str
+    session_id: str
+    memory_ids: tuple[str, ...]
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RecallFilter:
+    """Which recalls a list shows; every non-empty part must match."""
+
+    query_id: str = ""
+    memory_id: str = ""
+    principal: str = ""
+    session_id: str = ""

@@ -1,0 +1,69 @@
+"""RecallService."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import grpc
+from concord.graph.v1 import recall_pb2, recall_pb2_grpc
+from concord_chassis.identity import caller
+from concord_chassis.opaque import page_cursor, page_token
+
+from concord_graph.domain.recalls import Recall, RecallFilter
+from concord_graph.servicer.calls import DEFAULT_PAGE
+from concord_graph.servicer.outgoing import stamp
+from concord_graph.usecases.recalls import Recalls
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
+    """Translates in, calls one use case, translates out."""
+
+    def __init__(self, recalls: Recalls, erased: Callable[[], None]) -> None:
+        """`erased` runs after each erasure."""
+        self._recalls = recalls
+        self._erased = erased
+
+    async def ListRecalls(
+        self, request: recall_pb2.ListRecallsRequest, context: Context
+    ) -> recall_pb2.ListRecallsResponse:
+        """List what was returned, the newest first."""
+        size = request.page_size or DEFAULT_PAGE
+        before = page_cursor(request, str) or ""
+        wanted = RecallFilter(
+            request.query_id, request.memory_id, request.principal, request.session_id
+        )
+        found, is_on = await self._recalls.list(caller().space, wanted, before, size + 1)
+        more = len(found) > size
+        return recall_pb2.ListRecallsResponse(
+            recalls=[_recall(each) for each in found[:size]],
+            next_page_token=page_token(request, found[size - 1].query_id) if more else "",
+            enabled=is_on,
+        )
+
+    async def SetRecallLog(
+        self, request: recall_pb2.SetRecallLogRequest, context: Context
+    ) -> recall_pb2.SetRecallLogResponse:
+        """Turn the log on or off."""
+        await self._recalls.turn(caller().space, on=request.enabled)
+        return recall_pb2.SetRecallLogResponse()
+
+    async def EraseQueryText(
+        self, request: recall_pb2.EraseQueryTextRequest, context: Context
+    ) -> recall_pb2.EraseQueryTextResponse:
+        """Erase what is kept of a query's text."""
+        erased = await self._recalls.erase_text(caller().space, request.query_id)
+        self._erased()
+        return recall_pb2.EraseQueryTextResponse(erased=erased)
+
+
+def _recall(found: Recall) -> recall_pb2.Recall:
+    return recall_pb2.Recall(
+        query_id=found.query_id,
+        principal=found.principal,
+        session_id=found.session_id,
+        memory_ids=found.memory_ids,
+        recall_time=stamp(found.time),
+    )

@@ -1,0 +1,126 @@
+"""Which memories were returned to whom: opt-in, ids alone, for 90 days, erased with the memory."""
+
+from pathlib import Path
+
+from concord.graph.v1 import recall_pb2, record_pb2
+from concord_testing.polling import until
+from graph_world import DAY, Calls, World, micros, refused
+
+
+def query_of(live: World, number: int) -> str:
+    """Return an id of now, as search makes them: by time, then by number."""
+    text = f"{live.clock.now // 1000:012x}"
+    return f"{text[:8]}-{text[8:]}-7{number:03d}"
+
+
+async def recall(home: Calls, query_id: str, *memory_ids: str, **fields: str) -> bool:
+    """Tell what an answer returned; say whether it was kept."""
+    told = recall_pb2.Recall(
+        query_id=query_id,
+        principal=fields.get("principal", "agent-1"),
+        session_id=fields.get("session_id", ""),
+        memory_ids=memory_ids,
+    )
+    return (await home.record.AddRecall(record_pb2.AddRecallRequest(recall=told))).kept
+
+
+async def listed(home: Calls, **fields: object) -> recall_pb2.ListRecallsResponse:
+    """List the log."""
+    return await home.recall.ListRecalls(recall_pb2.ListRecallsRequest(**fields))  # type: ignore[arg-type] # a test's own
+
+
+async def turn(home: Calls, *, on: bool) -> None:
+    """Turn the log on or off."""
+    await home.recall.SetRecallLog(recall_pb2.SetRecallLogRequest(enabled=on))
+
+
+def is_in(path: Path, words: bytes) -> bool:
+    """Return whether some file of a store holds the words."""
+    return any(words in each.read_bytes() for each in path.parent.glob(f"{path.name}*"))
+
+
+async def test_keeps_nothing_until_it_is_turned_on(live: World, home: Calls) -> None:
+    """W8 Opt-in; what was logged stays when it is turned off, and no more comes."""
+    memory = await home.add("Tea at four.")
+    one, two, three = (query_of(live, number) for number in range(3))
+
+    assert not await recall(home, one, memory.id)
+    assert not (await listed(home)).enabled
+    await turn(home, on=True)
+    assert await recall(home, two, memory.id, principal="anna", session_id="talk")
+    await turn(home, on=False)
+    assert not await recall(home, three, memory.id)
+
+    reply = await listed(home)
+    (kept,) = reply.recalls
+    assert not reply.enabled
+    assert (kept.query_id, kept.principal, kept.session_id) == (two, "anna", "talk")
+    assert (list(kept.memory_ids), micros(kept.recall_time)) == ([memory.id], live.clock.now)
+
+
+async def test_lists_the_newest_first_and_by_each_field(live: World, home: Calls) -> None:
+    """W8 By query, memory, principal and session, page by page; another space has its own."""
+    tea, rain = (await home.add("Tea at four.")).id, (await home.add("It rains.")).id
+    await turn(home, on=True)
+    queries = [query_of(live, number) for number in range(4)]
+    await recall(home, queries[0], rain, tea)
+    await recall(home, queries[1], tea, principal="anna")
+    await recall(home, queries[2], rain, session_id="talk")
+    await recall(home, queries[3], tea, rain, session_id="talk")
+
+    async def found(**fields: object) -> list[str]:
+        return [each.query_id for each in (await listed(home, **fields)).recalls]
+
+    assert await found() == queries[::-1]
+    assert await found(memory_id=rain) == [queries[3], queries[2], queries[0]]
+    assert await found(principal="anna") == [queries[1]]
+    assert await found(session_id="talk", memory_id=tea) == [queries[3]]
+    (one,) = (await listed(home, query_id=queries[0])).recalls
+    assert list(one.memory_ids) == [rain, tea]
+    page = await listed(home, page_size=3)
+    rest = await listed(home, page_size=3, page_token=page.next_page_token)
+    assert [each.query_id for each in rest.recalls] == [queries[0]]
+    assert not (await listed(live.calls("other"))).recalls
+
+
+async def test_goes_with_the_memory_and_with_time(live: World, home: Calls) -> None:
+    """W8 M4 An erased memory is in no entry, and no entry is older than 90 days."""
+    tea, rain = await home.add("Tea at four."), await home.add("It rains.")
+    await turn(home, on=True)
+    first = query_of(live, 0)
+    await recall(home, first, tea.id, rain.id)
+    await home.erase(tea)
+    await recall(home, query_of(live, 1), tea.id)
+
+    assert [list(each.memory_ids) for each in (await listed(home)).recalls] == [[rain.id]]
+    live.clock.pass_(90 * DAY)
+    assert len((await listed(home)).recalls) == 1
+    live.clock.pass_(DAY)
+    assert not (await listed(home)).recalls
+    await recall(home, query_of(live, 2), rain.id)
+    assert not (await listed(home, query_id=first)).recalls
+
+
+async def test_a_querys_text_is_erased_by_its_id(live: World, home: Calls) -> None:
+    """W8 S7 The text and the reasons go; the vote is still known."""
+    query_id = query_of(live, 0)
+    asked = record_pb2.RankedQuery(id=query_id, text="my secret", constitutive_weight=2)
+    await home.record.PutRankedQuery(record_pb2.PutRankedQueryRequest(query=asked))
+    vote = record_pb2.AddFeedbackRequest(
+        query_id=query_id,
+        principal="anna",
+        helpfulness=record_pb2.HELPFULNESS_HELPFUL,
+        reason="for my secret",
+    )
+    await home.record.AddFeedback(vote)
+    erase = recall_pb2.EraseQueryTextRequest(query_id=query_id)
+
+    assert (await home.recall.EraseQueryText(erase)).erased
+    await until(lambda: not is_in(live.path, b"my secret"))
+    assert (await home.record.GetCalibration(record_pb2.GetCalibrationRequest())).calibration.counts
+    vote.reason = ""
+    await home.record.AddFeedback(vote)
+    vote.helpfulness = record_pb2.HELPFULNESS_UNHELPFUL
+    assert (await refused(home.record.AddFeedback(vote))).reason == "ERROR_REASON_ITEM_EXISTS"
+    erase.query_id = "no-such"
+    assert not (await home.recall.EraseQueryText(erase)).erased
