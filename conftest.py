@@ -10,6 +10,11 @@ from collections.abc import Generator
 from zlib import crc32
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine draws examples slowly: that says nothing of the code.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 _SETTING = "PYTHONASYNCIODEBUG"  # read whenever a loop is made
 
