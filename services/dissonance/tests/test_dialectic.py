@@ -75,6 +75,11 @@ def synthesis(*claims: Claim, language: str = "en") -> Synthesis:
             "Im vereinfachten Verfahren ist keine Baugenehmigung nötig.",
             LEGAL, C, None,
         ),
+        (
+            "Nach §10 BauGB ist für den Neubau eine Baugenehmigung erforderlich.",
+            "Im vereinfachten Verfahren ist keine Baugenehmigung nötig.",
+            LEGAL, C, None,
+        ),
         ("The noise limit is 55 dB.", "The noise limit at night is 40 dB.", FACTUAL, C, None),
         (
             "Measured by counts, the road carries 5,000 cars.",

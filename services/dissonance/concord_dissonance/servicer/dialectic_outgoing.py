@@ -77,6 +77,11 @@ def synthesis(found: Synthesis) -> pb.Synthesis:
         summary=found.summary,
         method=pb.SYNTHESIS_METHOD_DETERMINISTIC,
         language=found.language,
+        metadata=pb.SynthesisMetadata(
+            sources=concluded.sources,
+            memories=concluded.memories,
+            pairs_judged=concluded.pairs,
+        ),
     )
     if found.kept is not None:
         message.kept.memory_id = found.kept.memory_id

@@ -424,7 +424,7 @@ class KeepSynthesis(_message.Message):
     memory: _builtins.bool
     """The synthesis as a memory of the kind INSIGHT, whose source names the memories that it comes from."""
     amend_sources: _builtins.bool
-    """Lineage too: it AMENDS each of these memories. Needs `memory`."""
+    """Lineage too: it AMENDS each of these memories that is descriptive. Needs `memory`."""
     conflicts: _builtins.bool
     """Contradictions between memories that stay unresolved, as potential conflicts."""
     def __init__(
@@ -726,7 +726,7 @@ class Contradiction(_message.Message):
     """The place of the thesis that holds now or takes precedence; absent when both hold or nothing is resolved."""
     @_builtins.property
     def potential_resolutions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """What would resolve it, or does: concrete, the one that was applied first."""
+        """What resolves it, the one that was applied first, then others that would; of an unresolved one what to find out."""
 
     def __init__(
         self,
@@ -803,6 +803,7 @@ class Synthesis(_message.Message):
     METHOD_FIELD_NUMBER: _builtins.int
     LANGUAGE_FIELD_NUMBER: _builtins.int
     KEPT_FIELD_NUMBER: _builtins.int
+    METADATA_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The synthesis: what stands, what was resolved and how, and what stays open."""
     is_complete: _builtins.bool
@@ -847,6 +848,10 @@ class Synthesis(_message.Message):
     def kept(self) -> Global___KeptSynthesis:
         """What was kept; absent when nothing was asked for."""
 
+    @_builtins.property
+    def metadata(self) -> Global___SynthesisMetadata:
+        """What it was made from."""
+
     def __init__(
         self,
         *,
@@ -864,14 +869,45 @@ class Synthesis(_message.Message):
         method: Global___SynthesisMethod.ValueType = ...,
         language: _builtins.str = ...,
         kept: Global___KeptSynthesis | None = ...,
+        metadata: Global___SynthesisMetadata | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["kept", b"kept"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["kept", b"kept", "metadata", b"metadata"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ambiguities", b"ambiguities", "confidence", b"confidence", "contradictions", b"contradictions", "is_complete", b"is_complete", "kept", b"kept", "language", b"language", "method", b"method", "reasoning", b"reasoning", "set_aside", b"set_aside", "strategies", b"strategies", "summary", b"summary", "text", b"text", "theses", b"theses", "unresolved", b"unresolved"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ambiguities", b"ambiguities", "confidence", b"confidence", "contradictions", b"contradictions", "is_complete", b"is_complete", "kept", b"kept", "language", b"language", "metadata", b"metadata", "method", b"method", "reasoning", b"reasoning", "set_aside", b"set_aside", "strategies", b"strategies", "summary", b"summary", "text", b"text", "theses", b"theses", "unresolved", b"unresolved"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Synthesis: _TypeAlias = Synthesis  # noqa: Y015
+
+@_typing.final
+class SynthesisMetadata(_message.Message):
+    """What a synthesis was made from."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SOURCES_FIELD_NUMBER: _builtins.int
+    MEMORIES_FIELD_NUMBER: _builtins.int
+    PAIRS_JUDGED_FIELD_NUMBER: _builtins.int
+    sources: _builtins.int
+    """Agents and memories."""
+    memories: _builtins.int
+    """Those of them that are memories."""
+    pairs_judged: _builtins.int
+    """Pairs of theses that share words enough to be judged."""
+    def __init__(
+        self,
+        *,
+        sources: _builtins.int = ...,
+        memories: _builtins.int = ...,
+        pairs_judged: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memories", b"memories", "pairs_judged", b"pairs_judged", "sources", b"sources"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SynthesisMetadata: _TypeAlias = SynthesisMetadata  # noqa: Y015
 
 @_typing.final
 class KeptSynthesis(_message.Message):

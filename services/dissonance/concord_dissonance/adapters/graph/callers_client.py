@@ -126,7 +126,8 @@ class CallersGraphClient:
         for memory_id in memory_ids:
             request = memory_pb2.GetMemoryRequest(id=memory_id, peek=True)
             reply = await of_caller(self._memories.GetMemory(request, metadata=in_name_of(who)))
-            if reply.status != type_pb2.LOOKUP_STATUS_FOUND or not reply.memory.content:
+            gone = reply.memory.HasField("forget_time") or reply.memory.HasField("erase_time")
+            if reply.status != type_pb2.LOOKUP_STATUS_FOUND or gone:
                 raise ItemUnknown(memory_id)
             found.append(messages.of_source(reply.memory))
         return found

@@ -23,6 +23,12 @@ from concord_dissonance.domain.verdicts import Abstained, Abstention, ConflictCl
 
 LEAST_SHARED = 2
 """Words that two claims share, if one can deny the other."""
+DENIALS = frozenset(
+    {Reason.NEGATION, Reason.ANTONYM, Reason.EXCLUSIVE_WORDS, Reason.EXCLUSIVE_VALUES}
+)
+"""Why one claim denies the other, and does not merely name another value."""
+_VALUE_WORDS = 3
+"""Of a number with its unit and what bounds it."""
 _WORD = re.compile(r"[^\W\d_]+")
 _PREFIXED = re.compile(
     r"\b(?:un|in|im|ir|il|dis|non-?|nicht)(?P<root>[^\W\d_]{4,})\b", re.IGNORECASE
@@ -173,8 +179,8 @@ def compare_all(
 def compare(one: Scoped, other: Scoped, rules: Rules) -> Clash | bool:
     """Return how two theses clash, else whether they may.
 
-    Two points of view are no contradiction, nor are claims for different circumstances: only what
-    is claimed in general clashes with what is claimed for some.
+    Two points of view are no contradiction, nor are two values for different circumstances; a rule
+    for some and its denial for others are one that their circumstances resolve.
     """
     if one.perspective != other.perspective and one.perspective and other.perspective:
         return False
@@ -182,9 +188,9 @@ def compare(one: Scoped, other: Scoped, rules: Rules) -> Clash | bool:
     verdicts = [each if isinstance(each, Verdict) else None for each in said]
     clashing = [each for each in verdicts if each and each.conflict is not ConflictClass.NONE]
     if not clashing or _is_same(said[0]):
-        return any(map(_is_open, said, one.views, other.views))
+        return any(map(_is_open, said[:2], one.views, other.views))
     _, scopeless, plain = (each in clashing for each in verdicts)
-    if plain and not _is_special(one, other):
+    if plain and clashing[0].reason not in DENIALS and not _is_special(one, other):
         return False
     return Clash(0, 1, clashing[0], scopeless, plain)
 
@@ -215,11 +221,16 @@ def _is_same(said: Verdict | Abstention) -> bool:
 
 
 def _is_open(said: Verdict | Abstention, first: Side, second: Side) -> bool:
-    """Whether two sentences differ at one place, and nothing tells whether both hold."""
+    """Whether two sentences differ in a word or value, and nothing tells whether both hold."""
     if isinstance(said, Verdict) or said.reason is not Abstained.UNKNOWN_FILLERS:
         return False
-    one, other = first.reading.clauses, second.reading.clauses
-    return len(one) == len(other) == 1 and len(align(one[0], other[0])) == 1
+    clauses = first.reading.clauses, second.reading.clauses
+    if not len(clauses[0]) == len(clauses[1]) == 1:
+        return False
+    one, other = clauses[0][0], clauses[1][0]
+    fillers = align(one, other)
+    most = _VALUE_WORDS if one.values and other.values else 1
+    return len(fillers) == 1 and max(len(fillers[0].first), len(fillers[0].second)) <= most
 
 
 def _apart(side: Side, own: Scoped, other: Scoped) -> Side:

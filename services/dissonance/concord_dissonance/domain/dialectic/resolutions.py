@@ -6,16 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from concord_dissonance.domain.dialectic.contradictions import Clash, Scoped
-from concord_dissonance.domain.verdicts import ConflictClass, ConflictType, Older, Reason, Severity
+from concord_dissonance.domain.dialectic.contradictions import DENIALS, Clash, Scoped
+from concord_dissonance.domain.verdicts import ConflictClass, ConflictType, Older, Severity
 
 LEAST_AUTHORITY = 0.2
 """Least difference of two authorities that decides."""
 _DIGITS = 9
 """0.6 is 0.2 more than 0.4."""
-_DENIALS = frozenset(
-    {Reason.NEGATION, Reason.ANTONYM, Reason.EXCLUSIVE_WORDS, Reason.EXCLUSIVE_VALUES}
-)
 
 
 class Strategy(Enum):
@@ -39,6 +36,8 @@ class Contradiction:
     """None when it is unresolved."""
     prevailing: int | None = None
     """The place of the thesis that holds now or takes precedence; None when both hold."""
+    alternatives: Sequence[tuple[Strategy, int | None]] = ()
+    """The other strategies that would resolve it, and what would prevail by each."""
 
     @property
     def subordinate(self) -> int | None:
@@ -52,14 +51,12 @@ class Contradiction:
 def resolve(clash: Clash, theses: Sequence[Scoped]) -> Contradiction:
     """Resolve a contradiction by the first rule that applies."""
     one, other = theses[clash.first], theses[clash.second]
-    for strategy, rule in _RULES.items():
-        applies, prevails = rule(clash, one, other)
-        if applies:
-            place = {0: None, 1: clash.first, 2: clash.second}[prevails]
-            severity = _severity(clash, one, other, is_resolved=True)
-            return Contradiction(clash, _type(clash, one, other), severity, strategy, place)
-    severity = _severity(clash, one, other, is_resolved=False)
-    return Contradiction(clash, _type(clash, one, other), severity, None)
+    places = {0: None, 1: clash.first, 2: clash.second}
+    ruled = ((strategy, rule(clash, one, other)) for strategy, rule in _RULES.items())
+    found = [(strategy, places[prevails]) for strategy, (applies, prevails) in ruled if applies]
+    strategy, prevailing = found[0] if found else (None, None)
+    severity = _severity(clash, one, other, is_resolved=bool(found))
+    return Contradiction(clash, _type(clash, one, other), severity, strategy, prevailing, found[1:])
 
 
 Ruling = tuple[bool, int]
@@ -134,5 +131,5 @@ def _severity(clash: Clash, one: Scoped, other: Scoped, *, is_resolved: bool) ->
         return Severity.CRITICAL
     if clash.verdict.conflict is ConflictClass.NUANCE:
         return Severity.MINOR
-    denies = clash.verdict.reason in _DENIALS
+    denies = clash.verdict.reason in DENIALS
     return Severity.CRITICAL if denies and not is_resolved else Severity.MODERATE

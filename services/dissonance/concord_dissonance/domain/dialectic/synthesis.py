@@ -38,6 +38,10 @@ class Conclusions:
     set_aside: Sequence[SetAside] = ()
     contradictions: Sequence[Contradiction] = ()
     ambiguities: Sequence[Ambiguity] = ()
+    sources: int = 0
+    memories: int = 0
+    pairs: int = 0
+    """Pairs of theses that were judged."""
 
     @property
     def unresolved(self) -> list[int]:

@@ -8,12 +8,14 @@ from functools import cache
 from importlib import resources
 
 from concord_dissonance.domain.dialectic.contradictions import Ambiguity, Scoped
-from concord_dissonance.domain.dialectic.resolutions import Contradiction
+from concord_dissonance.domain.dialectic.resolutions import Contradiction, Strategy
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Described, Synthesis
 from concord_dissonance.domain.dialectic.theses import Thesis
 from concord_dissonance.domain.verdicts import ConflictClass, Reason
 
 _DENIALS = frozenset({Reason.NEGATION, Reason.ANTONYM})
+_ASK = ("ask_time", "ask_scope", "ask_rank", "ask_value")
+"""What to find out of an unresolved contradiction."""
 
 
 class Wording:
@@ -129,19 +131,25 @@ class Wording:
         return self._say("item", text=text)
 
     def _resolutions(self, found: Contradiction) -> list[str]:
-        """Return the resolution that was applied, or what would settle it, most exact first."""
+        """Return the resolution that was applied and others that would do, else what to ask."""
         clash = found.clash
-        if found.strategy is not None:
-            swapped = found.prevailing == clash.first
-            pair = (clash.second, clash.first) if swapped else (clash.first, clash.second)
-            return [self._say(found.strategy.name, **self._values(*pair))]
-        names = ["ask_time", "ask_scope", "ask_rank", "ask_value"]
-        values = self._values(clash.first, clash.second)
-        return [self._say(name, **values) for name in names]
+        if found.strategy is None:
+            values = self._values(clash.first, clash.second)
+            return [self._say(name, **values) for name in _ASK]
+        rules = [(found.strategy, found.prevailing), *found.alternatives]
+        return [self._resolution(found, strategy, place) for strategy, place in rules]
+
+    def _resolution(self, found: Contradiction, strategy: Strategy, prevailing: int | None) -> str:
+        pair = found.clash.first, found.clash.second
+        if prevailing == found.clash.first:
+            pair = pair[1], pair[0]
+        return self._say(strategy.name, **self._values(*pair))
 
     def _values(self, first: int, second: int) -> dict[str, str]:
         """Return what templates name of two theses."""
-        values: dict[str, str] = {}
+        agents = [self._theses[at].thesis.agent for at in (first, second)]
+        both = self._say("both", a=agents[0], b=agents[1])
+        values = {"who": both if agents[0] != agents[1] else agents[0]}
         for name, text, at in (("a", "x", first), ("b", "y", second)):
             scoped = self._theses[at]
             thesis = scoped.thesis

@@ -58,7 +58,8 @@ class KeepSynthesis:
         memory_id, token = await self._callers.add_insight(
             who, _own_id(request_id, "memory"), Insight(content, memory_ids, speakers)
         )
-        amended = memory_ids if amend else []
+        constitutive = {e.memory.id for e in theses if e.memory and e.memory.side.is_constitutive}
+        amended = [each for each in memory_ids if each not in constitutive] if amend else []
         for older_id in amended:
             own_id = _own_id(request_id, f"amends {older_id}")
             token = await self._callers.amend(who, own_id, memory_id, older_id)

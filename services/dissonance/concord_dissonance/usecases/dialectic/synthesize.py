@@ -110,6 +110,9 @@ class Synthesize:
             [each for batch in batches for each in batch.set_aside],
             contradictions,
             [each for each in found if isinstance(each, Ambiguity)],
+            sources=len(batches),
+            memories=len({each.thesis.memory.id for each in theses if each.thesis.memory}),
+            pairs=len(pairs),
         )
 
 
