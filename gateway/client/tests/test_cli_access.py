@@ -128,6 +128,14 @@ def test_a_revoked_key_opens_nothing_within_five_seconds(
     assert status == access_pb2.KEY_STATUS_REVOKED
 
 
+def test_a_wrong_key_is_told_what_to_do(running: Spawned, tmp_path: Path) -> None:
+    """W4 Beside an address where nothing answers, or HTTP does, the likeliest mistake."""
+    refused = holding(running, tmp_path, "ck_" + "a" * 43)("list")
+
+    assert refused.exit_code == 1
+    assert "concord key create" in refused.stderr
+
+
 def test_a_key_expires(running: Spawned, concord: CommandLine, tmp_path: Path) -> None:
     """W7 At its time and not before, by a length of time or a date."""
     made = new_key(concord, "default", "--scopes", "read", "--expires", "2s")

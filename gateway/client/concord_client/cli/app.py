@@ -1,5 +1,6 @@
 """The list of commands; the global options, failures and exit statuses that all of them share."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,6 +47,7 @@ from concord_client.cli.commands.memories import (
 from concord_client.cli.commands.spaces import export, import_, import_space, key, operations, space
 from concord_client.cli.commands.system import demo, reconcile, reindex, up
 from concord_client.cli.errors import BROKEN_PIPE, discard_output, error_report, reported_errors
+from concord_client.cli.examples import show_examples
 from concord_client.cli.session import Globals, JsonOption, SpaceOption
 
 
@@ -107,68 +109,89 @@ def concord(
     ctx.obj = Globals(space=space, data=data, as_json=as_json)
 
 
-app.command("up")(up.up)
-app.command("status")(up.status)
-app.command("reconcile")(reconcile.reconcile)
-app.command("reindex")(reindex.reindex)
-app.command("parked")(reindex.parked)
-app.command("add")(add.add)
-app.command("get")(get.get)
-app.command("list")(list_.list_)
-app.command("update")(update.update)
-app.command("forget")(forget.forget)
-app.command("restore")(forget.restore)
-app.command("delete")(delete.delete)
-app.command("link")(link.link)
-app.command("import")(import_.import_)
-app.command("search")(search.search)
-app.command("integrative")(integrative.integrative)
-app.command("health")(health.health)
-app.command("suggest")(suggest.suggest)
-app.command("feedback")(feedback.feedback)
-app.command("calibrate")(feedback.calibrate)
-app.command("neighbors")(neighbors.neighbors)
-app.command("path")(neighbors.path)
-app.command("follow")(follow.follow)
-app.command("lineage")(lineage.lineage)
-app.command("relation")(relation.relation)
-app.command("relations")(relation.relations)
-app.command("say")(dialogue.say)
-app.command("dialogue")(dialogue.dialogue)
-app.command("episode")(episode.episode)
-app.command("episodes")(episode.episodes)
-app.add_typer(session.app, name="session")
-app.add_typer(recall.app, name="recall")
-app.command("hold")(working.hold)
-app.command("working")(working.working)
-app.command("history")(erase.history)
-app.command("erase")(erase.erase)
-app.command("receipt")(erase.receipt)
-app.command("operations")(operations.operations)
-app.command("export")(export.export)
-app.command("import-space")(import_space.import_space)
-app.command("check")(check.check)
-app.command("conflicts")(conflicts.conflicts)
-app.command("conflict")(conflicts.conflict)
-app.command("confirm")(review_conflict.confirm)
-app.command("dismiss")(review_conflict.dismiss)
-app.command("except")(review_conflict.except_)
-app.command("reclassify")(review_conflict.reclassify)
-app.command("reopen")(review_conflict.reopen)
-app.command("resolve")(resolve.resolve)
-app.command("synthesize")(synthesize.synthesize)
-app.add_typer(principal.app, name="principal")
-app.add_typer(propose.app, name="propose")
-app.command("proposals")(proposals.proposals)
-app.command("review")(review.review)
-app.command("approve")(approve.approve)
-app.command("reject")(approve.reject)
-app.command("withdraw")(approve.withdraw)
-app.command("revoke")(approve.revoke)
-app.command("undo")(approve.undo)
-app.command("briefing")(proposals.briefing)
-app.add_typer(audit.app, name="audit")
-app.add_typer(space.app, name="space")
-app.add_typer(key.app, name="key")
-app.add_typer(mcp.app, name="mcp")
-app.command("demo")(demo.demo)
+_COMMANDS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {
+    "Everyday": {
+        "add": add.add,
+        "search": search.search,
+        "get": get.get,
+        "list": list_.list_,
+        "update": update.update,
+        "forget": forget.forget,
+        "restore": forget.restore,
+        "import": import_.import_,
+        "integrative": integrative.integrative,
+        "suggest": suggest.suggest,
+        "say": dialogue.say,
+        "dialogue": dialogue.dialogue,
+        "session": session.app,
+        "episode": episode.episode,
+        "episodes": episode.episodes,
+        "hold": working.hold,
+        "working": working.working,
+        "feedback": feedback.feedback,
+        "briefing": proposals.briefing,
+        "demo": demo.demo,
+    },
+    "Graph": {
+        "link": link.link,
+        "neighbors": neighbors.neighbors,
+        "path": neighbors.path,
+        "follow": follow.follow,
+        "relation": relation.relation,
+        "relations": relation.relations,
+        "delete": delete.delete,
+    },
+    "Lineage and conflicts": {
+        "lineage": lineage.lineage,
+        "history": erase.history,
+        "check": check.check,
+        "conflicts": conflicts.conflicts,
+        "conflict": conflicts.conflict,
+        "confirm": review_conflict.confirm,
+        "dismiss": review_conflict.dismiss,
+        "except": review_conflict.except_,
+        "reclassify": review_conflict.reclassify,
+        "reopen": review_conflict.reopen,
+        "resolve": resolve.resolve,
+        "synthesize": synthesize.synthesize,
+        "health": health.health,
+    },
+    "Governance": {
+        "propose": propose.app,
+        "proposals": proposals.proposals,
+        "review": review.review,
+        "approve": approve.approve,
+        "reject": approve.reject,
+        "withdraw": approve.withdraw,
+        "revoke": approve.revoke,
+        "undo": approve.undo,
+        "principal": principal.app,
+        "audit": audit.app,
+    },
+    "Operation": {
+        "up": up.up,
+        "status": up.status,
+        "mcp": mcp.app,
+        "key": key.app,
+        "space": space.app,
+        "export": export.export,
+        "import-space": import_space.import_space,
+        "erase": erase.erase,
+        "receipt": erase.receipt,
+        "operations": operations.operations,
+        "recall": recall.app,
+        "reconcile": reconcile.reconcile,
+        "reindex": reindex.reindex,
+        "parked": reindex.parked,
+        "calibrate": feedback.calibrate,
+    },
+}
+"""The commands by their groups, in the order in which `concord --help` shows them."""
+
+for _group, _each in _COMMANDS.items():
+    for _name, _command in _each.items():
+        if isinstance(_command, typer.Typer):
+            app.add_typer(_command, name=_name, rich_help_panel=_group)
+        else:
+            app.command(_name, rich_help_panel=_group)(_command)
+show_examples(app.registered_commands, app.registered_groups)

@@ -23,7 +23,7 @@ def follow(
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Follow relations from an item to what holds: concord follow Ada WORKS_FOR LOCATED_IN."""
+    """Follow relations from an item, hop by hop, to what holds."""
     from concord.graph.v1.relation_pb2 import FollowRelationsRequest
 
     session = Session.of(ctx, space, as_json)

@@ -24,7 +24,11 @@ def relation(
     ],
     temporal_class: Annotated[
         TemporalClass | None,
-        typer.Option(help="Two values of one source: a state changed, events, or a contradiction."),
+        typer.Option(
+            metavar="CLASS",
+            help="What two values of one source are: state (it changed), event, eternal (a "
+            "contradiction) or unspecified.",
+        ),
     ] = None,
     transitive: Annotated[
         bool | None,

@@ -40,10 +40,11 @@ def import_(
         Format,
         typer.Option(
             "--format",
+            metavar="FORMAT",
             case_sensitive=False,
-            help="What it is. auto: a folder or .md is markdown, .csv and .tsv are csv, objects "
-            "that name a speaker or hold messages are chat, other JSON lines are jsonl, other text "
-            "is chat.",
+            help="auto, jsonl, markdown, chat or csv. auto: a folder or .md is markdown, .csv and "
+            ".tsv are csv, objects that name a speaker or hold messages are chat, other JSON lines "
+            "are jsonl, other text is chat.",
         ),
     ] = Format.AUTO,
     session_id: Annotated[

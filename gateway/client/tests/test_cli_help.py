@@ -1,0 +1,70 @@
+"""What `concord --help` and each command's help say: groups, eighty columns, and an example."""
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from concord_client.cli.app import app
+from concord_client.cli.examples import EXAMPLES
+from concord_testing.command_line import CommandLine
+from concord_testing.up_process import clean_environ
+from typer.core import TyperGroup as Group
+from typer.main import get_group
+
+GROUPS = ["Everyday", "Graph", "Lineage and conflicts", "Governance", "Operation"]
+
+
+def commands(group: Group, *above: str) -> Iterator[str]:
+    """Yield each command below a group as it is typed."""
+    for name, each in group.commands.items():
+        if isinstance(each, Group):
+            yield from commands(each, *above, name)
+        else:
+            yield " ".join((*above, name))
+
+
+def read(words: list[str]) -> None:
+    """Read words as the command line does. Raises click's errors for what it does not take."""
+    command, above = get_group(app), None
+    while True:
+        context = command.make_context("concord", words, parent=above)
+        if not isinstance(command, Group):
+            return
+        words = [*context._protected_args, *context.args]
+        _, command, words = command.resolve_command(context, words)  # type: ignore[assignment]
+        above = context
+
+
+def test_the_commands_are_grouped() -> None:
+    """W4 Everyday, graph, lineage, governance and operation: each command is in one of them."""
+    page = CommandLine(clean_environ() | {"COLUMNS": "80"}).done("--help")
+
+    places = [page.index(f"─ {group} ─") for group in GROUPS]
+    assert places == sorted(places)
+    assert "─ Commands ─" not in page
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_each_command_has_help_in_eighty_columns_with_an_example() -> None:
+    """W4 Nothing is cut off, and the example is the command's own."""
+    line = CommandLine(clean_environ() | {"COLUMNS": "80"})
+    for command in commands(get_group(app)):
+        page = line.done(*command.split(), "--help")
+        assert max(map(len, page.splitlines())) <= 80, command
+        assert "…" not in page, command
+        assert f"Example: concord {command}" in " ".join(page.split()), command
+
+
+def test_the_examples_are_read_as_they_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """W4 No example names an option that is gone."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes").mkdir()
+    for name in ("log.jsonl", "space.jsonl"):
+        (tmp_path / name).touch()
+
+    assert set(EXAMPLES) == set(commands(get_group(app)))
+    for example in EXAMPLES.values():
+        read(shlex.split(example))
