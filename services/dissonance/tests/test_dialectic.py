@@ -11,7 +11,7 @@ from concord_dissonance.domain.dialectic.contradictions import (
     compare_all,
     pairs_of,
 )
-from concord_dissonance.domain.dialectic.extraction import extract
+from concord_dissonance.domain.dialectic.extraction import extract, sentences_of
 from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.resolutions import Contradiction, Strategy, resolve
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
@@ -208,6 +208,18 @@ def test_an_agent_that_contradicts_itself_gives_both_theses() -> None:
         "Kein Antrag ist nötig.",
     ]
     assert found.theses[1].legal_basis == ("Art. 59 Abs. 1 BayBO",)
+
+
+def test_sentences_end_where_they_do() -> None:
+    """D8 A full stop of an abbreviation or a date ends none, one after a number does."""
+    text = "Nach Art. 6 Abs. 1 DSGVO gilt es ab dem 3. Mai. Der Wert ist 5. Z.B. hier:\n- nur so"
+
+    assert sentences_of(text) == [
+        "Nach Art. 6 Abs. 1 DSGVO gilt es ab dem 3. Mai.",
+        "Der Wert ist 5.",
+        "Z.B. hier:",
+        "nur so",
+    ]
 
 
 def test_confidence_is_what_is_resolved_times_what_is_kept() -> None:

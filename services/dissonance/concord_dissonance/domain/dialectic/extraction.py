@@ -25,6 +25,7 @@ from concord_dissonance.domain.dialectic.theses import (
     Thesis,
     WhyAside,
 )
+from concord_dissonance.domain.lexicon import LANGUAGES, lexicon
 from concord_dissonance.domain.sides import Rules
 
 MOST_COMPARED = 40
@@ -34,8 +35,10 @@ MOST_OF_A_TEXT = 3
 _BOUNDARY = re.compile(r"(?<=[.!?])[\"”“»)]*\s+(?=[\"„“«(]*[A-ZÄÖÜ0-9§])|\s*\n\s*")
 _BULLET = re.compile(r"(?:[-*•]|\d{1,2}[.)])\s+")
 _ABBREVIATED = re.compile(
-    r"(?:\b\w\.|\d\.|\b(?:Art|Abs|Nr|Ziff|Sec|No|Dr|Prof|vgl|bzw|ca|lit|Vol|St|Mr|Mrs)\.)$"
+    r"(?:\b[^\W\d]\.|\b(?:Art|Abs|Nr|Ziff|Sec|No|Dr|Prof|vgl|bzw|ca|lit|Vol|St|Mr|Mrs)\.)$"
 )
+_LONGEST_ABBREVIATED = 8
+"""Characters of a sentence's end that tell: a long one is not searched again for each part."""
 
 
 def extract(source: Source, phrases: Phrases) -> Batch:
@@ -62,11 +65,18 @@ def sentences_of(text: str) -> list[str]:
     found: list[str] = []
     for piece in _BOUNDARY.split(text):
         part = _BULLET.sub("", piece.strip(), count=1)
-        if found and _ABBREVIATED.search(found[-1]):
+        if found and _goes_on(found[-1][-_LONGEST_ABBREVIATED:], part):
             found[-1] = f"{found[-1]} {part}"
         elif any(map(str.isalpha, part)):
             found.append(part)
     return found
+
+
+def _goes_on(end: str, part: str) -> bool:
+    """Whether a sentence goes on after a full stop: of an abbreviation, or of "3. Mai"."""
+    months = {month for language in LANGUAGES for month in lexicon(language).months}
+    dated = end[-2:-1].isdecimal() and part.partition(" ")[0].casefold().strip(".,") in months
+    return dated or _ABBREVIATED.search(end) is not None
 
 
 def confidence_of(stated: float | None, supports: int) -> float:

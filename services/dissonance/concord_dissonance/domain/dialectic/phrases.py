@@ -120,7 +120,7 @@ class Phrases:
     @cached_property
     def _of_regions(self) -> re.Pattern[str]:
         before, region = (self._patterns[name].pattern for name in ("before region", "region"))
-        return re.compile(rf"(?:{before}\s+)*{region},?", re.IGNORECASE)
+        return re.compile(rf"(?:{before}\s+){{0,3}}{region},?", re.IGNORECASE)
 
     @cached_property
     def _times(self) -> re.Pattern[str]:
