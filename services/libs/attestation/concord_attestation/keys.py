@@ -6,7 +6,8 @@ from hashlib import sha256
 _P = 2**255 - 19
 _D = -121665 * pow(121666, -1, _P) % _P
 _Y_OF_ORDER_8 = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
-_LOW_ORDER_Y = frozenset([0, 1, _P - 1, _Y_OF_ORDER_8, _P - _Y_OF_ORDER_8])
+_LOW_ORDER_Y = frozenset([0, _Y_OF_ORDER_8, _P - _Y_OF_ORDER_8])
+"""Those of points of order 4 and 8; where x is 0, as it is of order 1 and 2, nothing is sound."""
 
 
 def key_id(public_key: bytes) -> str:

@@ -171,7 +171,7 @@ def test_a_leaf_that_is_not_there(index: int, size: int) -> None:
     """A2 No proof is made of a leaf outside the tree, and none is believed."""
     with pytest.raises(ValueError, match="no such leaf"):
         inclusion_proof(stored(hashes(3)), index, size)
-    with pytest.raises(ProofInvalid):
+    with pytest.raises(ProofInvalid, match="index"):
         verify_inclusion(hashes(1)[0], index, size, [], hashes(1)[0])
 
 
