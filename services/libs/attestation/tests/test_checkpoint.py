@@ -10,7 +10,7 @@ from concord_attestation.checkpoint import (
     read_checkpoint,
     sign_checkpoint,
 )
-from concord_attestation.note import NoteInvalid, read_note, sign_note
+from concord_attestation.note import MAX_SIGNATURES, NoteInvalid, read_note, sign_note
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 ORIGIN = "concord.example/space/one"
@@ -86,6 +86,16 @@ def test_what_is_no_checkpoint(touched: str) -> None:
     """A2 Every other form is refused."""
     with pytest.raises(NoteInvalid):
         read_checkpoint(touched, ORIGIN, PUBLIC)
+
+
+def test_more_signatures_than_are_read() -> None:
+    """A2 As many as there may be are read, the log's own among them; with one more, none."""
+    note = sign_checkpoint(CHECKPOINT, KEY)
+    other = note.splitlines(keepends=True)[-1].replace(ORIGIN, "witness.example")
+
+    assert read_checkpoint(note + other * (MAX_SIGNATURES - 1), ORIGIN, PUBLIC) == CHECKPOINT
+    with pytest.raises(NoteInvalid, match="form"):
+        read_checkpoint(note + other * MAX_SIGNATURES, ORIGIN, PUBLIC)
 
 
 def test_another_log() -> None:

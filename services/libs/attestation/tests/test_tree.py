@@ -182,6 +182,13 @@ def test_sizes_that_are_no_pair(old: int, new: int) -> None:
         consistency_proof(stored(hashes(3)), old, new)
 
 
+@pytest.mark.parametrize(("old", "new"), [(4, 3), (-1, 3)])
+def test_a_proof_between_sizes_that_are_no_pair(old: int, new: int) -> None:
+    """A2 None is believed."""
+    with pytest.raises(ProofInvalid, match="sizes"):
+        verify_consistency(old, hashes(1)[0], new, hashes(1)[0], [])
+
+
 def test_a_frontier_fits_its_size() -> None:
     """A2 A stored frontier of the wrong length is refused before anything is appended to it."""
     with pytest.raises(ValueError, match="one hash for each bit"):
