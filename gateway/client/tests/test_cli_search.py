@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from concord.graph.v1.memory_pb2 import AddMemoryResponse
 from concord.graph.v1.recall_pb2 import ListRecallsResponse
-from concord.search.v1.search_pb2 import SearchResponse
+from concord.search.v1.search_pb2 import IntegrativeSearchResponse, SearchResponse
 from concord_client.cli.render.search_page import show_results
 from concord_client.client import Client
 from concord_client.freshness import follow
@@ -141,6 +141,20 @@ def test_the_recall_log_says_what_was_returned(concord: CommandLine, notes: Note
     assert told.query_id in shown
     assert query not in shown
     assert "Nothing of such" in concord.done("recall", "erase-query", told.query_id)
+
+
+def test_the_recall_log_names_integrative_searches_too(concord: CommandLine, notes: Notes) -> None:
+    """W8 S7 By the id that feedback names, by which the query's text is erased as well."""
+    concord.done("recall", "on")
+    asked = ("integrative", f"the {notes.word} office", "--node", "me", "--fresh", notes.token)
+    told = concord.reply(IntegrativeSearchResponse, *asked)
+    concord.done("recall", "off")
+    query_id = told.feedback_request.query_id
+    (recall,) = concord.reply(ListRecallsResponse, "recall", "list", "--query", query_id).recalls
+
+    assert list(recall.memory_ids) == [each.memory.id for each in told.results if each.memory.id]
+    assert "Its text is erased." in concord.done("recall", "erase-query", query_id)
+    assert concord.done("feedback", query_id, "--helpful")
 
 
 def test_explain_shows_every_signal(concord: CommandLine, notes: Notes) -> None:

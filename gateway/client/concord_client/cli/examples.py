@@ -15,7 +15,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "reconcile": "reconcile --repair",
         "reindex": "reindex --wait",
         "parked": "parked --retry",
-        "add": 'add "Ada moved to Bremen." --fact "Ada LIVES_IN Bremen"',
+        "add": 'add "Ada moved to Bremen." --fact "Ada|LIVES_IN|Bremen"',
         "get": f"get {ID}",
         "list": "list --kind plan --origin human",
         "update": f'update {ID} --content "Ada moved to Bremen in May."',
