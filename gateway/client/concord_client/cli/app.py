@@ -12,6 +12,7 @@ from concord_client.cli.commands.dissonance import (
     check,
     conflicts,
     resolve,
+    review_answer,
     review_conflict,
     synthesize,
 )
@@ -154,6 +155,7 @@ _COMMANDS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {
         "reopen": review_conflict.reopen,
         "resolve": resolve.resolve,
         "synthesize": synthesize.synthesize,
+        "review-answer": review_answer.review_answer,
         "health": health.health,
     },
     "Governance": {

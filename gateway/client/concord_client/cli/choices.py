@@ -167,6 +167,14 @@ class ConflictState(Choice, module="concord.graph.v1.conflict_pb2"):
     RESOLVED = "resolved"
 
 
+class CriteriaSet(Choice, module="concord.dissonance.v1.review_pb2"):
+    """What an answer is scored by."""
+
+    GENERAL = "general"
+    LEGAL = "legal"
+    TECHNICAL = "technical"
+
+
 class CheckScope(Choice, module="concord.dissonance.v1.dissonance_pb2"):
     """Which statements around a node are checked."""
 

@@ -1,0 +1,101 @@
+"""`concord review-answer`."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.choices import CriteriaSet
+from concord_client.cli.options import LONG_CHECK
+from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.cli.values import STDIN
+
+if TYPE_CHECKING:
+    from concord.dissonance.v1 import dialectic_pb2, review_pb2
+
+
+def review_answer(
+    ctx: typer.Context,
+    question: Annotated[str, typer.Argument(help="What was asked.")],
+    answer: Annotated[str, typer.Argument(help="The answer; - reads it from standard input.")],
+    *,
+    sources: Annotated[
+        list[str] | None,
+        typer.Option("--source", metavar="TEXT", help="A text that the answer may rest on."),
+    ] = None,
+    criteria: Annotated[
+        CriteriaSet, typer.Option(case_sensitive=False, help="What the answer is scored by.")
+    ] = CriteriaSet.GENERAL,
+    own: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--criterion",
+            metavar="NAME=WEIGHT",
+            help="A criterion of your own instead; the weights sum to 1.",
+        ),
+    ] = None,
+    reviewers: Annotated[
+        list[str] | None,
+        typer.Option("--reviewer", metavar="NAME", help="One of those set up.", show_default="all"),
+    ] = None,
+    quorum: Annotated[
+        int, typer.Option(min=0, max=20, help="Reviews that a verdict needs.", show_default="3")
+    ] = 0,
+    revisions: Annotated[
+        int, typer.Option(min=0, max=2, help="How often an answer that is not approved is revised.")
+    ] = 0,
+    critical: Annotated[
+        int, typer.Option(min=0, help="Critical contradictions that the answer leaves unresolved.")
+    ] = 0,
+    language: Annotated[
+        str, typer.Option(metavar="de|en", help="Of the review.", show_default="the question's")
+    ] = "",
+    space: SpaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Have several different models review an answer, and count what they say."""
+    from concord.dissonance.v1.review_pb2 import ReviewAnswerRequest
+
+    request = ReviewAnswerRequest(
+        question=question,
+        answer=sys.stdin.read() if answer == STDIN else answer,
+        sources=sources or (),
+        criteria_set=criteria.value_of(),
+        criteria=map(_criterion, own or ()),
+        reviewers=reviewers or (),
+        quorum=quorum,
+        max_revisions=revisions,
+        critical_contradictions=critical,
+        language=language,
+    )
+    from concord_client.cli.render.page import show
+    from concord_client.cli.render.review_page import reviewed
+    from concord_client.cli.run_events import followed
+
+    session = Session.of(ctx, space, as_json)
+    with session.client() as client:
+        replies = client.dialectic.ReviewAnswer(request, timeout=LONG_CHECK)
+        result = followed(session, replies, "Reviewing", _reported)
+    if result is not None:
+        show(*reviewed(result.review))
+
+
+def _criterion(said: str) -> "review_pb2.Criterion":
+    from concord.dissonance.v1.review_pb2 import Criterion
+
+    name, _, weight = said.rpartition("=")
+    try:
+        return Criterion(name=name, weight=float(weight))
+    except ValueError:
+        raise typer.BadParameter(f"{said} is not NAME=WEIGHT.") from None
+
+
+def _reported(event: "dialectic_pb2.DialecticEvent") -> None:
+    """Print who answered, as soon as they did."""
+    from concord_client.cli.render.page import show
+    from concord_client.cli.render.review_page import failed_line, reviewer_line
+
+    if event.HasField("review"):
+        show(reviewer_line(event.review), on_error=True)
+    elif event.HasField("failed_reviewer"):
+        show(failed_line(event.failed_reviewer), on_error=True)
