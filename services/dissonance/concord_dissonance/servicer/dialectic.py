@@ -13,7 +13,11 @@ from google.protobuf.message import Message
 
 from concord_dissonance.servicer import dialectic_incoming, dialectic_outgoing, review_incoming
 from concord_dissonance.servicer.dissonance import credential
-from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, ReviewAnswer
+from concord_dissonance.usecases.dialectic.review_answer import (
+    AnswerReviewed,
+    ReviewAnswer,
+    ReviewOptions,
+)
 from concord_dissonance.usecases.dialectic.runs import Run, RunId, Runs
 from concord_dissonance.usecases.dialectic.synthesize import Synthesize
 
@@ -33,10 +37,11 @@ class DialecticServicer(dialectic_pb2_grpc.DialecticServiceServicer):
         """Synthesize, with progress."""
         space, who = caller().space, credential(context)
         query = dialectic_incoming.synthesis(request)
+        review = self._review_answer.prepare(space, ReviewOptions()) if request.review else None
         run = self._runs.begin(
             _run_id(request.request_id),
             _digest(request),
-            lambda run: self._synthesize(run, space, who, query),
+            lambda run: self._synthesize(run, space, who, query, review),
         )
         async with aclosing(_events(run)) as events:
             async for event in events:
@@ -46,12 +51,15 @@ class DialecticServicer(dialectic_pb2_grpc.DialecticServiceServicer):
         self, request: review_pb2.ReviewAnswerRequest, context: Context
     ) -> AsyncIterator[pb.ReviewAnswerResponse]:
         """Have an answer reviewed, with progress."""
-        review = self._review_answer.prepare(
-            caller().space, review_incoming.task(request), review_incoming.options(request)
-        )
+        task = review_incoming.task(request)
+        review = self._review_answer.prepare(caller().space, review_incoming.options(request))
 
         async def work(run: Run) -> AnswerReviewed:
-            return await review(lambda stage, share, said: run.say(stage, 100 * share, said))
+            return await review(
+                task,
+                lambda stage, share, said: run.say(stage, 100 * share, said),
+                critical=request.critical_contradictions,
+            )
 
         run = self._runs.begin(_run_id(request.request_id), _digest(request), work)
         async with aclosing(_events(run)) as events:

@@ -16,6 +16,7 @@ from concord_dissonance.servicer import review_outgoing
 from concord_dissonance.servicer.translate import translate
 from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, ReviewedIn
 from concord_dissonance.usecases.dialectic.runs import Event, Failed
+from concord_dissonance.usecases.dialectic.synthesize import ReviewedSynthesis
 
 
 def event(run_id: str, happened: Event) -> pb.DialecticEvent:
@@ -39,6 +40,9 @@ def event(run_id: str, happened: Event) -> pb.DialecticEvent:
             )
         case ReviewedIn(number, Reviewed(FailedReviewer() as missing)):
             message.failed_reviewer.CopyFrom(review_outgoing.failed_reviewer(number, missing))
+        case ReviewedSynthesis(found, reviewed):
+            message.done.synthesis.CopyFrom(synthesis(found))
+            message.done.review.CopyFrom(review_outgoing.answer_review(reviewed))
         case AnswerReviewed() as reviewed:
             message.done.review.CopyFrom(review_outgoing.answer_review(reviewed))
         case Failed() as failed:

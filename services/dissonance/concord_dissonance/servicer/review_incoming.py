@@ -36,7 +36,6 @@ def options(request: pb.ReviewAnswerRequest) -> ReviewOptions:
     return ReviewOptions(
         tuple(request.reviewers),
         request.quorum,
-        request.critical_contradictions,
         request.max_revisions,
     )
 

@@ -66,7 +66,8 @@ async def serving_chat(answer: Answer) -> AsyncIterator[ChatEndpoint]:
         writers.add(writer)
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
-                reply = endpoint.answer(await _request(endpoint, reader))
+                body = await _request(endpoint, reader)
+                reply = endpoint.answer(body)  # as it is told now, on a line from before too
                 if isinstance(reply, float):
                     await asyncio.sleep(reply)
                     break

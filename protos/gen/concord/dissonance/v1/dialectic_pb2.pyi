@@ -368,6 +368,7 @@ class SynthesizeRequest(_message.Message):
     QUERY_LIMIT_FIELD_NUMBER: _builtins.int
     LANGUAGE_FIELD_NUMBER: _builtins.int
     KEEP_FIELD_NUMBER: _builtins.int
+    REVIEW_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters, and the id of its run."""
     question: _builtins.str
@@ -378,6 +379,10 @@ class SynthesizeRequest(_message.Message):
     """How many results of the query, 1 to 50; 0 = 10."""
     language: _builtins.str
     """The language of the synthesis; empty = that of the question, else of the theses, else English."""
+    review: _builtins.bool
+    """True to have the synthesis reviewed as the answer to `question`, by every reviewer that is set up, over the
+    GENERAL criteria; its sources are the theses. Nothing is kept unless there is a verdict.
+    """
     @_builtins.property
     def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___AgentResult]:
         """Agents' results, at most 20."""
@@ -403,10 +408,11 @@ class SynthesizeRequest(_message.Message):
         query_limit: _builtins.int = ...,
         language: _builtins.str = ...,
         keep: Global___KeepSynthesis | None = ...,
+        review: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["keep", b"keep"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["keep", b"keep", "language", b"language", "memory_ids", b"memory_ids", "query", b"query", "query_limit", b"query_limit", "question", b"question", "request_id", b"request_id", "results", b"results"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["keep", b"keep", "language", b"language", "memory_ids", b"memory_ids", "query", b"query", "query_limit", b"query_limit", "question", b"question", "request_id", b"request_id", "results", b"results", "review", b"review"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -21,13 +21,12 @@ class ReviewOptions:
     """How to review.
 
     `reviewers` are names from the settings (empty: all of them), `quorum` is 0 for that of the
-    settings, `critical` counts the unresolved critical contradictions of the answer, and at most
-    `revisions` times an answer that is not approved is revised and reviewed again.
+    settings, and at most `revisions` times an answer that is not approved is revised and reviewed
+    again.
     """
 
     reviewers: tuple[str, ...] = ()
     quorum: int = 0
-    critical: int = 0
     revisions: int = 0
 
 
@@ -66,7 +65,7 @@ class ReviewAnswer:
         """`remote_spaces`: those whose texts may go to an endpoint."""
         self._council, self._budget, self._remote_spaces = council, budget, remote_spaces
 
-    def prepare(self, space: str, task: ReviewTask, options: ReviewOptions) -> "Review":
+    def prepare(self, space: str, options: ReviewOptions) -> "Review":
         """Choose who reviews; nobody is asked yet.
 
         Raises `ReviewersMissing` and `ReviewerUnknown`.
@@ -85,7 +84,7 @@ class ReviewAnswer:
         if options.revisions and council.reviser is None:
             raise ReviewersMissing(0, 1)
         settled = replace(options, quorum=quorum)
-        return Review(chosen, council.reviser, self._budget(space), task, settled)
+        return Review(chosen, council.reviser, self._budget(space), settled)
 
 
 class Review:
@@ -96,24 +95,23 @@ class Review:
         chosen: Sequence[ModelReviewer],
         reviser: ModelReviser | None,
         budget: Budget,
-        task: ReviewTask,
         options: ReviewOptions,
     ) -> None:
         self._chosen, self._reviser, self._budget = chosen, reviser, budget
-        self._task, self._options = task, options
+        self._options = options
         self._steps = (len(chosen) + 1) * (options.revisions + 1)
         self._done = 0
 
-    async def __call__(self, say: Say) -> AnswerReviewed:
+    async def __call__(self, task: ReviewTask, say: Say, *, critical: int = 0) -> AnswerReviewed:
         """Review until the answer is approved, or as often as the options say.
 
-        Raises `QuorumMissed` in whichever round, and `ReviewBudgetSpent` before the first call.
+        `critical` contradictions of the answer are unresolved. Raises `QuorumMissed` in whichever
+        round, and `ReviewBudgetSpent` before a round's first call.
         """
         rounds: list[ReviewRound] = []
         failure = ""
-        task = self._task
         while True:
-            rounds.append(await self._round(task, len(rounds) + 1, say))
+            rounds.append(await self._round(task, len(rounds) + 1, say, has_critical=critical > 0))
             verdict, is_last = rounds[-1].verdict, len(rounds) > self._options.revisions
             if verdict.approval is Approval.APPROVED or is_last or self._reviser is None:
                 break
@@ -123,11 +121,11 @@ class Review:
             if failure:
                 break
             task = replace(task, answer=answer)
-        return AnswerReviewed(
-            tuple(rounds), self._budget.spent, task.language, self._options.critical, failure
-        )
+        return AnswerReviewed(tuple(rounds), self._budget.spent, task.language, critical, failure)
 
-    async def _round(self, task: ReviewTask, number: int, say: Say) -> ReviewRound:
+    async def _round(
+        self, task: ReviewTask, number: int, say: Say, *, has_critical: bool
+    ) -> ReviewRound:
         say(Stage.REVIEWING, self._share(), None)
         costs = [each.cost(task) for each in self._chosen]
         try:
@@ -147,14 +145,16 @@ class Review:
             asked = [
                 group.create_task(ask(*each)) for each in zip(self._chosen, costs, strict=True)
             ]
-        return self._concluded(task, [each.result() for each in asked])
+        return self._concluded(task, [each.result() for each in asked], has_critical=has_critical)
 
-    def _concluded(self, task: ReviewTask, reviewed: Sequence[Reviewed]) -> ReviewRound:
+    def _concluded(
+        self, task: ReviewTask, reviewed: Sequence[Reviewed], *, has_critical: bool
+    ) -> ReviewRound:
         said = [each.said for each in reviewed]
         reviews = tuple(each for each in said if isinstance(each, PeerReview))
         failed = tuple(each for each in said if isinstance(each, FailedReviewer))
-        critical = self._options.critical > 0
-        verdict = conclude(reviews, failed, quorum=self._options.quorum, has_critical=critical)
+        quorum = self._options.quorum
+        verdict = conclude(reviews, failed, quorum=quorum, has_critical=has_critical)
         cached = frozenset(each.said.reviewer.name for each in reviewed if each.is_cached)
         return ReviewRound(task.answer, reviews, failed, verdict, cached)
 

@@ -18,10 +18,14 @@ from concord_dissonance.domain.dialectic.resolutions import resolve
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, Source
 from concord_dissonance.domain.dialectic.wording import Wording
+from concord_dissonance.domain.peer_review.criteria import criteria_set
+from concord_dissonance.domain.peer_review.review import ReviewTask
 from concord_dissonance.domain.reading import DEFAULT_LANGUAGE, read
 from concord_dissonance.domain.sides import Rules
+from concord_dissonance.domain.verdicts import Severity
 from concord_dissonance.ports import PRINCIPAL, CallersGraph, CallersSearch, Credential
 from concord_dissonance.usecases.dialectic.keep import Keep, KeepSynthesis
+from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, Review
 from concord_dissonance.usecases.dialectic.runs import Run, Stage
 
 CHUNK = 100
@@ -42,6 +46,14 @@ class SynthesisQuery:
     keep: Keep | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ReviewedSynthesis:
+    """A synthesis, and what a council says of it."""
+
+    synthesis: Synthesis
+    review: AnswerReviewed
+
+
 class Synthesize:
     """The use case."""
 
@@ -52,9 +64,14 @@ class Synthesize:
         self._phrases = Phrases()
 
     async def __call__(
-        self, run: Run, space: str, who: Credential, query: SynthesisQuery
-    ) -> Synthesis:
-        """Synthesize, and say on the way what is found."""
+        self,
+        run: Run,
+        space: str,
+        who: Credential,
+        query: SynthesisQuery,
+        review: Review | None = None,
+    ) -> Synthesis | ReviewedSynthesis:
+        """Synthesize, have the synthesis reviewed, and say on the way what is found."""
         run.say(Stage.READING, 0)
         sources = [*query.sources, *await self._memories(who, query)]
         batches = await self._extracted(run, sources)
@@ -63,11 +80,12 @@ class Synthesize:
         conclusions = await self._concluded(run, batches, scoped, wording)
         run.say(Stage.SYNTHESIS, 75)
         found = wording.synthesis(query.question, conclusions)
-        if query.keep is None:
-            return found
-        run.say(Stage.KEEPING, 85)
-        kept = await self._keep(space, who, query.request_id, found, query.keep)
-        return replace(found, kept=kept)
+        reviewed = await _reviewed(run, review, query.question or query.query, found)
+        if query.keep is not None:
+            run.say(Stage.KEEPING, 95)
+            kept = await self._keep(space, who, query.request_id, found, query.keep)
+            found = replace(found, kept=kept)
+        return found if reviewed is None else ReviewedSynthesis(found, reviewed)
 
     async def _memories(self, who: Credential, query: SynthesisQuery) -> Sequence[Source]:
         """Return what the memories say that are named, then those that the query finds.
@@ -118,6 +136,27 @@ class Synthesize:
 
 def _is_conclusion(source: Source) -> bool:
     return source.memory is not None and PRINCIPAL in source.memory.side.sources
+
+
+async def _reviewed(
+    run: Run, review: Review | None, question: str, found: Synthesis
+) -> AnswerReviewed | None:
+    if review is None:
+        return None
+    concluded, language = found.conclusions, found.language
+    task = ReviewTask(
+        question,
+        found.text,
+        tuple(f"{each.agent}: {each.claim}" for each in concluded.theses),
+        criteria_set("general", language),
+        language,
+    )
+    unresolved = [concluded.contradictions[at].severity for at in concluded.unresolved]
+    return await review(
+        task,
+        lambda stage, share, said: run.say(stage, 75 + 20 * share, said),
+        critical=unresolved.count(Severity.CRITICAL),
+    )
 
 
 def _language(query: SynthesisQuery, theses: Sequence[Scoped]) -> str:

@@ -91,11 +91,11 @@ def _criterion(said: str) -> "review_pb2.Criterion":
 
 
 def _reported(event: "dialectic_pb2.DialecticEvent") -> None:
-    """Print who answered, as soon as they did."""
-    from concord_client.cli.render.page import show
+    """Print who answered as soon as they did: on a terminal everyone, else who failed."""
+    from concord_client.cli.render.page import complaints, show
     from concord_client.cli.render.review_page import failed_line, reviewer_line
 
-    if event.HasField("review"):
+    if event.HasField("review") and complaints().is_terminal:
         show(reviewer_line(event.review), on_error=True)
     elif event.HasField("failed_reviewer"):
         show(failed_line(event.failed_reviewer), on_error=True)

@@ -1,0 +1,283 @@
+"""Rounds of reviews: who is asked, what that may cost, and when there is no verdict (D9)."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+from concord_dissonance.domain.errors import (
+    QuorumMissed,
+    ReviewBudgetSpent,
+    ReviewersMissing,
+    ReviewerUnknown,
+)
+from concord_dissonance.domain.peer_review.council import Approval
+from concord_dissonance.domain.peer_review.criteria import criteria_set
+from concord_dissonance.domain.peer_review.review import (
+    CriterionScore,
+    FailedReviewer,
+    FailureKind,
+    PeerReview,
+    Recommendation,
+    Reviewer,
+    ReviewTask,
+    Role,
+)
+from concord_dissonance.domain.sides import Micros
+from concord_dissonance.ports import Reviewed, Revised
+from concord_dissonance.usecases.dialectic.review_answer import (
+    AnswerReviewed,
+    Review,
+    ReviewAnswer,
+    ReviewedIn,
+    ReviewOptions,
+)
+from concord_dissonance.usecases.dialectic.runs import Stage
+from concord_models.budget import Budget, Cost
+from concord_testing.daily_cost import Day
+from hypothesis import given
+from hypothesis import strategies as st
+
+TASK = ReviewTask("Is it?", "It is.", (), criteria_set("general", "en"), "en")
+MANY = Cost(1_000, 1_000_000, 1_000_000)
+APPROVE, REVISE, REJECT = Recommendation
+
+
+@dataclass
+class Model:
+    """A reviewer that plays its recommendations, one a round; None is a failure."""
+
+    name: str
+    plays: Sequence[Recommendation | None] = (APPROVE,)
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def reviewer(self) -> Reviewer:
+        """Which model it is."""
+        return Reviewer(self.name, self.name, self.name, Role.BALANCED)
+
+    def cost(self, task: ReviewTask) -> Cost:
+        """Ten tokens."""
+        del task
+        return Cost(1, 10, 20)
+
+    async def review(self, task: ReviewTask) -> Reviewed:
+        """As it plays; what it costs is counted where it answers."""
+        played = self.plays[min(len(self.asked), len(self.plays) - 1)]
+        self.asked.append(task.answer)
+        await asyncio.sleep(0)
+        if played is None:
+            return Reviewed(FailedReviewer(self.reviewer, FailureKind.UNAVAILABLE, "gone"), None)
+        scores = tuple(CriterionScore(each, 8_000, "") for each in task.criteria)
+        said = PeerReview(
+            self.reviewer, scores, (), (f"{self.name} misses it",), "", played, 0, Micros(0)
+        )
+        return Reviewed(said, Cost(1, 7, 14))
+
+
+@dataclass
+class Editor:
+    """A reviser that adds a mark."""
+
+    fails: bool = False
+
+    def cost(self, task: ReviewTask, weaknesses: Sequence[str]) -> Cost:
+        """Five tokens."""
+        del task, weaknesses
+        return Cost(1, 5, 10)
+
+    async def revise(self, task: ReviewTask, weaknesses: Sequence[str]) -> Revised:
+        """As promised."""
+        if self.fails:
+            return Revised("", None, "gone")
+        return Revised(f"{task.answer} ({len(weaknesses)})", Cost(1, 5, 10))
+
+
+@dataclass
+class Models:
+    """A council."""
+
+    reviewers: Sequence[Model]
+    reviser: Editor | None = None
+    quorum: int = 3
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def reviewing(
+    council: Models | None, options: ReviewOptions, *, day: Day | None = None, request: Cost = MANY
+) -> Review:
+    """A review in a space whose texts may be sent."""
+    kept = day or Day()
+    answer = ReviewAnswer(
+        council,
+        lambda _: Budget(request, MANY, kept, micros_per_1000_tokens=0),
+        frozenset({"home"}),
+    )
+    return answer.prepare("home", options)
+
+
+async def carried(review: Review) -> tuple[AnswerReviewed, list[tuple[Stage, float, object]]]:
+    """The result and what was said on the way."""
+    said: list[tuple[Stage, float, object]] = []
+    found = await review(TASK, lambda *each: said.append(each))
+    return found, said
+
+
+@given(
+    plays=st.lists(st.sampled_from([None, *Recommendation]), min_size=2, max_size=6),
+    quorum=st.integers(2, 6),
+)
+def test_no_verdict_without_that_many_reviews(
+    plays: list[Recommendation | None], quorum: int
+) -> None:
+    """D9 Whoever fails: a verdict has as many real reviews as the quorum, or there is none."""
+    council = Models([Model(str(place), (play,)) for place, play in enumerate(plays)])
+    given_up = plays.count(None)
+    options = ReviewOptions(quorum=quorum)
+    if quorum > len(plays):
+        with pytest.raises(ReviewersMissing):
+            reviewing(council, options)
+    elif len(plays) - given_up < quorum:
+        with pytest.raises(QuorumMissed) as refused:
+            asyncio.run(carried(reviewing(council, options)))
+        assert refused.value.succeeded == len(plays) - given_up
+        assert refused.value.expected == len(plays)
+    else:
+        found, _ = asyncio.run(carried(reviewing(council, options)))
+        (last,) = found.rounds
+        assert len(last.reviews) == len(plays) - given_up
+        assert [each.reviewer.name for each in last.failed] == [
+            str(place) for place, play in enumerate(plays) if play is None
+        ]
+
+
+async def test_everyone_is_told_of_as_soon_as_they_answer() -> None:
+    """D10 One event a reviewer, and a share that never falls."""
+    council = Models([Model("a"), Model("b", (None,)), Model("c"), Model("d")])
+    _, said = await carried(reviewing(council, ReviewOptions()))
+
+    told = [each for _, _, each in said if isinstance(each, ReviewedIn)]
+    assert {each.reviewed.said.reviewer.name for each in told} == set("abcd")
+    shares = [share for _, share, _ in said]
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1
+
+
+@pytest.mark.parametrize(("revisions", "rounds"), [(0, 1), (1, 2), (2, 3)])
+async def test_an_answer_that_is_not_approved_is_revised(revisions: int, rounds: int) -> None:
+    """D9 As often as was asked for; each round reviews the answer of the one before."""
+    council = Models([Model(name, (REVISE,)) for name in "abc"], Editor())
+    found, said = await carried(reviewing(council, ReviewOptions(revisions=revisions)))
+
+    answers = [each.answer for each in found.rounds]
+    assert answers == ["It is.", "It is. (3)", "It is. (3) (3)"][:rounds]
+    assert council.reviewers[0].asked == answers
+    assert [stage for stage, _, _ in said].count(Stage.REVISING) == revisions
+    assert [share for _, share, _ in said] == sorted(share for _, share, _ in said)
+
+
+async def test_an_approved_answer_is_not_revised() -> None:
+    """D9 The first approval ends it."""
+    council = Models([Model(name, (REVISE, APPROVE)) for name in "abc"], Editor())
+    found, _ = await carried(reviewing(council, ReviewOptions(revisions=2)))
+
+    assert [each.verdict.approval for each in found.rounds] == [
+        Approval.CONDITIONAL,
+        Approval.APPROVED,
+    ]
+    assert not found.not_revised
+
+
+async def test_a_revision_that_fails_leaves_the_last_verdict_and_says_so() -> None:
+    """D9 What was reviewed stands."""
+    council = Models([Model(name, (REJECT,)) for name in "abc"], Editor(fails=True))
+    found, _ = await carried(reviewing(council, ReviewOptions(revisions=2)))
+
+    assert [each.verdict.approval for each in found.rounds] == [Approval.REJECTED]
+    assert found.not_revised == "gone"
+
+
+async def test_a_second_round_below_the_quorum_has_no_verdict() -> None:
+    """D9 The first round's verdict is not one on the revised answer."""
+    plays = ((REVISE,), (REVISE,), (REVISE, None))
+    council = Models([Model(str(at), each) for at, each in enumerate(plays)], Editor())
+
+    with pytest.raises(QuorumMissed):
+        await carried(reviewing(council, ReviewOptions(revisions=1)))
+
+
+async def test_what_is_critical_is_never_approved() -> None:
+    """D9 Unresolved critical contradictions come with the task."""
+    council = Models([Model(name) for name in "abc"])
+    found = await reviewing(council, ReviewOptions())(TASK, lambda *_: None, critical=1)
+
+    assert found.rounds[-1].verdict.approval is Approval.CONDITIONAL
+    assert found.critical == 1
+
+
+@pytest.mark.parametrize("limit", [Cost(2, 10**6, 10**6), Cost(9, 29, 10**6), Cost(9, 99, 59)])
+async def test_a_review_that_would_cost_too_much_asks_nobody(limit: Cost) -> None:
+    """D11 Calls, tokens and money are taken for all reviewers before the first call."""
+    council, day = Models([Model(name) for name in "abc"]), Day()
+    with pytest.raises(ReviewBudgetSpent):
+        await carried(reviewing(council, ReviewOptions(), day=day, request=limit))
+
+    assert not any(each.asked for each in council.reviewers)
+    assert day.cost == Cost()
+
+
+async def test_the_cost_is_what_was_counted_and_else_the_estimate() -> None:
+    """D11 The reply and the day agree."""
+    council, day = Models([Model("a"), Model("b"), Model("c", (None,))], quorum=2), Day()
+    found, _ = await carried(reviewing(council, ReviewOptions(), day=day))
+
+    assert found.cost == day.cost == Cost(3, 7 + 7 + 10, 14 + 14 + 20)
+
+
+def test_too_few_reviewers_are_refused_before_anybody_is_asked() -> None:
+    """D9 D11 None set up, a space whose texts may not be sent, too few, or no reviser."""
+    council = Models([Model(name) for name in "abc"])
+    options = ReviewOptions()
+    elsewhere = ReviewAnswer(
+        council, lambda _: Budget(MANY, MANY, Day(), micros_per_1000_tokens=0), frozenset()
+    )
+
+    attempts: list[Callable[[], object]] = [
+        lambda: reviewing(None, options),
+        lambda: elsewhere.prepare("home", options),
+        lambda: reviewing(council, replace(options, quorum=4)),
+        lambda: reviewing(council, replace(options, reviewers=("a", "b"))),
+        lambda: reviewing(council, replace(options, revisions=1)),
+    ]
+
+    for attempt in attempts:
+        with pytest.raises(ReviewersMissing):
+            attempt()
+    with pytest.raises(ReviewerUnknown):
+        reviewing(council, replace(options, reviewers=("a", "b", "z")))
+
+
+async def test_cancelling_a_review_cancels_its_questions() -> None:
+    """D10 Nobody is left asking."""
+    ended: list[str] = []
+
+    class Waiting(Model):
+        async def review(self, task: ReviewTask) -> Reviewed:
+            self.asked.append(task.answer)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append(self.name)
+            raise AssertionError
+
+    council = Models([Waiting(name) for name in "abc"])
+    running = asyncio.create_task(carried(reviewing(council, ReviewOptions())))
+    while not all(each.asked for each in council.reviewers):  # noqa: ASYNC110 # turns, not time
+        await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    assert sorted(ended) == ["a", "b", "c"]
