@@ -39,7 +39,7 @@ class Reviewing:
     works: Dissonant
     endpoint: ChatEndpoint
 
-    def stub(self, space: str = "one") -> dialectic_pb2_grpc.DialecticServiceStub:
+    def stub(self, space: str = "one") -> "dialectic_pb2_grpc.DialecticServiceAsyncStub":
         """The service, as a principal of a space sees it."""
         channel = self.works.served.channel(Caller(space, "agent", ASKING, "AGENT"), cap=60)
         return dialectic_pb2_grpc.DialecticServiceStub(channel)
