@@ -246,7 +246,7 @@ async def test_what_cannot_be_reviewed_is_refused_before_the_first_call(
     "limit", [{"llm_request_calls": 2}, {"llm_day_tokens": 100}, {"llm_request_money": 10}]
 )
 async def test_a_budget_ends_a_run_before_the_first_call(
-    home: World, tmp_path: Path, limit: dict[str, int]
+    home: World, tmp_path: Path, limit: dict[str, Any]
 ) -> None:
     """D11 Calls, tokens and money, of the request and of the day."""
     async with council(home, tmp_path, **limit) as running:
@@ -323,7 +323,9 @@ async def test_what_a_text_orders_changes_no_arithmetic(
 async def counted(models: Reviewing) -> space_pb2.CountByTypeResponse:
     """What the space holds."""
     spaces = models.works.space().spaces
-    return await spaces.CountByType(space_pb2.CountByTypeRequest())
+    found: space_pb2.CountByTypeResponse
+    found = await spaces.CountByType(space_pb2.CountByTypeRequest())
+    return found
 
 
 async def test_a_synthesis_is_reviewed_as_one_run(models: Reviewing) -> None:

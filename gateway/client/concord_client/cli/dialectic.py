@@ -23,13 +23,17 @@ class Reply(Protocol):
 
 
 def result_of(replies: "Iterable[Reply]", title: str) -> "DialecticResult":
-    """Follow a run with a progress bar, and return its result. Raises `CommandError`."""
+    """Follow a run with a progress bar, and return its result. Raises `CommandError`.
+
+    Reviewers are told of as they answer: on a terminal all of them, else those that failed.
+    """
     from concord_client.cli.render.progress import bar
 
     with bar(title, 100) as advance:
         for reply in replies:
             event = reply.event
             advance(round(event.percent))
+            _tell_reviewer(event)
     _demand_result(event)
     return event.done
 
@@ -44,6 +48,19 @@ def written_out(replies: "Iterable[Reply]") -> None:
     _demand_result(event)
 
 
+def _tell_reviewer(event: "DialecticEvent") -> None:
+    from concord_client.cli.render.page import complaints, show
+    from concord_client.cli.render.review_page import failed_line, reviewer_line
+
+    if event.HasField("failed_reviewer"):
+        show(failed_line(event.failed_reviewer), on_error=True)
+    elif event.HasField("review") and complaints().is_terminal:
+        show(reviewer_line(event.review), on_error=True)
+
+
 def _demand_result(last: "DialecticEvent") -> None:
     if last.HasField("failed"):
-        raise CommandError(last.failed.message, reason=last.failed.reason)
+        said = last.failed.metadata
+        counts = ", ".join(f"{name} {said[name]}" for name in sorted(said))
+        message = f"{last.failed.message} ({counts})" if counts else last.failed.message
+        raise CommandError(message, reason=last.failed.reason)

@@ -1,4 +1,4 @@
-"""What opposes, brought together."""
+"""What opposes, brought together, and answers that other models review."""
 
 from typing import Any
 
@@ -64,4 +64,59 @@ SYNTHESIZE = Tool(
     reads=False,
 )
 
-TOOLS = (SYNTHESIZE,)
+_REVIEW = "event.done.review"
+_VERDICT = f"{_REVIEW}.verdict"
+
+REVIEW_ANSWER = Tool(
+    "review_answer",
+    dialectic_pb2,
+    "DialecticService.ReviewAnswer",
+    "Use before you give an answer that much depends on: several other models score it, and their "
+    "agreement is counted.",
+    (
+        Argument("question", "question", required=True),
+        Argument("answer", "answer", required=True),
+        Argument("sources", "sources", hint="texts that the answer rests on"),
+        Argument("criteria_set", "criteria_set"),
+        Argument("max_revisions", "max_revisions", hint="has weaknesses mended, 0 to 2 times"),
+    ),
+    {
+        "status": f"{_VERDICT}.status",
+        "summary": f"{_REVIEW}.summary",
+        "warnings": f"{_REVIEW}.warnings",
+        "consensus": f"{_VERDICT}.consensus_score",
+        "average": f"{_VERDICT}.average_score",
+        "confidence": f"{_VERDICT}.confidence",
+        "recommendations": f"{_VERDICT}.recommendations",
+        "answer": f"{_VERDICT}.answer",
+        "conflicts": (
+            f"{_VERDICT}.conflicts",
+            {
+                "criterion": "criterion",
+                "reviewer_a": "reviewer_a",
+                "score_a": "score_a",
+                "reviewer_b": "reviewer_b",
+                "score_b": "score_b",
+            },
+        ),
+        "failed": (
+            f"{_VERDICT}.failed",
+            {"reviewer": "reviewer.name", "failure": "failure", "detail": "detail"},
+        ),
+        "reviews": (
+            f"{_VERDICT}.reviews",
+            {
+                "reviewer": "reviewer.name",
+                "model": "reviewer.model",
+                "score": "weighted_score",
+                "recommendation": "recommendation",
+                "weaknesses": "weaknesses",
+            },
+        ),
+    },
+    lists="reviews",
+    refused=refused,
+    reads=False,
+)
+
+TOOLS = (SYNTHESIZE, REVIEW_ANSWER)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.choices import CriteriaSet
-from concord_client.cli.options import LONG_CHECK
+from concord_client.cli.dialectic import LONG_RUN, result_of, written_out
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import STDIN
 
 if TYPE_CHECKING:
-    from concord.dissonance.v1 import dialectic_pb2, review_pb2
+    from concord.dissonance.v1 import review_pb2
 
 
 def review_answer(
@@ -68,16 +68,17 @@ def review_answer(
         critical_contradictions=critical,
         language=language,
     )
-    from concord_client.cli.render.page import show
-    from concord_client.cli.render.review_page import reviewed
-    from concord_client.cli.run_events import followed
-
     session = Session.of(ctx, space, as_json)
     with session.client() as client:
-        replies = client.dialectic.ReviewAnswer(request, timeout=LONG_CHECK)
-        result = followed(session, replies, "Reviewing", _reported)
-    if result is not None:
-        show(*reviewed(result.review))
+        replies = client.dialectic.ReviewAnswer(request, timeout=LONG_RUN)
+        if session.as_json:
+            written_out(replies)
+            return
+        found = result_of(replies, "Reviewing")
+    from concord_client.cli.render.page import show
+    from concord_client.cli.render.review_page import reviewed
+
+    show(*reviewed(found.review))
 
 
 def _criterion(said: str) -> "review_pb2.Criterion":
@@ -88,14 +89,3 @@ def _criterion(said: str) -> "review_pb2.Criterion":
         return Criterion(name=name, weight=float(weight))
     except ValueError:
         raise typer.BadParameter(f"{said} is not NAME=WEIGHT.") from None
-
-
-def _reported(event: "dialectic_pb2.DialecticEvent") -> None:
-    """Print who answered as soon as they did: on a terminal everyone, else who failed."""
-    from concord_client.cli.render.page import complaints, show
-    from concord_client.cli.render.review_page import failed_line, reviewer_line
-
-    if event.HasField("review") and complaints().is_terminal:
-        show(reviewer_line(event.review), on_error=True)
-    elif event.HasField("failed_reviewer"):
-        show(failed_line(event.failed_reviewer), on_error=True)

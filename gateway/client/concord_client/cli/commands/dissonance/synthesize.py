@@ -49,6 +49,9 @@ def synthesize(
     conflicts: Annotated[
         bool, typer.Option("--conflicts", help="Record what stays open between memories.")
     ] = False,
+    review: Annotated[
+        bool, typer.Option("--review", help="Have several models review the synthesis.")
+    ] = False,
     resume: Annotated[
         str, typer.Option(metavar="RUN", help="Follow a run that has begun, and nothing else.")
     ] = "",
@@ -66,6 +69,7 @@ def synthesize(
         query=query,
         query_limit=limit,
         language=language,
+        review=review,
     )
     _keep(request, keep=keep or amend, amend=amend, conflicts=conflicts)
     session = Session.of(ctx, space, as_json)
@@ -81,9 +85,12 @@ def synthesize(
             return
         found = result_of(replies, "Synthesizing")
     from concord_client.cli.render.page import show
+    from concord_client.cli.render.review_page import reviewed
     from concord_client.cli.render.synthesis_page import page
 
     show(*page(found.synthesis))
+    if found.HasField("review"):
+        show("", *reviewed(found.review))
 
 
 def _keep(request: "SynthesizeRequest", *, keep: bool, amend: bool, conflicts: bool) -> None:

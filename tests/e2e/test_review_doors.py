@@ -1,0 +1,133 @@
+"""`concord review-answer` and the tool `review_answer`, in a whole system with local models."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import pytest
+import pytest_asyncio
+from concord_embedded import Running
+from concord_embedded import running as whole_system
+from concord_testing.chat_endpoint import ChatEndpoint, http, serving_chat
+from concord_testing.command_line import CommandLine, Result
+from concord_testing.council import council_file, reviewing
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def system(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[tuple[Running, ChatEndpoint]]:
+    """A system with three reviewers, of which two are enough."""
+    folder = tmp_path_factory.mktemp("system")
+    async with serving_chat(reviewing) as endpoint:
+        file = council_file(folder, endpoint.url, quorum=2)
+        environ = {"DISSONANCE_MODELS_FILE": str(file), "DISSONANCE_LLM_SPACES": "default"}
+        async with whole_system(folder / "data", environ=environ, grace=1.0) as live:
+            yield live, endpoint
+
+
+async def command(system: Running, *arguments: str, stdin: str | None = None) -> Result:
+    """Run a command beside the system's own loop."""
+    environ = {"CONCORD_URL": system.url, "CONCORD_API_KEY": system.keys["default"]}
+    return await asyncio.to_thread(CommandLine(environ), *arguments, stdin=stdin)
+
+
+async def test_the_command_reports_the_verdict_and_each_reviewer(
+    system: tuple[Running, ChatEndpoint],
+) -> None:
+    """W4 D9 The report has scores, conflicts and what to mend; --json has the events."""
+    live, endpoint = system
+    endpoint.answer = lambda body: reviewing(body, score=4 if "two" in body["model"] else 8)
+    asked = ("review-answer", "Is a permit needed?")
+    shown = await command(live, *asked, "-", "--source", "§ 1", stdin="Always.")
+    lines = await command(live, *asked, "Always.", "--source", "§ 1", "--json")
+
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    for words in (
+        "3 of 3 reviewers: approved",
+        "two says APPROVE, and its scores come to 4.0 of 10.",
+        "Conflict on coherence: 4.0 points apart",
+        "No exception is named.",
+        "8.00 of 10 by its criteria; 1.0 of 10 by its own count, which is not used",
+    ):
+        assert words in shown.stdout
+    events = [json.loads(line) for line in lines.stdout.splitlines()]
+    assert [int(each["number"]) for each in events] == [*range(1, len(events) + 1)]
+    done = events[-1]["done"]["review"]["verdict"]
+    assert done["status"] == "APPROVAL_STATUS_APPROVED"
+    assert all(each["isCached"] for each in done["reviews"])
+
+
+async def test_a_degraded_and_a_missed_quorum_are_told(
+    system: tuple[Running, ChatEndpoint],
+) -> None:
+    """W4 D9 Who failed is named; without a verdict the command fails with the counts."""
+    live, endpoint = system
+    endpoint.answer = lambda body: http(401, b"{}") if "one" in body["model"] else reviewing(body)
+    degraded = await command(live, "review-answer", "Degraded?", "Yes.", "--revisions", "1")
+    missed = await command(live, "review-answer", "Missed?", "Yes.", "--quorum", "3")
+
+    assert degraded.exit_code == 0
+    assert "one (one:8b): no review, refused" in degraded.stderr
+    assert "1 of 3 reviewers gave no review." in degraded.stdout
+    assert missed.exit_code == 1
+    assert "ERROR_REASON_QUORUM_MISSED" in missed.stderr
+    assert "(expected 3, failed 1, quorum 3, succeeded 2)" in missed.stderr
+    assert "approved" not in missed.stdout
+
+
+async def test_criteria_are_given_as_they_are_weighed(
+    system: tuple[Running, ChatEndpoint],
+) -> None:
+    """W4 D9 NAME=WEIGHT, and what is none is refused."""
+    live, endpoint = system
+    endpoint.answer = reviewing
+    own = ("--criterion", "short=0.5", "--criterion", "kind=0.5")
+    asked = ("review-answer", "Own?", "Yes.")
+    good = await command(live, *asked, *own)
+    bad = await command(live, *asked, "--criterion", "short")
+    uneven = await command(live, *asked, *own[:2])
+
+    assert "kind" in good.stdout
+    assert bad.exit_code == 2
+    assert "ERROR_REASON_FIELD_INVALID" in uneven.stderr
+
+
+async def test_a_synthesis_is_reviewed_by_the_same_command(
+    system: tuple[Running, ChatEndpoint],
+) -> None:
+    """W4 D10 `concord synthesize --review` prints both."""
+    live, endpoint = system
+    endpoint.answer = reviewing
+    results = json.dumps([{"agent": "one", "theses": [{"claim": "A permit is needed."}]}])
+    shown = await command(live, "synthesize", "Is it?", "--results", "-", "--review", stdin=results)
+
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert "1 theses" in shown.stdout
+    assert "3 of 3 reviewers: approved" in shown.stdout
+
+
+async def test_agents_have_the_tool(system: tuple[Running, ChatEndpoint]) -> None:
+    """W3 D9 The verdict is the answer, and a missed quorum a refusal."""
+    live, endpoint = system
+    headers = {"authorization": f"Bearer {live.keys['default']}"}
+    asked = {"question": "Tool?", "answer": "Yes."}
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as web:
+        door = streamable_http_client(f"{live.http_url}/mcp/dialectic", http_client=web)
+        async with Client(door) as agent:
+            endpoint.answer = reviewing
+            found = await agent.call_tool("review_answer", asked)
+            endpoint.answer = lambda _: None
+            missed = await agent.call_tool("review_answer", asked | {"question": "Again?"})
+
+    answer: dict[str, Any] = found.structured_content
+    assert (answer["status"], answer["average"]) == ("APPROVED", 8)
+    assert [each["reviewer"] for each in answer["reviews"]] == ["one", "two", "three"]
+    assert missed.is_error
+    assert "ERROR_REASON_QUORUM_MISSED" in missed.content[0].text
