@@ -9,14 +9,19 @@ from pathlib import Path
 
 from concord_dissonance.bootstrap import build
 from concord_dissonance.config import Addresses
+from concord_dissonance.domain.sides import Micros
 from concord_testing.chat_endpoint import serving_chat
 from concord_testing.council import council_file, reviewing
 from concord_testing.serving import serving
-from contract_live import Live, member
+from contract_live import Live, frozen_clock, member
 from dialectic_contracts import begun
 
 DIALECTIC = "concord.dissonance.v1.DialecticService"
 SERVICES = ("concord.dissonance.v1.DissonanceService", DIALECTIC)
+
+
+def _clock() -> Micros:
+    return Micros(frozen_clock())
 
 
 @asynccontextmanager
@@ -30,10 +35,10 @@ async def with_dissonance(live: Live) -> AsyncIterator[Live]:
             graph_address=graph.address,
             search_address=live.servings["concord.search.v1.SearchService"].address,
             governance_address=live.servings["concord.governance.v1.ProposalService"].address,
-            llm_spaces=frozenset({"a"}),
+            llm_spaces=frozenset({"a", "b"}),
             models_file=council_file(folder, endpoint.url),
         )
-        app = build(addresses, graph.issuer)
+        app = build(addresses, graph.issuer, clock=_clock)
         stack.push_async_callback(app.close)
         dissonance = await stack.enter_async_context(
             serving(app.registrations, translate=app.translate, issuer=graph.issuer)
