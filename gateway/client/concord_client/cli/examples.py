@@ -64,7 +64,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "reopen": f"reopen {ID}",
         "resolve": f"resolve {ID} --as evolution",
         "synthesize": 'synthesize "May we fly drones there?"',
-        "review-answer": 'review-answer "May we fly drones there?" "Yes, below 100 m." --revisions 1',
+        "review-answer": 'review-answer "May we fly drones there?" "Yes." --revisions 1',
         "proposals": "proposals --status pending",
         "review": f"review {NUMBER}",
         "approve": f"approve {NUMBER} --as human",
