@@ -212,11 +212,13 @@ async def test_what_opposes_is_synthesized_through_both_doors(system: Running) -
             found = told(await agent.call_tool("synthesize", {"results": results, "keep": True}))
             asked = {"memory_ids": [found["memory_id"], "nothing"]}
             refusal = error(await agent.call_tool("synthesize", asked))
+            nothing = error(await agent.call_tool("synthesize", {"question": "Is it?"}))
 
         assert [each["agent"] for each in found["theses"]] == ["one", "two"]
         assert found["contradictions"][0]["severity"] == "CRITICAL"
         assert found["is_complete"] is False
         assert refusal["reason"] == "ERROR_REASON_ITEM_NOT_FOUND"
+        assert nothing["reason"] == "ERROR_REASON_FIELD_INVALID"
 
 
 @pytest.mark.parametrize("profile", ["graph", "governance", "all"])

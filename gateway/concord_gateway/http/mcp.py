@@ -29,6 +29,8 @@ from concord_gateway.routes import Route
 from concord_gateway.upstream_failure import made_by_runtime, of_runtime
 
 PATH = "/mcp"
+LONGEST_STREAM = 600.0
+"""Seconds that a method which streams replies may take."""
 ADMITTED = "concord.admitted"
 """Where a request's scope says whose key let it in."""
 
@@ -60,7 +62,9 @@ class ToolCalls:
         method = self._routes[path].upstream.channel.unary_stream(path)
         wire = b""
         with self._called(path):
-            call = method(request.SerializeToString(), metadata=self._metadata())
+            call = method(
+                request.SerializeToString(), timeout=LONGEST_STREAM, metadata=self._metadata()
+            )
             async for wire in call:  # noqa: B007 - the last one is the answer
                 pass
         return reply.FromString(wire)
