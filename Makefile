@@ -27,7 +27,7 @@ test test-neo4j test-qdrant test-strangers soak chaos: export PYTHONDONTWRITEBYT
 WORKERS := $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN) / 2)
 PARALLEL = -n $(WORKERS) --dist worksteal
 
-.PHONY: menu setup setup-dev run install demo test reads test-neo4j test-qdrant test-strangers grpcurl neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
+.PHONY: menu setup setup-dev run install demo test reads test-neo4j test-qdrant test-strangers grpcurl test-compose compose-up compose-down neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
 
 menu: ## print this menu
 	@echo "make ..."
@@ -48,7 +48,7 @@ demo: $(VENV)/run.stamp ## walk through what Concord does, in a throw-away syste
 	@$(BIN)/concord demo
 
 test: $(VENV)/dev.stamp ## set up and run every test but the chaos and soak ones
-	$(PYTEST) $(PARALLEL) -m "not chaos and not soak and not neo4j and not qdrant and not strangers" $(ARGS)
+	$(PYTEST) $(PARALLEL) -m "not chaos and not soak and not neo4j and not qdrant and not strangers and not compose" $(ARGS)
 
 test-neo4j: WORKERS := auto # each has a Neo4j of its own
 test-neo4j: $(VENV)/dev.stamp ## run the stores' tests on a real Neo4j: its own (JDK 17, Maven), or NEO4J_URI's
@@ -74,6 +74,26 @@ $(VENV)/strangers.stamp: tests/strangers/package-lock.json requirements/langgrap
 grpcurl: $(BIN)/grpcurl ## build grpcurl with Go, for `make test-strangers`
 $(BIN)/grpcurl:
 	GOBIN=$(CURDIR)/$(BIN) go install github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.4
+
+# Compose v2: the engine's own plugin, else the program that COMPOSE_PROGRAM names, packed or not.
+COMPOSE_PROGRAM ?= $(if $(shell docker compose version 2>/dev/null),docker compose,$(CURDIR)/../shared/tools/compose/docker-compose.xz)
+test-compose: export COMPOSE_PROGRAM := $(COMPOSE_PROGRAM)
+test-compose: export QDRANT_PACKED := $(or $(QDRANT_PACKED),$(CURDIR)/../shared/tools/qdrant/qdrant.xz)
+test-compose: $(VENV)/dev.stamp ## build the images, start all of compose.yaml, test it and take it down (BASE_IMAGE=)
+	$(BIN)/python -m tests.composed $(ARGS)
+
+SECRETS := deploy/secrets
+compose-up: $(VENV)/run.stamp ## make secrets once, then build and start the distributed system (PORT=n, the next for HTTP)
+	@port=$(or $(PORT),7600); $(BIN)/python -m concord_embedded.distributed_secrets $(SECRETS) \
+	  127.0.0.1:$$port http://127.0.0.1:$$((port + 1)); \
+	user=$$(id -u):$$(id -g); if [ "$$user" = 0:0 ]; then user=10001:10001; fi; \
+	printf 'CONCORD_USER=%s\nCONCORD_PORT=%s\nCONCORD_HTTP_PORT=%s\n' \
+	  $$user $$port $$((port + 1)) > deploy/.env
+	$(COMPOSE_PROGRAM) -f deploy/compose.yaml up -d --build --wait
+	@echo "It runs. CONCORD_DATA=$(SECRETS) $(BIN)/concord status"
+
+compose-down: ## stop the distributed system; its data and secrets stay
+	$(COMPOSE_PROGRAM) -f deploy/compose.yaml down
 
 neo4j-up: $(VENV)/run.stamp ## start a Neo4j on loopback without Docker (JDK 17, Maven; PORT=n)
 	@$(BIN)/python -m concord_neo4j up .neo4j $(PORT)

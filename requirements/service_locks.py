@@ -16,6 +16,7 @@ import tomllib
 from functools import cache
 from importlib.metadata import requires
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -40,7 +41,7 @@ _PIN = re.compile(r"^(?P<name>[\w.-]+)(\[[\w,]*\])?==[^\n]*(\n    --hash=[^\n]*)
 def folders() -> dict[str, Path]:
     """Our own distributions' folders by name."""
     found = [path for pattern in _OURS for path in sorted(ROOT.glob(f"{pattern}/pyproject.toml"))]
-    return {_project(path)["name"]: path.parent for path in found}
+    return {str(_project(path)["name"]): path.parent for path in found}
 
 
 def needs(distribution: str) -> tuple[list[str], list[str]]:
@@ -62,7 +63,7 @@ def needs(distribution: str) -> tuple[list[str], list[str]]:
 
 def lock_of(name: str) -> str:
     """The text of a lock."""
-    pins = {
+    pins: dict[str, str] = {
         canonicalize_name(found["name"]): found[0]
         for found in _PIN.finditer((ROOT / "requirements" / "run.lock").read_text("utf-8"))
     }
@@ -91,7 +92,7 @@ def _read(name: str) -> str:
 
 def _declared(name: str) -> list[Requirement]:
     if name in folders():
-        declared = _project(folders()[name] / "pyproject.toml")["dependencies"]
+        declared: list[str] = _project(folders()[name] / "pyproject.toml")["dependencies"]
     else:
         declared = requires(name) or []
     return [Requirement(each) for each in declared]
@@ -101,8 +102,9 @@ def _applies(requirement: Requirement, extra: str) -> bool:
     return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
 
 
-def _project(path: Path) -> dict[str, list[str]]:
-    return tomllib.loads(path.read_text("utf-8"))["project"]
+def _project(path: Path) -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))["project"]
+    return project
 
 
 if __name__ == "__main__":

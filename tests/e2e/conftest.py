@@ -1,6 +1,8 @@
-"""A system in the test's own process, or a governed space of graph and governance alone."""
+"""A system in the test's own process or one that runs already, or a governed space of graph and
+governance alone."""
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -18,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "governed"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from governed_fixtures import _graph_server, _ledger_server, _patient_answers, live, party
+from running_system import fresh_spaces
 from search_over_graph import TwoServers, run
 
 __all__ = ["_graph_server", "_ledger_server", "_patient_answers", "live", "party", "system"]
@@ -32,7 +35,12 @@ def _index_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest_asyncio.fixture(loop_scope="function")
 async def system(tmp_path: Path) -> AsyncIterator[Running]:
-    """A running system of the test's own."""
+    """A running system: the test's own, or two spaces of its own in the one whose folder of
+    credentials CONCORD_SYSTEM names, which is to be told its spaces by the names of an own one's.
+    """
+    if folder := os.environ.get("CONCORD_SYSTEM"):
+        yield await fresh_spaces(Path(folder))
+        return
     async with whole_system(tmp_path / "data", environ={}, grace=1.0) as live:
         yield live
 

@@ -2,7 +2,7 @@
 
 import secrets
 
-from concord.governance.v1 import audit_pb2, principal_pb2, proposal_pb2
+from concord.governance.v1 import access_pb2, audit_pb2, principal_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_client.client import AsyncClient
@@ -23,10 +23,11 @@ STATUS = proposal_pb2.ProposalStatus
 async def enrol(client: AsyncClient, system: Running) -> Pinned:
     """Performs the genesis."""
     told = await client.principals.GetPrincipals(principal_pb2.GetPrincipalsRequest())
-    record = signing.sign_genesis(
-        space=SPACE, agent=AGENT, human=HUMAN, governance_key=told.governance_key
-    )
     async with AsyncClient(Target(system.url, system.admin_keys[SPACE])) as admin:
+        mine = (await admin.access.ListKeys(access_pb2.ListKeysRequest())).keys
+        record = signing.sign_genesis(
+            space=mine[0].space, agent=AGENT, human=HUMAN, governance_key=told.governance_key
+        )
         await admin.governed.EnrolPrincipals(
             governed_pb2.EnrolPrincipalsRequest(
                 enrolment_secret=system.enrolment_secrets[SPACE], genesis=record

@@ -1,0 +1,140 @@
+"""Settings, their examples, compose and the images say the same."""
+
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import concord_dissonance.config
+import concord_gateway.config
+import concord_governance.config
+import concord_graph.config
+import concord_search.config
+import pytest
+import yaml
+from concord_stores.neo4j_config import Neo4jConfig
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "requirements"))
+
+import service_locks as locks  # noqa: E402 - a script beside the locks, in no distribution
+
+COMPOSE = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text("utf-8"))
+MODELS: dict[str, tuple[tuple[str, type[BaseModel]], ...]] = {
+    "graph": (
+        ("GRAPH_", concord_graph.config.GraphConfig),
+        ("GRAPH_", concord_graph.config.StoreChoice),
+        ("GRAPH_", concord_graph.config.SqliteConfig),
+        ("NEO4J_", Neo4jConfig),
+    ),
+    "search": (
+        ("SEARCH_", concord_search.config.SearchConfig),
+        ("INDEX_", concord_search.config.IndexChoice),
+        ("QDRANT_", concord_search.config.QdrantConfig),
+    ),
+    "dissonance": (("DISSONANCE_", concord_dissonance.config.DissonanceConfig),),
+    "governance": (
+        ("GOVERNANCE_", concord_governance.config.GovernanceConfig),
+        ("GOVERNANCE_", concord_governance.config.StoreChoice),
+        ("GOVERNANCE_", concord_governance.config.SqliteConfig),
+        ("NEO4J_", Neo4jConfig),
+    ),
+    "gateway": (("GATEWAY_", concord_gateway.config.Config),),
+}
+SERVICES = tuple(MODELS)
+DRAIN_SECONDS = 10.0
+"""What `serve_until_signal` and GATEWAY_GRACE give calls under way."""
+
+
+def settings(service: str) -> dict[str, FieldInfo]:
+    """A service's settings by key; a secret's key is that of its file."""
+    return {
+        f"{prefix}{name.upper()}{'_FILE' if field.annotation is SecretStr else ''}": field
+        for prefix, model in MODELS[service]
+        for name, field in model.model_fields.items()
+    }
+
+
+def example(service: str) -> tuple[dict[str, str], dict[str, str]]:
+    """What a service's example sets, and what it names as holding unless set."""
+    text = (ROOT / "deploy" / "env" / f"{service}.env.example").read_text("utf-8")
+    lines = re.findall(r"^(#?)([A-Z0-9_]+)=(.*)$", text, re.M)
+    assert len(lines) == len({key for _, key, _ in lines})
+    return (
+        {key: value for commented, key, value in lines if not commented},
+        {key: value for commented, key, value in lines if commented},
+    )
+
+
+def written(field: FieldInfo) -> str:
+    """A default as an environment's value."""
+    value = field.get_default(call_default_factory=True)
+    if field.is_required() or value is None or isinstance(value, SecretStr):
+        return ""
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={of}" for name, of in value.items())
+    if isinstance(value, (list, tuple, frozenset)):
+        return ",".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def composed(service: str) -> dict[str, Any]:
+    """A service as compose starts it."""
+    found: dict[str, Any] = COMPOSE["services"][service]
+    return found
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_an_example_names_every_setting_as_compose_and_config_have_it(service: str) -> None:
+    """Must hold: no setting is undocumented, none is documented that nobody reads."""
+    chosen, others = example(service)
+    known = settings(service)
+
+    assert chosen.keys() | others.keys() == known.keys()
+    assert chosen == composed(service)["environment"]
+    assert others == {key: written(known[key]) for key in known.keys() - chosen.keys()}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_is_given_the_secrets_that_it_reads_and_no_others(service: str) -> None:
+    """Must hold: a service that is broken into holds nobody else's keys."""
+    named = " ".join(composed(service)["environment"].values())
+
+    assert set(re.findall(r"/run/secrets/(\w+)", named)) == set(composed(service)["secrets"])
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_can_write_nowhere_and_has_time_to_stop(service: str) -> None:
+    """Must hold: nobody's user, a read-only root, no privilege; calls under way end first."""
+    found = composed(service)
+
+    assert found["read_only"] is True
+    assert found["cap_drop"] == ["ALL"]
+    assert "root" not in found["user"]
+    assert float(found["stop_grace_period"].removesuffix("s")) > DRAIN_SECONDS
+
+
+def test_the_gateway_alone_is_reached_from_outside() -> None:
+    """Must hold: no database's port is published, and the gateway's on loopback alone."""
+    ports = {name: each["ports"] for name, each in COMPOSE["services"].items() if "ports" in each}
+
+    assert ports.keys() == {"gateway"}
+    assert all(each.startswith("127.0.0.1:") for each in ports["gateway"])
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_an_image_holds_what_its_service_needs_and_no_more(service: str) -> None:
+    """Must hold: an image installs its service's lock and the distributions that it imports."""
+    text = (ROOT / "deploy" / "Dockerfile").read_text("utf-8").replace("\\\n", "")
+    (stage,) = re.findall(
+        rf"^FROM installer AS {service}-installed\n((?:(?!FROM).*\n)*)", text, re.M
+    )
+    ours, others = locks.needs(locks.SERVICES[service])
+    installed = {(ROOT / each).resolve() for each in re.findall(r"\s(\./\S+)", stage)}
+
+    assert installed == {locks.folders()[name] for name in ours}
+    assert f"-r requirements/{service}.lock" in stage
+    assert ("-r requirements/model.lock" in stage) == (locks.MODEL in others)
