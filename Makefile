@@ -20,14 +20,14 @@ QDRANT_TESTS := services/search/tests/index_contract $(addprefix services/search
 NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests
 PYTEST := $(BIN)/python -W error -m pytest
 # Tests write much that is thrown away: into memory, where there is such a folder.
-test test-neo4j test-qdrant test-strangers soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
+test test-alone test-neo4j test-qdrant test-strangers soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
 # Processes that tests start read what earlier ones compiled: a third of their start without it.
 test test-neo4j test-qdrant test-strangers soak chaos: export PYTHONDONTWRITEBYTECODE :=
 # Three workers for two cores: a test waits for disks and processes for a third of its time.
 WORKERS := $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN) / 2)
 PARALLEL = -n $(WORKERS) --dist worksteal
 
-.PHONY: menu setup setup-dev run install demo test reads test-neo4j test-qdrant test-strangers grpcurl test-compose compose-up compose-down neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
+.PHONY: menu setup setup-dev run install demo test reads test-neo4j test-qdrant test-strangers grpcurl test-alone test-compose compose-up compose-down neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
 
 menu: ## print this menu
 	@echo "make ..."
@@ -74,6 +74,16 @@ $(VENV)/strangers.stamp: tests/strangers/package-lock.json requirements/langgrap
 grpcurl: $(BIN)/grpcurl ## build grpcurl with Go, for `make test-strangers`
 $(BIN)/grpcurl:
 	GOBIN=$(CURDIR)/$(BIN) go install github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.4
+
+SERVICE ?= graph
+ROOM = $(if $(filter gateway,$(SERVICE)),gateway,services/$(SERVICE))
+# `-S` keeps from Python what is installed as a link: every service. Workers would not keep it (-n 0).
+# The client is a library here.
+test-alone: $(VENV)/dev.stamp ## run a service's tests where no other service is installed (SERVICE=graph)
+	PYTHONPATH=$$(printf '%s:' $(abspath protos/gen $(wildcard services/libs/*) $(ROOM) gateway/client \
+	  gateway/mcp_server deploy/neo4j) $(abspath $(wildcard $(VENV)/lib/python3*/site-packages))) \
+	  $(BIN)/python -S -P -W error -m pytest -n 0 -m "not chaos and not soak and not neo4j and not qdrant" \
+	  $(ROOM)/tests $(ARGS)
 
 # Compose v2: the engine's own plugin, else the program that COMPOSE_PROGRAM names, packed or not.
 COMPOSE_PROGRAM ?= $(if $(shell docker compose version 2>/dev/null),docker compose,$(CURDIR)/../shared/tools/compose/docker-compose.xz)

@@ -1,1 +1,6 @@
 """all-MiniLM-L6-v2 through ONNX Runtime."""
+
+import os
+
+# Else its mere import reports to its maker, and keeps a device's id on the disk (W6).
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
