@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from concord_dissonance.domain.lexicon import Lexicon
 from concord_dissonance.domain.quantities import Date, Quantity, Value, values
-from concord_dissonance.domain.tokens import Token, content_of, has_phrase
+from concord_dissonance.domain.tokens import Token, content_of, has_phrase, joined
 from concord_dissonance.domain.verdicts import Span
 
 _CLOSEST = 8
@@ -57,6 +57,26 @@ class Clause:
     def values(self) -> Sequence[Value]:
         """The numbers, quantities and dates that it names."""
         return values(self.tokens, self.words)
+
+    @cached_property
+    def places(self) -> Sequence[tuple[Token, ...]]:
+        """The tokens that are compared with other clauses'; those of one value stand together."""
+        ends = {value.begin: value.end for value in self.values}
+        places: list[tuple[Token, ...]] = []
+        at = 0
+        while at < len(self.tokens):
+            end = ends.get(at, at + 1)
+            word = self.tokens[at].word
+            dating = word in self.words.words["dating"] and at + 1 in ends
+            if at in ends or not (dating or word in self.words.words["determiner"]):
+                places.append(self.tokens[at:end])
+            at = end
+        return places
+
+    @cached_property
+    def spelt(self) -> Sequence[str]:
+        """The places as two spellings share them."""
+        return [joined(each) for each in self.places]
 
     @property
     def is_negated(self) -> bool:
@@ -159,11 +179,12 @@ class Reading:
 
     def beside(self, clause: Clause) -> list[Clause]:
         """Return the asserted clauses that share most content with one of another text."""
-        shared: Counter[int] = Counter()
+        shared: defaultdict[int, int] = defaultdict(int)
         for stem in clause.content:
             places = self._with_stem.get(stem, ())
             if len(places) <= _COMMONEST:
-                shared.update(places)
+                for place in places:
+                    shared[place] += 1
         closest = sorted(shared, key=lambda place: (-shared[place], place))[:_CLOSEST]
         return [self.asserted[place] for place in closest]
 

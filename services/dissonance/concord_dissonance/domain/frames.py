@@ -7,7 +7,7 @@ from itertools import chain, groupby, takewhile
 from typing import NamedTuple
 
 from concord_dissonance.domain.clauses import Clause
-from concord_dissonance.domain.tokens import Token, joined
+from concord_dissonance.domain.tokens import Token
 
 
 class Fillers(NamedTuple):
@@ -27,8 +27,7 @@ def align(first: Clause, second: Clause) -> list[Fillers]:
     Clauses of one length are compared place by place, others by what they begin and end with. A
     value with its unit is one place.
     """
-    one, other = _places(first), _places(second)
-    mine, yours = [joined(each) for each in one], [joined(each) for each in other]
+    one, other, mine, yours = first.places, second.places, first.spelt, second.spelt
     if len(one) == len(other):
         runs = [(begin, end, end) for begin, end in _differing(mine, yours)]
     else:
@@ -42,22 +41,6 @@ def align(first: Clause, second: Clause) -> list[Fillers]:
         parts = _tokens(one[begin:end]), _tokens(other[begin:other_end])
         found.append(Fillers(*parts, after, begin < verb))
     return found
-
-
-def _places(clause: Clause) -> list[tuple[Token, ...]]:
-    """Return the tokens that are compared; those of one value stand together."""
-    words, tokens = clause.words.words, clause.tokens
-    ends = {value.begin: value.end for value in clause.values}
-    places: list[tuple[Token, ...]] = []
-    at = 0
-    while at < len(tokens):
-        end = ends.get(at, at + 1)
-        word = tokens[at].word
-        dating = word in words["dating"] and at + 1 in ends
-        if at in ends or not (dating or word in words["determiner"]):
-            places.append(tokens[at:end])
-        at = end
-    return places
 
 
 def _is_auxiliary(place: Sequence[Token], clause: Clause) -> bool:

@@ -104,12 +104,8 @@ def _date(tokens: Sequence[Token], at: int, words: Lexicon) -> Value | None:
     word = tokens[at].word
     if word in words.weekdays:
         return Value(Date(weekday=words.weekdays[word]), at, at + 1)
-    if iso := re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)", word):
-        year, month, day = map(int, iso.groups())
-        return Value(Date(year, month, day), at, at + 1)
-    if dotted := re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", word):
-        day, month, year = map(int, dotted.groups())
-        return Value(Date(year, month, day), at, at + 1)
+    if word[:1].isdecimal() and (date := _in_figures(word)):
+        return Value(date, at, at + 1)
     if word in words.months and (word != "may" or _is_number(tokens, at - 1, at + 1)):
         date, end = _of_month(tokens, at, words)
         return Value(date, at, end)
@@ -118,6 +114,16 @@ def _date(tokens: Sequence[Token], at: int, words: Lexicon) -> Value | None:
         return Value(replace(date, day=int(word)), at, end)
     if _is_year(tokens, at) and not _unit(tokens, at + 1):
         return Value(Date(year=int(word)), at, at + 1)
+    return None
+
+
+def _in_figures(word: str) -> Date | None:
+    if iso := re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)", word):
+        year, month, day = map(int, iso.groups())
+        return Date(year, month, day)
+    if dotted := re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", word):
+        day, month, year = map(int, dotted.groups())
+        return Date(year, month, day)
     return None
 
 
