@@ -90,6 +90,7 @@ def synthesis(*claims: Claim, language: str = "en") -> Synthesis:
         ("A permit is required.", "No permit is needed.", LEGAL, None, None),
         ("The drug is safe for children.", "The drug is unsafe for children.", FACTUAL, None, None),
         ("Die Frist endet am 3. Mai.", "Die Frist endet am 9. Juni.", TEMPORAL, None, None),
+        ("The contract ended in 2021.", "The contract ended in 2023.", TEMPORAL, None, None),
         ("Das Werk liegt in Deutschland.", "Das Werk liegt in Frankreich.", FACTUAL, None, None),
     ],
 )  # fmt: skip
@@ -148,6 +149,7 @@ def test_a_contradiction_is_resolved_by_what_is_stated_of_the_claims(
         ),
         ("The house is green.", "The tree is tall."),
         ("The permit is required.", "The permit is required."),
+        ("All employees must wear helmets.", "Visitors do not have to wear helmets."),
         ("The fee in district 5 is 30 euros.", "The fee in district 7 is 40 euros."),
     ],
 )  # fmt: skip

@@ -117,12 +117,11 @@ def _type(clash: Clash, one: Scoped, other: Scoped) -> ConflictType:
         return ConflictType.TEMPORAL
     if _by_region(clash, one, other)[0]:
         return ConflictType.REGIONAL
+    if clash.verdict.type is ConflictType.TEMPORAL:
+        return ConflictType.TEMPORAL
     if one.is_of_method and other.is_of_method:
         return ConflictType.METHODOLOGICAL
-    if one.is_legal and other.is_legal:
-        return ConflictType.LEGAL
-    by_words = clash.verdict.type
-    return ConflictType.TEMPORAL if by_words is ConflictType.TEMPORAL else ConflictType.FACTUAL
+    return ConflictType.LEGAL if one.is_legal and other.is_legal else ConflictType.FACTUAL
 
 
 def _severity(clash: Clash, one: Scoped, other: Scoped, *, is_resolved: bool) -> Severity:
