@@ -68,6 +68,17 @@ def test_a_minted_token_names_its_caller(clock: Clock) -> None:
     assert _verifier(clock).verify(_issuer(clock).mint(ANNA)) == ANNA
 
 
+def test_a_token_carries_the_keys_origin(clock: Clock) -> None:
+    """W8 One of those that the contract has, or none."""
+    verifier = _verifier(clock)
+    anna = replace(ANNA, origin="IMPORT")
+
+    assert verifier.verify(_issuer(clock).mint(anna)) == anna
+    assert verifier.verify(_issuer(clock).mint(ANNA)).origin == ""
+    token = _issuer(clock).mint(replace(ANNA, origin="NOBODY"))
+    assert _reason(verifier, token) == "ERROR_REASON_CREDENTIAL_INVALID"
+
+
 def test_a_token_ends_to_the_second_even_when_it_is_remembered(clock: Clock) -> None:
     """W6 A short-lived token is refused from its expiry on."""
     verifier = _verifier(clock)
