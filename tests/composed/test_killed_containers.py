@@ -6,8 +6,10 @@ import os
 import shlex
 import subprocess
 import urllib.request
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 from urllib.error import HTTPError, URLError
 
 import grpc
@@ -19,6 +21,8 @@ from concord_client import AsyncClient, Refused, credentials
 from concord_client.credentials import Credentials, Target
 
 pytestmark = pytest.mark.compose
+
+T = TypeVar("T")
 
 CONTAINERS = ("graph", "neo4j", "qdrant", "search", "dissonance", "governance", "gateway")
 BACK_WITHIN = 120.0
@@ -69,18 +73,23 @@ async def until_serving(system: Credentials) -> None:
             await asyncio.sleep(0.2)
 
 
-async def add(client: AsyncClient, name: str) -> memory_pb2.AddMemoryResponse:
-    """Adds a memory; asks again with the same request id while the system says "later"."""
-    memory = type_pb2.Memory(id=name, content=f"The lamp of room {name} is green.")
-    request = memory_pb2.AddMemoryRequest(request_id=name, memory=memory)
+async def answered(call: Callable[[], Awaitable[T]]) -> T:
+    """The reply to a call that is made again while the system says "later"."""
     async with asyncio.timeout(BACK_WITHIN):
         while True:
             try:
-                return await client.memory.AddMemory(request)
+                return await call()
             except Refused as refused:
                 if refused.code not in LATER:
                     raise
             await asyncio.sleep(0.2)
+
+
+async def add(client: AsyncClient, name: str) -> memory_pb2.AddMemoryResponse:
+    """Adds a memory, always under the same request id."""
+    memory = type_pb2.Memory(id=name, content=f"The lamp of room {name} is green.")
+    request = memory_pb2.AddMemoryRequest(request_id=name, memory=memory)
+    return await answered(lambda: client.memory.AddMemory(request))
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
@@ -93,7 +102,7 @@ async def test_a_killed_container_loses_nothing_and_comes_back(
     writing = asyncio.create_task(add(concord, f"{container}-meanwhile"))
     await compose("kill", "--signal", "KILL", container)
     async with asyncio.timeout(BACK_WITHIN):
-        while (found := await health(system)) and all(found.values()):  # noqa: ASYNC110
+        while (seen := await health(system)) and all(seen.values()):  # noqa: ASYNC110
             await asyncio.sleep(0.1)
 
     await compose("start", container)
@@ -102,11 +111,11 @@ async def test_a_killed_container_loses_nothing_and_comes_back(
     meanwhile = await asyncio.wait_for(writing, BACK_WITHIN)
     after = await add(concord, f"{container}-after")
     fresh = type_pb2.Consistency(at_least_as_fresh=after.token)
-    found_after = await concord.search.Search(
-        search_pb2.SearchRequest(query=f"lamp of room {container}-after", consistency=fresh)
-    )
+    query = search_pb2.SearchRequest(query=f"room {container}-after", consistency=fresh)
+    found = await answered(lambda: concord.search.Search(query))
     for made in (before, meanwhile, after):
-        kept = await concord.memory.GetMemory(memory_pb2.GetMemoryRequest(id=made.memory.id))
+        asked = memory_pb2.GetMemoryRequest(id=made.memory.id)
+        kept = await answered(partial(concord.memory.GetMemory, asked))
         assert kept.memory.content == made.memory.content
         assert kept.memory.etag == made.memory.etag
-    assert f"{container}-after" in [each.memory.id for each in found_after.results]
+    assert f"{container}-after" in [each.memory.id for each in found.results]
