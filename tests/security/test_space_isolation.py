@@ -212,7 +212,10 @@ async def asked(live: Live, template: Template, method: str) -> list[Answer]:
 
 
 def told(answers: list[Answer]) -> list[tuple[str, list[bytes]]]:
-    """Return what answers say, to the byte."""
+    """Return what answers say, to the byte; but for the ids that name searches."""
+    for reply in (reply for each in answers for reply in each.replies):
+        if "query_id" in reply.DESCRIPTOR.fields_by_name:
+            reply.ClearField("query_id")
     return [
         (each.reason, [reply.SerializeToString(deterministic=True) for reply in each.replies])
         for each in answers
