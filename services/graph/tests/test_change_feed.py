@@ -101,6 +101,8 @@ async def test_a_follower_in_no_hurry_is_told_of_many_at_once(
     second = await call.read()
     call.cancel()
 
+    assert isinstance(first, feed_pb2.WatchChangesResponse)
+    assert isinstance(second, feed_pb2.WatchChangesResponse)
     assert [change.item_id for change in first.changes] == ["a"]
     assert [change.item_id for change in second.changes] == ["b", "c"]
     assert asked[0] == 0.2

@@ -27,6 +27,8 @@ SUPERSEDES = type_pb2.LINEAGE_RELATION_SUPERSEDES
 AMENDS = type_pb2.LINEAGE_RELATION_AMENDS
 CONTRADICTS = type_pb2.LINEAGE_RELATION_CONTRADICTS
 
+Item = type_pb2.Memory | type_pb2.Node
+
 
 @pytest.fixture
 def home(live: World) -> Calls:
@@ -39,9 +41,7 @@ def said_by(speaker: str) -> list[type_pb2.Source]:
     return [type_pb2.Source(speaker=speaker)]
 
 
-def merging(
-    kept: type_pb2.Memory | type_pb2.Node, merged: type_pb2.Memory | type_pb2.Node
-) -> Action:
+def merging(kept: Item, merged: Item) -> Action:
     """Return the action that makes one item part of another."""
     request = governed_pb2.MergeItemsRequest(
         request_id=f"merge {kept.id} {merged.id}",
@@ -203,7 +203,7 @@ async def test_what_does_not_say_the_same_is_not_merged(home: Calls) -> None:
     many = await home.add("Much.", tags=[f"tag {number}" for number in range(50)])
     tagged = await home.add("Much!", tags=["one more"])
 
-    cases = [
+    cases: list[tuple[tuple[Item, Item], str]] = [
         ((kept, plan), INVALID),
         ((kept, node), INVALID),
         ((plan, kept), INVALID),
