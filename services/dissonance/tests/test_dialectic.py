@@ -47,7 +47,7 @@ def theses(*claims: Claim) -> list[Scoped]:
 def contradiction(one: Claim, other: Claim) -> Contradiction | None:
     """Return what contradicts, resolved by rule."""
     pair = theses(one, other)
-    found = compare(*pair, Rules())
+    found = compare(pair[0], pair[1], Rules())
     return resolve(found, pair) if isinstance(found, Clash) else None
 
 
@@ -155,7 +155,8 @@ def test_a_contradiction_is_resolved_by_what_is_stated_of_the_claims(
 )  # fmt: skip
 def test_another_point_of_view_is_no_contradiction(one: str, other: str) -> None:
     """D8 Nor is what speaks of other things, nor what says the same."""
-    assert compare(*theses(Claim(one), Claim(other)), Rules()) is False
+    first, second = theses(Claim(one), Claim(other))
+    assert compare(first, second, Rules()) is False
 
 
 def test_what_may_both_hold_is_ambiguous_and_no_contradiction() -> None:

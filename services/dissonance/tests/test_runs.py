@@ -12,7 +12,7 @@ from concord_dissonance.domain.errors import (
     RunUnknown,
     TooManyRuns,
 )
-from concord_dissonance.ports import Micros
+from concord_dissonance.domain.sides import Micros
 from concord_dissonance.usecases.dialectic import runs as runs_module
 from concord_dissonance.usecases.dialectic.runs import (
     KEPT_SECONDS,
