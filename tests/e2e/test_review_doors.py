@@ -11,10 +11,11 @@ import pytest_asyncio
 from concord_embedded import Running
 from concord_embedded import running as whole_system
 from concord_testing.chat_endpoint import ChatEndpoint, http, serving_chat
-from concord_testing.command_line import CommandLine, Result
+from concord_testing.command_line import CommandLine
 from concord_testing.council import council_file, reviewing
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from typer.testing import Result
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -130,4 +131,4 @@ async def test_agents_have_the_tool(system: tuple[Running, ChatEndpoint]) -> Non
     assert (answer["status"], answer["average"]) == ("APPROVED", 8)
     assert [each["reviewer"] for each in answer["reviews"]] == ["one", "two", "three"]
     assert missed.is_error
-    assert "ERROR_REASON_QUORUM_MISSED" in missed.content[0].text
+    assert "ERROR_REASON_QUORUM_MISSED" in str(missed.content[0])

@@ -60,7 +60,8 @@ async def test_memories_are_synthesized_and_the_synthesis_is_kept(
     assert [each.severity for each in found.contradictions] == [
         conflict_pb2.CONFLICT_SEVERITY_CRITICAL
     ]
-    assert (found.unresolved, found.is_complete, found.confidence) == ([0], False, 0)
+    assert list(found.unresolved) == [0]
+    assert (found.is_complete, found.confidence) == (False, 0)
     kept = found.kept
     memory = (await home.memories.GetMemory(memory_pb2.GetMemoryRequest(id=kept.memory_id))).memory
     assert memory.kind == type_pb2.MEMORY_KIND_INSIGHT

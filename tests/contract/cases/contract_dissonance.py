@@ -43,7 +43,7 @@ async def with_dissonance(live: Live) -> AsyncIterator[Live]:
         dissonance = await stack.enter_async_context(
             serving(app.registrations, translate=app.translate, issuer=graph.issuer)
         )
-        whole = Live(live.servings | dict.fromkeys(SERVICES, dissonance))
+        whole = Live({**live.servings, **dict.fromkeys(SERVICES, dissonance)})
         for space in ("a", "b"):
             await whole.ask(member(space), f"{DIALECTIC}.Synthesize", begun(space))
         yield whole

@@ -136,5 +136,5 @@ async def a_pattern_guesses() -> str:
     pair = [_side("a", first, 1), _side("b", "My geometry quiz score increased to 85%.", 2)]
     one, other = (Statement(each, each.id) for each in pair)
     exam = Examination("s", [one, other], Rules())
-    note(exam, one, other, judge(*pair, Rules()))
+    note(exam, one, other, judge(pair[0], pair[1], Rules()))
     return GUESSED if exam.findings else ""
