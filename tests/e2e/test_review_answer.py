@@ -204,6 +204,10 @@ async def test_the_callers_own_criteria_count(models: Reviewing) -> None:
     ]
     found = await models.reviewed(question="Own?", criteria=own)
     asked = len(models.endpoint.asked)
+    own[0].weight, own[1].weight = 0.75, 0.25
+    await models.reviewed(question="Own?", criteria=own)
+    assert len(models.endpoint.asked) == asked + 3  # reviews that are kept are of other weights
+    asked = len(models.endpoint.asked)
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await models.reviewed(question="Own?", criteria=own[:1])
 
@@ -230,12 +234,14 @@ async def test_what_cannot_be_reviewed_is_refused_before_the_first_call(
     asked = len(models.endpoint.asked)
     unknown = await refusal(models, reviewers=["one", "two", "nobody"])
     few = await refusal(models, quorum=4)
+    alone = await refusal(models, reviewers=["one"], quorum=1)
     hidden = await refusal(models, space="two")
 
     assert (unknown.reason, unknown.violations[0].field) == (
         "ERROR_REASON_FIELD_INVALID",
         "reviewers",
     )
+    assert [each.field for each in alone.violations] == ["quorum"]
     assert few.metadata == {"configured": "3", "needed": "4"}
     assert {few.reason, hidden.reason} == {"ERROR_REASON_REVIEWERS_MISSING"}
     assert few.code is hidden.code is grpc.StatusCode.FAILED_PRECONDITION

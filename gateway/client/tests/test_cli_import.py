@@ -236,7 +236,7 @@ def test_into_a_space_of_its_own(concord: CommandLine, unique: Unique, tmp_path:
 def test_the_memories_of_a_state_export_into_another_space(
     concord: CommandLine, unique: Unique, tmp_path: Path
 ) -> None:
-    """M6 G15 What a memory says, whole; asked for again it is known."""
+    """M6 G15 W8 What a memory says, whole, and that it was imported; again it is known."""
     own, space = unique("carried"), "demo"
     concord.done(
         *("add", f"The {own} is red.", "--id", own, "--kind", "plan", "--importance", "high"),
@@ -259,7 +259,8 @@ def test_the_memories_of_a_state_export_into_another_space(
     copied = concord.done("export", "--space", space).splitlines()
 
     assert first == "1 memory: 1 created, 0 unchanged, 0 updated; 0 errors\n"
-    assert [line for line in copied if f'"id":"{own}"' in line] == lines
+    (line,), (copy,) = lines, [each for each in copied if f'"id":"{own}"' in each]
+    assert json.loads(copy) == json.loads(line) | {"origin": "IMPORT"}
     assert "1 unchanged" in concord.done("import", path)
 
 

@@ -30,6 +30,8 @@ def test_results_and_memories_are_synthesized_and_kept(
     assert events[-1]["done"]["synthesis"]["unresolved"] == [0]
     rest = concord.done("synthesize", "--resume", events[0]["runId"], "--after", "2", "--json")
     assert [json.loads(line) for line in rest.splitlines()] == events[2:]
+    over = concord("synthesize", "--resume", events[0]["runId"], "--after", str(len(events)))
+    assert (over.exit_code, "it is over" in over.stderr) == (1, True)
 
 
 def test_what_cannot_be_synthesized_is_told_in_a_line(concord: CommandLine, tmp_path: Path) -> None:

@@ -29,19 +29,20 @@ def result_of(replies: "Iterable[Reply]", title: str) -> "DialecticResult":
     """
     from concord_client.cli.render.progress import bar
 
+    event = None
     with bar(title, 100) as advance:
         for reply in replies:
             event = reply.event
             advance(round(event.percent))
             _tell_reviewer(event)
-    _demand_result(event)
-    return event.done
+    return _demand_result(event).done
 
 
 def written_out(replies: "Iterable[Reply]") -> None:
     """Write each event as a line of JSON. Raises `CommandError` after one that tells a failure."""
     from google.protobuf.json_format import MessageToJson
 
+    event = None
     for reply in replies:
         event = reply.event
         write_line(MessageToJson(event, indent=None, ensure_ascii=False))
@@ -58,9 +59,12 @@ def _tell_reviewer(event: "DialecticEvent") -> None:
         show(reviewer_line(event.review), on_error=True)
 
 
-def _demand_result(last: "DialecticEvent") -> None:
+def _demand_result(last: "DialecticEvent | None") -> "DialecticEvent":
+    if last is None:
+        raise CommandError("The run has no event after that one: it is over.")
     if last.HasField("failed"):
         said = last.failed.metadata
         counts = ", ".join(f"{name} {said[name]}" for name in sorted(said))
         message = f"{last.failed.message} ({counts})" if counts else last.failed.message
         raise CommandError(message, reason=last.failed.reason)
+    return last

@@ -88,6 +88,10 @@ class CriteriaInvalid(DissonanceError):
     """The criteria of a review cannot be scored by."""
 
 
+class QuorumTooSmall(DissonanceError):
+    """One review is no council's."""
+
+
 class ReviewersMissing(DissonanceError):
     """Fewer reviewers are set up, or may see what the space holds, than the request needs."""
 

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
+import grpc
 from concord.dissonance.v1 import dialectic_pb2 as pb
 from concord.graph.v1 import conflict_pb2
 from concord_chassis.failure import Failure, internal
+from concord_chassis.sizes import MAX_REPLY_BYTES
 
 from concord_dissonance.domain.dialectic.synthesis import Described, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, SetAside, Thesis
@@ -17,6 +19,9 @@ from concord_dissonance.servicer.translate import translate
 from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, ReviewedIn
 from concord_dissonance.usecases.dialectic.runs import Event, Failed
 from concord_dissonance.usecases.dialectic.synthesize import ReviewedSynthesis
+
+MOST_BYTES = MAX_REPLY_BYTES - 1_024
+"""Of an event: its reply has a frame around it."""
 
 
 def event(run_id: str, happened: Event) -> pb.DialecticEvent:
@@ -47,7 +52,17 @@ def event(run_id: str, happened: Event) -> pb.DialecticEvent:
             message.done.review.CopyFrom(review_outgoing.answer_review(reviewed))
         case Failed() as failed:
             message.failed.CopyFrom(_failure(failed.error))
+    if message.ByteSize() > MOST_BYTES:  # a stream ends with an event, whatever comes of it
+        message.failed.CopyFrom(_failure(_too_large(message.ByteSize())))
     return message
+
+
+def _too_large(size: int) -> Failure:
+    return Failure(
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        "ERROR_REASON_MESSAGE_TOO_LARGE",
+        f"The result has {size} bytes, at most {MOST_BYTES} are sent: bring together less at once.",
+    )
 
 
 def _failure(error: Exception) -> pb.RunFailure:

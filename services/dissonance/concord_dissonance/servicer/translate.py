@@ -84,6 +84,8 @@ def _of_review(error: Exception) -> Failure | None:
     match error:
         case errors.CriteriaInvalid():
             return _invalid("criteria", str(error))
+        case errors.QuorumTooSmall():
+            return _invalid("quorum", "A verdict needs at least two reviews.")
         case errors.ReviewerUnknown():
             return _invalid("reviewers", "It names a reviewer that is not set up.")
         case errors.ReviewersMissing():

@@ -85,14 +85,14 @@ class OpenAiReviewer:
     def cost(self, task: ReviewTask) -> Cost:
         """Estimate what a review costs at most, without a repair; nothing for a known one."""
         question = self._question(task)
-        if _key(question) in self._known:
+        if _key(question, task) in self._known:
             return Cost()
         return question_cost(question.tokens(), self._price)
 
     async def review(self, task: ReviewTask) -> Reviewed:
         """Review an answer."""
         question = self._question(task)
-        key = _key(question)
+        key = _key(question, task)
         if (known := self._known.get(key)) is not None:
             return Reviewed(known, Cost(), is_cached=True)
         async with self._turns:
@@ -175,5 +175,8 @@ def _points(score: float) -> int:
     return round(score * POINT)
 
 
-def _key(question: Question[_Said]) -> bytes:
-    return hashlib.sha256(json.dumps([question.prompt, question.data]).encode()).digest()
+def _key(question: Question[_Said], task: ReviewTask) -> bytes:
+    """Return what a review is kept by: what was asked, and the weights that it is counted with."""
+    weights = [each.weight for each in task.criteria]
+    asked = json.dumps([question.prompt, question.data, weights])
+    return hashlib.sha256(asked.encode()).digest()

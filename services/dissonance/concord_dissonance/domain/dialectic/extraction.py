@@ -31,7 +31,7 @@ from concord_dissonance.domain.sides import Rules
 MOST_COMPARED = 40
 """Sentences of a text that are looked at."""
 MOST_OF_A_TEXT = 3
-"""Theses that are taken from one text."""
+"""Theses that are taken from one text, and all in which it contradicts itself."""
 _BOUNDARY = re.compile(r"(?<=[.!?])[\"”“»)]*\s+(?=[\"„“«(]*[A-ZÄÖÜ0-9§])|\s*\n\s*")
 _BULLET = re.compile(r"(?:[-*•]|\d{1,2}[.)])\s+")
 _ABBREVIATED = re.compile(
@@ -95,7 +95,7 @@ def _foremost(sentences: Sequence[str], phrases: Phrases) -> list[str]:
         for at in (found.first, found.second)
     }
     ranked = sorted(range(len(unique)), key=lambda at: (at not in denied, -_weight(unique[at])))
-    return [unique[at] for at in sorted(ranked[:MOST_OF_A_TEXT])]
+    return [unique[at] for at in sorted(ranked[: max(MOST_OF_A_TEXT, len(denied))])]
 
 
 def _weight(sentence: str) -> int:

@@ -19,7 +19,6 @@ _REFERENCE = re.compile(
     r"(?:\s+(?:of\s+the\s+|of\s+|der\s+|des\s+)?[A-ZÄÖÜ][\w-]*(?:\s+(?:[A-ZÄÖÜ][\w-]*)){0,3})?"
 )
 _LED = re.compile(rf"(?:{_LEADING})?{_REFERENCE.pattern}")
-_BLANKS = re.compile(r"\s+")
 
 
 def legal_references(text: str) -> list[str]:
@@ -34,9 +33,10 @@ def without_references(text: str) -> str:
 
 
 def states_basis(texts: Iterable[str], basis: str) -> bool:
-    """Whether one of the texts states a basis literally, whatever its blanks."""
-    wanted = _BLANKS.sub("", basis).casefold()
-    return any(wanted in _BLANKS.sub("", text).casefold() for text in texts)
+    """Whether one of the texts states a basis literally, in whole words, whatever its blanks."""
+    words = r"\s*".join(map(re.escape, basis.casefold().split()))
+    wanted = re.compile(rf"(?<!\w){words}(?!\w)")
+    return any(wanted.search(text.casefold()) for text in texts)
 
 
 def rank(bases: Iterable[str]) -> int | None:

@@ -99,7 +99,7 @@ def _by_circumstance(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
 
 def _as_parts(clash: Clash, one: Scoped, other: Scoped) -> Ruling:
     contained = clash.verdict.conflict is ConflictClass.NUANCE
-    return contained or one.is_partial or other.is_partial, 0
+    return contained or (one.is_partial and other.is_partial), 0
 
 
 _RULES: dict[Strategy, Callable[[Clash, Scoped, Scoped], Ruling]] = {

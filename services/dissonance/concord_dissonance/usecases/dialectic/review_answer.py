@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 
 from concord_models.budget import Budget, BudgetSpent, Cost
 
-from concord_dissonance.domain.errors import ReviewBudgetSpent, ReviewersMissing, ReviewerUnknown
+from concord_dissonance.domain.errors import (
+    QuorumTooSmall,
+    ReviewBudgetSpent,
+    ReviewersMissing,
+    ReviewerUnknown,
+)
 from concord_dissonance.domain.peer_review.council import LEAST_QUORUM, Approval, conclude
 from concord_dissonance.domain.peer_review.report import ReviewRound
 from concord_dissonance.domain.peer_review.review import FailedReviewer, PeerReview, ReviewTask
@@ -68,8 +73,10 @@ class ReviewAnswer:
     def prepare(self, space: str, options: ReviewOptions) -> "Review":
         """Choose who reviews; nobody is asked yet.
 
-        Raises `ReviewersMissing` and `ReviewerUnknown`.
+        Raises `QuorumTooSmall`, `ReviewersMissing` and `ReviewerUnknown`.
         """
+        if 0 < options.quorum < LEAST_QUORUM:
+            raise QuorumTooSmall
         council = self._council if space in self._remote_spaces else None
         if council is None:
             raise ReviewersMissing(0, max(options.quorum, LEAST_QUORUM))
