@@ -18,8 +18,6 @@ from concord_dissonance.domain.peer_review.review import FailedReviewer, PeerRev
 from concord_dissonance.ports import Council, ModelReviewer, ModelReviser, Reviewed
 from concord_dissonance.usecases.dialectic.runs import Stage
 
-MOST_REVISIONS = 2
-
 
 @dataclass(frozen=True, slots=True)
 class ReviewOptions:
