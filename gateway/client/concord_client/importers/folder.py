@@ -18,8 +18,6 @@ class Found:
     path: Path
     name: str
     """Path relative to the folder, with slashes."""
-    size: int
-    """Bytes."""
 
 
 def markdown_files(folder: Path) -> Iterator[Found | Defect]:
@@ -35,7 +33,7 @@ def markdown_files(folder: Path) -> Iterator[Found | Defect]:
         yield Defect(str(folder), 0, "no such folder")
         return
     if root.is_file():
-        yield Found(root, folder.name, root.stat().st_size)
+        yield Found(root, folder.name)
         return
     yield from _walk(root, root, "", (root,))
 
@@ -69,7 +67,7 @@ def _visit(path: Path, root: Path, name: str, around: tuple[Path, ...]) -> Itera
     elif printable != name:
         yield Defect(printable, 0, "the name is not UTF-8")
     elif S_ISREG(status.st_mode):
-        yield Found(real, name, status.st_size)
+        yield Found(real, name)
     elif not S_ISDIR(status.st_mode):
         yield Defect(printable, 0, "not a regular file")
     elif real in around:

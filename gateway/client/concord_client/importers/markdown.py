@@ -13,7 +13,7 @@ from google.protobuf.descriptor import EnumDescriptor
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_client.facts import fact_of
-from concord_client.importers.folder import Found, markdown_files
+from concord_client.importers.folder import markdown_files
 from concord_client.importers.front_matter import list_of, split, text_of, time_of
 from concord_client.importers.headings import Part, parts
 from concord_client.importers.outcome import (
@@ -26,6 +26,7 @@ from concord_client.importers.outcome import (
 )
 from concord_client.importers.properties import add_properties
 from concord_client.importers.spelling import contract_name, short_words
+from concord_client.importers.text_file import read_text
 from concord_client.importers.vault import (
     MOST_NAME,
     Note,
@@ -74,7 +75,7 @@ def read_markdown(path: Path) -> Iterator[Draft | Defect]:
             yield found
             continue
         try:
-            keys, body = split(_text(found).replace("\r\n", "\n"))
+            keys, body = split(read_text(found.path, MAX_ITEM_BYTES).replace("\r\n", "\n"))
             reader = _Reader(vault, found.name, keys, replaced)
             yield from reader.drafts(body)
         except ItemUnreadable as unreadable:
@@ -88,24 +89,12 @@ def _vault(path: Path) -> Vault:
         if isinstance(found, Defect):
             continue
         with suppress(ItemUnreadable):
-            keys, _ = split(_text(found).replace("\r\n", "\n"))
+            keys, _ = split(read_text(found.path, MAX_ITEM_BYTES).replace("\r\n", "\n"))
             note = Note(_id(keys, found.name), _title(keys, found.name))
             said = str(keys.get("superseded_by") or replaced_by(str(keys.get("status", ""))))
             names = [text_of(keys, "id"), *list_of(keys, "aliases")]
             vault.add(found.name, note, names, said)
     return vault
-
-
-def _text(found: Found) -> str:
-    if found.size > MAX_ITEM_BYTES:
-        raise ItemUnreadable(f"the file has {found.size} bytes, at most {MAX_ITEM_BYTES}", 0)
-    try:
-        return found.path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ItemUnreadable(error.strerror or "cannot be read", 0) from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise ItemUnreadable("not UTF-8", line) from None
 
 
 @dataclass(frozen=True)

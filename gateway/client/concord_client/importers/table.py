@@ -18,6 +18,7 @@ from concord_client.importers.chat.turns import Sessions
 from concord_client.importers.dates import is_month_first
 from concord_client.importers.jsonl import memory_of
 from concord_client.importers.outcome import MAX_ITEM_BYTES, Defect, Draft, ItemUnreadable
+from concord_client.importers.text_file import read_text
 
 SUFFIXES = (".csv", ".tsv")
 _CONTENT = (*TEXTS, "memory", "note", "notes", "fact")
@@ -37,12 +38,9 @@ def read_csv(path: Path, session: str = "") -> Iterator[Draft | Defect]:
     since when it holds; other columns are properties. Delimiters: comma, semicolon, tab, bar.
     """
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        yield Defect(str(path), 0, error.strerror or "cannot be read")
-        return
-    except UnicodeDecodeError as error:
-        yield Defect(str(path), error.object.count(b"\n", 0, error.start) + 1, "not UTF-8")
+        text = read_text(path)
+    except ItemUnreadable as unreadable:
+        yield Defect(str(path), unreadable.line, unreadable.reason)
         return
     yield from _Table(path, session or path.stem, text).outcomes()
 

@@ -9,9 +9,7 @@ from concord_client.importers.chat.plain import lines_of, paragraphs
 from concord_client.importers.chat.records import Record, turn_of
 from concord_client.importers.chat.turns import Sessions, Turn
 from concord_client.importers.outcome import Defect, Draft, ItemUnreadable
-
-MAX_FILE_BYTES = 256 << 20
-"""A transcript is read whole."""
+from concord_client.importers.text_file import read_text
 
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 
@@ -24,16 +22,9 @@ def read_chat(path: Path, session: str = "") -> Iterator[Draft | Defect]:
     turns that name none, by default the file's name without its suffix.
     """
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            yield Defect(str(path), 0, f"the file has more than {MAX_FILE_BYTES} bytes")
-            return
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        yield Defect(str(path), line, "not UTF-8")
-        return
-    except OSError as error:
-        yield Defect(str(path), 0, error.strerror or "cannot be read")
+        text = read_text(path)
+    except ItemUnreadable as unreadable:
+        yield Defect(str(path), unreadable.line, unreadable.reason)
         return
     yield from _Transcript(path, session or path.stem).outcomes(text)
 

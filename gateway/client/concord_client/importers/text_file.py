@@ -1,0 +1,26 @@
+"""Reads a file of text whole."""
+
+from pathlib import Path
+
+from concord_client.importers.outcome import ItemUnreadable
+
+MAX_FILE_BYTES = 256 << 20
+"""Bytes of a document, a table or a transcript."""
+
+
+def read_text(path: Path, most: int = MAX_FILE_BYTES) -> str:
+    """Return what a UTF-8 file says, without a byte order mark.
+
+    Raises `ItemUnreadable`, with the line where it is not UTF-8: it has more than `most` bytes, or
+    cannot be read.
+    """
+    try:
+        size = path.stat().st_size
+        if size > most:
+            raise ItemUnreadable(f"the file has {size} bytes, at most {most}", 0)
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ItemUnreadable(error.strerror or "cannot be read", 0) from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ItemUnreadable("not UTF-8", line) from None
