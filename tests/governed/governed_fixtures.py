@@ -3,8 +3,7 @@
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-import graph_store
-import ledger_store
+import chosen_store
 import pytest
 import pytest_asyncio
 from concord_governance.usecases import graph_feed
@@ -14,14 +13,14 @@ from governed_world import SECONDS, Party, World, world
 @pytest.fixture(scope="session", autouse=True)
 def _ledger_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A Neo4j, when it is the ledger's store: tests that cannot have it fail."""
-    with ledger_store.server(tmp_path_factory.mktemp("neo4j")):
+    with chosen_store.LEDGER.server(tmp_path_factory.mktemp("neo4j")):
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _graph_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A Neo4j, when it is graph's store."""
-    with graph_store.server(tmp_path_factory.mktemp("neo4j-graph")):
+    with chosen_store.GRAPH.server(tmp_path_factory.mktemp("neo4j-graph")):
         yield
 
 

@@ -14,9 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import graph_store
+import chosen_store
 import grpc
-import ledger_store
 import pytest
 from concord.governance.v1 import (
     audit_pb2,
@@ -414,7 +413,7 @@ async def world(
     known, now = keys or Keys(), clock or Clock()
     secret = sha256(SECRET.encode()).hexdigest()
     graph_app = await build_graph(
-        graph_store.of(folder / "graph.db"),
+        chosen_store.GRAPH.of(folder / "graph.db"),
         enrolment=dict.fromkeys(spaces, secret),
         clock=now,
         confirmers=("governance",),
@@ -444,7 +443,7 @@ async def world(
                 keys_file=keys_file,
                 **(llm or {}),
             ),
-            ledger_store.of(folder / "ledger.db"),
+            chosen_store.LEDGER.of(folder / "ledger.db"),
             known.issuer,
             known.grant,
             known.log,

@@ -11,8 +11,8 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, supp
 from hashlib import sha256
 from pathlib import Path
 
+import chosen_store
 import grpc
-import ledger_store
 import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import graph_pb2
@@ -157,7 +157,7 @@ async def governance_alone(scene: Copies, *, governed: bool = True) -> AsyncIter
     known = scene.keys
     lives.app = await build_governance(
         LedgerConfig(graph_address=f"unix:{scene.folder}/g"),
-        ledger_store.of(scene.folder / "ledger.db"),
+        chosen_store.LEDGER.of(scene.folder / "ledger.db"),
         known.issuer,
         known.grant,
         known.log,
