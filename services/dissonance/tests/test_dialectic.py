@@ -93,6 +93,16 @@ def synthesis(*claims: Claim, language: str = "en") -> Synthesis:
         ("Die Frist endet am 3. Mai.", "Die Frist endet am 9. Juni.", TEMPORAL, None, None),
         ("The contract ended in 2021.", "The contract ended in 2023.", TEMPORAL, None, None),
         ("Das Werk liegt in Deutschland.", "Das Werk liegt in Frankreich.", FACTUAL, None, None),
+        ("The limit used to be 50 km/h.", "The limit is 30 km/h.", TEMPORAL, T, 1),
+        ("The shop used to open at 8.", "The shop opens at 9.", TEMPORAL, T, 1),
+        ("Früher betrug die Gebühr 100 Euro.", "Die Gebühr beträgt 150 Euro.", TEMPORAL, T, 1),
+        ("In Ulm kostet die Karte 3 Euro.", "In Trier kostet die Karte 4 Euro.", REGIONAL, R, None),
+        ("In Bavaria a permit is needed.", "In Bayern no permit is needed.", LEGAL, None, None),
+        ("Nach BayBO ist Lärm erlaubt.", "Nach HBO ist Lärm verboten.", REGIONAL, R, None),
+        ("Das Gesetz verbietet Werbung.", "Die Satzung erlaubt Werbung.", LEGAL, H, 0),
+        ("The bylaw allows pigs.", "Federal law does not allow pigs.", LEGAL, H, 1),
+        ("Dogs may enter the hall.", "Dogs may not enter the hall.", FACTUAL, None, None),
+        ("Die Frist beträgt einen Monat.", "Die Frist beträgt zwei Wochen.", FACTUAL, None, None),
     ],
 )  # fmt: skip
 def test_a_contradiction_is_typed_and_resolved_by_what_the_claims_say(
@@ -152,6 +162,8 @@ def test_a_contradiction_is_resolved_by_what_is_stated_of_the_claims(
         ("The permit is required.", "The permit is required."),
         ("All employees must wear helmets.", "Visitors do not have to wear helmets."),
         ("The fee in district 5 is 30 euros.", "The fee in district 7 is 40 euros."),
+        ("Room 1 is red.", "Room 2 is blue."),
+        ("Phase 1 costs 300 euros.", "Phase 2 costs 500 euros."),
     ],
 )  # fmt: skip
 def test_another_point_of_view_is_no_contradiction(one: str, other: str) -> None:
@@ -160,13 +172,17 @@ def test_another_point_of_view_is_no_contradiction(one: str, other: str) -> None
     assert compare(first, second, Rules()) is False
 
 
+AMBIGUOUS = Claim("Zuständig ist das Bauamt."), Claim("Zuständig ist das Landratsamt.")
+
+
 def test_what_may_both_hold_is_ambiguous_and_no_contradiction() -> None:
     """D8 Ambiguity is a finding of its own, and leaves the synthesis complete."""
-    found = synthesis(Claim("Zuständig ist das Bauamt."), Claim("Zuständig ist das Landratsamt."))
+    found = synthesis(*AMBIGUOUS)
 
     assert not found.conclusions.contradictions
     assert found.conclusions.ambiguities == [Ambiguity(0, 1)]
     assert "Landratsamt" in found.ambiguities[0]
+    assert "Unbestritten" not in synthesis(*AMBIGUOUS, language="de").text
 
 
 def batch(text: str = "", *claims: Claim) -> Batch:
@@ -176,7 +192,14 @@ def batch(text: str = "", *claims: Claim) -> Batch:
 
 @pytest.mark.parametrize(
     "text",
-    ["Vielleicht hilft ein Anwalt.", "The permit might be required.", "Is a permit required?"],
+    [
+        "Vielleicht hilft ein Anwalt.",
+        "The permit might be required.",
+        "Is a permit required?",
+        "Reportedly the mine is closed.",
+        "Hoffentlich bleibt die Mine offen.",
+        "Die Mine wird wohl geschlossen.",
+    ],
 )
 def test_what_is_supposed_is_no_thesis(text: str) -> None:
     """D8 It is set aside, in its own words, whether claimed or written."""
@@ -230,6 +253,18 @@ def test_sentences_end_where_they_do() -> None:
         "Z.B. hier:",
         "nur so",
     ]
+
+
+def test_what_is_to_be_found_out_is_what_the_claims_leave_open() -> None:
+    """D8 Who does not say from when is asked that, and bases are compared where there are any."""
+    dated = synthesis(
+        Claim("The fee is 300 euros."), Claim("The fee is 400 euros.", valid_from=Micros(YEAR))
+    )
+    plain = synthesis(Claim(YES), Claim(NO))
+
+    (found,) = dated.described
+    assert found.resolutions[0].startswith("Ask A from when its claim holds: that of B holds from")
+    assert not any("rest on" in each for each in plain.described[0].resolutions)
 
 
 def test_confidence_is_what_is_resolved_times_what_is_kept() -> None:

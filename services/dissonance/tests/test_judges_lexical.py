@@ -61,6 +61,11 @@ def contradicts(reason: Reason) -> tuple[ConflictClass, Reason, Older]:
         ("Das Treffen ist am 12. März.", "Das Treffen ist am 14. März.", Reason.DATE),
         ("Die Tür ist offen.", "Die Tür ist geschlossen.", Reason.ANTONYM),
         ("Anna wohnt in Italien.", "Anna wohnt in Polen.", Reason.EXCLUSIVE_WORDS),
+        ("The trip takes one hour.", "The trip takes three hours.", Reason.QUANTITY),
+        ("The deadline is one month.", "The deadline is two weeks.", Reason.QUANTITY),
+        ("Die Frist beträgt einen Monat.", "Die Frist beträgt zwei Wochen.", Reason.QUANTITY),
+        ("Die Firma wurde 1999 gegründet.", "Die Firma wurde 2003 gegründet.", Reason.DATE),
+        ("The talk is in room 3.", "The talk is in room 4.", Reason.NUMBER),
     ],
 )
 def test_contradictions_in_english_and_german(first: str, second: str, reason: Reason) -> None:
@@ -110,6 +115,9 @@ def test_the_same_in_other_writing_is_no_conflict(first: str, second: str) -> No
             Abstained.OTHER_SCOPE,
         ),
         ("Anna lives in Paris.", "Anna lives in Rome.", Abstained.UNKNOWN_FILLERS),
+        ("Room 1 is red.", "Room 2 is blue.", Abstained.NO_COMPARABLE_SUBJECT),
+        ("Phase 1 costs 3 euros.", "Phase 2 costs 5 euros.", Abstained.NO_COMPARABLE_SUBJECT),
+        ("The trip takes 3 months.", "The trip takes 90 days.", Abstained.UNKNOWN_FILLERS),
         ("Not only Redis is used.", "Redis is used.", Abstained.TOO_DIFFERENT),
         ("It said `cache: on`.", "```\ncache is not on\n```", Abstained.NOTHING_TO_COMPARE),
     ],

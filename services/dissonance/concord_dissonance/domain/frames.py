@@ -19,6 +19,10 @@ class Fillers(NamedTuple):
     """The word of the frame before them; empty at its beginning."""
     in_subject: bool
     """Whether they stand before the verb, as far as a clause without a parse shows."""
+    before: str = ""
+    """The word of the frame after them; empty at its end."""
+    ends_subject: bool = False
+    """Whether the verb follows, and a word of content goes before: "Room 3" is a name."""
 
 
 def align(first: Clause, second: Clause) -> list[Fillers]:
@@ -34,13 +38,22 @@ def align(first: Clause, second: Clause) -> list[Fillers]:
         begin = _shared(mine, yours)
         end = _shared(mine[begin:][::-1], yours[begin:][::-1])
         runs = [(begin, len(one) - end, len(other) - end)]
-    verb = next((at for at, place in enumerate(one) if _is_auxiliary(place, first)), 1)
+    verb = _verb(first)
     found: list[Fillers] = []
     for begin, end, other_end in runs:
         after = one[begin - 1][-1].word if begin else ""
+        before = one[end][0].word if end < len(one) else ""
         parts = _tokens(one[begin:end]), _tokens(other[begin:other_end])
-        found.append(Fillers(*parts, after, begin < verb))
+        names = end == verb and bool(after) and after not in first.words.function
+        found.append(Fillers(*parts, after, begin < verb, before, names))
     return found
+
+
+def _verb(clause: Clause) -> int:
+    """Return the place of the verb: the first auxiliary, else what follows one noun or "Room 3"."""
+    auxiliaries = (at for at, p in enumerate(clause.places) if _is_auxiliary(p, clause))
+    is_numbered = len(clause.places) > 2 and clause.places[1][0].word[0].isdecimal()
+    return next(auxiliaries, 2 if is_numbered else 1)
 
 
 def _is_auxiliary(place: Sequence[Token], clause: Clause) -> bool:

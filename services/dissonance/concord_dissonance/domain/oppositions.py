@@ -9,6 +9,7 @@ from concord_dissonance.domain.denials import same_speaker
 from concord_dissonance.domain.fillers import Compared, compare
 from concord_dissonance.domain.finding import Finding
 from concord_dissonance.domain.frames import Fillers, align
+from concord_dissonance.domain.lexicon import Lexicon
 from concord_dissonance.domain.quantities import Same
 from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.verdicts import Abstained, Reason
@@ -55,7 +56,7 @@ def _opposed(one: Clause, other: Clause, rules: Rules, aliases: Set[str]) -> Fin
     if _is_other_subject(fillers, compared):
         return Abstained.NO_COMPARABLE_SUBJECT
     found = differing[0]
-    if found.reason is Reason.DATE and fillers[0].after not in one.words.words["dated by"]:
+    if found.reason is Reason.DATE and not _dates(fillers[0], one.words):
         return Abstained.OTHER_TIME  # what was then, not when something is
     return Finding(found.reason, _pattern(found, one, other), one, other)
 
@@ -70,6 +71,11 @@ def _is_one_frame(one: Clause, other: Clause, fillers: Sequence[Fillers]) -> boo
     return bool(mine) and mine == yours and len(shared) >= _LEAST_SHARED
 
 
+def _dates(found: Fillers, words: Lexicon) -> bool:
+    """Whether a date says when something is, or was: "founded in 1999", "1999 gegründet"."""
+    return found.after in words.words["dated by"] or found.before in words.words["dated before"]
+
+
 def _apart(differing: Sequence[Compared]) -> Abstained | None:
     """Return why two clauses that differ in several ways need not meet: another time or place."""
     if any(each.reason is Reason.DATE for each in differing):
@@ -80,7 +86,9 @@ def _apart(differing: Sequence[Compared]) -> Abstained | None:
 def _is_other_subject(fillers: Sequence[Fillers], compared: Sequence[Compared]) -> bool:
     """Whether what the clauses are about differs, and in more than how many they are."""
     return any(
-        each.in_subject and found.same is Same.NO and found.reason not in _VALUES
+        each.in_subject
+        and found.same is Same.NO
+        and (found.reason not in _VALUES or (found.reason is Reason.NUMBER and each.ends_subject))
         for each, found in zip(fillers, compared, strict=True)
     )
 

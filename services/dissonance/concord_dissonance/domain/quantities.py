@@ -21,6 +21,8 @@ _APPROXIMATE = 0.05
 _LONGEST_BOUND = 2
 """Words of the longest phrase that makes a number approximate or a bound."""
 _MOST_DIGITS = 15
+_MONTH = 365.2425 / 12 * 86_400
+"""Seconds of a month of the Gregorian calendar, on average."""
 
 
 class Same(Enum):
@@ -77,7 +79,13 @@ def same_value(one: Quantity | Date, other: Quantity | Date) -> Same:
         if not pairs:
             return Same.UNKNOWN
         return Same.YES if all(a == b for a, b in pairs) else Same.NO
-    if isinstance(one, Date) or isinstance(other, Date) or one.dimension != other.dimension:
+    if isinstance(one, Date) or isinstance(other, Date):
+        return Same.UNKNOWN
+    if {one.dimension, other.dimension} == {"time", "months"}:
+        # A month has no one length: that two durations are the same is not known.
+        far = same_value(_in_seconds(one), _in_seconds(other)) is Same.NO
+        return Same.NO if far else Same.UNKNOWN
+    if one.dimension != other.dimension:
         return Same.UNKNOWN
     if one.dimension == "version":
         return Same.YES if one.written == other.written else Same.NO
@@ -86,6 +94,12 @@ def same_value(one: Quantity | Date, other: Quantity | Date) -> Same:
     if abs(one.value - other.value) < max(one.precision, other.precision):
         return Same.YES
     return Same.NO
+
+
+def _in_seconds(duration: Quantity) -> Quantity:
+    if duration.dimension == "time":
+        return duration
+    return Quantity(duration.value * _MONTH, duration.precision * _MONTH, "time")
 
 
 def values(tokens: Sequence[Token], words: Lexicon) -> list[Value]:
@@ -155,7 +169,7 @@ def _is_number(tokens: Sequence[Token], *places: int) -> bool:
 
 
 def _quantity(tokens: Sequence[Token], at: int, words: Lexicon) -> Value | None:
-    """Read a number with what belongs to it: "$5", "5 km", "5th", "5 million", "5.3.0"."""
+    """Read a number with what belongs to it: "$5", "5 km", "one km", "5th", "5.3.0"."""
     word = tokens[at].word
     if word in _CURRENCIES and _starts_number(tokens, at + 1):
         value, precision = _number(tokens[at + 1].word, words)
@@ -164,6 +178,8 @@ def _quantity(tokens: Sequence[Token], at: int, words: Lexicon) -> Value | None:
         return Value(Quantity(words.ordinals[word], 0, "ordinal"), at, at + 1)
     if words.numbers.get(word, 1) != 1:
         return _spelt_out(tokens, at, words)
+    if word in words.words["single"] and _unit(tokens, at + 1):
+        return _with_unit(tokens, at, at + 1, Quantity(1, _WORD_PRECISION), words)
     if not word[0].isdecimal():
         return None
     if word.count(".") > 1 and not _GROUPED.fullmatch(word):

@@ -130,7 +130,7 @@ STATEMENTS = _others() | {
 
 OF_ALL = {
     "put facts": "Space",
-    "lock": "(?:Space|Functional|Amending)",  # one amendment, and of relations a few
+    "lock": "(?:Space|Functional|Amending|EntryVersion)",  # one of each, and of relations a few
     "flush": "Space",
     "erase": "Request",  # receipts that may tell of what is erased
     **{name: r"\w+" for name in STATEMENTS if name.startswith(("counts,", "all of"))},

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
-from concord_dissonance.domain.dialectic.legal import rank, without_references
+from concord_dissonance.domain.dialectic.legal import rank, regions, without_references
 from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.theses import Thesis
 from concord_dissonance.domain.frames import align
@@ -44,9 +44,10 @@ class Scoped:
 
     @cached_property
     def regions(self) -> frozenset[str]:
-        """The regions, folded."""
-        stated = self.thesis.region.casefold()
-        return frozenset({stated}) if stated else self.phrases.regions(self.thesis.claim)
+        """The regions, folded: those stated or named, else those whose statutes it rests on."""
+        if self.thesis.region:
+            return frozenset({self.phrases.region(self.thesis.region)})
+        return self.phrases.regions(self.thesis.claim) or regions(self.thesis.legal_basis)
 
     @cached_property
     def time(self) -> Micros | None:
@@ -123,7 +124,8 @@ class Scoped:
     @cached_property
     def _core(self) -> str:
         text = self.phrases.without_attribution(without_references(self.thesis.claim))
-        return self.phrases.without_regions(self.phrases.without_times(text))
+        text = self.phrases.without_now_and_then(self.phrases.without_times(text))
+        return self.phrases.without_regions(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,8 @@ def _judged(one: Scoped, other: Scoped, rules: Rules) -> list[Verdict | Abstenti
     for first, second in zip(one.views, other.views, strict=True):
         key = first.text, second.text
         if key not in said:
-            said[key] = judge(_apart(first, one, other), _apart(second, other, one), rules)
+            mine, yours = _apart(first, one, other), _apart(second, other, one)
+            said[key] = judge(_in_order(mine, yours), _in_order(yours, mine), rules)
         found.append(said[key])
     return found
 
@@ -231,6 +234,20 @@ def _is_open(said: Verdict | Abstention, first: Side, second: Side) -> bool:
     fillers = align(one, other)
     most = _VALUE_WORDS if one.values and other.values else 1
     return len(fillers) == 1 and max(len(fillers[0].first), len(fillers[0].second)) <= most
+
+
+def _in_order(side: Side, other: Side) -> Side:
+    """Return a side whose verb stands where the other one has it.
+
+    German has it first where what went before, such as a region, is left out.
+    """
+    verb, _, rest = side.text.partition(" ")
+    following = [word.casefold() for word in other.text.split()]
+    if verb.casefold() not in following[1:]:
+        return side
+    words = rest.split()
+    at = following.index(verb.casefold(), 1)
+    return Side("", 0, Kind.FACT, " ".join([*words[:at], verb, *words[at:]]))
 
 
 def _apart(side: Side, own: Scoped, other: Scoped) -> Side:

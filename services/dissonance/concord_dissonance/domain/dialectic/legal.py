@@ -11,8 +11,20 @@ from concord_dissonance.domain.lexicon import read_classes
 
 _PART = r"(?:Abs(?:atz|\.)?|Satz|S\.|Nr\.?|lit\.|Buchst\.|Unterabs\.|para(?:graph|\.)?|ff?\.)"
 _LEADING = r"\b(?:[Nn]ach|[Gg]emäß|[Ll]aut|[Uu]nder|[Pp]ursuant to)\s+(?:(?:der|dem|den|the)\s+)?"
-_NAMED = re.compile(rf"{_LEADING}(?P<law>(?=\w{{3}})[A-ZÄÖÜ]\w*[A-ZÄÖÜ]\w*)(?![-\w])")
-"""A statute by its short name alone, e.g. "nach BayBO"."""
+_SHORT = r"(?=\w{3})[A-ZÄÖÜ]\w*[A-ZÄÖÜ]\w*(?![-\w])"
+_GERMAN = (
+    r"(?!Besatzung)(?=[A-ZÄÖÜ])\w*(?i:satzung|verordnung|gesetz|gesetzbuch|verfassung|richtlinie"
+    r"|bauordnung|gemeindeordnung|gewerbeordnung|prozessordnung|verkehrsordnung)\b"
+)
+_ENGLISH = (
+    r"(?:(?i:federal|state|national|municipal|local|city|company|EU)\s+){0,2}"
+    r"(?i:law|act|statute|constitution|ordinance|regulation|bylaw|by-law|guideline)\b"
+)
+_NAMED = re.compile(
+    rf"{_LEADING}(?P<led>{_SHORT}|{_GERMAN}|{_ENGLISH})"
+    rf"|^(?:The\s+|Die\s+|Das\s+)?(?P<law>{_GERMAN}|{_ENGLISH})"
+)
+"""A statute by its name alone, where a claim follows it or begins with it, e.g. "nach BayBO"."""
 _REFERENCE = re.compile(
     r"(?:§{1,2}\s*|\b(?:Art(?:ikel|icle|\.)?|Section|Sec\.)\s+)\d+[a-z]?\b"
     rf"(?:\s*\(\w+\)|,?\s*(?:und\s+|and\s+|,\s*)?{_PART}(?:\s*(?:\d+[a-z]?|[a-z])\b)?)*"
@@ -24,7 +36,8 @@ _LED = re.compile(rf"(?:{_LEADING})?{_REFERENCE.pattern}")
 def legal_references(text: str) -> list[str]:
     """Return the statutes that a text names, e.g. "§ 10 Abs. 1 BauGB", each once."""
     found = [each.group().strip() for each in _REFERENCE.finditer(text)]
-    return list(dict.fromkeys([*found, *(each["law"] for each in _NAMED.finditer(text))]))
+    found += [each["led"] or each["law"] for each in _NAMED.finditer(text)]
+    return list(dict.fromkeys(found))
 
 
 def without_references(text: str) -> str:
@@ -45,18 +58,30 @@ def rank(bases: Iterable[str]) -> int | None:
     return max(found, default=None)
 
 
+def regions(bases: Iterable[str]) -> frozenset[str]:
+    """Return the regions whose own statutes are among some bases."""
+    return frozenset(found for each in bases if (found := _class_of(each, "region")))
+
+
 def _rank(basis: str) -> int | None:
+    found = _class_of(basis, "rank")
+    return int(found) if found else None
+
+
+def _class_of(basis: str, kind: str) -> str:
+    """Return the first rank, or region, of which a pattern fits a word of a basis; else empty."""
     words = [each.strip(".,;()") for each in basis.casefold().split()]
-    for number, patterns in _ranks().items():
+    for name, patterns in _classes(kind).items():
         if any(fnmatchcase(word, pattern) for word in words for pattern in patterns):
-            return number
-    return None
+            return name
+    return ""
 
 
 @cache
-def _ranks() -> Mapping[int, frozenset[str]]:
-    """Return patterns of names by their rank; one that fits several has the first one's."""
+def _classes(kind: str) -> Mapping[str, frozenset[str]]:
+    """Return patterns of names by their rank, or region."""
     return {
-        int(name.removeprefix("rank ")): frozenset(body.split())
+        name.removeprefix(f"{kind} "): frozenset(body.split())
         for name, body in read_classes("legal.txt")
+        if name.startswith(f"{kind} ")
     }

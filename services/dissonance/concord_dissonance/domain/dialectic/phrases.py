@@ -1,9 +1,9 @@
-"""Phrases that say how a claim is meant, and where and when: data in `lexicon/dialectic.*.txt`."""
+"""Phrases that say how a claim is meant, and where and when: data in `lexicon/`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -16,6 +16,10 @@ _DATE = (
 )
 _UP_TO = r"(?:\s+(?!(?i:{ends}))[^\s,.;]+){{1,5}}?(?:,|(?=[.;])|$|(?=\s+(?i:{ends})))"
 """At most five words, up to one that ends them, or a pause."""
+
+
+_ABBREVIATED = 2
+"""Letters up to which a name is written in capitals: "US", "UK"."""
 
 
 class Phrases:
@@ -50,14 +54,17 @@ class Phrases:
         return " ".join(after[:3]).casefold()
 
     def regions(self, text: str) -> frozenset[str]:
-        """Return the regions that a text names."""
-        return frozenset(
-            each.group().casefold() for each in self._patterns["region"].finditer(text)
-        )
+        """Return the regions that a text names, each by its first name."""
+        found = (each["region"] for each in self._of_regions.finditer(text))
+        return frozenset(self.region(each) for each in found if _is_name(each))
+
+    def region(self, name: str) -> str:
+        """Return a region's first name, folded: "bavaria" for "Bayern"."""
+        return self._region_of.get(name.casefold(), name.casefold())
 
     def without_regions(self, text: str) -> str:
         """Return a text without the regions, and the words that lead to them."""
-        return self._of_regions.sub(" ", text)
+        return self._of_regions.sub(lambda e: " " if _is_name(e["region"]) else e.group(), text)
 
     def time(self, text: str) -> Micros | None:
         """Return the first time from, at or until which a text claims something."""
@@ -72,12 +79,16 @@ class Phrases:
         """Return a text without the times that it claims something for."""
         return self._times.sub(" ", text)
 
+    def without_now_and_then(self, text: str) -> str:
+        """Return a text without the words that say that it holds now, or did once."""
+        return self._patterns["now and then"].sub(" ", text)
+
     def without_attribution(self, text: str) -> str:
         """Return a text without whom it names for what it claims."""
         return self._attributions.sub(" ", text)
 
     def circumstances(self, text: str) -> frozenset[str]:
-        """Return the circumstances that a text names, as it names them."""
+        """Return the circumstances that a text names, as it names them; "at 5 bar" is a value."""
         found = (each.group().strip(" ,").casefold() for each in self._circumstances.finditer(text))
         return frozenset(found)
 
@@ -87,7 +98,12 @@ class Phrases:
 
     def in_one_word(self, text: str) -> str:
         """Return a text whose synonyms, of those that claims use, are one word."""
-        return self._synonyms.sub(lambda found: self._one_word[found.group().casefold()], text)
+
+        def one_word(found: re.Match[str]) -> str:
+            is_name = found.start() > 0 and _is_name(found.group())  # the month of May
+            return found.group() if is_name else self._one_word[found.group().casefold()]
+
+        return self._synonyms.sub(one_word, text)
 
     def _has(self, name: str, text: str) -> bool:
         return self._patterns[name].search(text) is not None
@@ -99,15 +115,17 @@ class Phrases:
             for name, body in read_classes(f"dialectic.{language}.txt"):
                 phrases = body.replace("\n", " ").split(",")
                 found.setdefault(name, []).extend(each.strip() for each in phrases)
+        ((name, regions),) = read_classes("regions.txt")
+        found[name] = [each.strip() for each in regions.replace("\n", " ").split(",")]
         return found
 
     @cached_property
+    def _region_of(self) -> Mapping[str, str]:
+        return _first_names(self._classes["region"])
+
+    @cached_property
     def _one_word(self) -> Mapping[str, str]:
-        found: dict[str, str] = {}
-        for entry in self._classes["synonyms"]:
-            word, *others = entry.split("/")
-            found |= dict.fromkeys(others, word)
-        return found
+        return _first_names(self._classes["synonyms"])
 
     @cached_property
     def _synonyms(self) -> re.Pattern[str]:
@@ -119,8 +137,8 @@ class Phrases:
 
     @cached_property
     def _of_regions(self) -> re.Pattern[str]:
-        before, region = (self._patterns[name].pattern for name in ("before region", "region"))
-        return re.compile(rf"(?:{before}\s+){{0,3}}{region},?", re.IGNORECASE)
+        before, region = self._patterns["before region"].pattern, _any_of([*self._region_of])
+        return re.compile(rf"(?:{before}\s+){{0,3}}(?P<region>{region.pattern}),?", re.IGNORECASE)
 
     @cached_property
     def _times(self) -> re.Pattern[str]:
@@ -138,7 +156,22 @@ class Phrases:
             self._patterns[name].pattern
             for name in ("circumstance", "condition", "ends circumstance")
         )
-        return re.compile(rf"(?i:{condition})[^,.;]*,?|(?i:{at}){_UP_TO.format(ends=ends)}")
+        numbers = [word for each in LANGUAGES for word, n in lexicon(each).numbers.items() if n > 1]
+        value = rf"\s+(?:[\d€$£]|(?i:{_any_of(numbers).pattern}))"
+        return re.compile(
+            rf"(?i:{condition})[^,.;]*,?|(?i:{at})(?!{value}){_UP_TO.format(ends=ends)}"
+        )
+
+
+def _first_names(entries: Iterable[str]) -> Mapping[str, str]:
+    """Return, by each name of "a/b/c", the first one."""
+    names = [entry.split("/") for entry in entries]
+    return {each: first for first, *others in names for each in (first, *others)}
+
+
+def _is_name(written: str) -> bool:
+    """Whether words are written as a name is: "US", not "us"."""
+    return written[0].isupper() and (len(written) > _ABBREVIATED or written.isupper())
 
 
 def _any_of(phrases: list[str]) -> re.Pattern[str]:

@@ -7,15 +7,13 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
 
-from concord_dissonance.domain.dialectic.contradictions import Ambiguity, Scoped
+from concord_dissonance.domain.dialectic.contradictions import Ambiguity, Clash, Scoped
 from concord_dissonance.domain.dialectic.resolutions import Contradiction, Strategy
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Described, Synthesis
 from concord_dissonance.domain.dialectic.theses import Thesis
 from concord_dissonance.domain.verdicts import ConflictClass, Reason
 
 _DENIALS = frozenset({Reason.NEGATION, Reason.ANTONYM})
-_ASK = ("ask_time", "ask_scope", "ask_rank", "ask_value")
-"""What to find out of an unresolved contradiction."""
 
 
 class Wording:
@@ -65,6 +63,7 @@ class Wording:
         ambiguities: Sequence[str],
     ) -> list[str]:
         disputed = {at for c in found.contradictions for at in (c.clash.first, c.clash.second)}
+        disputed |= {at for each in found.ambiguities for at in (each.first, each.second)}
         standing = [self._thesis(t) for at, t in enumerate(found.theses) if at not in disputed]
         resolved = [self._item(d.resolutions[0]) for d in described if d.contradiction.strategy]
         unresolved = [
@@ -135,9 +134,17 @@ class Wording:
         clash = found.clash
         if found.strategy is None:
             values = self._values(clash.first, clash.second)
-            return [self._say(name, **values) for name in _ASK]
+            return [self._say(name, **values) for name in self._asked(clash)]
         rules = [(found.strategy, found.prevailing), *found.alternatives]
         return [self._resolution(found, strategy, place) for strategy, place in rules]
+
+    def _asked(self, clash: Clash) -> list[str]:
+        """Return what is to be found out of a contradiction that nothing resolves."""
+        both = [self._theses[at] for at in (clash.first, clash.second)]
+        one, other = (each.time is not None for each in both)
+        time = "ask_time" if one == other else "ask_time_b" if one else "ask_time_a"
+        rests = any(each.thesis.legal_basis for each in both)
+        return [time, "ask_scope", *(["ask_rank"] if rests else []), "ask_value"]
 
     def _resolution(self, found: Contradiction, strategy: Strategy, prevailing: int | None) -> str:
         pair = found.clash.first, found.clash.second
@@ -157,19 +164,14 @@ class Wording:
             values |= {
                 name: thesis.agent,
                 text: thesis.claim,
-                f"when_{name}": self._when(scoped),
+                f"when_{name}": self._say("when", date=_day(scoped)) if _day(scoped) else "",
+                f"day_{name}": _day(scoped),
                 f"region_{name}": thesis.region or ", ".join(sorted(scoped.regions)).title(),
                 f"rank_{name}": self._rank(thesis),
                 f"context_{name}": self._context(scoped),
                 f"basis_{name}": basis or self._say("no_basis"),
             }
         return values
-
-    def _when(self, scoped: Scoped) -> str:
-        if scoped.time is None:
-            return ""
-        day = datetime.fromtimestamp(scoped.time / 1e6, UTC).date().isoformat()
-        return self._say("when", date=day)
 
     def _rank(self, thesis: Thesis) -> str:
         said = "" if thesis.authority is None else _share(thesis.authority)
@@ -184,6 +186,13 @@ class Wording:
 
     def _say(self, name: str, **values: object) -> str:
         return self._templates[name].format_map(values)
+
+
+def _day(scoped: Scoped) -> str:
+    """Return the first day of a claim; empty when it names none."""
+    if scoped.time is None:
+        return ""
+    return datetime.fromtimestamp(scoped.time / 1e6, UTC).date().isoformat()
 
 
 def _share(share: float) -> str:

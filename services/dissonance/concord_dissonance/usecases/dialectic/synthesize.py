@@ -71,7 +71,10 @@ class Synthesize:
         query: SynthesisQuery,
         review: Review | None = None,
     ) -> Synthesis | ReviewedSynthesis:
-        """Synthesize, have the synthesis reviewed, and say on the way what is found."""
+        """Synthesize, have the synthesis reviewed, and say on the way what is found.
+
+        Without a thesis there is nothing to review or keep.
+        """
         run.say(Stage.READING, 0)
         sources = [*query.sources, *await self._memories(who, query)]
         batches = await self._extracted(run, sources)
@@ -80,6 +83,8 @@ class Synthesize:
         conclusions = await self._concluded(run, batches, scoped, wording)
         run.say(Stage.SYNTHESIS, 75)
         found = wording.synthesis(query.question, conclusions)
+        if not conclusions.theses:
+            return found
         reviewed = await _reviewed(run, review, query.question or query.query, found)
         if query.keep is not None:
             run.say(Stage.KEEPING, 95)

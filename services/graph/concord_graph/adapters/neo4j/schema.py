@@ -106,6 +106,7 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "request_age": ("Request", "space", "create_time"),
     "session_used": ("SessionRecord", "space", "last_use_time"),
     "co_read_memory": ("CoRead", "space", "memory_id"),
+    "restatement_memory": ("Restatement", "space", "memory_id"),
     "restatement_session": ("Restatement", "space", "session_id"),
     "recall_memory": ("Recall", "space", "memory_id"),
     "co_read_time": ("CoRead", "space", "time"),
