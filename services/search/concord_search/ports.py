@@ -403,6 +403,8 @@ class Hydrated:
     """Whether it has open conflicts now."""
     fact: tuple[str, str, str] | None = None
     """The triple that it states, where that is one."""
+    is_logged: bool = False
+    """Whether its space keeps a log of what is returned to whom."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     ) -> feed_pb2.BatchGetRevisionsResponse:
         """Read exact states of memories."""
         refs = [(ref.id, ref.seq) for ref in request.refs]
-        states = await self._queries.states(
+        states, logs = await self._queries.states(
             request.space,
             refs,
             incoming.as_of(request),
@@ -159,7 +159,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         revisions = [
             _revision(ref_id, found) for (ref_id, _), found in zip(refs, states, strict=True)
         ]
-        return feed_pb2.BatchGetRevisionsResponse(revisions=revisions)
+        return feed_pb2.BatchGetRevisionsResponse(revisions=revisions, recall_log=logs)
 
 
 def _change(change: Change, imported: Imported) -> feed_pb2.Change:

@@ -61,6 +61,7 @@ from concord_graph.usecases.read.shown import (
     with_heads,
 )
 from concord_graph.usecases.read.touches import Touches
+from concord_graph.usecases.recalls import keeps_recalls
 
 T = TypeVar("T")
 
@@ -439,11 +440,11 @@ class Queries:
         *,
         count_as_read: bool,
         session_id: str = "",
-    ) -> Sequence[tuple[State, Shown] | None]:
+    ) -> tuple[Sequence[tuple[State, Shown] | None], bool]:
         """Return memories as they were after a change (0: as of an instant), with what a reader
-        sees."""
+        sees; and whether the space keeps a recall log."""
 
-        async def work(tx: Reads, now: int) -> list[tuple[State, Shown] | None]:
+        async def work(tx: Reads, now: int) -> tuple[list[tuple[State, Shown] | None], bool]:
             at = as_of.at(now)
             found = await tx.states(refs, at.valid, at.record)
             ended = [
@@ -453,19 +454,20 @@ class Queries:
                 for state in found
             ]
             amended = await _amended_now(tx, refs, ended, at)
-            return [
+            shown = [
                 (state, show(amended.get(place, state.view), now, state.at.valid))
                 if state
                 else None
                 for place, state in enumerate(ended)
             ]
+            return shown, await keeps_recalls(tx)
 
-        states = await self.read(space, work)
+        states, logs = await self.read(space, work)
         if count_as_read:
             read = [s[0].view.item.id for s in states if s and not is_erased(s[0].view.item)]
             self._touches.add(space, read)
             self._touches.use(space, session_id, read)
-        return states
+        return states, logs
 
     async def flush(self) -> None:
         """Store the reads and the uses of sessions that were noted."""

@@ -21,13 +21,13 @@ class Recalls:
 
     async def add(self, space: str, recall: Recall) -> bool:
         """Keep a recall where the log is on, and forget those that are too old; say if it is on."""
-        if not await self._store.read(space, _is_on):
+        if not await self._store.read(space, keeps_recalls):
             return False
         now = self._clock()
 
         async def work(tx: Writes) -> bool:
             demand_space(tx)
-            if not await _is_on(tx):
+            if not await keeps_recalls(tx):
                 return False
             await tx.drop_recalls(first_id(now - KEPT_DAYS * MICROSECONDS_PER_DAY))
             await tx.put_recall(replace(recall, time=now))
@@ -46,7 +46,7 @@ class Recalls:
 
         async def work(tx: Reads) -> tuple[Sequence[Recall], bool]:
             found = await tx.recalls(filter_, before, limit)
-            return [each for each in found if each.query_id >= oldest], await _is_on(tx)
+            return [each for each in found if each.query_id >= oldest], await keeps_recalls(tx)
 
         return await self._store.read(space, work)
 
@@ -77,5 +77,6 @@ class Recalls:
         return await self._store.write(space, work)
 
 
-async def _is_on(tx: Reads) -> bool:
+async def keeps_recalls(tx: Reads) -> bool:
+    """Return whether the space's recall log is on."""
     return bool((await tx.service_record(ServiceRecord.RECALL_LOG)).get("on"))

@@ -133,7 +133,8 @@ class IntegrativeSearch:
             query_id = self._new_id()
             first = results[0].place.factor > 1.0
             ranked = RankedQuery(query_id, query.text, weight, first)
-            returned = [each.found.memory.state.id for each in results if not each.place.is_edge]
+            memories = [each.found.memory for each in results if not each.place.is_edge]
+            returned = [each.state.id for each in memories if each.is_logged]
             await asyncio.gather(
                 self._records.put_query(space, ranked),
                 self._search.recall(

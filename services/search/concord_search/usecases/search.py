@@ -154,17 +154,17 @@ class Search:
         if not results:
             self._progress.demand_following("nothing matches")
         query_id = "" if query.peek else self._new_id()
-        returned = [each.memory.state.id for each in results if query_id]
+        logged = [each.memory.state.id for each in results if each.memory.is_logged]
         shown, _ = await asyncio.gather(
             self.with_conflicts(space, results, query.as_of),
-            self.recall(space, Recall(query_id, query.principal, query.session_id, returned)),
+            self.recall(space, Recall(query_id, query.principal, query.session_id, logged)),
         )
         answer = self._answer(space, query, question, shown, next_offset)
         return replace(answer, query_id=query_id)
 
     async def recall(self, space: str, recall: Recall) -> None:
-        """Tells graph what was returned, if anything was."""
-        if recall.memory_ids:
+        """Tells graph what was returned, unless the search only peeked."""
+        if recall.query_id and recall.memory_ids:
             await self._records.add_recall(space, recall)
 
     def composites(self, ranked: Ranked, rows: Sequence[int]) -> dict[str, float]:

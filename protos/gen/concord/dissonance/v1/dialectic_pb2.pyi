@@ -395,7 +395,7 @@ class SynthesizeRequest(_message.Message):
 
     @_builtins.property
     def keep(self) -> Global___KeepSynthesis:
-        """What is kept of the synthesis; absent = nothing."""
+        """What is kept of the synthesis; absent = nothing. Without a thesis nothing is kept."""
 
     def __init__(
         self,

@@ -698,6 +698,9 @@ class BatchGetRevisionsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     REVISIONS_FIELD_NUMBER: _builtins.int
+    RECALL_LOG_FIELD_NUMBER: _builtins.int
+    recall_log: _builtins.bool
+    """Whether the space keeps a log of what is returned to whom."""
     @_builtins.property
     def revisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Revision]:
         """One for each ref."""
@@ -706,10 +709,11 @@ class BatchGetRevisionsResponse(_message.Message):
         self,
         *,
         revisions: _abc.Iterable[Global___Revision] | None = ...,
+        recall_log: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["revisions", b"revisions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["recall_log", b"recall_log", "revisions", b"revisions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

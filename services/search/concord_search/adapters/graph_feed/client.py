@@ -113,7 +113,7 @@ class GraphClient:
         """The states that changes made, in their order; None for what is gone."""
         of_memories = [each for each in changes if each.is_memory]
         refs = [feed_pb2.RevisionRef(id=each.item_id, seq=each.seq) for each in of_memories]
-        revisions = await self._revisions(space, refs, PRESENT, count_as_read=False)
+        revisions, _ = await self._revisions(space, refs, PRESENT, count_as_read=False)
         found = {
             change.seq: messages.hydrated(revision, change.record_time)
             for change, revision in zip(of_memories, revisions, strict=True)
@@ -192,10 +192,10 @@ class GraphClient:
     ) -> Sequence[Hydrated | None]:
         """The states as of an instant, in order; None for a memory that is unknown (then)."""
         refs = [feed_pb2.RevisionRef(id=each) for each in ids]
-        revisions = await self._revisions(
+        revisions, is_logged = await self._revisions(
             space, refs, as_of, count_as_read=count_as_read, session_id=session_id
         )
-        return [messages.hydrated(revision) for revision in revisions]
+        return [messages.hydrated(revision, is_logged=is_logged) for revision in revisions]
 
     async def _revisions(
         self,
@@ -205,8 +205,10 @@ class GraphClient:
         *,
         count_as_read: bool,
         session_id: str = "",
-    ) -> list[feed_pb2.Revision]:
+    ) -> tuple[list[feed_pb2.Revision], bool]:
+        """The revisions, and whether the space keeps a recall log."""
         found: list[feed_pb2.Revision] = []
+        is_logged = False
         for start in range(0, len(refs), REFS_A_CALL):
             request = feed_pb2.BatchGetRevisionsRequest(
                 space=space,
@@ -217,7 +219,8 @@ class GraphClient:
             )
             found_part = await reply(self._feed.BatchGetRevisions(request))
             found += found_part.revisions
-        return found
+            is_logged = found_part.recall_log
+        return found, is_logged
 
     async def confirm_erase(self, space: str, memory_id: str) -> None:
         """Confirms that the index holds nothing more of an erased memory; again changes nothing."""

@@ -67,7 +67,9 @@ def _change(change: feed_pb2.Change) -> Change:
     )
 
 
-def hydrated(revision: feed_pb2.Revision, record_from: Micros | None = None) -> Hydrated | None:
+def hydrated(
+    revision: feed_pb2.Revision, record_from: Micros | None = None, *, is_logged: bool = False
+) -> Hydrated | None:
     """A state with the message to show; None when graph does not know the memory.
 
     `record_from` is when the state began, where that is later than its revision: a state also
@@ -79,7 +81,8 @@ def hydrated(revision: feed_pb2.Revision, record_from: Micros | None = None) -> 
     memory = revision.memory
     facts = [(each.subject, each.relation, each.object) for each in memory.facts]
     fact = facts[0] if len(facts) == 1 else None
-    return Hydrated(state(memory, revision.seq, began), memory, bool(memory.conflict_ids), fact)
+    found = state(memory, revision.seq, began)
+    return Hydrated(found, memory, bool(memory.conflict_ids), fact, is_logged)
 
 
 def assessed(memory: type_pb2.Memory) -> Assessed:
