@@ -96,6 +96,7 @@ def synthesis(*claims: Claim, language: str = "en") -> Synthesis:
         ("The limit used to be 50 km/h.", "The limit is 30 km/h.", TEMPORAL, T, 1),
         ("The shop used to open at 8.", "The shop opens at 9.", TEMPORAL, T, 1),
         ("Früher betrug die Gebühr 100 Euro.", "Die Gebühr beträgt 150 Euro.", TEMPORAL, T, 1),
+        ("Die Gebühr betrug 2019 300 Euro.", "2023 betrug die Gebühr 450 Euro.", TEMPORAL, T, 1),
         ("In Ulm kostet die Karte 3 Euro.", "In Trier kostet die Karte 4 Euro.", REGIONAL, R, None),
         ("In Bavaria a permit is needed.", "In Bayern no permit is needed.", LEGAL, None, None),
         ("Nach BayBO ist Lärm erlaubt.", "Nach HBO ist Lärm verboten.", REGIONAL, R, None),
@@ -265,6 +266,14 @@ def test_what_is_to_be_found_out_is_what_the_claims_leave_open() -> None:
     (found,) = dated.described
     assert found.resolutions[0].startswith("Ask A from when its claim holds: that of B holds from")
     assert not any("rest on" in each for each in plain.described[0].resolutions)
+
+
+def test_a_region_is_shown_as_its_claim_names_it() -> None:
+    """D8 It is compared by its first name, and told in the source's own word."""
+    found = synthesis(
+        Claim("In Bayern kostet es 3 Euro."), Claim("In Hessen kostet es 4 Euro."), language="de"
+    )
+    assert "Nach der Region: Bayern" in found.text
 
 
 def test_confidence_is_what_is_resolved_times_what_is_kept() -> None:

@@ -29,7 +29,7 @@ def _theses(found: pb.Synthesis) -> RenderableType:
     made = table("#Thesis", "Source", "Claim", "#Sure", "Rests on")
     for each in found.theses:
         style = "" if each.is_kept else "dim"
-        rests = [*each.legal_basis, *each.evidence]
+        rests = dict.fromkeys([*each.legal_basis, *each.evidence])
         made.add_row(
             str(each.index),
             text(each.agent_source, style),

@@ -55,8 +55,12 @@ class Phrases:
 
     def regions(self, text: str) -> frozenset[str]:
         """Return the regions that a text names, each by its first name."""
+        return frozenset(map(self.region, self.regions_as_written(text)))
+
+    def regions_as_written(self, text: str) -> list[str]:
+        """Return the regions that a text names, in its own words."""
         found = (each["region"] for each in self._of_regions.finditer(text))
-        return frozenset(self.region(each) for each in found if _is_name(each))
+        return [each for each in found if _is_name(each)]
 
     def region(self, name: str) -> str:
         """Return a region's first name, folded: "bavaria" for "Bayern"."""
@@ -142,8 +146,13 @@ class Phrases:
 
     @cached_property
     def _times(self) -> re.Pattern[str]:
-        at, before = (self._patterns[name].pattern for name in ("time", "before time"))
-        return re.compile(rf"(?:(?P<before>{before})|{at})\s+(?:{_DATE}),?", re.IGNORECASE)
+        at, before, past = (
+            self._patterns[name].pattern for name in ("time", "before time", "past")
+        )
+        # "betrug 2019 300 Euro", "2019 betrug": a number that is none of the claim's values
+        plain = rf"(?P<plain>(?:1[89]|20)\d\d)(?=\s+\d)|^(?P<first>(?:1[89]|20)\d\d)(?=\s+{past})"
+        led = rf"(?:(?P<before>{before})|{at})\s+(?:{_DATE}),?"
+        return re.compile(rf"{led}|\b(?:{plain})", re.IGNORECASE)
 
     @cached_property
     def _attributions(self) -> re.Pattern[str]:
@@ -183,6 +192,8 @@ def _any_of(phrases: list[str]) -> re.Pattern[str]:
 
 def _date(found: re.Match[str]) -> tuple[int, int, int]:
     """Return year, month and day; the first where the text names none."""
+    if year := found["plain"] or found["first"]:
+        return int(year), 1, 1
     if found["iso"]:
         year, month, day = map(int, found["iso"].split("-"))
     elif found["dotted"]:

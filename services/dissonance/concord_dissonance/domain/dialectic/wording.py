@@ -166,12 +166,18 @@ class Wording:
                 text: thesis.claim,
                 f"when_{name}": self._say("when", date=_day(scoped)) if _day(scoped) else "",
                 f"day_{name}": _day(scoped),
-                f"region_{name}": thesis.region or ", ".join(sorted(scoped.regions)).title(),
+                f"region_{name}": self._region(scoped),
                 f"rank_{name}": self._rank(thesis),
                 f"context_{name}": self._context(scoped),
                 f"basis_{name}": basis or self._say("no_basis"),
             }
         return values
+
+    def _region(self, scoped: Scoped) -> str:
+        thesis = scoped.thesis
+        return thesis.region or ", ".join(
+            scoped.phrases.regions_as_written(thesis.claim) or thesis.legal_basis
+        )
 
     def _rank(self, thesis: Thesis) -> str:
         said = "" if thesis.authority is None else _share(thesis.authority)
