@@ -81,6 +81,10 @@ def _unterminated(lines: list[bytes]) -> list[bytes]:
     return [*lines[:-1], lines[-1].removesuffix(b"\n")]
 
 
+def _header_unterminated(lines: list[bytes]) -> list[bytes]:
+    return [lines[0].removesuffix(b"\n"), *lines[1:]]
+
+
 def _doubled_key(lines: list[bytes]) -> list[bytes]:
     return [lines[0], lines[1].replace(b'{"action"', b'{"action":"X","action"', 1), *lines[2:]]
 
@@ -98,6 +102,7 @@ LINE_FORGERIES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
     "another spelling of the log's key": (_respelled_key, "form"),
     "a key twice": (_doubled_key, "canonical"),
     "no line break at the end": (_unterminated, "truncated"),
+    "no line break after the header": (_header_unterminated, "form"),
     "no JSON": (lambda lines: [lines[0], b"{\n"], "form"),
     "too long a line": (lambda lines: [lines[0], b'"' + b"x" * (1 << 20) + b'"\n'], "form"),
     "nothing at all": (lambda _: [], "form"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -46,6 +46,56 @@ async def test_every_rule_refuses_its_forged_log_alone(forger: Forger) -> None:
     """A2 Hashes and checkpoint of each forgery are right; the rule named here refuses it, and with
     this rule switched off none does."""
     demand_refused_alone(forger, ALONE)
+
+
+def _commanded(it: Forger, action: str, told: dict[str, str], *, refused: bool = False) -> None:
+    """Tell of a command on keys or spaces."""
+    nobody = {"proposal": {"id": "", "revision": 0}, "item": {"id": "", "kind": 0}}
+    it.add(it.of("small", "SMF_PROPOSE"), action=action, properties=told, blocked=refused, **nobody)
+
+
+def _keys_and_spaces_in_order(it: Forger) -> None:
+    """Make and revoke keys, make and delete a space; what was refused counts as nothing."""
+    for key, action, refused in (
+        ("k", "KEY_REVOKE", True),
+        ("k", "KEY_CREATE", False),
+        ("k", "KEY_CREATE", True),
+        ("l", "KEY_CREATE", False),
+        ("k", "KEY_REVOKE", False),
+        ("k", "KEY_REVOKE", True),
+    ):
+        _commanded(it, action, {"key": key}, refused=refused)
+    for action, refused in (
+        ("SPACE_CREATE", False),
+        ("SPACE_CREATE", True),
+        ("SPACE_DELETE", False),
+        ("SPACE_DELETE", True),
+    ):
+        _commanded(it, action, {"space": "s"}, refused=refused)
+
+
+def _expired_in_the_instant(it: Forger) -> None:
+    made = it.of("small", "SMF_PROPOSE")
+    end = made["properties"]["expire_time"]
+    it.add(made, action="SMF_EXPIRE", actor="SYSTEM", principal="", properties={}, time=end)
+
+
+def _key_told_with_its_effect(it: Forger) -> None:
+    """Tell of the new key in SMF_EXECUTE alone, as logs of before do; it signs from then on."""
+    del it.of("key", "SMF_DECIDE")["properties"]["key_action"]
+    it.cut(it.of("key", "SMF_EXECUTE"))
+    it.approve(it.propose("open", "later"), HUMAN)
+
+
+@pytest.mark.parametrize(
+    "told", [_keys_and_spaces_in_order, _expired_in_the_instant, _key_told_with_its_effect]
+)
+async def test_what_the_rules_allow_is_no_forgery(
+    forger: Forger, told: Callable[[Forger], None]
+) -> None:
+    """A2 W7 V4 The verifier refuses no honest log, at the edges of its rules either."""
+    told(forger)
+    forger.verify()
 
 
 async def test_what_cannot_be_read_is_refused(forger: Forger) -> None:

@@ -54,6 +54,8 @@ def _debian(environ: Mapping[str, str], folder: Path) -> str:
         ["docker", "image", "inspect", BASE], env=environ, capture_output=True, check=False
     )
     if known.returncode:
+        if shutil.which("mmdebstrap") is None:
+            raise SystemExit("The base image is made by mmdebstrap: install it, or set BASE_IMAGE.")
         tar = folder / "base.tar"
         made = ["mmdebstrap", "-q", "--variant=minbase", f"--include={PACKAGES}"]
         made += [f"--customize-hook=copy-in {CERTIFICATES} /etc/ssl/certs", "bookworm", str(tar)]

@@ -59,6 +59,5 @@ def _kept(kept: pb.KeptSynthesis) -> list[RenderableType]:
         said.append(text(f"Kept as memory:{kept.memory_id}"))
     if kept.amended_ids:
         said.append(text(f"It amends {', '.join(kept.amended_ids)}."))
-    if kept.conflict_ids:
-        said.append(text(f"Review conflict? concord conflict {', '.join(kept.conflict_ids)}"))
+    said += [text(f"Review conflict? concord conflict {each}") for each in kept.conflict_ids]
     return list(said)
