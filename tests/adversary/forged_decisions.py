@@ -33,6 +33,19 @@ def _decided_too_late(it: Forger) -> None:
     it.decide(made, hours=2)
 
 
+def _decided_when_it_ended(it: Forger) -> None:
+    """Decide in the very instant in which the proposal expires."""
+    end = it.of("small", "SMF_PROPOSE")["properties"]["expire_time"]
+    _decided_on(it, 1, 2, decide_time=end)
+    it.leaves[-1]["time"] = end
+
+
+def _decided_as_the_consent_ended(it: Forger) -> None:
+    made = it.of("small", "SMF_PROPOSE")
+    it.approve(made, AGENT, valid=1)
+    it.decide(made, hours=1)
+
+
 def _agent_alone(it: Forger) -> None:
     """Leave out the human's consent."""
     it.drop(it.of("made", "SMF_APPROVE", 1))
@@ -200,8 +213,10 @@ def _revised_by_another(it: Forger) -> None:
 
 DECISION_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a decision after its time": (_decided_late, "decided_late"),
+    "a decision in the instant of its end": (_decided_when_it_ended, "decided_late"),
     "a late decision dated back": (_decided_earlier, "decide_time"),
     "decided when consents had run out": (_decided_too_late, "consent"),
+    "decided in the instant the consent ended": (_decided_as_the_consent_ended, "consent"),
     "the human's consent is left out": (_agent_alone, "consent"),
     "one decision for two proposals": (_one_decision_twice, "decision_again"),
     "an undo after its window": (_undone_after_its_window, "retention"),

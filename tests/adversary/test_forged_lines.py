@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from concord_attestation.checkpoint import Checkpoint, sign_checkpoint
 from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
 from forger import Forger, Forgery, demand_refused, told_by
 from governed_world import Keys, world
@@ -130,11 +131,14 @@ async def test_what_a_reader_pinned_is_compared(forger: Forger) -> None:
     shorter = forger.lines()
     forger.leaves.append(last | {"reason": "rewritten"})
     rewritten = forger.lines()
+    empty = Checkpoint(forger.header["log_origin"], 0, bytes(32))
+    begun_otherwise = sign_checkpoint(empty, forger.keys.log)
 
     for lines, pinned, check in (
         (whole, Pinned(log_key=bytes(32)), "log_key"),
         (shorter, Pinned(checkpoint=kept), "shorter_than_witnessed"),
         (rewritten, Pinned(checkpoint=kept), "not_an_extension"),
+        (whole, Pinned(checkpoint=begun_otherwise), "not_an_extension"),
         (whole, Pinned(checkpoint=kept.replace("one", "two")), "witnessed_checkpoint"),
     ):
         with pytest.raises(LogInvalid) as caught:

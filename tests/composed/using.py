@@ -1,0 +1,84 @@
+"""What tests of the composed system do with it: kill its containers, and wait until all serve."""
+
+import asyncio
+import json
+import os
+import shlex
+import subprocess
+import urllib.request
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+from urllib.error import HTTPError, URLError
+
+import grpc
+from concord.graph.v1 import memory_pb2
+from concord.type.v1 import type_pb2
+from concord_client import AsyncClient, Refused, credentials
+from concord_client.credentials import Credentials
+
+T = TypeVar("T")
+
+CONTAINERS = ("graph", "neo4j", "qdrant", "search", "dissonance", "governance", "gateway")
+BACK_WITHIN = 120.0
+"""Seconds; Neo4j takes the longest."""
+LATER = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.ABORTED}
+
+
+def folder() -> Path:
+    """Where the composed system's `credentials.json` is."""
+    return Path(os.environ["CONCORD_SYSTEM"])
+
+
+def system() -> Credentials:
+    """The composed system's addresses and keys."""
+    return credentials.read(folder() / credentials.FILE_NAME)
+
+
+async def compose(*arguments: str) -> None:
+    """Runs Compose on the composed system."""
+    command = [*shlex.split(os.environ["COMPOSE_COMMAND"]), *arguments]
+    await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True)
+
+
+async def health(system: Credentials) -> dict[str, bool]:
+    """Which services serve, as the gateway sees it; empty while it does not answer."""
+    return await asyncio.to_thread(_health, f"{system.http_url}/healthz")
+
+
+def _health(address: str) -> dict[str, bool]:
+    try:
+        with urllib.request.urlopen(address, timeout=5) as reply:
+            found = reply.read()
+    except HTTPError as error:
+        found = error.read()
+    except (URLError, OSError):
+        return {}
+    services: dict[str, bool] = json.loads(found)["services"]
+    return services
+
+
+async def until_serving(system: Credentials) -> None:
+    """Returns once every service serves. Raises `TimeoutError`."""
+    async with asyncio.timeout(BACK_WITHIN):
+        while not (found := await health(system)) or not all(found.values()):  # noqa: ASYNC110
+            await asyncio.sleep(0.2)
+
+
+async def answered(call: Callable[[], Awaitable[T]]) -> T:
+    """The reply to a call that is made again while the system says "later"."""
+    async with asyncio.timeout(BACK_WITHIN):
+        while True:
+            try:
+                return await call()
+            except Refused as refused:
+                if refused.code not in LATER:
+                    raise
+            await asyncio.sleep(0.2)
+
+
+async def add(client: AsyncClient, name: str) -> memory_pb2.AddMemoryResponse:
+    """Adds a memory, always under the same request id."""
+    memory = type_pb2.Memory(id=name, content=f"The lamp of room {name} is green.")
+    request = memory_pb2.AddMemoryRequest(request_id=name, memory=memory)
+    return await answered(lambda: client.memory.AddMemory(request))
