@@ -207,7 +207,8 @@ async def _nothing_unauthorised(space: Space) -> int:
     parts = space.agent.stubs.audit.ExportAuditLog(audit_pb2.ExportAuditLogRequest())
     lines = b"".join([part.lines async for part in parts]).splitlines(keepends=True)
     found = Replay(read_log(lines, space.pinned), space.pinned).run()
-    request, stored = governed_pb2.GetConstitutiveDigestsRequest(), []
+    stored: list[governed_pb2.ConstitutiveItem] = []
+    request = governed_pb2.GetConstitutiveDigestsRequest()
     while True:
         page = await space.agent.stubs.governed.GetConstitutiveDigests(request)
         stored += page.items
