@@ -149,8 +149,9 @@ soak: $(VENV)/dev.stamp ## play the random walks of `make test` ten times as lon
 mutants: $(VENV)/dev.stamp ## change the safeguards' code in small ways and look for what no test notices (hours)
 	$(BIN)/python -m tests.mutants $(ARGS)
 
-chaos: $(VENV)/dev.stamp ## kill -9 at many random points, attack ten thousand times, and look for what was lost
+chaos: $(VENV)/dev.stamp ## kill -9 at many random points, of containers too, attack ten thousand times, look what was lost
 	$(PYTEST) $(PARALLEL) -rP -m chaos --timeout 3600 $(ARGS)
+	CONCORD_KILLS_COMPOSED=100 $(MAKE) test-compose ARGS="tests/composed/test_mixed_load.py -rP"
 
 locks: $(VENV)/dev.stamp ## pin dependencies anew with hashes (needs uv)
 	for name in run dev langgraph; do uv pip compile -q --generate-hashes --no-emit-index-url --no-header \

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64decode
+from datetime import datetime, timedelta
 from typing import Any
 
+from concord_client.trust import signing
 from forger import Forger, Forgery, Leaf, etag
 
 DIGEST = "ab" * 32
@@ -131,6 +135,14 @@ def _edge_without_ends(it: Forger) -> None:
 def _written_late(it: Forger) -> None:
     """Carry out what both signed when their consents have run out."""
     _pending(it, "again", record_time=it.time(2))
+
+
+def _written_as_the_consents_ended(it: Forger) -> None:
+    """Carry it out in the very instant in which the time to do so is over."""
+    papers = [it.of("again", "SMF_APPROVE", place)["properties"]["consent"] for place in (0, 1)]
+    said = [json.loads(b64decode(paper["payload"]))["expire_time"] for paper in papers]
+    end = min(map(datetime.fromisoformat, said)) + timedelta(minutes=5)
+    _pending(it, "again", record_time=signing.format_time(end))
 
 
 def _effects(it: Forger, name: str) -> list[Leaf]:
@@ -261,6 +273,7 @@ WRITE_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "graph's entries out of order": (lambda it: _pending(it, graph_seq=1), "graph_seq"),
     "graph's time goes back": (lambda it: _pending(it, record_time=it.time(-1)), "record_time"),
     "a write when the consents had run out": (_written_late, "written_late"),
+    "a write in the instant the consents ended": (_written_as_the_consents_ended, "written_late"),
     "a removal that leaves it standing": (_removed_with_ends, "removed"),
     "an effect that undoes nothing": (_effect_of_nothing, "effect_revisions"),
     "an effect told twice": (
