@@ -68,6 +68,13 @@ def _undone_after_its_window(it: Forger) -> None:
     _undo_decided(it, "added", 31 * DAYS)
 
 
+def _undone_as_its_window_ended(it: Forger) -> None:
+    """Decide an undo in the very instant in which it is too late."""
+    _undo_decided(it, "added", 30 * DAYS - 0.5)
+    end = it.of("added", "SMF_EXECUTE")["properties"]["undo_until"]
+    it.leaves[-1]["time"] = it.leaves[-1]["properties"]["decide_time"] = end
+
+
 def _undone_when_it_was_undone(it: Forger) -> None:
     _undo_decided(it, "made")
 
@@ -220,6 +227,7 @@ DECISION_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "the human's consent is left out": (_agent_alone, "consent"),
     "one decision for two proposals": (_one_decision_twice, "decision_again"),
     "an undo after its window": (_undone_after_its_window, "retention"),
+    "an undo in the instant its window ended": (_undone_as_its_window_ended, "retention"),
     "an undo of what is undone": (_undone_when_it_was_undone, "undo_state"),
     "an undo of a key's change": (_key_undone, "undo_of_key"),
     "undone twice": (_undone_twice, "state"),

@@ -233,9 +233,17 @@ def _commanded(it: Forger, told: dict[str, str], *actions: str) -> None:
         it.add(it.of("small", "SMF_PROPOSE"), action=action, properties=told, **nobody)
 
 
+def _refusal_of_an_item(it: Forger) -> None:
+    """Let a refusal name an item, which none does: nothing was proposed."""
+    nobody, item = {"id": "", "revision": 0}, {"id": "x", "kind": 2}
+    refused = {"action": "SAFEGUARD_VIOLATION", "blocked": True, "properties": {}}
+    it.add(it.of("small", "SMF_PROPOSE"), proposal=nobody, item=item, **refused)
+
+
 WRITE_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a write that was blocked": (_blocked_write, "blocked"),
     "a refusal that was let through": (_refusal_let_through, "blocked"),
+    "a refusal that names an item": (_refusal_of_an_item, "item"),
     "a key that was revoked made again": (
         lambda it: _commanded(it, {"key": "k"}, "KEY_CREATE", "KEY_REVOKE", "KEY_CREATE"),
         "key",
