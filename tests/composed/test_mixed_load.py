@@ -146,7 +146,7 @@ async def test_random_kills_under_mixed_load() -> None:
             for work in (remember, decide, ask):
                 group.create_task(work(space, stop))
             for _ in range(KILLS):
-                await asyncio.sleep(draw.uniform(0.2, 2.0))
+                await asyncio.sleep(draw.uniform(0.2, 5.0))
                 container = draw.choice(CONTAINERS)
                 killed[container] += 1
                 await compose("kill", "--signal", "KILL", container)
