@@ -1,5 +1,6 @@
 """What `concord --help` and each command's help say: groups, eighty columns, and an example."""
 
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,10 @@ from concord_testing.up_process import clean_environ
 from typer.core import TyperGroup as Group
 from typer.main import get_group
 
+CUT = re.compile(r"<[^>\s]*\|[^>\s]*\s")
+"""A choice within which its line ends."""
+BROKEN = re.compile(r"^ [^ ].{0,45}[a-z,] *\n [^ \n]", re.MULTILINE)
+"""A line that ends far before its sentence."""
 GROUPS = ["Everyday", "Graph", "Lineage and conflicts", "Governance", "Operation"]
 
 
@@ -20,7 +25,7 @@ def commands(group: Group, *above: str) -> Iterator[str]:
     for name, each in group.commands.items():
         if isinstance(each, Group):
             yield from commands(each, *above, name)
-        else:
+        if not isinstance(each, Group) or each.invoke_without_command:
             yield " ".join((*above, name))
 
 
@@ -32,6 +37,8 @@ def read(words: list[str]) -> None:
         if not isinstance(command, Group):
             return
         words = [*context._protected_args, *context.args]
+        if not words:
+            return
         _, command, words = command.resolve_command(context, words)  # type: ignore[assignment]
         above = context
 
@@ -53,6 +60,8 @@ def test_each_command_has_help_in_eighty_columns_with_an_example() -> None:
         page = line.done(*command.split(), "--help")
         assert max(map(len, page.splitlines())) <= 80, command
         assert "…" not in page, command
+        assert not CUT.search(page), command
+        assert not BROKEN.search(page), command
         assert f"Example: concord {command}" in " ".join(page.split()), command
 
 
@@ -62,7 +71,7 @@ def test_the_examples_are_read_as_they_stand(
     """W4 No example names an option that is gone."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes").mkdir()
-    for name in ("log.jsonl", "space.jsonl"):
+    for name in ("log.jsonl", "space.jsonl", "change.json"):
         (tmp_path / name).touch()
 
     assert set(EXAMPLES) == set(commands(get_group(app)))

@@ -48,12 +48,19 @@ from concord_client.cli.commands.memories import (
 from concord_client.cli.commands.spaces import export, import_, import_space, key, operations, space
 from concord_client.cli.commands.system import demo, reconcile, reindex, up
 from concord_client.cli.errors import BROKEN_PIPE, discard_output, error_report, reported_errors
-from concord_client.cli.examples import show_examples
+from concord_client.cli.help_pages import make_readable
 from concord_client.cli.session import Globals, JsonOption, SpaceOption
 
 
 class Commands(TyperGroup):
     """Ends a command that was refused or failed with its reason and exit status 1."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # as below
+        """Returns the command of a name, with help that a page can show."""
+        found = super().get_command(ctx, cmd_name)
+        if found is not None:
+            make_readable(ctx, found, cmd_name)
+        return found
 
     def invoke(self, ctx: Any) -> Any:  # the types are of typer's private copy of click
         """Runs the command that the arguments name."""
@@ -196,4 +203,3 @@ for _group, _each in _COMMANDS.items():
             app.add_typer(_command, name=_name, rich_help_panel=_group)
         else:
             app.command(_name, rich_help_panel=_group)(_command)
-show_examples(app.registered_commands, app.registered_groups)

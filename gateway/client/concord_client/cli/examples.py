@@ -1,9 +1,7 @@
 """An example of each command, shown below its help. A test reads each as the command line does."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-
-from typer.models import CommandInfo, TyperInfo
 
 ID = "0190c5d2-7a1e"
 NUMBER = "12"
@@ -23,7 +21,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "restore": f"restore {ID}",
         "delete": f"delete edge:{ID}",
         "link": "link Ada WORKS_FOR Acme --valid-from 2024-03-01",
-        "import": "import notes/ --wait",
+        "import": "import notes/ --update",
         "search": 'search "Where does Ada live?" --context',
         "integrative": 'integrative "What should I plan?" --node Ada',
         "health": "health --status stale",
@@ -63,7 +61,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "reclassify": f"reclassify {ID} evolution",
         "reopen": f"reopen {ID}",
         "resolve": f"resolve {ID} --as evolution",
-        "synthesize": 'synthesize "May we fly drones there?"',
+        "synthesize": 'synthesize "May we fly drones there?" --query drones',
         "review-answer": 'review-answer "May we fly drones there?" "Yes." --revisions 1',
         "proposals": "proposals --status pending",
         "review": f"review {NUMBER}",
@@ -77,6 +75,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "principal enrol": "principal enrol",
         "principal show": "principal show",
         "principal rotate": "principal rotate --slot human",
+        "propose": "propose --action change.json",
         "propose set": "propose set Me VALUES Honesty --constitutive",
         "propose change": f"propose change edge:{ID} --weight 0.8",
         "propose delete": f"propose delete edge:{ID}",
@@ -99,29 +98,8 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "key create": "key create --principal helper --kind agent --scopes read,write",
         "key list": "key list",
         "key revoke": f"key revoke {ID}",
+        "mcp": "mcp --profile graph",
         "mcp config": "mcp config --profile graph",
         "demo": "demo",
     }
 )
-
-
-def show_examples(commands: list[CommandInfo], groups: list[TyperInfo]) -> None:
-    """Puts each command's example below its help. Raises `KeyError` for one without."""
-    for name, command in _named(commands, groups):
-        command.epilog = f"Example: concord {EXAMPLES[name]}"
-
-
-def _named(
-    commands: list[CommandInfo], groups: list[TyperInfo]
-) -> Iterator[tuple[str, CommandInfo]]:
-    for command in commands:
-        yield _typed(command), command
-    for group in groups:
-        for command in group.typer_instance.registered_commands if group.typer_instance else ():
-            yield f"{group.name} {_typed(command)}", command
-
-
-def _typed(command: CommandInfo) -> str:
-    """A command's name; by default its function's, as typer has it."""
-    function = command.callback.__name__ if command.callback else ""
-    return command.name or function.lower().replace("_", "-")

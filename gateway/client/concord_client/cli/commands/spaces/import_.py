@@ -82,26 +82,18 @@ def import_(
     What cannot be remembered is listed and stops nothing else.
 
     Importing again adds nothing: an import that was cut off goes on where it was. Only what was
-
     erased comes again, unless it has an id of its own: take it out of the file, too.
 
     Front matter: id, title, kind, domain, tags, concepts, aliases, importance, date, valid_from,
-
     valid_until, external_id, supersedes, deprecates, amends, contradicts, superseded_by, and facts
-
     as a list of "SUBJECT|RELATION|OBJECT". Other keys, other columns of CSV and other fields of
-
     JSON Lines become properties. Links between notes become links of their memories; a long note
-
     is split at its headings.
 
     A chat is JSON Lines of {"session", "speaker" or "role", "text" or "content", "time"},
-
     a JSON list of messages or of conversations, or lines "\\[time] Speaker: text" as messengers
-
-    export them. CSV with columns for speaker and text is one, too.
-
-    What system, developer, tool and function roles say is left out of it.
+    export them. CSV with columns for speaker and text is one, too. What system, developer, tool
+    and function roles say is left out of it.
     """
     from concord_client.importers.formats import detected, read
     from concord_client.importers.upload import Upload

@@ -1,0 +1,32 @@
+"""What `--help` shows of each command: whole paragraphs, choices that no page cuts, an example."""
+
+from typing import Any
+
+from concord_client.cli.examples import EXAMPLES
+
+MOST_CHOICES = 24
+"""Characters of choices, as they are shown, that fit beside their option in eighty columns."""
+
+
+def make_readable(context: Any, command: Any, name: str) -> None:  # types: typer's private click
+    """Has a command's help wrapped by the page, and its example below it; `name`: as it is typed.
+
+    Does nothing the second time. Raises `KeyError` for a command without an example.
+    """
+    paragraphs = (command.help or "").split("\n\n")
+    command.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+    for parameter in command.params:
+        shown = parameter.display_type_rich(context) or ""  # <a|b>, <list[a|b]> of what repeats
+        if "|" in shown and len(shown) > MOST_CHOICES:
+            choices = shown.strip("<>").removeprefix("list[").removesuffix("]").split("|")
+            named = parameter.metavar or parameter.name.upper()
+            parameter.display_type_rich = lambda ctx, named=named: named  # noqa: ARG005 - typer's
+            said = f"One of {', '.join(choices[:-1])} or {choices[-1]}."
+            parameter.help = " ".join(filter(None, [parameter.help, said]))
+    below = getattr(command, "commands", {})
+    if not below or command.invoke_without_command:
+        example = f"Example: concord {EXAMPLES[name]}"
+        above = (command.epilog or "").removesuffix(example).rstrip()
+        command.epilog = "\n\n".join(filter(None, [above, example]))
+    for of_group, each in below.items():
+        make_readable(context, each, f"{name} {of_group}")
