@@ -8,6 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 import pytest_asyncio
+from concord_client import AnswerReview, AsyncConcord, Concord, Event, Refused
 from concord_embedded import Running
 from concord_embedded import running as whole_system
 from concord_testing.chat_endpoint import ChatEndpoint, http, serving_chat
@@ -112,6 +113,35 @@ async def test_a_synthesis_is_reviewed_by_the_same_command(
     assert (shown.exit_code, shown.stderr) == (0, "")
     assert "1 theses" in shown.stdout
     assert "3 of 3 reviewers: approved" in shown.stdout
+
+
+async def test_both_clients_have_the_verb(system: tuple[Running, ChatEndpoint]) -> None:
+    """W4 D9 Reviewers are events as they answer, the verdict is returned; without one it raises."""
+    live, endpoint = system
+    endpoint.answer = lambda body: http(401, b"{}") if "one" in body["model"] else reviewing(body)
+    heard: list[Event] = []
+    asked = ("Both?", "Yes.")
+
+    def called() -> AnswerReview:
+        with Concord.connect(live.url, live.keys["default"]) as concord:
+            return concord.review_answer(*asked, criteria={"short": 0.5, "kind": 0.5})
+
+    async with AsyncConcord.connect(live.url, live.keys["default"]) as concord:
+        found = await concord.review_answer(*asked, sources=["§ 1"], on_event=heard.append)
+        same = await asyncio.to_thread(called)
+        with pytest.raises(Refused) as refused:
+            await concord.review_answer(*asked, quorum=3)
+
+    assert (found.verdict.status, found.verdict.expected_count) == ("APPROVED", 3)
+    assert [each.reviewer for each in found.verdict.reviews] == ["two", "three"]
+    assert {each.review for each in heard if each.review} == {*found.verdict.reviews}
+    assert [each.failed_reviewer for each in heard if each.failed_reviewer] == [
+        *found.verdict.failed
+    ]
+    assert found.verdict.failed[0].failure == "REFUSED"
+    assert [each.criterion for each in same.verdict.reviews[0].scores] == ["short", "kind"]
+    assert refused.value.reason == "ERROR_REASON_QUORUM_MISSED"
+    assert refused.value.metadata["succeeded"] == "2"
 
 
 async def test_agents_have_the_tool(system: tuple[Running, ChatEndpoint]) -> None:

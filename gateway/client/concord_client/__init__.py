@@ -35,10 +35,19 @@ if TYPE_CHECKING:
     from concord_client.trust.review import ReviewError
     from concord_client.trust.signing import Signer
     from concord_client.verbs.clients import AsyncConcord, Concord
+    from concord_client.verbs.dialectic_things import (
+        AgentResult,
+        AnswerReview,
+        Event,
+        Synthesis,
+        ThesisInput,
+    )
     from concord_client.verbs.in_process import embedded, embedded_async
     from concord_client.verbs.things import Fact, Memory, Proposal, Result
 
 __all__ = [
+    "AgentResult",
+    "AnswerReview",
     "AsyncClient",
     "AsyncConcord",
     "Client",
@@ -46,6 +55,7 @@ __all__ = [
     "ConsentNeeded",
     "CredentialsError",
     "EtagMismatch",
+    "Event",
     "Fact",
     "FieldInvalid",
     "LogInvalid",
@@ -58,6 +68,8 @@ __all__ = [
     "Result",
     "ReviewError",
     "Signer",
+    "Synthesis",
+    "ThesisInput",
     "Unreachable",
     "Violation",
     "connect",
@@ -68,6 +80,8 @@ __all__ = [
 ]
 
 _ROOM_OF = {
+    "AgentResult": "verbs.dialectic_things",
+    "AnswerReview": "verbs.dialectic_things",
     "AsyncClient": "client",
     "AsyncConcord": "verbs.clients",
     "Client": "client",
@@ -75,6 +89,7 @@ _ROOM_OF = {
     "ConsentNeeded": "refusal",
     "CredentialsError": "credentials",
     "EtagMismatch": "refusal",
+    "Event": "verbs.dialectic_things",
     "Fact": "verbs.things",
     "FieldInvalid": "refusal",
     "LogInvalid": "trust.audit.log",
@@ -87,6 +102,8 @@ _ROOM_OF = {
     "Result": "verbs.things",
     "ReviewError": "trust.review",
     "Signer": "trust.signing",
+    "Synthesis": "verbs.dialectic_things",
+    "ThesisInput": "verbs.dialectic_things",
     "Unreachable": "refusal",
     "Violation": "refusal",
     "connect": "client",

@@ -1,9 +1,9 @@
 """The clients: one channel, and the contracts' services as its attributes."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 import grpc
 from concord.dissonance.v1.dialectic_pb2_grpc import DialecticServiceStub
@@ -32,7 +32,7 @@ from google.protobuf.message import Message
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
 from concord_client import aio_calls, credentials
-from concord_client.calls import Outgoing
+from concord_client.calls import Outgoing, Replies
 from concord_client.credentials import Target
 from concord_client.terms import DEFAULT_TIMEOUT, Terms, address, options
 
@@ -168,6 +168,17 @@ class Client:
         answered: R = method(request)
         return answered
 
+    def stream(
+        self, path: str, request: Message, reply: type[R], *, timeout: float | None = None
+    ) -> Replies[R]:
+        """Calls a method that streams replies by hand. `timeout` in seconds. Raises `Refused`."""
+        method = self._called.unary_stream(
+            path,
+            request_serializer=type(request).SerializeToString,
+            response_deserializer=reply.FromString,
+        )
+        return cast("Replies[R]", method(request, timeout=timeout))  # as `Outgoing` makes it
+
     def close(self) -> None:
         """Ends calls under way and the connection."""
         self._plain.close()
@@ -257,14 +268,21 @@ class AsyncClient:
         answered: R = await method(request)
         return answered
 
-    async def stream(self, path: str, request: Message, reply: type[R]) -> AsyncIterator[R]:
-        """Calls a method that streams replies by hand. Raises `Refused`."""
+    async def stream(
+        self,
+        path: str,
+        request: Message,
+        reply: type[R],
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - the call's deadline, which gRPC keeps
+    ) -> AsyncGenerator[R]:
+        """Calls a method that streams replies by hand. `timeout` in seconds. Raises `Refused`."""
         method = self._channel.unary_stream(
             path,
             request_serializer=type(request).SerializeToString,
             response_deserializer=reply.FromString,
         )
-        async for each in method(request):
+        async for each in method(request, timeout=timeout):
             yield each
 
     async def close(self) -> None:

@@ -15,7 +15,9 @@ from concord.graph.v1 import memory_pb2, space_pb2
 from concord.type.v1.type_pb2 import Memory
 from concord_chassis.failure import Failure, FieldViolation, trailing_metadata
 from concord_client import AsyncClient, Client, Refused, Unreachable, Violation
+from concord_client.cli.commands.agents.mcp import ClientCalls
 from concord_client.credentials import Target
+from concord_mcp.calls import Refusal
 
 KEY = "ck_of-this-test"
 
@@ -273,6 +275,21 @@ async def test_the_asynchronous_client_does_the_same(target: Target, heard: Hear
     assert heard.seconds == pytest.approx([2000] * 4, abs=60)
     for caught in (unary, incoming, outgoing):
         check(caught.value)
+
+
+async def test_a_tools_run_may_take_longer_than_a_call(target: Target, heard: Heard) -> None:
+    """W3 D9 Models answer in their own time: over stdio a run is followed for ten minutes, as over
+    HTTP, and its refusal is told as a call's."""
+    async with AsyncClient(target) as client:
+        with pytest.raises(Refusal) as caught:
+            await ClientCalls(client).last(
+                "/concord.graph.v1.SpaceService/ExportSpace",
+                space_pb2.ExportSpaceRequest(),
+                space_pb2.ExportSpaceResponse,
+            )
+
+    assert heard.seconds == pytest.approx([600], abs=60)
+    assert caught.value.reason == "ERROR_REASON_OVERLOADED"
 
 
 async def test_an_asynchronous_call_can_be_cancelled(target: Target) -> None:

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import concord_client
+import pytest
 from concord_testing.chat_endpoint import Body, http, saying, serving_chat
 from openai import AsyncOpenAI
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 
 import agent_loop
+import bring_together
 import openai_tools
 
 
@@ -26,6 +28,21 @@ def test_an_agent_recalls_what_was_said_before(tmp_path: Path) -> None:
         told = agent_loop.turn(concord, agent_loop.repeat, "So where does Ada live now?", "talk")
         assert "Ada lives in Rome." in told
         assert "Bonn" not in told
+
+
+def test_answers_are_brought_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """W4 D10 What contradicts is told on the way, the synthesis is a memory; without models there
+    is no review, in our words."""
+    asked, said = "Is it open?", {"one": "The bridge is open.", "two": "The bridge is not open."}
+    with concord_client.embedded(tmp_path / "data") as concord:
+        text = bring_together.bring_together(concord, asked, said)
+        found = concord.search(asked, kinds=["INSIGHT"]).results
+        unreviewed = bring_together.give(concord, asked, "It is.")
+
+    assert "The bridge is not open." in text
+    assert [each.memory.content for each in found] == [text]
+    assert "The bridge is open" in capsys.readouterr().out
+    assert unreviewed.startswith("Not reviewed: ")
 
 
 def calling(name: str, **arguments: str) -> bytes:

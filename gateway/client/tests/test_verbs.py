@@ -68,6 +68,43 @@ def test_what_is_wrong_is_told_by_its_type(tmp_path: Path) -> None:
             stranger.get(memory.id)
 
 
+def test_what_opposes_is_brought_together(tmp_path: Path) -> None:
+    """W4 D10 A run's events are called with as they come, its end is the result; a failed run and
+    a refused one raise by kind."""
+    heard: list[concord_client.Event] = []
+    with concord_client.embedded(tmp_path / "data") as concord:
+        mine = concord.add("The bridge is open to lorries.", tags=["bridge"])
+        theirs = concord_client.ThesisInput(
+            "The bridge is not open to lorries.", confidence=0.9, authority=0.0
+        )
+        found = concord.synthesize(
+            "May lorries use it?",
+            results=[concord_client.AgentResult("guard", theses=[theirs])],
+            memory_ids=[mine.id],
+            keep=True,
+            on_event=heard.append,
+        )
+        assert [each.agent_source for each in found.theses] == ["guard", mine.id]
+        assert found.theses[0].authority == 0.0
+        assert [each.strategy for each in found.contradictions] == [""]
+        assert found.contradictions[0].prevailing is None
+        assert (found.is_complete, found.review) == (False, None)
+        assert [each.number for each in heard] == [*range(1, len(heard) + 1)]
+        assert {each.run_id for each in heard} == {found.run_id}
+        told = [each.contradiction for each in heard if each.contradiction]
+        assert told == list(found.contradictions)
+        assert [thesis for each in heard for thesis in each.theses] == list(found.theses)
+        kept = concord.search("May lorries use the bridge?", kinds=["INSIGHT"])
+        assert [each.memory.id for each in kept.results] == [found.memory_id]
+        with pytest.raises(concord_client.NotFound):
+            concord.synthesize(memory_ids=["nowhere"])
+        with pytest.raises(concord_client.FieldInvalid):
+            concord.synthesize()
+        with pytest.raises(concord_client.Refused) as refused:
+            concord.review_answer("May they?", "They may.")
+        assert refused.value.reason == "ERROR_REASON_REVIEWERS_MISSING"
+
+
 def checked(source: str, folder: Path) -> str:
     """What mypy says of a program."""
     file = folder / "program.py"

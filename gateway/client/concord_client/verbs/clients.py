@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from types import TracebackType
 from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
@@ -11,7 +12,8 @@ from concord.type.v1.type_pb2 import Consistency
 from google.protobuf.message import Message
 
 from concord_client.client import AsyncClient, Client, connect, connect_async
-from concord_client.verbs import log, proposals, steps, things
+from concord_client.verbs import dialectic, log, proposals, steps, things
+from concord_client.verbs.dialectic import Run
 from concord_client.verbs.steps import Step
 
 P = ParamSpec("P")
@@ -21,7 +23,7 @@ T = TypeVar("T")
 class _Verb(Generic[P, T]):
     """A step as a method of both clients: the one returns what it tells, the other awaits it."""
 
-    def __init__(self, step: Callable[P, Step[T]]) -> None:
+    def __init__(self, step: Callable[P, Step[T]] | Callable[P, Run[T]]) -> None:
         self._step = step
         self.__doc__ = step.__doc__
 
@@ -39,7 +41,8 @@ class _Verb(Generic[P, T]):
             return self
 
         def said(*args: P.args, **kwargs: P.kwargs) -> Any:
-            return client.take(self._step(*args, **kwargs))
+            step = self._step(*args, **kwargs)
+            return client.run(step) if isinstance(step, Run) else client.take(step)
 
         said.__doc__ = self.__doc__
         return said
@@ -59,6 +62,8 @@ class _Verbs:
     neighbors = _Verb(steps.neighbors)
     follow = _Verb(steps.follow)
     check = _Verb(steps.check)
+    synthesize = _Verb(dialectic.synthesize)
+    review_answer = _Verb(dialectic.review_answer)
     propose = _Verb(proposals.propose)
     pending = _Verb(proposals.pending)
     review = _Verb(proposals.review)
@@ -99,6 +104,18 @@ class Concord(_Verbs):
         reply = self.stubs.call(step.path, self._asked(step.request), step.reply)
         self._heard(reply)
         return step.told(reply)
+
+    def run(self, run: Run[T]) -> T:
+        """Call what a run says, and follow its events to the end. Raises `Refused`."""
+        replies = self.stubs.stream(run.path, run.request, run.reply, timeout=run.timeout)
+        try:
+            for reply in replies:
+                if end := run.heard(reply):
+                    self._heard(end.done.synthesis.kept)
+                    return run.told(end)
+        finally:
+            replies.cancel()
+        raise dialectic.without_end()
 
     def verify(self, checkpoint: str | None = None) -> things.Log:
         """Fetch the whole audit log and check it here; it must extend an earlier `checkpoint`.
@@ -144,6 +161,16 @@ class AsyncConcord(_Verbs):
         reply = await self.stubs.call(step.path, self._asked(step.request), step.reply)
         self._heard(reply)
         return step.told(reply)
+
+    async def run(self, run: Run[T]) -> T:
+        """Call what a run says, and follow its events to the end. Raises `Refused`."""
+        replies = self.stubs.stream(run.path, run.request, run.reply, timeout=run.timeout)
+        async with aclosing(replies):
+            async for reply in replies:
+                if end := run.heard(reply):
+                    self._heard(end.done.synthesis.kept)
+                    return run.told(end)
+        raise dialectic.without_end()
 
     async def verify(self, checkpoint: str | None = None) -> things.Log:
         """As `Concord.verify`."""

@@ -21,8 +21,8 @@ def memory(told: type_pb2.Memory) -> things.Memory:
     return things.Memory(
         id=told.id,
         content=told.content,
-        kind=_name(type_pb2.MemoryKind, told.kind),
-        importance=_name(type_pb2.Importance, told.importance),
+        kind=name_of(type_pb2.MemoryKind, told.kind),
+        importance=name_of(type_pb2.Importance, told.importance),
         domain=told.domain,
         tags=tuple(told.tags),
         facts=tuple(things.Fact(each.subject, each.relation, each.object) for each in told.facts),
@@ -31,12 +31,12 @@ def memory(told: type_pb2.Memory) -> things.Memory:
             for each in told.sources
         ),
         session_id=told.session_id,
-        origin=_name(type_pb2.Origin, told.origin),
+        origin=name_of(type_pb2.Origin, told.origin),
         properties=json_format.MessageToDict(told.properties),
-        valid_from=_time(told, "valid_from"),
-        valid_until=_time(told, "valid_until"),
-        created=_time(told, "create_time"),
-        modified=_time(told, "modify_time"),
+        valid_from=time_of(told, "valid_from"),
+        valid_until=time_of(told, "valid_until"),
+        created=time_of(told, "create_time"),
+        modified=time_of(told, "modify_time"),
         etag=told.etag,
         is_constitutive=told.edge_type == CONSTITUTIVE,
         is_superseded=told.supersession.is_superseded,
@@ -54,9 +54,9 @@ def answer(told: search_pb2.SearchResponse) -> things.Answer:
     """What a search found."""
     return things.Answer(
         results=tuple(_result(each) for each in told.results),
-        confidence=_name(search_pb2.ConfidenceBand, told.confidence),
+        confidence=name_of(search_pb2.ConfidenceBand, told.confidence),
         advice=tuple(told.stac_lines),
-        next_action=_name(search_pb2.NextAction, told.next_action),
+        next_action=name_of(search_pb2.NextAction, told.next_action),
         index_incomplete=told.index_incomplete,
         context=told.context,
     )
@@ -66,7 +66,7 @@ def _result(told: search_pb2.SearchResult) -> things.Result:
     return things.Result(
         memory=memory(told.memory),
         score=told.composite_score,
-        confidence=_name(search_pb2.ConfidenceBand, told.confidence),
+        confidence=name_of(search_pb2.ConfidenceBand, told.confidence),
         why=told.explanation.relevance_reason,
         provenance=told.provenance,
         signals={each.signal_name: each.score for each in told.explanation.signals},
@@ -79,8 +79,8 @@ def version(told: memory_pb2.MemoryVersion) -> things.Version:
     return things.Version(
         told.revision,
         memory(told.memory),
-        _time(told, "record_from"),
-        _time(told, "record_until"),
+        time_of(told, "record_from"),
+        time_of(told, "record_until"),
         told.principal,
     )
 
@@ -93,8 +93,8 @@ def edge(told: type_pb2.Edge) -> things.Edge:
         relation=told.relation,
         target=told.target.name or told.target.id,
         weight=told.weight,
-        valid_from=_time(told, "valid_from"),
-        valid_until=_time(told, "valid_until"),
+        valid_from=time_of(told, "valid_from"),
+        valid_until=time_of(told, "valid_until"),
         etag=told.etag,
         is_constitutive=told.edge_type == CONSTITUTIVE,
         is_superseded=told.supersession.is_superseded,
@@ -126,9 +126,9 @@ def proposal(told: proposal_pb2.Proposal) -> things.Proposal:
     return things.Proposal(
         id=told.id,
         number=told.number,
-        status=_name(proposal_pb2.ProposalStatus, told.status),
-        kind=_name(proposal_pb2.ProposalKind, told.kind),
-        level=_name(proposal_pb2.ApprovalLevel, told.approval_level),
+        status=name_of(proposal_pb2.ProposalStatus, told.status),
+        kind=name_of(proposal_pb2.ProposalKind, told.kind),
+        level=name_of(proposal_pb2.ApprovalLevel, told.approval_level),
         says=told.framing.neutral_summary,
         digest=told.digest,
         action=action,
@@ -140,8 +140,8 @@ def conflict(told: conflict_pb2.Conflict) -> things.Conflict:
     """A conflict."""
     return things.Conflict(
         id=told.id,
-        conflict_class=_name(conflict_pb2.ConflictClass, told.conflict_class),
-        state=_name(conflict_pb2.ConflictState, told.state),
+        conflict_class=name_of(conflict_pb2.ConflictClass, told.conflict_class),
+        state=name_of(conflict_pb2.ConflictState, told.state),
         first_id=told.first.id,
         first_says=told.first.statement,
         second_id=told.second.id,
@@ -150,14 +150,15 @@ def conflict(told: conflict_pb2.Conflict) -> things.Conflict:
     )
 
 
-def _time(told: Message, name: str) -> datetime | None:
+def time_of(told: Message, name: str) -> datetime | None:
+    """A field's instant; None when it is absent."""
     if not told.HasField(name):
         return None
     found: datetime = getattr(told, name).ToDatetime(tzinfo=UTC)
     return found
 
 
-def _name(enum: Any, value: int) -> str:
+def name_of(enum: Any, value: int) -> str:
     """A value's name without the enum's own in front; empty of what was not said.
 
     `enum` is the generated wrapper, which has one type when it runs and another in its stubs.

@@ -82,8 +82,8 @@ def add(
             for each in facts
         ],
         sources=[type_pb2.Source(speaker=speaker)] if speaker else [],
-        valid_from=_stamp(valid_from),
-        valid_until=_stamp(valid_until),
+        valid_from=stamp(valid_from),
+        valid_until=stamp(valid_until),
         external_id=external_id,
         session_id=session_id,
         properties=_struct(properties),
@@ -218,8 +218,8 @@ def link(
         relation=relation,
         target=type_pb2.EdgeEnd(name=target),
         weight=weight,
-        valid_from=_stamp(valid_from),
-        valid_until=_stamp(valid_until),
+        valid_from=stamp(valid_from),
+        valid_until=stamp(valid_until),
         properties=_struct(properties),
     )
     request = graph_pb2.UpsertEdgeRequest(edge=edge)
@@ -290,7 +290,8 @@ def check(node: str, *, dry_run: bool = False) -> Step[things.Check]:
     )
 
 
-def _stamp(time: datetime | None) -> Timestamp | None:
+def stamp(time: datetime | None) -> Timestamp | None:
+    """An instant as the contract has it; a naive one counts as UTC."""
     if time is None:
         return None
     stamp = Timestamp()
@@ -299,7 +300,7 @@ def _stamp(time: datetime | None) -> Timestamp | None:
 
 
 def _as_of(time: datetime | None) -> type_pb2.AsOf | None:
-    return type_pb2.AsOf(valid_time=_stamp(time)) if time else None
+    return type_pb2.AsOf(valid_time=stamp(time)) if time else None
 
 
 def _struct(properties: Mapping[str, object] | None) -> Struct | None:

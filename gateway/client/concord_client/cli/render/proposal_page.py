@@ -73,6 +73,7 @@ def reviewed(
         ("until", said["expire_time"]),
         ("undoes", said["undo_of"]),
         ("session", said.get("session_id", "")),
+        ("origin", said.get("origin", "").lower()),
         ("detected", framing["detected"]),
         ("affected", framing["affected"]),
         ("cascades to", _cascaded(said["cascaded_count"])),

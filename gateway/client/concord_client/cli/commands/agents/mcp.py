@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from concord_client.cli.dialectic import LONG_RUN
 from concord_client.cli.errors import CommandError
 from concord_client.cli.session import Session, SpaceOption, write_line
 
@@ -59,7 +60,7 @@ def serve(
 def config(
     ctx: typer.Context, profile: ProfileOption = Profile.DEFAULT, space: SpaceOption = None
 ) -> None:
-    """Print what an MCP client's settings need, as JSON. Example: `concord mcp config`."""
+    """Print what an MCP client's settings need, as JSON."""
     session = Session.of(ctx, space, True)
     arguments = ["--space", session.space] if session.space else []
     more = [] if profile is Profile.DEFAULT else ["--profile", profile.value]
@@ -83,9 +84,9 @@ async def _serve(session: Session, profile: str) -> None:
 
     found = credentials.find(url=None, api_key=None, space=session.space, environ=session.environ)
     async with AsyncClient(found) as client:
-        calls = _Calls(client)
+        calls = ClientCalls(client)
 
-        async def caller(_context: Context) -> _Calls:
+        async def caller(_context: Context) -> ClientCalls:
             return calls
 
         try:
@@ -98,7 +99,7 @@ async def _serve(session: Session, profile: str) -> None:
             await server.run(read, write, server.create_initialization_options())
 
 
-class _Calls:
+class ClientCalls:
     """The tools' calls, through the client."""
 
     def __init__(self, client: "AsyncClient") -> None:
@@ -112,8 +113,9 @@ class _Calls:
     async def last(self, path: str, request: "Message", reply: type[R]) -> R:
         """As `concord_mcp.calls.Calls`."""
         answered = reply()
+        replies = self._client.stream(path, request, reply, timeout=LONG_RUN)
         with _refusing():
-            async for answered in self._client.stream(path, request, reply):  # noqa: B007 - the last
+            async for answered in replies:  # noqa: B007 - the last
                 pass
         return answered
 
