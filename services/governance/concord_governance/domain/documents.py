@@ -56,6 +56,8 @@ def as_json(revision: Revision) -> dict[str, Json]:
         said["note"] = revision.note
     if revision.session_id:
         said["session_id"] = revision.session_id
+    if revision.origin:
+        said["origin"] = revision.origin
     return said
 
 
@@ -96,6 +98,7 @@ def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Rev
         irreversible=document.get("irreversible", False),
         note=document.get("note", ""),
         session_id=document.get("session_id", ""),
+        origin=document.get("origin", ""),
         canonical=canonical,
         digest=digest,
     )

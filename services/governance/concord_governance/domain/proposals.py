@@ -134,6 +134,8 @@ class Revision:
     """What the proposer adds, in words of its own."""
     session_id: str = ""
     """The session that caused it."""
+    origin: str = ""
+    """Of the memory that it adds: that of the proposer's credential."""
     undo_of: str = ""
     cascaded_count: int = 0
     """How many items the action cascades to that need no consent: no envelope names them."""

@@ -171,8 +171,12 @@ class Graph(Protocol):
         *,
         expected_state: Cursor,
         irreversible: bool,
+        origin: str,
     ) -> AppliedChange:
-        """Do an action that needs no grant, once per decision, on items as they were proposed."""
+        """Do an action that needs no grant, once per decision, on items as they were proposed.
+
+        `origin`: of the memory that it adds; empty = none.
+        """
         ...
 
     async def apply(
@@ -184,8 +188,9 @@ class Graph(Protocol):
         *,
         expected_state: Cursor,
         irreversible: bool,
+        origin: str,
     ) -> AppliedChange:
-        """Do an action under a grant, once per decision."""
+        """Do an action under a grant, once per decision; `origin` as in `perform`."""
         ...
 
     async def recall(

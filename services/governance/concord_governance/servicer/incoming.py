@@ -23,7 +23,7 @@ from concord_governance.usecases.proposals import ProposalDraft
 def author() -> Caller:
     """Return who asks: from the credential alone."""
     who = caller()
-    return Caller(who.space, who.principal, Actor[who.kind], who.scopes, who.issuer)
+    return Caller(who.space, who.principal, Actor[who.kind], who.scopes, who.issuer, who.origin)
 
 
 def request(message: Message) -> Request:

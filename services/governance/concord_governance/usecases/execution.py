@@ -138,6 +138,7 @@ class Execution:
                 decision.grant,
                 expected_state=known,
                 irreversible=newest.irreversible,
+                origin=newest.origin,
             )
         return await self._graph.perform(
             space,
@@ -146,6 +147,7 @@ class Execution:
             newest.etags,
             expected_state=known,
             irreversible=newest.irreversible,
+            origin=newest.origin,
         )
 
     async def _is_logged(self, space: str, done: AppliedChange) -> bool:

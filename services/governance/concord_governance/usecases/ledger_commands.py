@@ -47,6 +47,8 @@ class Caller:
     permissions: frozenset[str] = frozenset()
     issuer: str = ""
     """Who signed the credential."""
+    origin: str = ""
+    """That of memories that are written with it; empty of services' own."""
 
     def is_service(self, name: str) -> bool:
         """Return whether one of Concord's own services asks, with a token that it signed itself."""

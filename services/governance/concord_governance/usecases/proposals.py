@@ -343,6 +343,7 @@ class Proposals:
             proposer=caller.principal,
             trigger=draft.trigger,
             session_id=draft.session_id,
+            origin=caller.origin if "add_memory" in draft.action else "",
             kind=kind,
             level=Level.BILATERAL if both else Level.AGENT,
             action=draft.action,

@@ -408,8 +408,8 @@ class _Origin:
 class _OriginEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Origin.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     ORIGIN_UNSPECIFIED: _Origin.ValueType  # 0
-    """Of a memory: written before origins were kept, or with the consent of both parties. For a new key: follows
-    from the principal's kind: HUMAN, AGENT, or TOOL for SYSTEM.
+    """Of a memory: written before origins were kept, or by a service of Concord of its own accord. For a new key:
+    follows from the principal's kind: HUMAN, AGENT, or TOOL for SYSTEM.
     """
     ORIGIN_HUMAN: _Origin.ValueType  # 1
     """A person."""
@@ -424,8 +424,8 @@ class Origin(_Origin, metaclass=_OriginEnumTypeWrapper):
     """Who wrote a memory down."""
 
 ORIGIN_UNSPECIFIED: Origin.ValueType  # 0
-"""Of a memory: written before origins were kept, or with the consent of both parties. For a new key: follows
-from the principal's kind: HUMAN, AGENT, or TOOL for SYSTEM.
+"""Of a memory: written before origins were kept, or by a service of Concord of its own accord. For a new key:
+follows from the principal's kind: HUMAN, AGENT, or TOOL for SYSTEM.
 """
 ORIGIN_HUMAN: Origin.ValueType  # 1
 """A person."""

@@ -45,7 +45,7 @@ SCOPES = frozenset(
 )
 SILENCE = 30.0
 """Seconds without even a keep-alive after which the feed counts as lost."""
-REMEMBERED_SPACES = 1_000
+REMEMBERED_TOKENS = 1_000
 _PASSING = frozenset(
     {
         grpc.StatusCode.UNAVAILABLE,
@@ -77,7 +77,7 @@ class GraphClient:
         self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
-        self._tokens: OrderedDict[str, RenewedToken] = OrderedDict()
+        self._tokens: OrderedDict[Caller, RenewedToken] = OrderedDict()
 
     async def preview(
         self, space: str, action: Mapping[str, Json], etags: Mapping[str, str] = _ANY
@@ -130,6 +130,7 @@ class GraphClient:
         *,
         expected_state: Cursor,
         irreversible: bool,
+        origin: str,
     ) -> AppliedChange:
         """Do an action that needs no grant, once per decision."""
         request = governed_pb2.ApplyGovernedChangeRequest(
@@ -139,7 +140,7 @@ class GraphClient:
             expected_state=_expected_state(expected_state),
             irreversible=irreversible,
         )
-        return await self._applied(space, request)
+        return await self._applied(space, request, origin)
 
     async def apply(
         self,
@@ -150,6 +151,7 @@ class GraphClient:
         *,
         expected_state: Cursor,
         irreversible: bool,
+        origin: str,
     ) -> AppliedChange:
         """Do an action under a grant, once per decision."""
         request = governed_pb2.ApplyGovernedChangeRequest(
@@ -159,7 +161,7 @@ class GraphClient:
             expected_state=_expected_state(expected_state),
             irreversible=irreversible,
         )
-        return await self._applied(space, request)
+        return await self._applied(space, request, origin)
 
     async def recall(
         self, space: str, decision_id: str, *, expected_state: Cursor
@@ -247,9 +249,11 @@ class GraphClient:
         await self._channel.close()
 
     async def _applied(
-        self, space: str, request: governed_pb2.ApplyGovernedChangeRequest
+        self, space: str, request: governed_pb2.ApplyGovernedChangeRequest, origin: str = ""
     ) -> AppliedChange:
-        done = await _asked(self._governed.ApplyGovernedChange(request, metadata=self._as(space)))
+        """Apply a change; graph takes a memory's origin from the credential, here as everywhere."""
+        metadata = self._as(space, origin)
+        done = await _asked(self._governed.ApplyGovernedChange(request, metadata=metadata))
         fresh = type_pb2.FreshnessToken.FromString(unseal(done.token))
         orphaned = tuple(done.orphaned_ids)
         return AppliedChange(
@@ -262,14 +266,14 @@ class GraphClient:
             done.cascaded_digest,
         )
 
-    def _as(self, space: str) -> tuple[tuple[str, str]]:
+    def _as(self, space: str, origin: str = "") -> tuple[tuple[str, str]]:
         """Return the metadata under which a space is written to."""
-        token = self._tokens.get(space)
+        who = Caller(space, PRINCIPAL, SCOPES, "SYSTEM", origin=origin)
+        token = self._tokens.get(who)
         if token is None:
-            who = Caller(space, PRINCIPAL, SCOPES, "SYSTEM")
-            token = self._tokens[space] = RenewedToken(self._issuer, who)
-        self._tokens.move_to_end(space)
-        if len(self._tokens) > REMEMBERED_SPACES:
+            token = self._tokens[who] = RenewedToken(self._issuer, who)
+        self._tokens.move_to_end(who)
+        if len(self._tokens) > REMEMBERED_TOKENS:
             self._tokens.popitem(last=False)
         return (("authorization", f"Bearer {token()}"),)
 
