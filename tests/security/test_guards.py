@@ -92,6 +92,16 @@ from merge_probes import (
     a_creed_is_merged,
     a_successor_is_merged,
 )
+from origin_probes import (
+    PASSED,
+    TOO_OLD,
+    UNWANTED,
+    a_file_comes_with_a_persons_key,
+    always_on,
+    an_old_answer_is_listed,
+    as_the_key_says,
+    nobody_asked_for_a_log,
+)
 from safeguard_probes import (
     OTHER_WORDS,
     TAKEN_OVER,
@@ -422,6 +432,21 @@ GUARDS = {
     "merge: neither leads to the other": Guard(
         a_successor_is_merged, CIRCLE, off=Setting(patched={f"{MERGE}.refuse_descent": unrefused})
     ),
+    "recall log: off until it is asked for": Guard(
+        nobody_asked_for_a_log,
+        UNWANTED,
+        off=Setting(patched={"concord_graph.usecases.recalls._is_on": always_on}),
+    ),
+    "recall log: its days": Guard(
+        an_old_answer_is_listed,
+        TOO_OLD,
+        off=Setting(patched={"concord_graph.usecases.recalls.first_id": lambda _: ""}),
+    ),
+    "origin: what comes from a file": Guard(
+        a_file_comes_with_a_persons_key,
+        PASSED,
+        off=Setting(patched={"concord_graph.servicer.incoming.author": as_the_key_says}),
+    ),
     "page token": Guard(
         a_page_of_another_query,
         "a query went on where another one stopped",
@@ -470,7 +495,7 @@ async def guarded(
 
 @pytest.mark.parametrize("name", GUARDS)
 async def test_a_guard_holds(name: str, template: Template, tmp_path: Path) -> None:
-    """G4, G13, M5, V6, W6: with the guard in place, the harm is not done."""
+    """G4, G13, M5, V6, W6, W8: with the guard in place, the harm is not done."""
     guard = GUARDS[name]
     async with guarded(guard, template, tmp_path, guard.on) as live:
         assert await guard.probe(live, template) == ""
