@@ -78,10 +78,6 @@ class Unreachable(Refused):
     """Nothing answered at the address: Concord is not running there."""
 
 
-class NotGrpc(Unreachable):
-    """What answered at the address does not speak gRPC: an HTTP server, maybe Concord's own."""
-
-
 def from_rpc_error(error: grpc.RpcError) -> Refused:
     """The refusal that a call's error carries.
 
@@ -97,9 +93,7 @@ def from_rpc_error(error: grpc.RpcError) -> Refused:
             if found is not None:
                 return found
     if code is grpc.StatusCode.UNAVAILABLE:
-        # gRPC reports a server of another protocol in the message alone.
-        kind = NotGrpc if "Failed parsing HTTP/2" in message else Unreachable
-        return kind(code, "ERROR_REASON_UNAVAILABLE", message)
+        return Unreachable(code, "ERROR_REASON_UNAVAILABLE", message)
     return Refused(code, _REASON_OF_BARE_CODE.get(code, "ERROR_REASON_INTERNAL"), message)
 
 

@@ -187,8 +187,25 @@ def test_an_http_address_is_told_from_one_where_nothing_runs(system: Spawned) ->
             result = CommandLine(system.environ | {"CONCORD_URL": url})("get", "x")
 
             assert result.exit_code == 1
-            assert "ERROR_REASON_UNAVAILABLE: What answers there does not speak" in result.stderr
+            assert "What answers there does not speak gRPC: set CONCORD_URL" in result.stderr
             assert "Start it" not in result.stderr
+
+
+def test_tls_to_a_plain_address_is_told_in_one_line(system: Spawned) -> None:
+    """W4 As a process: gRPC's own notes of its handshake are no part of what is told."""
+    plain = system.url.removeprefix("http://")
+    done = subprocess.run(
+        [sys.executable, "-m", "concord_client", "get", "x"],
+        env=system.environ | {"CONCORD_URL": f"https://{plain}"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "does not speak TLS: set CONCORD_URL without https://" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_wrong_key_is_told(system: Spawned) -> None:

@@ -9,6 +9,8 @@ import pytest
 from concord_client import AsyncClient, Client, Unreachable
 from concord_client.credentials import CredentialsError, find
 from concord_testing.certificates import pair
+from concord_testing.command_line import CommandLine
+from concord_testing.up_process import clean_environ
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
@@ -57,6 +59,19 @@ def test_without_certificates_neither_side_believes_a_stranger(
 
     with Client(found) as client, pytest.raises(Unreachable):
         client.health.Check(ASKED, timeout=60)
+
+
+def test_what_is_missing_is_named(environ: dict[str, str]) -> None:
+    """W4 W6 Plain text to TLS, and an authority that is not known, each with its remedy."""
+    url = environ["CONCORD_URL"].replace("localhost", "127.0.0.1")  # one address: one error
+    plain = {"CONCORD_URL": url.removeprefix("https://")}
+    unknown = {"CONCORD_URL": url, "CONCORD_CA": environ["CONCORD_CERT"]}
+
+    told = [CommandLine(clean_environ() | environ | less)("get", "x") for less in (plain, unknown)]
+
+    assert [each.exit_code for each in told] == [1, 1]
+    assert "CONCORD_URL begins with https://" in told[0].stderr
+    assert "in CONCORD_CA" in told[1].stderr
 
 
 @pytest.mark.parametrize("name", ["CONCORD_CA", "CONCORD_CERT", "CONCORD_CERT_KEY"])

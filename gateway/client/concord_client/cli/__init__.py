@@ -5,11 +5,13 @@ the reader of the output closed the pipe early, as other tools exit then.
 A command imports what it needs when it runs, so that the rest start at once.
 """
 
+import os
 import sys
 
 
 def main() -> None:
     """Runs the command line and exits."""
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # its notes are no part of a command's report
     from concord_client.cli.app import app
     from concord_client.cli.errors import BROKEN_PIPE, discard_output
 

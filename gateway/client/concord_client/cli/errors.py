@@ -51,6 +51,17 @@ _HINTS = {
 """Reason to advice, where the command line has one."""
 
 
+_UNREACHABLE = {
+    "Failed parsing HTTP/2": "What answers there does not speak gRPC: set CONCORD_URL to Concord's "
+    "gRPC address, as `concord up` prints it. HTTP has another.",
+    "WRONG_VERSION_NUMBER": "It does not speak TLS: set CONCORD_URL without https://.",
+    "CERTIFICATE_VERIFY_FAILED": "Name the PEM file of who issued its certificate in CONCORD_CA.",
+    "Socket closed": "It may speak TLS, then CONCORD_URL begins with https://, and it may ask for "
+    "CONCORD_CERT and CONCORD_CERT_KEY.",
+}
+"""What gRPC says of a connection that was not made, in its message alone, to advice."""
+
+
 def reported_errors() -> tuple[type[Exception], ...]:
     """The exceptions that are reported in a line. Imported only once something was raised."""
     from concord_client.refusal import Refused
@@ -69,18 +80,12 @@ def error_report(error: Exception) -> str:
 
 
 def _report(error: Exception) -> str:
-    from concord_client.refusal import NotGrpc, Refused, Unreachable
+    from concord_client.refusal import Refused, Unreachable
 
-    if isinstance(error, NotGrpc):
-        return (
-            f"{error.reason}: What answers there does not speak gRPC ({error.message}). Set "
-            "CONCORD_URL to Concord's gRPC address, as `concord up` prints it: HTTP has another."
-        )
     if isinstance(error, Unreachable):
-        return (
-            f"{error.reason}: Concord does not answer ({error.message}). "
-            "Start it with `concord up`."
-        )
+        remedies = (said for sign, said in _UNREACHABLE.items() if sign in error.message)
+        remedy = next(remedies, "Start it with `concord up`, or set CONCORD_URL to where it runs.")
+        return f"{error.reason}: Concord does not answer ({error.message}). {remedy}"
     if not isinstance(error, Refused):
         return str(error)
     if error.reason == "ERROR_REASON_INTERNAL" and error.request_id:
