@@ -1,4 +1,5 @@
 import os
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -152,7 +153,8 @@ def test_the_body_becomes_the_content(tmp_path: Path, text: str, content: str) -
         ("---\n" + "[" * 5000 + "\n---\nx", 1, "the front matter is no YAML"),
         ("---\na: " + "x" * 70_000 + "\n---\nx", 1, "the front matter has more than 65536"),
         ("---\na: !!python/name:os.system x\n---\nx", 2, "the front matter is no YAML"),
-        ("---\nvalid_from: 2026-02-30\n---\nx", 1, "the front matter is no YAML"),
+        ("---\nvalid_from: 2026-02-30\n---\nx", 1, "valid_from: no date or time"),
+        ("---\ndate: {{date}}\n---\nx", 1, "a template"),
         ("---\nkind: song\n---\nx", 1, "kind: 'song' is none of fact, plan"),
         ("---\nkind: unspecified\n---\nx", 1, "kind: 'unspecified' is none of"),
         ("---\nkind: [fact]\n---\nx", 1, "kind: a text is expected"),
@@ -304,6 +306,50 @@ def test_lineage_names_notes(tmp_path: Path) -> None:
     assert found["Old plan.md"].valid_from.ToJsonString() == "2023-03-12T00:00:00Z"
     assert found["Old plan.md"].properties["status"] == "done"
     assert found["new.md"].content.endswith(f"This supersedes [[memory:{old}|Old plan]].")
+
+
+def test_a_status_in_the_body_replaces_a_note_and_its_parts(tmp_path: Path) -> None:
+    """W8 M3 As tools for decision records write it; what code shows is no status."""
+    long = "Words about it. " * 150
+    status = "## Status\n\nSuperseded by [2. Chat](<0002 chat.md>)"
+    write(
+        tmp_path, "0001-mail.md", f"# Mail\n\n{status}\n\n## Context\n\n{long}\n\n## Why\n\n{long}"
+    )
+    write(tmp_path, "0003.md", "```\nSuperseded by [[0002 chat]]\n```")
+    write(tmp_path, "0002 chat.md", "Chat.")
+    found = drafts(tmp_path)
+    replaced = [each for name, each in found.items() if name.startswith("0001")]
+
+    assert len(replaced) > 2
+    links = ", ".join(f"[[memory:{each.id}]]" for each in replaced)
+    assert found["0002 chat.md"].content == f"# 0002 chat\n\nChat.\n\nSupersedes: {links}"
+
+
+def test_names_are_read_as_people_type_them(tmp_path: Path) -> None:
+    """W8 A file of a Mac, whose name is decomposed, is linked to; so is one in angle brackets."""
+    write(tmp_path, unicodedata.normalize("NFD", "Jörg Müller.md"), "He.")
+    write(tmp_path, "a.md", "[[Jörg Müller]] and [him](<Jörg Müller.md#x>)")
+    found = drafts(tmp_path)
+    him = found["Jörg Müller.md"].id
+
+    assert found["a.md"].content == (
+        f"# a\n\n[[memory:{him}|Jörg Müller]] and [[memory:{him}|him]]"
+    )
+
+
+def test_a_daily_note_holds_from_its_day(tmp_path: Path) -> None:
+    """W8 The date of its name, unless it states one; a date that is none is a text."""
+    write(tmp_path, "2026-01-05 Talk.md", "We talked.")
+    write(tmp_path, "2026-01-06.md", "---\ndate: 2026-01-07\n---\nx")
+    write(tmp_path, "2026-02-30.md", "---\nbirthday: 1980-02-30\n---\nx")
+    write(tmp_path, "2026-01-0512.md", "x")
+    found = drafts(tmp_path)
+
+    assert found["2026-01-05 Talk.md"].valid_from.ToJsonString() == "2026-01-05T00:00:00Z"
+    assert found["2026-01-06.md"].valid_from.ToJsonString() == "2026-01-07T00:00:00Z"
+    assert not found["2026-02-30.md"].HasField("valid_from")
+    assert found["2026-02-30.md"].properties["birthday"] == "1980-02-30"
+    assert not found["2026-01-0512.md"].HasField("valid_from")
 
 
 def test_a_long_note_is_split_at_its_headings(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
+from unicodedata import normalize
 
 from concord_client.importers.outcome import Defect
 
@@ -17,7 +18,7 @@ class Found:
 
     path: Path
     name: str
-    """Path relative to the folder, with slashes."""
+    """Path relative to the folder, with slashes; in NFC, as people type links to it."""
 
 
 def markdown_files(folder: Path) -> Iterator[Found | Defect]:
@@ -33,7 +34,7 @@ def markdown_files(folder: Path) -> Iterator[Found | Defect]:
         yield Defect(str(folder), 0, "no such folder")
         return
     if root.is_file():
-        yield Found(root, folder.name)
+        yield Found(root, normalize("NFC", folder.name))
         return
     yield from _walk(root, root, "", (root,))
 
@@ -67,7 +68,7 @@ def _visit(path: Path, root: Path, name: str, around: tuple[Path, ...]) -> Itera
     elif printable != name:
         yield Defect(printable, 0, "the name is not UTF-8")
     elif S_ISREG(status.st_mode):
-        yield Found(real, name)
+        yield Found(real, normalize("NFC", name))
     elif not S_ISDIR(status.st_mode):
         yield Defect(printable, 0, "not a regular file")
     elif real in around:

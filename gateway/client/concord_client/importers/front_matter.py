@@ -39,7 +39,11 @@ class _Loader(yaml.SafeLoader):
 
 def _written(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> Written:
     construct = yaml.SafeLoader.yaml_constructors[node.tag]
-    return Written(construct(loader, node), node.value)
+    try:
+        value = construct(loader, node)
+    except ValueError:  # such as 2026-02-30: a text, of which no date is read
+        value = node.value
+    return Written(value, node.value)
 
 
 for _tag in ("int", "float", "timestamp"):
@@ -65,6 +69,8 @@ def _mapping(source: str) -> Mapping[str, object]:
     try:
         loaded = yaml.load(source, _Loader)
     except yaml.MarkedYAMLError as error:
+        if "{{" in source:
+            raise ItemUnreadable("a template: its front matter holds {{…}}") from None
         line = error.problem_mark.line if error.problem_mark else 0
         reason = f"the front matter is no YAML: {error.problem or 'cannot be read'}"
         raise ItemUnreadable(reason, line + 2) from None

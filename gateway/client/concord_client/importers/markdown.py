@@ -34,9 +34,11 @@ from concord_client.importers.vault import (
     is_name,
     note_id,
     replaced_by,
+    replaced_in,
     target_of,
 )
 
+_REPLACING = frozenset({"supersedes", "deprecates"})
 LINEAGE_KEYS = ("supersedes", "deprecates", "amends", "contradicts")
 _KEYS = frozenset(
     {
@@ -50,6 +52,7 @@ MOST_FACTS = 10
 _TARGET = re.compile(
     r"(?:\[\[)?(?:memory:)?([^\[\]|#,\s]+)(?:[#|][^\[\]]*)?(?:\]\])?", re.IGNORECASE
 )
+_DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _NO_WORD = re.compile(r"[\W_]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
@@ -59,10 +62,11 @@ def read_markdown(path: Path) -> Iterator[Draft | Defect]:
 
     Front matter keys: id (default: made of the external id), title (default: the file's name),
     kind, domain, tags, concepts, aliases (found by, as concepts are), importance, surfaces_when,
-    valid_from (default: date or created), valid_until, external_id (default: the path inside the
-    folder), supersedes, deprecates, amends, contradicts (ids or names of notes, appended to the
-    content as lines of links), superseded_by or a status that says so, and facts (what the note
-    states: "SUBJECT|RELATION|OBJECT", or a list of such). Others are kept as properties.
+    valid_from (default: date, created, or the date that the file's name begins with), valid_until,
+    external_id (default: the path inside the folder), supersedes, deprecates, amends, contradicts
+    (ids or names of notes, appended to the content as lines of links), superseded_by or a status
+    that says so (as a line "Superseded by LINK" of the body does), and facts (what the note states:
+    "SUBJECT|RELATION|OBJECT", or a list of such). Others are kept as properties.
     The body is the content, under its title. A link to another note of the folder becomes a link
     to its memory, and a fact: TITLE|RELATED_TO|TITLE. A long note is split at its headings, each
     part derived from the note (see `headings`). A file that is empty, too large, not UTF-8 or has
@@ -89,9 +93,12 @@ def _vault(path: Path) -> Vault:
         if isinstance(found, Defect):
             continue
         with suppress(ItemUnreadable):
-            keys, _ = split(read_text(found.path, MAX_ITEM_BYTES).replace("\r\n", "\n"))
-            note = Note(_id(keys, found.name), _title(keys, found.name))
-            said = str(keys.get("superseded_by") or replaced_by(str(keys.get("status", ""))))
+            keys, body = split(read_text(found.path, MAX_ITEM_BYTES).replace("\r\n", "\n"))
+            places = [place for place, _ in _placed(body)[1:]]
+            ids = [note_id(f"{_external_id(keys, found.name)}#{place}") for place in places]
+            note = Note(_id(keys, found.name), _title(keys, found.name), tuple(ids))
+            said = [*list_of(keys, "superseded_by"), *replaced_by(str(keys.get("status", "")))]
+            said += replaced_in(body)
             names = [text_of(keys, "id"), *list_of(keys, "aliases")]
             vault.add(found.name, note, names, said)
     return vault
@@ -109,15 +116,10 @@ class _Reader:
 
     def drafts(self, body: str) -> Iterator[Draft]:
         """The note, and the parts of a long one. Raises `ItemUnreadable`."""
-        first, *others = parts(body.strip("\n").rstrip())
-        whole = self._whole(first.text, [part.heading for part in others])
+        (_, first), *others = _placed(body)
+        whole = self._whole(first.text, [part.heading for _, part in others])
         yield Draft(whole, self.name, 1)
-        seen: Counter[str] = Counter()
-        for part in others:
-            seen[part.heading] += 1
-            place = "/".join(
-                [part.heading, *([str(seen[part.heading])] * (seen[part.heading] > 1))]
-            )
+        for place, part in others:
             yield Draft(self._part(whole, part, place), self.name, 0, place)
 
     def _whole(self, body: str, headings: list[str]) -> type_pb2.Memory:
@@ -129,7 +131,7 @@ class _Reader:
         memory.content = self._with_lineage(text)
         check_content(memory.content)
         memory.id = _id(keys, self.name)
-        memory.external_id = text_of(keys, "external_id") or self.name
+        memory.external_id = _external_id(keys, self.name)
         memory.sources.add(file=self.name)
         others = {name: value for name, value in keys.items() if name not in _KEYS}
         add_properties(memory.properties, others)
@@ -170,7 +172,7 @@ class _Reader:
             concepts=list(dict.fromkeys([*list_of(keys, "concepts"), *list_of(keys, "aliases")])),
             facts=[*facts, *_related(title, related, MOST_FACTS - len(facts))],
         )
-        if begun := _begun(keys):
+        if begun := _begun(keys, self.name):
             _set_time(memory.valid_from, begun, "valid_from")
         if ended := time_of(keys, "valid_until"):
             _set_time(memory.valid_until, ended, "valid_until")
@@ -187,24 +189,38 @@ class _Reader:
 
     def _lineage(self, key: str) -> str:
         """The line of links that says what front matter says, or ""."""
-        ids = [self._target(key, entry) for entry in list_of(self.keys, key)]
+        ids = [each for entry in list_of(self.keys, key) for each in self._targets(key, entry)]
         if key == "supersedes":
             ids += self.replaced.get(_id(self.keys, self.name), [])
         links = ", ".join(f"[[memory:{each}]]" for each in dict.fromkeys(ids))
         return f"{key.capitalize()}: {links}" if links else ""
 
-    def _target(self, key: str, entry: str) -> str:
+    def _targets(self, key: str, entry: str) -> list[str]:
         note = self.vault.find(target_of(entry), self.name)
         if note and note.id != _id(self.keys, self.name):
-            return note.id
+            return [note.id, *(note.parts if key in _REPLACING else ())]
         named = _TARGET.fullmatch(entry)
         if not named:
             raise ItemUnreadable(f"{key}: no note of this name, and no memory id: {entry[:60]!r}")
-        return named[1]
+        return [named[1]]
+
+
+def _placed(body: str) -> list[tuple[str, Part]]:
+    """The parts of a body, each with its place in the note: its heading, numbered if it recurs."""
+    seen, placed = Counter[str](), []
+    for part in parts(body.strip("\n").rstrip()):
+        seen[part.heading] += 1
+        again = f"/{seen[part.heading]}" if seen[part.heading] > 1 else ""
+        placed.append((part.heading + again, part))
+    return placed
 
 
 def _id(keys: Mapping[str, object], name: str) -> str:
-    return text_of(keys, "id") or note_id(text_of(keys, "external_id") or name)
+    return text_of(keys, "id") or note_id(_external_id(keys, name))
+
+
+def _external_id(keys: Mapping[str, object], name: str) -> str:
+    return text_of(keys, "external_id") or name
 
 
 def _title(keys: Mapping[str, object], name: str) -> str:
@@ -236,14 +252,17 @@ def _related(title: str, others: list[str], most: int) -> list[type_pb2.Fact]:
     return facts[: max(most, 0)]
 
 
-def _begun(keys: Mapping[str, object]) -> datetime | None:
-    """Since when it holds: what it says, else its date, if that is one."""
+def _begun(keys: Mapping[str, object], name: str) -> datetime | None:
+    """Since when it holds: what it says, else its date, if that is one, else its file name's."""
     if "valid_from" in keys:
         return time_of(keys, "valid_from")
     for key in ("date", "created"):
         with suppress(ItemUnreadable):
             if found := time_of(keys, key):
                 return found
+    with suppress(ItemUnreadable):
+        if dated := _DATED.match(PurePosixPath(name).name):
+            return time_of({"name": dated[0]}, "name")
     return None
 
 

@@ -2,11 +2,12 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import PurePosixPath
 from posixpath import normpath
+from unicodedata import normalize
 from urllib.parse import unquote
 
 from concord_client.importers.folder import SUFFIXES
@@ -14,11 +15,15 @@ from concord_client.importers.folder import SUFFIXES
 _LINK = re.compile(
     r"(?P<hidden>(?P<ticks>`+).+?(?<!`)(?P=ticks)(?!`)|<!--.*?-->)"
     r"|!?\[\[(?P<wiki>[^\[\]\n]{1,400})\]\]"
-    r"|(?<!!)\[(?P<text>[^\[\]\n]{0,400})\]\((?P<href>[^()\s#]{1,400}\.(?:md|markdown))(?:#[^()\s]*)?\)"
+    r"|(?<!!)\[(?P<text>[^\[\]\n]{0,400})\]\((?:"
+    r"(?P<href>[^()<>\s#]{1,400}\.(?:md|markdown))(?:#[^()\s]*)?"
+    r"|<(?P<spaced>[^<>\n#]{1,400}\.(?:md|markdown))(?:#[^<>\n]*)?>)\)"
 )
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _OF_OTHER_FILE = re.compile(r"\.\w{1,5}")
-_REPLACED = re.compile(r"(?:superseded|replaced|obsoleted)[ _-]by:?\s+(.+)", re.IGNORECASE)
+_REPLACED = re.compile(
+    r"[\W_]*(?:status[\W_]+)?(?:superseded|replaced|obsoleted)[ _-]by:?\s+(.+)", re.IGNORECASE
+)
 MOST_NAME = 512
 
 
@@ -28,6 +33,8 @@ class Note:
 
     id: str
     title: str
+    parts: tuple[str, ...] = ()
+    """Ids of the parts that it is split into: what replaces it replaces these, too."""
 
 
 @dataclass
@@ -36,18 +43,17 @@ class Vault:
 
     _by_path: dict[str, Note] = field(default_factory=dict)
     _by_name: dict[str, Note] = field(default_factory=dict)
-    _replaced_by: list[tuple[Note, str, str]] = field(default_factory=list)
+    _replaced_by: list[tuple[Note, str, list[str]]] = field(default_factory=list)
 
-    def add(self, path: str, note: Note, names: list[str], replaced_by: str = "") -> None:
+    def add(self, path: str, note: Note, names: list[str], replaced_by: list[str]) -> None:
         """Add a note; of several that have one name, links mean the first.
 
-        `replaced_by`: what its front matter says of the note that replaced it.
+        `replaced_by`: what it says of the notes that replaced it.
         """
         self._by_path.setdefault(_bare(path), note)
         for name in (PurePosixPath(_bare(path)).name, note.title, *names):
-            self._by_name.setdefault(name.strip().casefold(), note)
-        if replaced_by:
-            self._replaced_by.append((note, path, replaced_by))
+            self._by_name.setdefault(_folded(name), note)
+        self._replaced_by.append((note, path, replaced_by))
 
     def find(self, target: str, beside: str) -> Note | None:
         """The note that `target` names in the note at `beside`, or None."""
@@ -61,12 +67,13 @@ class Vault:
         )
 
     def replaced(self) -> Mapping[str, list[str]]:
-        """By the id of a note, those of which front matter says that it replaced them."""
+        """By the id of a note, those that say that it replaced them, with their parts."""
         found: defaultdict[str, list[str]] = defaultdict(list)
         for note, path, said in self._replaced_by:
-            newer = self.find(target_of(said), path)
-            if newer and newer != note:
-                found[newer.id].append(note.id)
+            for each in said:
+                newer = self.find(target_of(each), path)
+                if newer and newer != note:
+                    found[newer.id] += [note.id, *note.parts]
         return found
 
     def linked(self, text: str, beside: str) -> tuple[str, list[str]]:
@@ -76,7 +83,7 @@ class Vault:
         def replaced(link: re.Match[str]) -> str:
             if link["hidden"]:
                 return link[0]
-            target = link["wiki"] or unquote(link["href"])
+            target = link["wiki"] or _href(link)
             note, label = self.find(target_of(target), beside), link["text"] or _label(target)
             if note is None and link["wiki"] and not _OF_OTHER_FILE.search(target_of(target)):
                 titles[PurePosixPath(target_of(target)).name] = None
@@ -85,13 +92,18 @@ class Vault:
             titles[note.title] = None
             return f"[[memory:{note.id}|{label}]]"
 
-        fence, lines = "", []
-        for line in text.split("\n"):
-            mark = _FENCE.match(line)
-            if mark and (not fence or mark[1].startswith(fence)):
-                fence = "" if fence else mark[1]
-            lines.append(line if fence or mark else _LINK.sub(replaced, line))
+        lines = [line if is_code else _LINK.sub(replaced, line) for line, is_code in _lines(text)]
         return "\n".join(lines), [title for title in titles if is_name(title)]
+
+
+def _lines(text: str) -> Iterator[tuple[str, bool]]:
+    """The lines, and which of them are fenced code."""
+    fence = ""
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        yield line, bool(fence or mark)
 
 
 def note_id(external_id: str) -> str:
@@ -102,14 +114,20 @@ def note_id(external_id: str) -> str:
 def target_of(written: str) -> str:
     """What a link names: `[[A#x|b]]`, `A#x|b` and `[b](A.md)` are A."""
     link = _LINK.search(written)
-    inner = (link["wiki"] or unquote(link["href"] or "")) if link else ""
+    inner = (link["wiki"] or _href(link)) if link else ""
     return (inner or written).strip().partition("|")[0].partition("#")[0].rstrip("\\").strip()
 
 
-def replaced_by(status: str) -> str:
-    """What a status such as "superseded by [[B]]" names, or ""."""
+def replaced_by(status: str) -> list[str]:
+    """What a status such as "superseded by [[B]]" names."""
     said = _REPLACED.match(status.strip())
-    return said[1] if said else ""
+    return [said[1]] if said else []
+
+
+def replaced_in(body: str) -> list[str]:
+    """The links of the lines that begin as such a status does."""
+    said = [_REPLACED.match(line) for line, is_code in _lines(body) if not is_code]
+    return [link[0] for found in said if found for link in _LINK.finditer(found[1])]
 
 
 def is_name(text: str) -> bool:
@@ -122,12 +140,20 @@ def is_name(text: str) -> bool:
     )
 
 
+def _href(link: re.Match[str]) -> str:
+    return unquote(link["href"] or link["spaced"] or "")
+
+
 def _label(target: str) -> str:
     name, _, alias = target.partition("|")
     return alias.strip() or name.strip()
 
 
+def _folded(name: str) -> str:
+    return normalize("NFC", name).strip().casefold()
+
+
 def _bare(path: str) -> str:
     """A path as names are compared: without the suffix of notes, in lower case."""
-    lower = path.strip().casefold().removeprefix("./")
+    lower = _folded(path).removeprefix("./")
     return next((lower.removesuffix(each) for each in SUFFIXES if lower.endswith(each)), lower)
