@@ -4,8 +4,10 @@ import os
 import sys
 
 import uvloop
+from concord_chassis import metrics_server
 from concord_chassis.config import ConfigError
 from concord_chassis.server import BindError, serve_until_signal
+from prometheus_client import CollectorRegistry
 
 from concord_gateway import bootstrap, config
 from concord_gateway.errors import IssuerKeyError, NoUpstreamError, TlsRefused
@@ -13,9 +15,12 @@ from concord_gateway.errors import IssuerKeyError, NoUpstreamError, TlsRefused
 
 async def _serve() -> None:
     settings = config.read(os.environ)
-    gateway = bootstrap.build(settings)
-    await gateway.start()
-    await serve_until_signal((), lambda: gateway.stop(settings.grace))
+    watched = metrics_server.read(os.environ)
+    registry = CollectorRegistry()
+    gateway = bootstrap.build(settings, registry=registry)
+    async with metrics_server.exported(registry, watched):
+        await gateway.start()
+        await serve_until_signal((), lambda: gateway.stop(settings.grace))
 
 
 _START_ERRORS = (BindError, ConfigError, IssuerKeyError, NoUpstreamError, TlsRefused)

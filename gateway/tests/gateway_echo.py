@@ -287,6 +287,7 @@ class Front:
     channel: grpc.aio.Channel
     http: httpx.AsyncClient
     direct: grpc.aio.Channel
+    registry: CollectorRegistry
 
     @asynccontextmanager
     async def revived(self) -> AsyncIterator[None]:
@@ -379,10 +380,11 @@ async def front(
                 **settings,
             }
         )
+        registry = CollectorRegistry()
         gateway = bootstrap.build(
             config,
             services=[ECHO, INTERNAL],
-            registry=CollectorRegistry(),
+            registry=registry,
             logger=json_lines("gateway", stream=logged),
         )
         await gateway.start()
@@ -415,6 +417,7 @@ async def front(
             channel,
             http,
             direct,
+            registry,
         )
 
 

@@ -13,6 +13,7 @@ from concord_chassis.server import BindError
 from concord_gateway import bootstrap
 from concord_gateway.addresses import PortInUse
 from concord_gateway.config import Config
+from concord_testing.scraping import free_port, scraped
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from gateway_echo import SECONDS, Front, quiet, write_issuer_key
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -121,10 +122,12 @@ async def test_the_process_serves_until_sigterm(tmp_path: Path) -> None:
         "GATEWAY_HTTP_LISTEN": "127.0.0.1:0",
         "GATEWAY_UPSTREAMS": f"concord=unix:{tmp_path / 'nobody'}",
         "GATEWAY_ISSUER_KEY_FILE": str(config.issuer_key_file),
+        "METRICS_ADDRESS": f"127.0.0.1:{(metrics := free_port())}",
     }
     async with process(environ) as running:
         async with asyncio.timeout(SECONDS):
             port = await grpc_port(running)
+            assert "concord_gateway_handled" in await scraped(metrics)
             async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
                 reply = await health_pb2_grpc.HealthStub(channel).Check(
                     health_pb2.HealthCheckRequest(), wait_for_ready=True

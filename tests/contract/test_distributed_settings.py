@@ -13,6 +13,7 @@ import concord_graph.config
 import concord_search.config
 import pytest
 import yaml
+from concord_chassis.metrics_server import MetricsConfig
 from concord_stores.neo4j_config import Neo4jConfig
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
@@ -44,6 +45,7 @@ MODELS: dict[str, tuple[tuple[str, type[BaseModel]], ...]] = {
     ),
     "gateway": (("GATEWAY_", concord_gateway.config.Config),),
 }
+OF_EVERY_SERVICE = (("METRICS_", MetricsConfig),)
 SERVICES = tuple(MODELS)
 DRAIN_SECONDS = 10.0
 """What `serve_until_signal` and GATEWAY_GRACE give calls under way."""
@@ -53,7 +55,7 @@ def settings(service: str) -> dict[str, FieldInfo]:
     """A service's settings by key; a secret's key is that of its file."""
     return {
         f"{prefix}{name.upper()}{'_FILE' if field.annotation is SecretStr else ''}": field
-        for prefix, model in MODELS[service]
+        for prefix, model in (*MODELS[service], *OF_EVERY_SERVICE)
         for name, field in model.model_fields.items()
     }
 

@@ -14,6 +14,7 @@ from concord.dissonance.v1 import dissonance_pb2_grpc
 from concord.graph.v1 import conflict_pb2, memory_pb2, memory_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
+from concord_testing.scraping import free_port, scraped
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -79,7 +80,8 @@ async def test_alone_it_checks_and_ends_at_sigterm(tmp_path: Path) -> None:
     keys.dissonance = type(keys.dissonance)(own, "dissonance")
     async with world(tmp_path, keys=keys) as live, asyncio.timeout(SECONDS):
         memories = memory_pb2_grpc.MemoryServiceStub(live.graph.channel(WHO))
-        async with process(environ_of(tmp_path, live, keys, own)) as running:
+        watched = {"METRICS_ADDRESS": f"127.0.0.1:{(metrics := free_port())}"}
+        async with process(environ_of(tmp_path, live, keys, own) | watched) as running:
             port = await port_of(running)
             async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
                 health = health_pb2_grpc.HealthStub(channel)
@@ -98,6 +100,7 @@ async def test_alone_it_checks_and_ends_at_sigterm(tmp_path: Path) -> None:
                     pb.EndSessionRequest(request_id="r", session_id="talk"),
                     metadata=(("authorization", f"Bearer {keys.clients.mint(WHO)}"),),
                 )
+                text = await scraped(metrics)
             running.send_signal(signal.SIGTERM)
             await running.communicate()
 
@@ -106,3 +109,5 @@ async def test_alone_it_checks_and_ends_at_sigterm(tmp_path: Path) -> None:
         ]
         assert reply.status == pb.CHECK_STATUS_DEGRADED  # search is away, and it says so
         assert running.returncode == 0
+        outcome = 'outcomes_total{judge="LEXICAL",outcome="CONTRADICTION"} 1.0'
+        assert f"concord_dissonance_{outcome}" in text

@@ -115,6 +115,7 @@ async def test_a_mutilated_index_is_found_and_mended(tmp_path: Path) -> None:
     async with run(tmp_path, WordEmbedder()) as running:
         await until(lambda: running.app.progress.following)
         found = await reconciled(running, repair=False)
+        differing = dict(running.app.progress.differing)
         mended = await reconciled(running, repair=True)
         again = await reconciled(running, repair=False)
         ask = search_pb2.SearchRequest(query="tea 10", page_size=3, peek=True)
@@ -122,6 +123,7 @@ async def test_a_mutilated_index_is_found_and_mended(tmp_path: Path) -> None:
 
     assert not found.agrees
     assert found.differing_ids == ["m10", "m11", "m20", "m3", "never"]
+    assert (differing, running.app.progress.differing) == ({"default": 5}, {"default": 0})
     assert (found.missing_state_count, found.surplus_state_count) == (3, 2)
     assert mended.agrees
     assert mended.differing_ids == found.differing_ids

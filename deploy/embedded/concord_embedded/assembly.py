@@ -3,13 +3,15 @@
 import asyncio
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from concord_chassis import metrics_server
 from concord_chassis.config import ConfigError, load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.log import json_lines
+from concord_chassis.metrics import Metrics
 from concord_chassis.server import BindError
 from concord_dissonance import bootstrap as dissonance_parts
 from concord_dissonance import config as dissonance_config
@@ -59,6 +61,8 @@ class Assembly:
         self._of_callers = {GATEWAY_ISSUER: gateway.public_key()}
         self._of_search = {SEARCH_ISSUER: self._search_key.public_key()}
         self._of_dissonance = {DISSONANCE_ISSUER: self._dissonance_key.public_key()}
+        self._metrics = Metrics(log=json_lines("metrics", stream=log))
+        self._watched = AsyncExitStack()
         self._services: dict[str, Service] = {}
         self._gateway: Gateway | None = None
         self._governance: GovernanceApp | None = None
@@ -86,6 +90,9 @@ class Assembly:
         Raises `StartError`.
         """
         with _start_errors():
+            await self._watched.enter_async_context(
+                metrics_server.exported(self._metrics.registry, metrics_server.read(self._environ))
+            )
             store = read_store({**self._environ, "GRAPH_STORE_PATH": str(self._data.graph_store)})
             if isinstance(store, SqliteConfig):
                 _demand_whole(self._data)
@@ -113,6 +120,7 @@ class Assembly:
         """Stops taking calls, then each service before those that it asks; graph, which flushes
         reads, is the last."""
         until = time.monotonic() + grace
+        await self._watched.aclose()
         if self._gateway is not None:
             await self._gateway.stop(grace)
         for name in ("dissonance", "search", "governance", "graph"):
@@ -133,7 +141,9 @@ class Assembly:
         }
         try:
             gateway = gateway_parts.build(
-                gateway_config.read(settings), logger=json_lines("gateway", stream=self._log)
+                gateway_config.read(settings),
+                registry=self._metrics.registry,
+                logger=json_lines("gateway", stream=self._log),
             )
             await gateway.start()
         except TlsRefused as error:
@@ -176,6 +186,7 @@ class Assembly:
             qdrant=search_config.read_qdrant(settings),
             log=json_lines("search", stream=self._log),
         )
+        app.measure(self._metrics)
         self._search = app
         await self._serve("search", app, TokenVerifier(self._of_callers | self._of_dissonance))
 
@@ -194,6 +205,7 @@ class Assembly:
             service_keys.ensure(self._data.keys / "audit-log.pem"),
             log=json_lines("governance", stream=self._log),
         )
+        app.measure(self._metrics)
         self._governance = app
         await self._serve("governance", app, TokenVerifier(self._of_callers | self._of_dissonance))
 
@@ -209,10 +221,18 @@ class Assembly:
             TokenIssuer(self._dissonance_key, DISSONANCE_ISSUER),
             log=json_lines("dissonance", stream=self._log),
         )
+        app.measure(self._metrics)
         await self._serve("dissonance", app, TokenVerifier(self._of_callers | self._of_search))
 
     async def _serve(self, name: str, app: App, verifier: TokenVerifier) -> None:
-        service = Service(name, app, socket=self._socket(name), verifier=verifier, log=self._log)
+        service = Service(
+            name,
+            app,
+            socket=self._socket(name),
+            verifier=verifier,
+            metrics=self._metrics,
+            log=self._log,
+        )
         self._services[name] = service
         await service.start()
 

@@ -7,6 +7,7 @@ from typing import Protocol, TextIO
 from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import json_lines
+from concord_chassis.metrics import Metrics
 from concord_chassis.server import Registration, Server
 
 
@@ -30,7 +31,14 @@ class Service:
     """An app behind a chassis server on a Unix socket."""
 
     def __init__(
-        self, name: str, app: App, *, socket: Path, verifier: TokenVerifier, log: TextIO
+        self,
+        name: str,
+        app: App,
+        *,
+        socket: Path,
+        verifier: TokenVerifier,
+        metrics: Metrics,
+        log: TextIO,
     ) -> None:
         self._app = app
         self._begun = False
@@ -41,6 +49,7 @@ class Service:
             translate=app.translate,
             listen=[f"unix:{socket}"],
             ready=app.ready,
+            metrics=metrics,
             log=json_lines(name, stream=log),
         )
 

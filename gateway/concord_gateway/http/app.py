@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from concord_chassis import request_id as request_ids
 from concord_chassis.workers import Workers
-from prometheus_client import exposition
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -70,7 +69,7 @@ def build(
         for path, route in routes.items()
     ]
     app = Starlette(
-        routes=[*_operator_routes(routes, observation, health), *methods, *beside],
+        routes=[*_operator_routes(routes, health), *methods, *beside],
         middleware=[
             Middleware(OwnOriginOnly, hosts=doors.hosts, origins=doors.origins, answers=answers),
             *_cross_origin(doors.origins),
@@ -96,9 +95,7 @@ def _cross_origin(origins: Sequence[str]) -> list[Middleware]:
     ]
 
 
-def _operator_routes(
-    routes: Mapping[str, Route], observation: Observation, health: Health
-) -> list[HttpRoute]:
+def _operator_routes(routes: Mapping[str, Route], health: Health) -> list[HttpRoute]:
     index = json.dumps(contract_index.document(routes.values()), separators=(",", ":")).encode()
 
     async def contracts(_request: Request) -> Response:
@@ -112,14 +109,9 @@ def _operator_routes(
             status_code=200 if serving else 503,
         )
 
-    async def metrics(_request: Request) -> Response:
-        text = exposition.generate_latest(observation.registry)
-        return Response(text, headers={"content-type": exposition.CONTENT_TYPE_LATEST})
-
     return [
         HttpRoute("/", contracts, methods=["GET"]),
         HttpRoute("/healthz", healthz, methods=["GET"]),
-        HttpRoute("/metrics", metrics, methods=["GET"]),
     ]
 
 

@@ -2,9 +2,12 @@
 
 import os
 
+from concord_chassis import metrics_server
 from concord_chassis.config import load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.key_files import read_private_key, read_public_key
+from concord_chassis.log import json_lines
+from concord_chassis.metrics import Metrics
 from concord_chassis.server import Server, serve_until_signal
 from concord_chassis.starting import run
 
@@ -16,7 +19,11 @@ from concord_dissonance.ports import PRINCIPAL
 
 async def _main() -> None:
     config = load(DissonanceConfig, os.environ, PREFIX)
-    app = build(config, TokenIssuer(read_private_key(config.key_file), PRINCIPAL))
+    watched = metrics_server.read(os.environ)
+    log = json_lines("dissonance")
+    app = build(config, TokenIssuer(read_private_key(config.key_file), PRINCIPAL), log=log)
+    metrics = Metrics(log=log)
+    app.measure(metrics)
     server = Server(
         name="dissonance",
         registrations=app.registrations,
@@ -25,9 +32,12 @@ async def _main() -> None:
         listen=config.listen,
         ready=app.ready,
         reflection=config.reflection,
+        metrics=metrics,
+        log=log,
     )
     await app.start()
-    await serve_until_signal([server], app.close)
+    async with metrics_server.exported(metrics.registry, watched):
+        await serve_until_signal([server], app.close)
 
 
 if __name__ == "__main__":

@@ -13,9 +13,10 @@ from concord.dissonance.v1 import (
 from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
+from concord_chassis.metrics import Metrics, Values
 from concord_chassis.server import Registration
 from concord_chassis.workers import Workers
-from concord_models.budget import Budget, Cost
+from concord_models.budget import Budget, Cost, Meter
 
 from concord_dissonance.adapters.governance.client import GovernanceClient
 from concord_dissonance.adapters.graph.callers_client import CallersGraphClient
@@ -77,8 +78,9 @@ class DissonanceApp:
         self._following: asyncio.Task[None] | None = None
         self._judges = _text_judges(addresses, log)
         self._council = _council(addresses, clock, log)
-        budgets = _budgets(addresses, graph)
-        models = AskModels(self._judges, budgets, addresses.llm_spaces, clock)
+        self._spend = Meter()
+        budgets = _budgets(addresses, graph, self._spend)
+        models = self._models = AskModels(self._judges, budgets, addresses.llm_spaces, clock)
         examine = Examine(search, self._workers, models)
         suggestions = Suggestions(governance, log)
         amendments = Amendments(graph, search, suggestions)
@@ -140,6 +142,38 @@ class DissonanceApp:
     async def ready(self) -> bool:
         """Return whether graph is followed: without it nothing can be checked or recorded."""
         return self._follow.is_following
+
+    def measure(self, metrics: Metrics) -> None:
+        """Show what judges said, what models cost, and what waits to be looked at."""
+
+        def spent() -> Values:
+            cost = self._spend.spent
+            return {("calls",): cost.calls, ("tokens",): cost.tokens, ("micros",): cost.micros}
+
+        metrics.gauge(
+            "concord_dissonance_waiting_spaces",
+            "Spaces with changes that were heard of and are not followed up yet.",
+            lambda: {(): self._follow.waiting},
+        )
+        metrics.counter(
+            "concord_dissonance_outcomes",
+            "Pairs judged since the start, by judge and the class found, or ABSTAINED by nobody.",
+            lambda: self._models.outcomes,
+            ["judge", "outcome"],
+        )
+        metrics.gauge(
+            "concord_dissonance_judge_answers",
+            "Whether a model answered when it was asked last: 1, else 0.",
+            lambda: {(name,): answers for name, answers in self._models.answering().items()},
+            ["judge"],
+        )
+        metrics.gauge(
+            "concord_dissonance_model_spend",
+            "What models cost since the start, with what is reserved: calls, tokens, micros of"
+            " money.",
+            spent,
+            ["unit"],
+        )
 
     async def close(self) -> None:
         """Stop following, end what is judged, and close the connections."""
@@ -206,9 +240,12 @@ def _council(config: Addresses, clock: Clock, log: Logger) -> Council | None:
     return OpenAiCouncil(settings, config.model_keys, clock, log)
 
 
-def _budgets(config: Addresses, graph: GraphClient) -> Callable[[str], Budget]:
+def _budgets(config: Addresses, graph: GraphClient, meter: Meter) -> Callable[[str], Budget]:
     request = Cost(config.llm_request_calls, config.llm_request_tokens, config.llm_request_money)
     day = Cost(config.llm_day_calls, config.llm_day_tokens, config.llm_day_money)
     return lambda space: Budget(
-        request, day, graph.daily_cost(space), micros_per_1000_tokens=config.llm_price
+        request,
+        day,
+        meter.of(graph.daily_cost(space)),
+        micros_per_1000_tokens=config.llm_price,
     )

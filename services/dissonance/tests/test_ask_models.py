@@ -145,6 +145,24 @@ async def test_a_model_that_fails_leaves_a_degraded_check() -> None:
     assert len(model.asked) <= 3 + 4, "asked on after it had failed"
 
 
+async def test_how_pairs_ended_is_counted_by_judge() -> None:
+    """D4 W6 For figures: sure verdicts by class, all else as abstained; a dry check counts none."""
+    models = asking(Model(fails_after=1))
+    exact: Said = Verdict(ConflictClass.NONE, Judge.STRUCTURAL, Reason.SAME_VALUE, 1.0)
+    sure: Said = Verdict(ConflictClass.CONTRADICTION, Judge.LEXICAL, Reason.NUMBER, 1.0)
+
+    await models(models.begin("home", Coverage()), pairs(4), [exact, sure, UNKNOWN, UNKNOWN])
+    await models(models.begin("home", Coverage(), is_dry=True), pairs(1), [exact])
+
+    assert models.outcomes == {
+        ("STRUCTURAL", "NONE"): 1,
+        ("LEXICAL", "CONTRADICTION"): 1,
+        ("LLM", "CONTRADICTION"): 1,
+        ("", "ABSTAINED"): 1,
+    }
+    assert models.answering() == {"LLM": False}
+
+
 @pytest.mark.parametrize("limit", [Cost(5, 10**6, 10**6), Cost(99, 50, 10**6), Cost(99, 999, 100)])
 async def test_a_spent_budget_leaves_a_degraded_check(limit: Cost) -> None:
     """D11 Calls, tokens and money each end the asking, and the reply says what they came to."""

@@ -2,10 +2,12 @@
 
 import os
 
+from concord_chassis import metrics_server
 from concord_chassis.config import load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.key_files import read_private_key, read_public_key
 from concord_chassis.log import json_lines
+from concord_chassis.metrics import Metrics
 from concord_chassis.server import Server, serve_until_signal
 from concord_chassis.starting import run, until_usable
 from concord_stores.neo4j_config import ServerUnusable
@@ -19,6 +21,7 @@ from concord_governance.config import PREFIX, GovernanceConfig, read_store
 async def _main() -> None:
     config = load(GovernanceConfig, os.environ, PREFIX)
     store = read_store(os.environ)
+    watched = metrics_server.read(os.environ)
     issuer = TokenIssuer(read_private_key(config.key_file), PRINCIPAL)
     grant_key = read_private_key(config.grant_key_file)
     log_key = read_private_key(config.log_key_file)
@@ -31,6 +34,8 @@ async def _main() -> None:
         return app
 
     app = await until_usable(begun, log, FileUnusable, ServerUnusable)
+    metrics = Metrics(log=log)
+    app.measure(metrics)
     server = Server(
         name="governance",
         registrations=app.registrations,
@@ -39,9 +44,11 @@ async def _main() -> None:
         listen=config.listen,
         ready=app.ready,
         reflection=config.reflection,
+        metrics=metrics,
         log=log,
     )
-    await serve_until_signal([server], app.close)
+    async with metrics_server.exported(metrics.registry, watched):
+        await serve_until_signal([server], app.close)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from concord.governance.v1 import (
 from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
+from concord_chassis.metrics import Metrics, Values
 from concord_chassis.server import Registration
 from concord_stores.neo4j_config import Neo4jConfig
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -93,7 +94,7 @@ class GovernanceApp:
             feed=self._follower,
             policy_digest=proposals.policy_digest,
         )
-        reads = ProposalReads(commands, graph)
+        reads = self._reads = ProposalReads(commands, graph)
         self._spaces, self._keys = Spaces(commands, graph, log), ApiKeys(commands, log)
         access = AccessServicer(commands, self._spaces, self._keys)
         self._tasks: list[asyncio.Task[None]] = []
@@ -150,6 +151,24 @@ class GovernanceApp:
     def rolled_back(self) -> frozenset[str]:
         """The spaces whose graph is older than the audit log: nothing is decided there."""
         return self._follower.rolled_back
+
+    def measure(self, metrics: Metrics) -> None:
+        """Show what waits for people, and what waits for an operator."""
+
+        async def ages() -> Values:
+            return {(age,): count for age, count in (await self._reads.open_by_age()).items()}
+
+        metrics.gauge(
+            "concord_governance_open_proposals",
+            "Proposals that wait for an answer or a review, by age.",
+            ages,
+            ["age"],
+        )
+        metrics.gauge(
+            "concord_governance_rolled_back_spaces",
+            "Spaces whose graph is older than their audit log: nothing is decided there.",
+            lambda: {(): len(self.rolled_back)},
+        )
 
     async def close(self) -> None:
         """Stop following, then close the ledger."""

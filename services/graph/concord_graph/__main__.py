@@ -2,10 +2,12 @@
 
 import os
 
+from concord_chassis import metrics_server
 from concord_chassis.config import load
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.key_files import read_public_key
 from concord_chassis.log import json_lines
+from concord_chassis.metrics import Metrics
 from concord_chassis.server import Server, serve_until_signal
 from concord_chassis.starting import run, until_usable
 
@@ -17,6 +19,7 @@ from concord_graph.domain.errors import StoreUnusable
 async def _main() -> None:
     config = load(GraphConfig, os.environ, "GRAPH_")
     store = read_store(os.environ)
+    watched = metrics_server.read(os.environ)
     enrolment = read_enrolment(config.enrolment_file)
     issuers = {name: read_public_key(path) for name, path in config.issuer_keys.items()}
     log = json_lines("graph")
@@ -33,6 +36,7 @@ async def _main() -> None:
         return app
 
     app = await until_usable(begun, log, StoreUnusable)
+    metrics = Metrics(log=log)
     server = Server(
         name="graph",
         registrations=app.registrations,
@@ -41,9 +45,11 @@ async def _main() -> None:
         listen=config.listen,
         ready=app.ready,
         reflection=config.reflection,
+        metrics=metrics,
         log=log,
     )
-    await serve_until_signal([server], app.close)
+    async with metrics_server.exported(metrics.registry, watched):
+        await serve_until_signal([server], app.close)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from concord_chassis.channel import connect
 from concord_chassis.config import ConfigError, load
 from concord_chassis.identity import Caller, RenewedToken
 from concord_graph.config import GraphConfig, read_enrolment, read_store
+from concord_testing.scraping import free_port, scraped
 from concord_testing.serving import new_issuer
 from cryptography.hazmat.primitives import serialization
 from graph_world import FOUND, SCOPES, SECONDS, named
@@ -43,6 +44,7 @@ async def test_it_serves_what_it_is_told_to_and_stops_cleanly(tmp_path: Path) ->
     command = [sys.executable, "-W", "error", "-m", "concord_graph"]
     settings = {**os.environ, **environment(tmp_path, pem)}
     settings |= neo4j_at_hand.environment(tmp_path / "graph.db")
+    settings |= {"METRICS_ADDRESS": f"127.0.0.1:{(port := free_port())}"}
     caller = Caller("home", "agent-1", SCOPES, "AGENT")
     for expected in (0, 1):
         process = await asyncio.create_subprocess_exec(
@@ -62,6 +64,7 @@ async def test_it_serves_what_it_is_told_to_and_stops_cleanly(tmp_path: Path) ->
                     working_memory_pb2.ListWorkingMemoryRequest()
                 )
                 assert held.capacity == 3
+                assert 'concord_serving{server="graph"} 1.0' in await scraped(port)
         finally:
             process.send_signal(signal.SIGTERM)
             async with asyncio.timeout(SECONDS):

@@ -2,6 +2,7 @@
 
 import os
 
+from concord_chassis import metrics_server
 from concord_chassis.config import load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.key_files import read_private_key, read_public_key
@@ -18,6 +19,7 @@ from concord_search.domain.errors import IndexUnavailable, IndexUnusable
 async def _main() -> None:
     config = load(SearchConfig, os.environ, PREFIX)
     qdrant = read_qdrant(os.environ)
+    watched = metrics_server.read(os.environ)
     issuer = TokenIssuer(read_private_key(config.key_file), config.issuer_name)
     issuers = {name: read_public_key(path) for name, path in config.issuer_keys.items()}
     log = json_lines("search")
@@ -28,8 +30,8 @@ async def _main() -> None:
         return app
 
     app = await until_usable(begun, log, IndexUnavailable, IndexUnusable)
-    metrics = Metrics()
-    app.measure(metrics.registry)
+    metrics = Metrics(log=log)
+    app.measure(metrics)
     server = Server(
         name="search",
         registrations=app.registrations,
@@ -41,7 +43,8 @@ async def _main() -> None:
         metrics=metrics,
         log=log,
     )
-    await serve_until_signal([server], app.close)
+    async with metrics_server.exported(metrics.registry, watched):
+        await serve_until_signal([server], app.close)
 
 
 if __name__ == "__main__":

@@ -20,9 +20,9 @@ from concord.search.v1 import (
 from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
+from concord_chassis.metrics import Metrics
 from concord_chassis.server import Registration
 from concord_chassis.workers import Workers
-from prometheus_client import CollectorRegistry, Gauge
 
 from concord_search.adapters.dissonance.client import JudgesClient
 from concord_search.adapters.graph_feed.client import GraphClient
@@ -218,26 +218,29 @@ class SearchApp:
         await self._embedders.close()
         await self._index.close()
 
-    def measure(self, registry: CollectorRegistry) -> None:
-        """Adds how far the index lags behind graph, and what it set aside, to a registry."""
-        lag = Gauge(
+    def measure(self, metrics: Metrics) -> None:
+        """Show how far the index is behind graph, and what it lacks."""
+        progress = self.progress
+        metrics.gauge(
             "concord_search_index_lag_changes",
             "Changes not yet applied to the index, in the space that lags most.",
-            registry=registry,
+            lambda: {(): max(progress.lag().values(), default=0)},
         )
-        lag.set_function(lambda: float(max(self.progress.lag().values(), default=0)))
-        parked = Gauge(
+        metrics.gauge(
+            "concord_search_index_differing_memories",
+            "Memories that differed between graph and index when last compared, in all spaces.",
+            lambda: {(): sum(progress.differing.values())},
+        )
+        metrics.gauge(
             "concord_search_parked_changes",
             "Changes that could not be applied to the index and were set aside.",
-            registry=registry,
+            lambda: {(): progress.parked()},
         )
-        parked.set_function(lambda: float(self.progress.parked()))
-        retries = Gauge(
+        metrics.counter(
             "concord_search_parked_retries",
             "Attempts since the start at applying changes that were set aside.",
-            registry=registry,
+            lambda: {(): progress.retries},
         )
-        retries.set_function(lambda: float(self.progress.retries))
 
 
 def build(

@@ -1,14 +1,15 @@
 """Search as a whole: it starts, stops, starts again, and says why it cannot."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
+from concord_chassis.metrics import Metrics
 from concord_search.bootstrap import build
 from concord_search.config import IndexConfig
 from concord_search.domain.errors import IndexLocked
 from concord_testing.embedders import WordEmbedder
 from concord_testing.serving import new_issuer
-from prometheus_client import CollectorRegistry
 from search_lab import QUIET
 
 
@@ -42,11 +43,12 @@ async def test_the_lag_is_a_metric(tmp_path: Path) -> None:
     """S10 lag is a metric."""
     config = IndexConfig(graph_address="unix:/nowhere", index_path=tmp_path / "index")
     app = build(config, new_issuer(), embedder=WordEmbedder(), log=QUIET)
-    registry = CollectorRegistry()
-    app.measure(registry)
+    metrics = Metrics()
+    app.measure(metrics)
     app.progress.heard("default", 7)
 
-    value = registry.get_sample_value("concord_search_index_lag_changes")
+    read = metrics.registry.get_sample_value
+    value = await asyncio.to_thread(read, "concord_search_index_lag_changes")
     await app.close()
 
     assert value == 7.0

@@ -1,6 +1,7 @@
 """Asks models about the pairs of texts that no exact judge is sure of."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -64,6 +65,9 @@ class AskModels:
         self._judges, self._budget, self._remote_spaces = judges, budget, remote_spaces
         self._clock = clock
         self.states: dict[Judge, JudgeState] = {each.kind: JudgeState() for each in judges}
+        self.outcomes: Counter[tuple[str, ...]] = Counter()
+        """How many pairs ended how since the start, by the judge and the class that it found, or
+        "ABSTAINED"; nobody's name stands before an abstention."""
 
     def answering(self) -> dict[str, bool]:
         """Whether each model answered when it was asked last, by its judge's name, e.g. "LLM"."""
@@ -94,10 +98,20 @@ class AskModels:
 
         asked_all = (asked(pair, before) for pair, before in zip(pairs, said, strict=True))
         after = await asyncio.gather(*asked_all)
+        if not asking.is_dry:
+            self.count(after)
         cost, covered = asking.cost, asking.coverage
         covered.model_calls, covered.model_tokens = cost.calls, cost.tokens
         covered.model_micros = cost.micros
         return after
+
+    def count(self, said: Sequence[Said]) -> None:
+        """Count how pairs ended."""
+        for each in said:
+            if isinstance(each, Verdict) and each.is_sure:
+                self.outcomes[each.judge.name, each.conflict.name] += 1
+            else:
+                self.outcomes["", "ABSTAINED"] += 1
 
     async def _asked(self, asking: Asking, first: Side, second: Side, said: Said) -> Said:
         if _is_decided(said) or said.reason in _SETTLED or not _are_texts(first, second):

@@ -30,5 +30,6 @@ class ClassifyPairs:
         said = await self._workers.run(judged, pairs, rules)
         coverage = Coverage(candidates=len(pairs))
         if rules_only:
+            self._models.count(said)
             return said, coverage
         return await self._models(self._models.begin(space, coverage), pairs, said), coverage

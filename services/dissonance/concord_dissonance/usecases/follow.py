@@ -29,7 +29,13 @@ class Marked:
 
     def __init__(self) -> None:
         self._spaces: set[str] = set()
+        self._taken: set[str] = set()
         self._wake = asyncio.Event()
+
+    @property
+    def count(self) -> int:
+        """How many wait or are looked at now."""
+        return len(self._spaces | self._taken)
 
     def add(self, space: str) -> None:
         """Have a space looked at."""
@@ -39,6 +45,7 @@ class Marked:
     async def taken(self, gather: float, longest: float | None = None) -> set[str]:
         """Wait for a space, gather what follows within some seconds, and take them all; none when
         none came in the longest time."""
+        self._taken = set()
         with suppress(TimeoutError):
             async with asyncio.timeout(longest):
                 await self._wake.wait()
@@ -48,6 +55,7 @@ class Marked:
     async def quiet(self, gather: float, longest: float) -> set[str]:
         """Wait for a space, and until none was added for some seconds or the longest time is over,
         and take them all."""
+        self._taken = set()
         await self._wake.wait()
         with suppress(TimeoutError):
             async with asyncio.timeout(longest):
@@ -58,8 +66,8 @@ class Marked:
 
     def _take(self) -> set[str]:
         self._wake.clear()
-        taken, self._spaces = self._spaces, set()
-        return taken
+        self._taken, self._spaces = self._spaces, set()
+        return self._taken
 
 
 class Follow:
@@ -77,6 +85,11 @@ class Follow:
         self._proposals, self._triggers = proposals, triggers
         self._disputed, self._written = Marked(), Marked()
         self.is_following = False
+
+    @property
+    def waiting(self) -> int:
+        """How many spaces' changes were heard of and are not followed up yet."""
+        return max(self._disputed.count, self._written.count)
 
     async def run(self) -> None:
         """Follows until cancelled, reconnecting when graph goes away."""

@@ -87,6 +87,10 @@ class LedgerReads(AccessReads, Protocol):
         """Return how many proposals stand so, reads none of them; of one proposer, if named."""
         ...
 
+    async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
+        """Return when each proposal that stands so was made (µs), in no order."""
+        ...
+
     async def due(self, now: int) -> Sequence[Proposal]:
         """Return open proposals whose time is over, at most 1,000."""
         ...

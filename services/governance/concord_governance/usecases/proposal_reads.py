@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 
 from concord_governance.domain.dissonance import OpenConflicts
-from concord_governance.domain.proposals import Proposal, Status
+from concord_governance.domain.proposals import OPEN, Proposal, Status
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
 from concord_governance.ports.graph import Graph, PrincipalKeys
 from concord_governance.ports.ledger import LedgerReads
@@ -14,6 +14,9 @@ from concord_governance.usecases.ledger_commands import LedgerCommands
 
 BRIEFING_LINES = 50
 BRIEFING_CONFLICTS = 20
+HOUR = 3_600_000_000
+AGES = {"under_1h": HOUR, "under_1d": 24 * HOUR, "under_2d": 48 * HOUR}
+"""Microseconds below which a proposal is called so old; from the last on it is "over_2d"."""
 READ_AT_ONCE = 64
 """Proposals, each of which may be a megabyte."""
 _NEWEST = 2**62
@@ -88,6 +91,20 @@ class ProposalReads:
             conflicts,
             self._commands.is_rolled_back(space),
         )
+
+    async def open_by_age(self) -> Mapping[str, int]:
+        """Return how many proposals of all spaces wait for an answer or a review, by their age as
+        in `AGES`. Writes nothing down: those whose time has just ended are among them."""
+        counts = dict.fromkeys([*AGES, "over_2d"], 0)
+        for space in await self._commands.ledger.spaces():
+            times = await self._commands.ledger.read(
+                space, lambda tx: tx.proposal_times(sorted(OPEN))
+            )
+            now = self._commands.clock()
+            for time in times:
+                age = next((name for name, end in AGES.items() if now - time < end), "over_2d")
+                counts[age] += 1
+        return counts
 
     async def _waiting(self, space: str, status: Status) -> Waiting:
         now = self._commands.clock()

@@ -41,12 +41,21 @@ class Health:
     `parts`: of each service, whether its parts answer, without which it serves all the same.
     """
 
-    def __init__(self, parts: Mapping[str, Parts], ready: Ready, drain: Drain, log: Logger) -> None:
+    def __init__(
+        self,
+        parts: Mapping[str, Parts],
+        ready: Ready,
+        drain: Drain,
+        log: Logger,
+        on_change: Callable[[bool], None],
+    ) -> None:
+        """`on_change` hears whether the server serves whenever that changes."""
         self.servicer = _DrainedServicer(drain)
         self._services = ("", *parts)
         self._parts = parts
         self._ready = ready
         self._log = log
+        self._on_change = on_change
         self._serving = asyncio.Event()
         self._polling: asyncio.Task[None] | None = None
 
@@ -66,6 +75,7 @@ class Health:
             await asyncio.wait([self._polling])
             self._polling = None
         self._serving.clear()
+        self._on_change(False)
         await self.servicer.enter_graceful_shutdown()
 
     async def _poll(self, interval: float) -> None:
@@ -96,6 +106,7 @@ class Health:
     async def _tell(self, status: health_pb2.HealthCheckResponse.ServingStatus) -> None:
         for service in self._services:
             await self.servicer.set(service, status)
+        self._on_change(status == _SERVING)
         if status == _SERVING:
             self._serving.set()
         else:

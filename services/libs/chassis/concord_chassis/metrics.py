@@ -1,18 +1,41 @@
-"""Counts and times of calls, for Prometheus."""
+"""Counts and times of calls and figures of services, for Prometheus."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 import grpc
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+from concord_chassis.log import Logger, json_lines
 
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+READ_SECONDS = 5.0
+"""For one figure to be read; a scrape has ten by default."""
+
+Family = GaugeMetricFamily | CounterMetricFamily
+Labels = tuple[str, ...]
+Values = Mapping[Labels, float]
+"""What a figure shows, by the values of its labels: `()` where it has none."""
+Read = Callable[[], Values | Awaitable[Values]]
+"""Reads a figure as it is now."""
 
 
 class Metrics:
-    """The chassis's metrics in one registry; servers of one process may share it."""
+    """One registry of metrics; servers of one process may share it."""
 
-    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+    def __init__(
+        self, registry: CollectorRegistry | None = None, *, log: Logger | None = None
+    ) -> None:
         self.registry = CollectorRegistry() if registry is None else registry
+        self._log = json_lines("metrics") if log is None else log
+        self._serving = Gauge(
+            "concord_serving",
+            "Whether a server's health says SERVING: 1, else 0.",
+            ["server"],
+            registry=self.registry,
+        )
         self._handled = Counter(
             "concord_rpc_handled",
             "Calls that ended, by method and code.",
@@ -40,6 +63,54 @@ class Metrics:
             seconds=self._seconds.labels(service, method),
             handled=lambda code: self._handled.labels(service, method, code.name),
         )
+
+    def serving(self, server: str, is_serving: bool) -> None:
+        """Notes what a server's health says."""
+        self._serving.labels(server).set(is_serving)
+
+    def gauge(self, name: str, about: str, read: Read, labels: Sequence[str] = ()) -> None:
+        """Shows a figure that goes up and down, read whenever somebody looks.
+
+        It is read on the event loop of whoever calls this. A figure that cannot be read is absent,
+        and the log says why.
+        """
+        family = partial(GaugeMetricFamily, name, about, labels=labels)
+        self.registry.register(_Figure(family, read, self._log))
+
+    def counter(self, name: str, about: str, read: Read, labels: Sequence[str] = ()) -> None:
+        """The same of a figure that only goes up; it is shown as `name` with "_total" after it."""
+        family = partial(CounterMetricFamily, name, about, labels=labels)
+        self.registry.register(_Figure(family, read, self._log))
+
+
+class _Figure:
+    """A collector in prometheus_client's sense. Scrapes come on threads of their own."""
+
+    def __init__(self, family: Callable[[], Family], read: Read, log: Logger) -> None:
+        self._family, self._read, self._log = family, read, log
+        self._loop = asyncio.get_running_loop()
+
+    def describe(self) -> Iterable[Family]:
+        """The name, which no other figure may have."""
+        yield self._family()
+
+    def collect(self) -> Iterable[Family]:
+        """The values, read now."""
+        found = self._family()
+        reading = asyncio.run_coroutine_threadsafe(self._values(), self._loop)
+        try:
+            values = reading.result(READ_SECONDS)
+        except Exception as error:  # noqa: BLE001 - one store's silence hides no other figure
+            reading.cancel()
+            self._log.warning("figure absent", figure=found.name, exc_info=error)
+            return
+        for labels, value in values.items():
+            found.add_metric(labels, value)
+        yield found
+
+    async def _values(self) -> Values:
+        values = self._read()
+        return await values if isinstance(values, Awaitable) else values
 
 
 class MethodMetrics:

@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -99,12 +100,13 @@ class Server:
         self._services = [each.descriptor.full_name for each in registrations]
         self._drain = Drain()
         parts = {each.descriptor.full_name: each.parts for each in registrations}
-        self._health = Health(parts, ready, self._drain, self._log)
+        metrics = Metrics(log=self._log) if metrics is None else metrics
+        self._health = Health(parts, ready, self._drain, self._log, partial(metrics.serving, name))
         self._router = _router(
             registrations,
             stages.ordered(
                 log=self._log,
-                metrics=Metrics() if metrics is None else metrics,
+                metrics=metrics,
                 translate=translate,
                 verifier=verifier,
                 default_deadline=default_deadline,

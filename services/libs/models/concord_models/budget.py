@@ -43,6 +43,29 @@ class DailyCost(Protocol):
         ...
 
 
+class Meter:
+    """What this process spent since its start, with what is reserved: estimates are replaced by
+    what was counted."""
+
+    def __init__(self) -> None:
+        self.spent = Cost()
+
+    def of(self, daily: DailyCost) -> DailyCost:
+        """The same daily cost, what is added to it counted here too."""
+        return _Metered(daily, self)
+
+
+class _Metered:
+    def __init__(self, daily: DailyCost, meter: Meter) -> None:
+        self._daily, self._meter = daily, meter
+
+    async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
+        added = await self._daily.add(cost, limit)
+        if added:
+            self._meter.spent += cost
+        return added
+
+
 class Budget:
     """The budget of one request, within that of its day.
 

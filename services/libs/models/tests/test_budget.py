@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from concord_models.budget import Budget, BudgetSpent, Cost
+from concord_models.budget import Budget, BudgetSpent, Cost, Meter
 from concord_testing.daily_cost import Day
 
 MANY = Cost(1_000_000, 1_000_000_000, 1_000_000_000)
@@ -28,6 +28,19 @@ async def test_no_question_goes_beyond_a_limit(limit: Cost, whose: str) -> None:
         await asking.reserve(100)
 
     assert asking.spent == day.cost == Cost(2, 200, 400)
+
+
+async def test_a_meter_counts_what_every_day_took() -> None:
+    """D11 W6 For figures: what is corrected is corrected there too, what was refused never came."""
+    meter, days = Meter(), [Day(), Day()]
+    first, second = (Budget(MANY, MANY, meter.of(day), micros_per_1000_tokens=2000) for day in days)
+    await first.settle(await first.reserve(100), 80)
+    await second.reserve(10)
+    spent = Budget(MANY, Cost(), meter.of(days[0]), micros_per_1000_tokens=2000)
+    with pytest.raises(BudgetSpent):
+        await spent.reserve(1)
+
+    assert meter.spent == Cost(2, 90, 180)
 
 
 async def test_the_day_counts_what_was_counted_and_outlives_a_request() -> None:

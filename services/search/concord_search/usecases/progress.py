@@ -50,6 +50,8 @@ class Progress:
         """Why the index's server cannot be asked, while it gives no answer."""
         self.broken: Exception | None = None
         self.retries = 0
+        self.differing: dict[str, int] = {}
+        """By space, how many memories differed between graph and index when last compared."""
 
     def of(self, space: str) -> SpaceProgress:
         """A space's progress; zeros for one not heard of."""

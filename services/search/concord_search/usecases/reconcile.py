@@ -63,7 +63,14 @@ class Reconcile:
             return replace(found, agrees=after.agrees)
 
     async def _compared(self, space: str, state: IndexState) -> tuple[Agreement, Sequence[Change]]:
-        """How both compare, and the changes of the memories in buckets that differ."""
+        """How both compare, which is noted, and the changes of memories in buckets that differ."""
+        found, changes = await self._differences(space, state)
+        self._context.progress.differing[space] = len(found.differing)
+        return found, changes
+
+    async def _differences(
+        self, space: str, state: IndexState
+    ) -> tuple[Agreement, Sequence[Change]]:
         held = await self._context.index.held(space)
         theirs = StateDigests(state.epoch, 0, digests_of(()))
         if state.applied_seq:  # 0 would ask for all that graph has

@@ -66,6 +66,11 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         ((count,),) = await self._ask(statements.PROPOSAL_COUNT, statuses=stand, proposer=proposer)
         return int(count)
 
+    async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
+        """Return when each proposal that stands so was made."""
+        stand = [int(status) for status in statuses]
+        return [int(time) for (time,) in await self._ask(statements.TIMES, statuses=stand)]
+
     async def due(self, now: int) -> Sequence[Proposal]:
         """Return open proposals whose time is over."""
         still_open = sorted(int(status) for status in OPEN)

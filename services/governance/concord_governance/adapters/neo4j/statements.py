@@ -41,6 +41,10 @@ PROPOSAL_COUNT: Final = (
     " AND p.expire_time IS NOT NULL AND ($proposer = '' OR p.proposer = $proposer)"
     " RETURN count(p)"
 )
+TIMES: Final = (
+    "MATCH (p:ConcordProposal {space: $space}) WHERE p.status IN $statuses"
+    " AND p.expire_time IS NOT NULL RETURN p.create_time"
+)
 DUE: Final = (
     "MATCH (p:ConcordProposal {space: $space}) WHERE p.status IN $open AND p.expire_time <= $now"
     f" WITH p ORDER BY p.expire_time, p.number LIMIT $limit{_WHOLE}"

@@ -99,6 +99,15 @@ class SqliteLedgerReads(SqliteAccessReads):
             given.append(proposer)
         return int(self._all(sql, given)[0][0])
 
+    async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
+        """Return when each proposal that stands so was made."""
+        sql = (
+            "SELECT create_time FROM proposal WHERE space = ?"
+            " AND status IN (SELECT value FROM json_each(?))"
+        )
+        stand = json.dumps([int(status) for status in statuses])
+        return [int(row[0]) for row in self._all(sql, (self._space, stand))]
+
     async def due(self, now: int) -> Sequence[Proposal]:
         """Return open proposals whose time is over."""
         sql = (

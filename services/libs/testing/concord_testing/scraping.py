@@ -1,0 +1,20 @@
+"""What Prometheus reads of a process or system under test."""
+
+import socket
+
+import httpx
+
+
+def free_port() -> int:
+    """A port that nobody listens on, until somebody else takes it."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+async def scraped(port: int) -> str:
+    """The metrics that are read at a port."""
+    async with httpx.AsyncClient(trust_env=False, timeout=60.0) as http:
+        response = await http.get(f"http://127.0.0.1:{port}/metrics")
+    assert response.headers["content-type"].startswith("text/plain")  # noqa: S101 - for tests alone
+    return response.text
