@@ -4,8 +4,9 @@ import os
 import sys
 
 import uvloop
-from concord_chassis import metrics_server
+from concord_chassis import metrics_server, trace_exporter
 from concord_chassis.config import ConfigError
+from concord_chassis.log import json_lines
 from concord_chassis.server import BindError, serve_until_signal
 from prometheus_client import CollectorRegistry
 
@@ -15,10 +16,15 @@ from concord_gateway.errors import IssuerKeyError, NoUpstreamError, TlsRefused
 
 async def _serve() -> None:
     settings = config.read(os.environ)
-    watched = metrics_server.read(os.environ)
-    registry = CollectorRegistry()
-    gateway = bootstrap.build(settings, registry=registry)
-    async with metrics_server.exported(registry, watched):
+    watched, traces = metrics_server.read(os.environ), trace_exporter.read(os.environ)
+    log, registry = json_lines("gateway"), CollectorRegistry()
+    async with (
+        metrics_server.exported(registry, watched),
+        trace_exporter.exported(traces, log) as spans_of,
+    ):
+        gateway = bootstrap.build(
+            settings, registry=registry, spans=spans_of("gateway"), logger=log
+        )
         await gateway.start()
         await serve_until_signal((), lambda: gateway.stop(settings.grace))
 

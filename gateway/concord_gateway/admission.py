@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import grpc
+from concord_chassis import tracing
 from concord_chassis.failure import Failure
 from concord_chassis.identity import TokenIssuer, invalid_credential
 
@@ -115,14 +116,15 @@ class Gate:
 def onward(
     metadata: Iterable[tuple[str, str | bytes]], authorization: str
 ) -> list[tuple[str, str | bytes]]:
-    """The caller's metadata as it goes on: without what concerns one hop, with the new token."""
+    """The caller's metadata as it goes on: without what concerns one hop, with the new token and,
+    where the call is traced, its place in the trace instead of the caller's."""
+    ours = {AUTHORIZATION: authorization, **tracing.outgoing()}
     kept = [
         (key, value)
         for key, value in metadata
-        if key not in _HOP_BY_HOP and not key.startswith(_HOP_BY_HOP_PREFIXES)
+        if key not in _HOP_BY_HOP and not key.startswith(_HOP_BY_HOP_PREFIXES) and key not in ours
     ]
-    kept.append((AUTHORIZATION, authorization))
-    return kept
+    return [*kept, *ours.items()]
 
 
 def presented(metadata: Iterable[tuple[str, str | bytes]]) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from concord_chassis import log
 from concord_chassis.identity import TokenIssuer
+from concord_chassis.tracing import Spans
 from concord_chassis.workers import Workers
 from google.protobuf.descriptor import ServiceDescriptor
 from prometheus_client import CollectorRegistry
@@ -38,6 +39,7 @@ def build(
     *,
     services: Sequence[ServiceDescriptor] | None = None,
     registry: CollectorRegistry | None = None,
+    spans: Spans | None = None,
     logger: log.Logger | None = None,
 ) -> "Gateway":
     """A gateway that is ready to start. Reads the key files, opens no socket.
@@ -56,6 +58,7 @@ def build(
         observation=Observation(
             CollectorRegistry() if registry is None else registry,
             log.json_lines("gateway") if logger is None else logger,
+            spans,
         ),
     )
 

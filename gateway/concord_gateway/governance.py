@@ -3,6 +3,7 @@
 import grpc
 from concord.governance.v1 import access_pb2, access_pb2_grpc
 from concord.type.v1 import type_pb2
+from concord_chassis import tracing
 from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
 
 from concord_gateway.admission import AUTHORIZATION
@@ -39,7 +40,10 @@ class Governance:
             found = await self._access.GetCaller(
                 access_pb2.GetCallerRequest(key_digest=digest),
                 timeout=ANSWERS_WITHIN,
-                metadata=((AUTHORIZATION, f"Bearer {self._token()}"),),
+                metadata=(
+                    (AUTHORIZATION, f"Bearer {self._token()}"),
+                    *tracing.outgoing().items(),
+                ),
             )
         except grpc.aio.AioRpcError as error:
             self._observation.keys_unchecked(error.code().name, error.details())

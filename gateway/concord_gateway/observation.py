@@ -5,21 +5,26 @@ id. A line here is for what no service saw.
 """
 
 import time
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 
 import grpc
-from concord_chassis import log
+from concord_chassis import log, tracing
 from concord_chassis.metrics import BUCKETS
+from concord_chassis.tracing import Spans
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 UNKNOWN_METHOD = "unknown"
 
 
 class Observation:
-    """The gateway's metrics in one registry, and its logger."""
+    """The gateway's metrics in one registry, its logger, and what makes its spans, if any."""
 
-    def __init__(self, registry: CollectorRegistry, logger: log.Logger) -> None:
-        self.registry = registry
+    def __init__(
+        self, registry: CollectorRegistry, logger: log.Logger, spans: Spans | None = None
+    ) -> None:
         self.logger = logger
+        self._spans = spans
         self._handled = Counter(
             "concord_gateway_handled",
             "Calls that ended at the gateway, by protocol, method and code.",
@@ -34,11 +39,18 @@ class Observation:
             registry=registry,
         )
 
+    def under_way(
+        self, path: str, metadata: Iterable[tuple[str, str | bytes]]
+    ) -> AbstractContextManager[None]:
+        """Traces a call within the block, where anything is traced."""
+        return self._spans.of_call(path, dict(metadata)) if self._spans else nullcontext()
+
     def ended(self, protocol: str, path: str, code: grpc.StatusCode, started: float) -> None:
-        """Counts a call; `started` is `time.perf_counter()` at its arrival.
+        """Counts a call that is under way; `started` is `time.perf_counter()` at its arrival.
 
         `path` is a method's of the table or `UNKNOWN_METHOD`, never a stranger's text.
         """
+        tracing.ended(code.value[0], {"concord.protocol": protocol})
         self._handled.labels(protocol, path, code.name).inc()
         self._seconds.labels(protocol).observe(time.perf_counter() - started)
 

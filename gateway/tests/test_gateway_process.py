@@ -123,6 +123,7 @@ async def test_the_process_serves_until_sigterm(tmp_path: Path) -> None:
         "GATEWAY_UPSTREAMS": f"concord=unix:{tmp_path / 'nobody'}",
         "GATEWAY_ISSUER_KEY_FILE": str(config.issuer_key_file),
         "METRICS_ADDRESS": f"127.0.0.1:{(metrics := free_port())}",
+        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{free_port()}",  # nobody is there
     }
     async with process(environ) as running:
         async with asyncio.timeout(SECONDS):

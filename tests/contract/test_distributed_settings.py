@@ -14,6 +14,7 @@ import concord_search.config
 import pytest
 import yaml
 from concord_chassis.metrics_server import MetricsConfig
+from concord_chassis.trace_exporter import TracingConfig
 from concord_stores.neo4j_config import Neo4jConfig
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
@@ -45,7 +46,10 @@ MODELS: dict[str, tuple[tuple[str, type[BaseModel]], ...]] = {
     ),
     "gateway": (("GATEWAY_", concord_gateway.config.Config),),
 }
-OF_EVERY_SERVICE = (("METRICS_", MetricsConfig),)
+OF_EVERY_SERVICE: tuple[tuple[str, type[BaseModel]], ...] = (
+    ("METRICS_", MetricsConfig),
+    ("OTEL_EXPORTER_OTLP_", TracingConfig),
+)
 SERVICES = tuple(MODELS)
 DRAIN_SECONDS = 10.0
 """What `serve_until_signal` and GATEWAY_GRACE give calls under way."""

@@ -7,12 +7,13 @@ from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from concord_chassis import metrics_server
+from concord_chassis import metrics_server, trace_exporter
 from concord_chassis.config import ConfigError, load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.log import json_lines
 from concord_chassis.metrics import Metrics
 from concord_chassis.server import BindError
+from concord_chassis.trace_exporter import SpansOf
 from concord_dissonance import bootstrap as dissonance_parts
 from concord_dissonance import config as dissonance_config
 from concord_dissonance.domain.errors import JudgeUnavailable
@@ -63,6 +64,7 @@ class Assembly:
         self._of_dissonance = {DISSONANCE_ISSUER: self._dissonance_key.public_key()}
         self._metrics = Metrics(log=json_lines("metrics", stream=log))
         self._watched = AsyncExitStack()
+        self._spans_of: SpansOf = lambda _: None
         self._services: dict[str, Service] = {}
         self._gateway: Gateway | None = None
         self._governance: GovernanceApp | None = None
@@ -90,9 +92,7 @@ class Assembly:
         Raises `StartError`.
         """
         with _start_errors():
-            await self._watched.enter_async_context(
-                metrics_server.exported(self._metrics.registry, metrics_server.read(self._environ))
-            )
+            await self._show()
             store = read_store({**self._environ, "GRAPH_STORE_PATH": str(self._data.graph_store)})
             if isinstance(store, SqliteConfig):
                 _demand_whole(self._data)
@@ -109,6 +109,17 @@ class Assembly:
                 if isinstance(outcome, BaseException):
                     raise outcome
 
+    async def _show(self) -> None:
+        """Shows metrics and sends traces, where the settings say so."""
+        watched, traces = metrics_server.read(self._environ), trace_exporter.read(self._environ)
+        await self._watched.enter_async_context(
+            metrics_server.exported(self._metrics.registry, watched)
+        )
+        log = json_lines("traces", stream=self._log)
+        self._spans_of = await self._watched.enter_async_context(
+            trace_exporter.exported(traces, log)
+        )
+
     async def until_ready(self) -> None:
         """Waits until each service says that it can answer, and the gateway agrees."""
         for service in self._services.values():
@@ -120,12 +131,12 @@ class Assembly:
         """Stops taking calls, then each service before those that it asks; graph, which flushes
         reads, is the last."""
         until = time.monotonic() + grace
-        await self._watched.aclose()
         if self._gateway is not None:
             await self._gateway.stop(grace)
         for name in ("dissonance", "search", "governance", "graph"):
             if name in self._services:
                 await self._services[name].stop(max(0.1, until - time.monotonic()))
+        await self._watched.aclose()
 
     async def _start_gateway(self, port: int) -> Gateway:
         settings = {
@@ -143,6 +154,7 @@ class Assembly:
             gateway = gateway_parts.build(
                 gateway_config.read(settings),
                 registry=self._metrics.registry,
+                spans=self._spans_of("gateway"),
                 logger=json_lines("gateway", stream=self._log),
             )
             await gateway.start()
@@ -231,6 +243,7 @@ class Assembly:
             socket=self._socket(name),
             verifier=verifier,
             metrics=self._metrics,
+            spans=self._spans_of(name),
             log=self._log,
         )
         self._services[name] = service

@@ -9,6 +9,7 @@ from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import json_lines
 from concord_chassis.metrics import Metrics
 from concord_chassis.server import Registration, Server
+from concord_chassis.tracing import Spans
 
 
 class App(Protocol):
@@ -38,6 +39,7 @@ class Service:
         socket: Path,
         verifier: TokenVerifier,
         metrics: Metrics,
+        spans: Spans | None,
         log: TextIO,
     ) -> None:
         self._app = app
@@ -50,6 +52,7 @@ class Service:
             listen=[f"unix:{socket}"],
             ready=app.ready,
             metrics=metrics,
+            spans=spans,
             log=json_lines(name, stream=log),
         )
 

@@ -112,9 +112,13 @@ class Proxy(grpc.GenericRpcHandler):
         *,
         streams_in: bool,
     ) -> Callable[[T, Context], Coroutine[Any, Any, R]]:
-        """Wraps `act` in what each call needs: a typed outcome, and a count."""
+        """Wraps `act` in what each call needs: a typed outcome, a count, and a span."""
 
         async def answer(request: T, context: Context) -> R:
+            with self._observation.under_way(path, context.invocation_metadata() or ()):
+                return await answered(request, context)
+
+        async def answered(request: T, context: Context) -> R:
             started = time.perf_counter()
             code = grpc.StatusCode.OK
             try:

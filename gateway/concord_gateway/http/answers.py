@@ -1,11 +1,13 @@
 """Builds HTTP responses: a reply with its metadata, or an error with its reason."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from types import MappingProxyType
 
 import grpc
 from concord_chassis import request_id as request_ids
 from concord_chassis.failure import Failure
+from starlette.requests import Request
 from starlette.responses import Response
 
 from concord_gateway import upstream_failure
@@ -25,6 +27,10 @@ class Answers:
 
     def __init__(self, observation: Observation) -> None:
         self._observation = observation
+
+    def under_way(self, path: str, request: Request) -> AbstractContextManager[None]:
+        """Traces a request within the block, where anything is traced."""
+        return self._observation.under_way(path, request.headers.items())
 
     def refused(
         self,

@@ -164,7 +164,8 @@ class _Admitting:
             refused = self._answers.refused(identity, failure)
             await refused(scope, receive, send)
             return
-        await self._app(scope, receive, send)
+        with self._answers.under_way(PATH, Request(scope)):
+            await self._app(scope, receive, send)
 
 
 def _refusal(failure: Failure) -> Refusal:

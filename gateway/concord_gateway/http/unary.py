@@ -68,6 +68,10 @@ class Unary:
 
     async def answer(self, request: Request) -> Response:
         """The response to one POST, whatever happens."""
+        with self._observation.under_way(self._path, request.headers.items()):
+            return await self._answered(request)
+
+    async def _answered(self, request: Request) -> Response:
         started = time.perf_counter()
         identity = request_ids.accept(request.headers.get(REQUEST_ID))
         code = grpc.StatusCode.OK

@@ -2,7 +2,7 @@
 
 import os
 
-from concord_chassis import metrics_server
+from concord_chassis import metrics_server, trace_exporter
 from concord_chassis.config import load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.key_files import read_private_key, read_public_key
@@ -19,24 +19,28 @@ from concord_dissonance.ports import PRINCIPAL
 
 async def _main() -> None:
     config = load(DissonanceConfig, os.environ, PREFIX)
-    watched = metrics_server.read(os.environ)
+    watched, traces = metrics_server.read(os.environ), trace_exporter.read(os.environ)
     log = json_lines("dissonance")
     app = build(config, TokenIssuer(read_private_key(config.key_file), PRINCIPAL), log=log)
     metrics = Metrics(log=log)
     app.measure(metrics)
-    server = Server(
-        name="dissonance",
-        registrations=app.registrations,
-        verifier=TokenVerifier({n: read_public_key(p) for n, p in config.issuer_keys.items()}),
-        translate=app.translate,
-        listen=config.listen,
-        ready=app.ready,
-        reflection=config.reflection,
-        metrics=metrics,
-        log=log,
-    )
-    await app.start()
-    async with metrics_server.exported(metrics.registry, watched):
+    async with (
+        metrics_server.exported(metrics.registry, watched),
+        trace_exporter.exported(traces, log) as spans_of,
+    ):
+        server = Server(
+            name="dissonance",
+            registrations=app.registrations,
+            verifier=TokenVerifier({n: read_public_key(p) for n, p in config.issuer_keys.items()}),
+            translate=app.translate,
+            listen=config.listen,
+            ready=app.ready,
+            reflection=config.reflection,
+            metrics=metrics,
+            spans=spans_of("dissonance"),
+            log=log,
+        )
+        await app.start()
         await serve_until_signal([server], app.close)
 
 

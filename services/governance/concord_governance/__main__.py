@@ -2,7 +2,7 @@
 
 import os
 
-from concord_chassis import metrics_server
+from concord_chassis import metrics_server, trace_exporter
 from concord_chassis.config import load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.key_files import read_private_key, read_public_key
@@ -21,7 +21,7 @@ from concord_governance.config import PREFIX, GovernanceConfig, read_store
 async def _main() -> None:
     config = load(GovernanceConfig, os.environ, PREFIX)
     store = read_store(os.environ)
-    watched = metrics_server.read(os.environ)
+    watched, traces = metrics_server.read(os.environ), trace_exporter.read(os.environ)
     issuer = TokenIssuer(read_private_key(config.key_file), PRINCIPAL)
     grant_key = read_private_key(config.grant_key_file)
     log_key = read_private_key(config.log_key_file)
@@ -36,18 +36,22 @@ async def _main() -> None:
     app = await until_usable(begun, log, FileUnusable, ServerUnusable)
     metrics = Metrics(log=log)
     app.measure(metrics)
-    server = Server(
-        name="governance",
-        registrations=app.registrations,
-        verifier=TokenVerifier(issuers),
-        translate=app.translate,
-        listen=config.listen,
-        ready=app.ready,
-        reflection=config.reflection,
-        metrics=metrics,
-        log=log,
-    )
-    async with metrics_server.exported(metrics.registry, watched):
+    async with (
+        metrics_server.exported(metrics.registry, watched),
+        trace_exporter.exported(traces, log) as spans_of,
+    ):
+        server = Server(
+            name="governance",
+            registrations=app.registrations,
+            verifier=TokenVerifier(issuers),
+            translate=app.translate,
+            listen=config.listen,
+            ready=app.ready,
+            reflection=config.reflection,
+            metrics=metrics,
+            spans=spans_of("governance"),
+            log=log,
+        )
         await serve_until_signal([server], app.close)
 
 

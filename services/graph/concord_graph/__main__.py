@@ -2,7 +2,7 @@
 
 import os
 
-from concord_chassis import metrics_server
+from concord_chassis import metrics_server, trace_exporter
 from concord_chassis.config import load
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.key_files import read_public_key
@@ -19,7 +19,7 @@ from concord_graph.domain.errors import StoreUnusable
 async def _main() -> None:
     config = load(GraphConfig, os.environ, "GRAPH_")
     store = read_store(os.environ)
-    watched = metrics_server.read(os.environ)
+    watched, traces = metrics_server.read(os.environ), trace_exporter.read(os.environ)
     enrolment = read_enrolment(config.enrolment_file)
     issuers = {name: read_public_key(path) for name, path in config.issuer_keys.items()}
     log = json_lines("graph")
@@ -37,18 +37,22 @@ async def _main() -> None:
 
     app = await until_usable(begun, log, StoreUnusable)
     metrics = Metrics(log=log)
-    server = Server(
-        name="graph",
-        registrations=app.registrations,
-        verifier=TokenVerifier(issuers),
-        translate=app.translate,
-        listen=config.listen,
-        ready=app.ready,
-        reflection=config.reflection,
-        metrics=metrics,
-        log=log,
-    )
-    async with metrics_server.exported(metrics.registry, watched):
+    async with (
+        metrics_server.exported(metrics.registry, watched),
+        trace_exporter.exported(traces, log) as spans_of,
+    ):
+        server = Server(
+            name="graph",
+            registrations=app.registrations,
+            verifier=TokenVerifier(issuers),
+            translate=app.translate,
+            listen=config.listen,
+            ready=app.ready,
+            reflection=config.reflection,
+            metrics=metrics,
+            spans=spans_of("graph"),
+            log=log,
+        )
         await serve_until_signal([server], app.close)
 
 

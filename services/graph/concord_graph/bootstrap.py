@@ -127,6 +127,13 @@ class GraphApp:
                 memory_pb2.DESCRIPTOR.services_by_name["MemoryService"],
                 memory_pb2_grpc.add_MemoryServiceServicer_to_server,
                 MemoryServicer(commands, queries, actions, translate, erased),
+                memory_operations={
+                    "AddMemory": "create_memory",
+                    "BatchAddMemories": "create_memory",
+                    "UpdateMemory": "update_memory",
+                    "ForgetMemory": "delete_memory",
+                    "EraseMemory": "delete_memory",
+                },
             ),
             Registration(
                 lineage_pb2.DESCRIPTOR.services_by_name["LineageService"],

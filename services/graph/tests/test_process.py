@@ -16,6 +16,7 @@ from concord_chassis.channel import connect
 from concord_chassis.config import ConfigError, load
 from concord_chassis.identity import Caller, RenewedToken
 from concord_graph.config import GraphConfig, read_enrolment, read_store
+from concord_testing.collector import collecting
 from concord_testing.scraping import free_port, scraped
 from concord_testing.serving import new_issuer
 from cryptography.hazmat.primitives import serialization
@@ -46,30 +47,36 @@ async def test_it_serves_what_it_is_told_to_and_stops_cleanly(tmp_path: Path) ->
     settings |= neo4j_at_hand.environment(tmp_path / "graph.db")
     settings |= {"METRICS_ADDRESS": f"127.0.0.1:{(port := free_port())}"}
     caller = Caller("home", "agent-1", SCOPES, "AGENT")
-    for expected in (0, 1):
-        process = await asyncio.create_subprocess_exec(
-            *command, env=settings, stdout=asyncio.subprocess.DEVNULL
-        )
-        try:
-            async with connect(
-                f"unix:{tmp_path / 'g.sock'}", token=RenewedToken(issuer, caller)
-            ) as channel:
-                graph = graph_pb2_grpc.GraphServiceStub(channel)
-                edge = await _upserted(channel)
-                reply = await graph.GetEdge(graph_pb2.GetEdgeRequest(id=edge))
-                assert reply.status == FOUND
-                assert reply.edge.access.access_count == expected
-                working = working_memory_pb2_grpc.WorkingMemoryServiceStub(channel)
-                held = await working.ListWorkingMemory(
-                    working_memory_pb2.ListWorkingMemoryRequest()
-                )
-                assert held.capacity == 3
-                assert 'concord_serving{server="graph"} 1.0' in await scraped(port)
-        finally:
-            process.send_signal(signal.SIGTERM)
-            async with asyncio.timeout(SECONDS):
-                code = await process.wait()
-        assert code == 0
+    async with collecting() as collector:
+        settings |= {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint}
+        for expected in (0, 1):
+            process = await asyncio.create_subprocess_exec(
+                *command, env=settings, stdout=asyncio.subprocess.DEVNULL
+            )
+            try:
+                async with connect(
+                    f"unix:{tmp_path / 'g.sock'}", token=RenewedToken(issuer, caller)
+                ) as channel:
+                    graph = graph_pb2_grpc.GraphServiceStub(channel)
+                    edge = await _upserted(channel)
+                    reply = await graph.GetEdge(graph_pb2.GetEdgeRequest(id=edge))
+                    assert reply.status == FOUND
+                    assert reply.edge.access.access_count == expected
+                    working = working_memory_pb2_grpc.WorkingMemoryServiceStub(channel)
+                    held = await working.ListWorkingMemory(
+                        working_memory_pb2.ListWorkingMemoryRequest()
+                    )
+                    assert held.capacity == 3
+                    assert 'concord_serving{server="graph"} 1.0' in await scraped(port)
+            finally:
+                process.send_signal(signal.SIGTERM)
+                async with asyncio.timeout(SECONDS):
+                    code = await process.wait()
+            assert code == 0
+    reads = [
+        each for each in collector.spans if each.name == "concord.graph.v1.GraphService/GetEdge"
+    ]
+    assert [each.service for each in reads] == ["concord-graph", "concord-graph"]
 
 
 async def _upserted(channel: grpc.aio.Channel) -> str:

@@ -135,6 +135,9 @@ class SearchApp:
                 search_pb2.DESCRIPTOR.services_by_name["SearchService"],
                 search_pb2_grpc.add_SearchServiceServicer_to_server,
                 SearchServicer(search, integrative, similar),
+                memory_operations=dict.fromkeys(
+                    ("Search", "IntegrativeSearch", "FindSimilar"), "search_memory"
+                ),
             ),
             Registration(
                 search_pb2.DESCRIPTOR.services_by_name["IndexService"],

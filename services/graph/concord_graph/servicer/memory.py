@@ -10,6 +10,7 @@ from typing import Any
 import grpc
 from concord.graph.v1 import memory_pb2, memory_pb2_grpc
 from concord.type.v1 import type_pb2
+from concord_chassis import tracing
 from concord_chassis.failure import Translate
 from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
@@ -31,6 +32,12 @@ _ERASED = type_pb2.LOOKUP_STATUS_ERASED
 _NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
 
 Context = grpc.aio.ServicerContext[Any, Any]
+
+
+def _noted(memory: type_pb2.Memory) -> type_pb2.Memory:
+    """The memory, whose id stands in the call's span."""
+    tracing.note({"gen_ai.memory.record.id": memory.id})
+    return memory
 
 
 class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
@@ -57,7 +64,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         """Remember a text."""
         done = await execute(self._commands, request, self._actions.add_memory(request))
         return memory_pb2.AddMemoryResponse(
-            memory=outgoing.done_memory(done),
+            memory=_noted(outgoing.done_memory(done)),
             created=done.result.is_new,
             token=outgoing.done_token(caller().space, done),
         )
@@ -69,6 +76,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     ) -> memory_pb2.BatchAddMemoriesResponse:
         """Remember many texts in one transaction."""
         header, drafts, compared = await _read_batch(request_iterator)
+        tracing.note({"gen_ai.memory.record.count": len(drafts)})
         try:
             done = await execute_as(
                 self._commands,
@@ -125,7 +133,8 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         """Change the named fields of a memory."""
         done = await execute(self._commands, request, self._actions.update_memory(request))
         return memory_pb2.UpdateMemoryResponse(
-            memory=outgoing.done_memory(done), token=outgoing.done_token(caller().space, done)
+            memory=_noted(outgoing.done_memory(done)),
+            token=outgoing.done_token(caller().space, done),
         )
 
     async def ForgetMemory(
@@ -134,7 +143,8 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         """Forget a memory softly."""
         done = await execute(self._commands, request, self._actions.forget_memory(request))
         return memory_pb2.ForgetMemoryResponse(
-            memory=outgoing.done_memory(done), token=outgoing.done_token(caller().space, done)
+            memory=_noted(outgoing.done_memory(done)),
+            token=outgoing.done_token(caller().space, done),
         )
 
     async def RestoreMemory(
@@ -154,7 +164,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         self._erased()
         return memory_pb2.EraseMemoryResponse(
             erase_id=done.result.erase_id,
-            memory=outgoing.done_memory(done),
+            memory=_noted(outgoing.done_memory(done)),
             token=outgoing.done_token(caller().space, done),
         )
 

@@ -1,6 +1,7 @@
 """Channels to other services: who asks, under which request id, and for how long.
 
-A channel adds to each call the caller's token, the current request id and an explicit deadline.
+A channel adds to each call the caller's token, the current request id, an explicit deadline, and
+the current trace.
 It does so in the multicallables rather than in gRPC's client interceptors, which cost a task a
 call.
 """
@@ -12,7 +13,7 @@ from typing import Any, Self, cast
 
 import grpc
 
-from concord_chassis import deadline, keepalive, request_id
+from concord_chassis import deadline, keepalive, request_id, tracing
 from concord_chassis.keepalive import Keepalive
 from concord_chassis.sizes import MAX_REPLY_BYTES
 
@@ -86,6 +87,7 @@ class _Terms:
             added.append((request_id.METADATA_KEY, request_id.current() or request_id.new()))
         if self._token is not None and "authorization" not in names:
             added.append(("authorization", f"Bearer {self._token()}"))
+        added += [each for each in tracing.outgoing().items() if each[0] not in names]
         return (*own, *added)
 
 

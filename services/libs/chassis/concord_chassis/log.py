@@ -8,7 +8,7 @@ from typing import Any, TextIO
 import structlog
 from structlog.typing import FilteringBoundLogger
 
-from concord_chassis import request_id
+from concord_chassis import request_id, tracing
 
 Logger = FilteringBoundLogger
 
@@ -16,7 +16,8 @@ Logger = FilteringBoundLogger
 def json_lines(server: str, *, stream: TextIO | None = None, level: str = "info") -> Logger:
     """A logger that writes one JSON object a line to `stream` (standard error unless given).
 
-    Every line carries `server`, `level`, `timestamp` (UTC) and, during a call, `request_id`.
+    Every line carries `server`, `level`, `timestamp` (UTC) and, during a call, `request_id` and,
+    where it is traced, `trace_id`.
     `level` is debug, info, warning or error. Tracebacks come without local variables: those hold
     payloads.
     """
@@ -26,7 +27,7 @@ def json_lines(server: str, *, stream: TextIO | None = None, level: str = "info"
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            _add_request_id,
+            _add_ids,
             structlog.processors.format_exc_info,
             structlog.processors.JSONRenderer(),
         ],
@@ -38,10 +39,10 @@ def json_lines(server: str, *, stream: TextIO | None = None, level: str = "info"
 
 
 # structlog's type of an event: its values are whatever the call site logs.
-def _add_request_id(
+def _add_ids(
     _logger: object, _method: str, event: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
-    current = request_id.current()
-    if current:
-        event.setdefault("request_id", current)
+    for name, current in (("request_id", request_id.current()), ("trace_id", tracing.trace_id())):
+        if current:
+            event.setdefault(name, current)
     return event

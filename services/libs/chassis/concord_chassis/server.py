@@ -5,7 +5,7 @@ import gc
 import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -27,6 +27,7 @@ from concord_chassis.metrics import Metrics
 from concord_chassis.reflection import serve_reflection
 from concord_chassis.rules import Rulebook
 from concord_chassis.sizes import MAX_MESSAGE_BYTES, TRANSPORT_BYTES
+from concord_chassis.tracing import Spans
 
 MAX_CONCURRENT_STREAMS = 1000
 MAX_PENDING_CALLS = 10_000
@@ -61,6 +62,9 @@ class Registration:
     parts: Callable[[], Mapping[str, bool]] = dict
     """Whether each part answers that the service can do without, by its name: health knows it as
     SERVICE/NAME."""
+    memory_operations: Mapping[str, str] = field(default_factory=dict)
+    """OpenTelemetry's names of what methods do to a memory store, e.g. "search_memory", by the
+    method's name."""
 
 
 class Server:
@@ -83,6 +87,7 @@ class Server:
         max_message_bytes: int = MAX_MESSAGE_BYTES,
         default_deadline: float = 30.0,
         metrics: Metrics | None = None,
+        spans: Spans | None = None,
         log: Logger | None = None,
         health_interval: float = 1.0,
         alive: Keepalive = keepalive.SERVER,
@@ -117,6 +122,12 @@ class Server:
                     each.descriptor.full_name: each.not_permitted
                     for each in registrations
                     if each.not_permitted is not None
+                },
+                spans=spans,
+                operations={
+                    f"/{each.descriptor.full_name}/{method}": operation
+                    for each in registrations
+                    for method, operation in each.memory_operations.items()
                 },
             ),
         )

@@ -11,7 +11,7 @@ from typing import Never, cast
 
 import grpc
 
-from concord_chassis import deadline, failure, identity, request_id
+from concord_chassis import deadline, failure, identity, request_id, tracing
 from concord_chassis.access import Method
 from concord_chassis.call import Call, Context, Stage, Step
 from concord_chassis.drain import Drain
@@ -21,6 +21,7 @@ from concord_chassis.log import Logger
 from concord_chassis.metrics import Metrics
 from concord_chassis.requests import Reader, RequestStream, discard_rest
 from concord_chassis.rules import Rulebook
+from concord_chassis.tracing import Spans
 
 _OURS = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.DATA_LOSS, grpc.StatusCode.UNKNOWN})
 
@@ -47,10 +48,14 @@ def ordered(
     rulebook: Rulebook,
     max_message_bytes: int,
     not_permitted: Mapping[str, NotPermitted],
+    spans: Spans | None,
+    operations: Mapping[str, str],
 ) -> list[Stage]:
     """The stages, outermost first."""
     return [
         request_ids(),  # first, so that whatever happens to the call can be found again
+        # outside the log, whose line names the trace; absent where nobody takes traces
+        *([traced(spans, operations)] if spans else []),
         canonical_log(log),  # outside translation, so that it logs the code that was sent
         measured(metrics),  # likewise
         translated(translate, log),  # outside whatever refuses, so that every refusal is typed
@@ -77,6 +82,34 @@ def request_ids() -> Stage:
             request_id.enter(call.request_id)
             call.context.set_trailing_metadata(((request_id.METADATA_KEY, call.request_id),))
             return await then(call)
+
+        return step
+
+    return stage
+
+
+def traced(spans: Spans, operations: Mapping[str, str]) -> Stage:
+    """Makes a span of the call, in its caller's trace.
+
+    `operations`, by path, are OpenTelemetry's names of what is done to a memory store.
+    """
+
+    def stage(method: Method, then: Step) -> Step:
+        operation = operations.get(method.path)
+        names = {"gen_ai.operation.name": operation} if operation else {}
+
+        async def step(call: Call) -> bytes | None:
+            with spans.of_call(method.path, call.metadata):
+                try:
+                    return await then(call)
+                finally:
+                    space = call.caller.space if operation and call.caller else ""
+                    store = {"gen_ai.memory.store.id": space} if space else {}
+                    reason = {"concord.reason": call.reason} if call.reason else {}
+                    tracing.ended(
+                        call.code.value[0],
+                        {"concord.request_id": call.request_id, **reason, **names, **store},
+                    )
 
         return step
 

@@ -9,6 +9,7 @@ from typing import ParamSpec, TypeVar
 
 import grpc
 
+from concord_chassis import tracing
 from concord_chassis.failure import Failure
 
 P = ParamSpec("P")
@@ -24,9 +25,11 @@ class Workers:
     def __init__(self, max_workers: int, name: str, *, max_waiting: int = 1024) -> None:
         self._executor = ThreadPoolExecutor(max_workers, thread_name_prefix=name)
         self._room = BoundedSemaphore(max_workers + max_waiting)
+        self._name = name
 
     async def run(self, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs `fn` in a thread, in the current call's context, and returns or raises its outcome.
+        """Runs `fn` in a thread, in the current call's context and, where that is traced, in a span
+        of the threads' name; returns or raises its outcome.
 
         A cancelled caller's function does not start; one that runs already runs to its end, and
         its outcome is dropped. Raises `Failure` (OVERLOADED) when the queue is full, and
@@ -39,14 +42,15 @@ class Workers:
                 "Too much is waiting to be done.",
                 retry_after=1.0,
             )
-        context = copy_context()
-        try:
-            work = self._executor.submit(lambda: context.run(fn, *args, **kwargs))
-        except RuntimeError:
-            self._room.release()
-            raise
-        work.add_done_callback(lambda _: self._room.release())
-        return await asyncio.wrap_future(work)
+        with tracing.span(self._name):
+            context = copy_context()
+            try:
+                work = self._executor.submit(lambda: context.run(fn, *args, **kwargs))
+            except RuntimeError:
+                self._room.release()
+                raise
+            work.add_done_callback(lambda _: self._room.release())
+            return await asyncio.wrap_future(work)
 
     def close(self) -> None:
         """Drops what waits and returns when what runs has ended."""

@@ -26,7 +26,8 @@ async def test_nothing_listens_unless_an_address_is_set() -> None:
 
 async def test_calls_and_figures_are_read_over_http_and_then_no_more() -> None:
     """S10 W1 Counts, times, health and what a service shows of itself, on a port of their own."""
-    metrics, waiting = Metrics(), {("old",): 2.0, ("new",): 1.0}
+    metrics = Metrics()
+    waiting: dict[tuple[str, ...], float] = {("old",): 2.0, ("new",): 1.0}
 
     async def counted() -> dict[tuple[str, ...], float]:
         await asyncio.sleep(0)

@@ -13,6 +13,7 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 import neo4j
+from concord_chassis import tracing
 from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession
 
 from concord_stores.neo4j_server import ServerBusy, ServerUnavailable, translated
@@ -66,7 +67,7 @@ class Transactions:
         if self._is_gone:
             await self._probe()
         try:
-            with translated():
+            with tracing.span(f"neo4j {access.lower()}"), translated():
                 async with self._driver.session(
                     default_access_mode=access, fetch_size=_FETCHED
                 ) as session:

@@ -19,6 +19,7 @@ from concord_chassis.log import Logger, json_lines
 from concord_chassis.metrics import Metrics
 from concord_chassis.server import Registration, Server
 from concord_chassis.sizes import MAX_MESSAGE_BYTES
+from concord_chassis.tracing import Spans
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 DEFAULT_CAP = 30.0
@@ -92,6 +93,7 @@ async def serving(
     max_message_bytes: int = MAX_MESSAGE_BYTES,
     default_deadline: float = 30.0,
     metrics: Metrics | None = None,
+    spans: Spans | None = None,
     log: Logger | None = None,
     health_interval: float = 1.0,
     verifier: TokenVerifier | None = None,
@@ -118,6 +120,7 @@ async def serving(
             max_message_bytes=max_message_bytes,
             default_deadline=default_deadline,
             metrics=METRICS if metrics is None else metrics,
+            spans=spans,
             log=json_lines("test", level="error") if log is None else log,
             health_interval=health_interval,
             alive=alive,

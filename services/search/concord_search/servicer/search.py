@@ -4,6 +4,7 @@ from typing import Any
 
 import grpc
 from concord.search.v1 import search_pb2, search_pb2_grpc
+from concord_chassis import tracing
 from concord_chassis.identity import caller
 
 from concord_search.ports import Version
@@ -17,6 +18,9 @@ from concord_search.usecases.reindex import Reindex
 from concord_search.usecases.search import Search
 
 Context = grpc.aio.ServicerContext[Any, Any]
+
+
+RETURNED = "gen_ai.memory.record.count"
 
 
 class SearchServicer(search_pb2_grpc.SearchServiceServicer):
@@ -35,7 +39,9 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
         """Find what answers a query."""
         space = caller().space
         found = await self._search(space, incoming.query(request))
-        return outgoing.answer(found, request, space)
+        reply = outgoing.answer(found, request, space)
+        tracing.note({RETURNED: len(reply.results)})
+        return reply
 
     async def IntegrativeSearch(
         self, request: search_pb2.IntegrativeSearchRequest, context: Context
@@ -43,14 +49,18 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
         """Find what answers a query, weighed by a node's values."""
         space = caller().space
         found = await self._integrative(space, incoming.integrative_query(request))
-        return outgoing.integrative(found, space)
+        reply = outgoing.integrative(found, space)
+        tracing.note({RETURNED: len(reply.results)})
+        return reply
 
     async def FindSimilar(
         self, request: search_pb2.FindSimilarRequest, context: Context
     ) -> search_pb2.FindSimilarResponse:
         """Find what is near in meaning."""
         found = await self._find_similar(caller().space, incoming.similar_query(request))
-        return outgoing.similar(found)
+        reply = outgoing.similar(found)
+        tracing.note({RETURNED: len(reply.similar)})
+        return reply
 
     async def BatchFindSimilar(
         self, request: search_pb2.BatchFindSimilarRequest, context: Context

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import grpc
+from concord_chassis import tracing
 from qdrant_client import grpc as wire
 from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
 from qdrant_client.common.version_check import is_compatible
@@ -71,7 +72,8 @@ class Connection:
 
     async def _asked(self, call: Callable[[], Awaitable[Any]]) -> Any:
         try:
-            return await call()
+            with tracing.span("qdrant"):
+                return await call()
         except ResourceExhaustedResponse as busy:
             raise IndexUnavailable(f"the Qdrant server at {self._server.url} is busy") from busy
         except grpc.aio.AioRpcError as error:
