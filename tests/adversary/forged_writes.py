@@ -236,7 +236,7 @@ def _commanded(it: Forger, told: dict[str, str], *actions: str) -> None:
 def _refusal_of_an_item(it: Forger) -> None:
     """Let a refusal name an item, which none does: nothing was proposed."""
     nobody, item = {"id": "", "revision": 0}, {"id": "x", "kind": 2}
-    refused = {"action": "SAFEGUARD_VIOLATION", "blocked": True, "properties": {}}
+    refused: Leaf = {"action": "SAFEGUARD_VIOLATION", "blocked": True, "properties": {}}
     it.add(it.of("small", "SMF_PROPOSE"), proposal=nobody, item=item, **refused)
 
 

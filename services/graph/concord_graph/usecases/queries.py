@@ -48,6 +48,7 @@ from concord_graph.usecases.read.neighbors import (
     walk_neighbors,
 )
 from concord_graph.usecases.read.paths import FoundPaths, find_paths
+from concord_graph.usecases.read.recall_log import keeps_recalls
 from concord_graph.usecases.read.shown import (
     Shown,
     current_edges,
@@ -61,7 +62,6 @@ from concord_graph.usecases.read.shown import (
     with_heads,
 )
 from concord_graph.usecases.read.touches import Touches
-from concord_graph.usecases.recalls import keeps_recalls
 
 T = TypeVar("T")
 

@@ -9,6 +9,7 @@ from concord_graph.domain.recalls import KEPT_DAYS, Recall, RecallFilter
 from concord_graph.domain.relevance import MICROSECONDS_PER_DAY
 from concord_graph.ports import Clock, GraphStore, Reads, ServiceRecord, Writes
 from concord_graph.usecases.feedback import first_id
+from concord_graph.usecases.read.recall_log import keeps_recalls
 from concord_graph.usecases.records import demand_space
 
 
@@ -75,8 +76,3 @@ class Recalls:
             return bool(asked or votes)
 
         return await self._store.write(space, work)
-
-
-async def keeps_recalls(tx: Reads) -> bool:
-    """Return whether the space's recall log is on."""
-    return bool((await tx.service_record(ServiceRecord.RECALL_LOG)).get("on"))
