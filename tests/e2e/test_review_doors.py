@@ -11,9 +11,9 @@ import pytest_asyncio
 from concord_client import AnswerReview, AsyncConcord, Concord, Event, Refused
 from concord_embedded import Running
 from concord_embedded import running as whole_system
-from concord_testing.chat_endpoint import ChatEndpoint, http, serving_chat
+from concord_testing.chat_endpoint import Body, ChatEndpoint, http, serving_chat
 from concord_testing.command_line import CommandLine
-from concord_testing.council import council_file, reviewing
+from concord_testing.council import council_file, reviewing, synthesizing
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from typer.testing import Result
@@ -142,6 +142,45 @@ async def test_both_clients_have_the_verb(system: tuple[Running, ChatEndpoint]) 
     assert [each.criterion for each in same.verdict.reviews[0].scores] == ["short", "kind"]
     assert refused.value.reason == "ERROR_REASON_QUORUM_MISSED"
     assert refused.value.metadata["succeeded"] == "2"
+
+
+def written(body: Body) -> Any:
+    """A model that synthesizes, or a reviewer."""
+    return synthesizing(body) if body["model"].startswith("writer") else reviewing(body)
+
+
+async def test_a_model_writes_the_synthesis_at_both_doors(
+    system: tuple[Running, ChatEndpoint],
+) -> None:
+    """W3 W4 D8 `--by-model` and the argument `method`; who wrote it is shown, and who failed."""
+    live, endpoint = system
+    endpoint.answer = written
+    results = [{"agent": "one", "text": "A permit is needed."}]
+    asked = ("synthesize", "Written?", "--results", "-", "--by-model")
+    shown = await command(live, *asked, "--review", stdin=json.dumps(results))
+    endpoint.answer = lambda _: http(401, b"{}")
+    failed = await command(live, *asked[:1], "Failed?", *asked[2:], stdin=json.dumps(results))
+    headers = {"authorization": f"Bearer {live.keys['default']}"}
+    arguments = {"question": "Tool?", "results": results, "method": "MODEL"}
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as web:
+        door = streamable_http_client(f"{live.http_url}/mcp/dialectic", http_client=web)
+        async with Client(door) as agent:
+            degraded = await agent.call_tool("synthesize", arguments)
+            endpoint.answer = written
+            whole = await agent.call_tool("synthesize", arguments)
+
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert "Composed by: model writer" in shown.stdout
+    assert "It depends." in shown.stdout
+    assert "3 of 3 reviewers: approved" in shown.stdout
+    assert failed.exit_code == 0
+    assert "Composed by: deterministic" in failed.stdout
+    assert "Degraded at theses: The provider local refuses the call: HTTP 401." in failed.stdout
+    answer: dict[str, Any] = degraded.structured_content
+    assert answer["method"] == "DETERMINISTIC"
+    assert answer["degraded"]["failure"] == "REFUSED"
+    assert whole.structured_content["method"] == "MODEL"
+    assert "degraded" not in whole.structured_content
 
 
 async def test_agents_have_the_tool(system: tuple[Running, ChatEndpoint]) -> None:

@@ -36,6 +36,7 @@ from concord_dissonance.usecases.check import Check
 from concord_dissonance.usecases.check_written import CheckWritten
 from concord_dissonance.usecases.classify import ClassifyPairs
 from concord_dissonance.usecases.detect import Detect
+from concord_dissonance.usecases.dialectic.by_model import SynthesizeByModel
 from concord_dissonance.usecases.dialectic.keep import KeepSynthesis
 from concord_dissonance.usecases.dialectic.review_answer import ReviewAnswer
 from concord_dissonance.usecases.dialectic.runs import Runs
@@ -123,6 +124,11 @@ class DissonanceApp:
                     runs=self._runs,
                     synthesize=Synthesize(
                         self._workers, callers, callers_search, KeepSynthesis(graph, callers)
+                    ),
+                    by_model=SynthesizeByModel(
+                        self._council.synthesizer if self._council else None,
+                        budgets,
+                        addresses.llm_spaces,
                     ),
                     review_answer=ReviewAnswer(self._council, budgets, addresses.llm_spaces),
                 ),
@@ -230,7 +236,7 @@ def _text_judges(config: Addresses, log: Logger) -> list[TextJudge]:
 
 
 def _council(config: Addresses, clock: Clock, log: Logger) -> Council | None:
-    """Build the models that review. Raises `ConfigError`."""
+    """Build the models that review and synthesize. Raises `ConfigError`."""
     if config.models_file is None:
         return None
     from concord_dissonance.adapters.openai_council.council import OpenAiCouncil

@@ -29,9 +29,9 @@ class Addresses(BaseModel):
     llm_key: SecretStr = SecretStr("")
     """The endpoint's key."""
     llm_spaces: frozenset[str] = frozenset()
-    """The spaces whose texts may be sent there and to reviewers; of others none is."""
+    """The spaces whose texts may be sent there and to those models; of others none is."""
     models_file: Path | None = None
-    """Settings of the models that review answers, in TOML; none unless given."""
+    """Settings of the models that review and synthesize, in TOML; none unless given."""
     model_keys: Mapping[str, SecretStr] = Field(default_factory=dict)
     """Their keys, by provider of that file."""
     llm_timeout: float = Field(default=20.0, gt=0, le=600)
@@ -41,13 +41,13 @@ class Addresses(BaseModel):
     llm_price: int = Field(default=0, ge=0, le=1_000_000_000)
     """Price of 1,000 tokens, in millionths of a unit of money."""
     llm_request_calls: int = Field(default=200, ge=0, le=1_000_000_000)
-    """Calls that one check or review may make."""
+    """Calls that one check, review or synthesis may make."""
     llm_request_tokens: int = Field(default=400_000, ge=0, le=1_000_000_000)
-    """Tokens that one check or review may take."""
+    """Tokens that one check, review or synthesis may take."""
     llm_request_money: int = Field(default=1_000_000, ge=0, le=1_000_000_000)
-    """Money that one check or review may cost, in millionths."""
+    """Money that one check, review or synthesis may cost, in millionths."""
     llm_day_calls: int = Field(default=5_000, ge=0, le=1_000_000_000)
-    """Calls that the checks and reviews of a space may make in a day (UTC)."""
+    """Calls that the checks, reviews and syntheses of a space may make in a day (UTC)."""
     llm_day_tokens: int = Field(default=10_000_000, ge=0, le=1_000_000_000)
     """Tokens that they may take."""
     llm_day_money: int = Field(default=10_000_000, ge=0, le=1_000_000_000)

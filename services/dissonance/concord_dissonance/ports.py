@@ -7,11 +7,18 @@ refused reaches that caller as it is.
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NewType, Protocol
+from typing import Generic, NewType, Protocol, TypeVar
 
 from concord_models.budget import Budget, Cost
 
-from concord_dissonance.domain.dialectic.theses import Source
+from concord_dissonance.domain.dialectic.said import (
+    ModelFailure,
+    SaidContradiction,
+    SaidSynthesis,
+    SourceText,
+    SynthesisTask,
+)
+from concord_dissonance.domain.dialectic.theses import Claim, Source
 from concord_dissonance.domain.peer_review.review import (
     FailedReviewer,
     PeerReview,
@@ -23,6 +30,8 @@ from concord_dissonance.domain.sides import Micros, RelationRule, Side
 from concord_dissonance.domain.statements import Finding, Recorded, State, Statement
 from concord_dissonance.domain.suggestions import Suggestion
 from concord_dissonance.domain.verdicts import Abstention, Judge, Verdict
+
+T = TypeVar("T")
 
 PRINCIPAL = "dissonance"
 """Dissonance's principal and issuer: other services know its key by this name."""
@@ -427,8 +436,47 @@ class ModelReviser(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[T]):
+    """What a model said, or why it gave nothing; its cost as estimated where nobody counted it."""
+
+    said: T | ModelFailure
+    cost: Cost
+    is_cached: bool = False
+
+
+class ModelSynthesizer(Protocol):
+    """A model that extracts theses, finds contradictions and words a synthesis.
+
+    What it says of the indices of its task, and of enums, is checked; that the sources bear it out
+    is not.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name in the settings."""
+        ...
+
+    def cost(self, task: SynthesisTask, texts: Sequence[SourceText]) -> Cost:
+        """Estimate what all steps cost, the later ones by the theses and contradictions of rules;
+        nothing for what is known."""
+        ...
+
+    async def theses(self, task: SynthesisTask, text: SourceText) -> Asked[Sequence[Claim]]:
+        """What a source's text claims: at most three, with quotes as evidence."""
+        ...
+
+    async def contradictions(self, task: SynthesisTask) -> Asked[Sequence[SaidContradiction]]:
+        """Which theses contradict each other, each pair once."""
+        ...
+
+    async def synthesis(self, task: SynthesisTask) -> Asked[SaidSynthesis]:
+        """A text, and how each contradiction is resolved."""
+        ...
+
+
 class Council(Protocol):
-    """The models that are set up to review."""
+    """The models that are set up to review and to write syntheses."""
 
     @property
     def reviewers(self) -> Sequence[ModelReviewer]:
@@ -437,6 +485,11 @@ class Council(Protocol):
 
     @property
     def reviser(self) -> ModelReviser | None:
+        """None when none is set up."""
+        ...
+
+    @property
+    def synthesizer(self) -> ModelSynthesizer | None:
         """None when none is set up."""
         ...
 

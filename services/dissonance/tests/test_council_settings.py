@@ -1,5 +1,6 @@
 """The settings of the models that review: what is refused at the start, and never shown."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,17 @@ INVALID = {
         'reviser = "one"',
         "the reviser is one of the reviewers",
     ),
+    "unknown synthesizer": (
+        'model = "writer"',
+        'model = "four"',
+        "the model four is not in the file",
+    ),
+    "a synthesizer that reviews": (
+        'model = "writer"',
+        'model = "two"',
+        "the synthesis's model is one of the reviewers",
+    ),
+    "a synthesis of nobody": ('model = "writer"', "timeout = 5", "synthesis.model"),
     "a quorum of one": ("[review]", "[review]\nquorum = 1", "review.quorum"),
     "unknown role": ("price = 0", 'role = "friend"', "models.one.role"),
     "unknown setting": ("[review]", "[review]\nspeed = 1", "review.speed"),
@@ -61,6 +73,21 @@ def test_invalid_settings_stop_the_start(
         read_settings(path, {})
     assert complaint in str(refused.value)
     assert SECRET not in str(refused.value)
+
+
+def test_either_role_may_be_absent(tmp_path: Path) -> None:
+    """D8 D9 A model that synthesizes needs no council, nor a council such a model."""
+    text = council_file(tmp_path, URL).read_text()
+    head, review, synthesis = re.split(r"(?=^\[review\]|^\[synthesis\])", text, flags=re.MULTILINE)
+    alone, council = tmp_path / "alone.toml", tmp_path / "council.toml"
+    alone.write_text(f"{head}\n{synthesis}")
+    council.write_text(f"{head}\n{review}")
+
+    found = read_settings(alone, {})
+    assert found.review.reviewers == ()
+    assert found.synthesis is not None
+    assert (found.synthesis.model, found.synthesis.timeout) == ("writer", 45)
+    assert read_settings(council, {}).synthesis is None
 
 
 async def test_keys_come_from_the_environment(tmp_path: Path) -> None:

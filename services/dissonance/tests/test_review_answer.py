@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 from concord_dissonance.domain.errors import (
+    ModelBudgetSpent,
     QuorumMissed,
-    ReviewBudgetSpent,
     ReviewersMissing,
     ReviewerUnknown,
 )
@@ -100,6 +100,7 @@ class Models:
     reviewers: Sequence[Model]
     reviser: Editor | None = None
     quorum: int = 3
+    synthesizer: None = None
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -221,7 +222,7 @@ async def test_what_is_critical_is_never_approved() -> None:
 async def test_a_review_that_would_cost_too_much_asks_nobody(limit: Cost) -> None:
     """D11 Calls, tokens and money are taken for all reviewers before the first call."""
     council, day = Models([Model(name) for name in "abc"]), Day()
-    with pytest.raises(ReviewBudgetSpent):
+    with pytest.raises(ModelBudgetSpent):
         await carried(reviewing(council, ReviewOptions(), day=day, request=limit))
 
     assert not any(each.asked for each in council.reviewers)

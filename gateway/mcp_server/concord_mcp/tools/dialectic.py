@@ -47,10 +47,18 @@ SYNTHESIZE = Tool(
         Argument("query", "query", hint="takes the memories that it finds"),
         Argument("keep", "keep.memory", hint="add the synthesis as a memory"),
         Argument("record_conflicts", "keep.conflicts"),
+        Argument(
+            "method", "method", hint="MODEL has a model read and word it, where one is set up"
+        ),
     ),
     {
         "text": f"{_SYNTHESIS}.text",
         "summary": f"{_SYNTHESIS}.summary",
+        "method": f"{_SYNTHESIS}.method",
+        "degraded": (
+            f"{_SYNTHESIS}.degraded",
+            {"stage": "stage", "failure": "failure", "detail": "detail"},
+        ),
         "is_complete": f"{_SYNTHESIS}.is_complete",
         "confidence": f"{_SYNTHESIS}.confidence",
         "contradictions": (f"{_SYNTHESIS}.contradictions", CONTRADICTION),

@@ -13,7 +13,8 @@ DissonanceError
 ├── ReviewersMissing     not enough models are set up, or may see what the caller's space holds
 ├── ReviewerUnknown      no reviewer of that name is set up
 ├── QuorumMissed         fewer reviewers than the quorum gave a review
-├── ReviewBudgetSpent    the models would cost more than a request or the day may
+├── SynthesizerMissing   no model that synthesizes is set up, or may see what the space holds
+├── ModelBudgetSpent     the models would cost more than a request or the day may
 ├── ServiceUnavailable   a service that it depends on does not answer; trying again may help
 ├── ServiceRefused       a service refuses what dissonance asks for itself, and would again
 └── JudgeUnavailable     a judge that is configured gives no usable answer; its text may be shown
@@ -116,5 +117,9 @@ class QuorumMissed(DissonanceError):
         self.expected, self.succeeded, self.quorum = expected, succeeded, quorum
 
 
-class ReviewBudgetSpent(DissonanceError):
+class SynthesizerMissing(DissonanceError):
+    """No model that synthesizes is set up, or none may see what the space holds."""
+
+
+class ModelBudgetSpent(DissonanceError):
     """The models would cost more than a request or the day may; nothing more was asked."""

@@ -81,7 +81,7 @@ class Reason(Enum):
     EXCLUSIVE_WORDS = "words of which only one can hold"
     WORDS_OF_CHANGE = "words of change, and one side is later"
     RESTATED = "the same source said it anew later"
-    MODEL = "a model's judgement, in both orders of the pair"
+    MODEL = "a model's judgement"
 
 
 class Abstained(Enum):

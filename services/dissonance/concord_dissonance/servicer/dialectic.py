@@ -13,6 +13,7 @@ from google.protobuf.message import Message
 
 from concord_dissonance.servicer import dialectic_incoming, dialectic_outgoing, review_incoming
 from concord_dissonance.servicer.dissonance import credential
+from concord_dissonance.usecases.dialectic.by_model import SynthesizeByModel
 from concord_dissonance.usecases.dialectic.review_answer import (
     AnswerReviewed,
     ReviewAnswer,
@@ -27,8 +28,15 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class DialecticServicer(dialectic_pb2_grpc.DialecticServiceServicer):
     """Synthesis of what agents and memories say, in the caller's space."""
 
-    def __init__(self, *, runs: Runs, synthesize: Synthesize, review_answer: ReviewAnswer) -> None:
-        self._runs, self._synthesize = runs, synthesize
+    def __init__(
+        self,
+        *,
+        runs: Runs,
+        synthesize: Synthesize,
+        by_model: SynthesizeByModel,
+        review_answer: ReviewAnswer,
+    ) -> None:
+        self._runs, self._synthesize, self._by_model = runs, synthesize, by_model
         self._review_answer = review_answer
 
     async def Synthesize(
@@ -38,10 +46,12 @@ class DialecticServicer(dialectic_pb2_grpc.DialecticServiceServicer):
         space, who = caller().space, credential(context)
         query = dialectic_incoming.synthesis(request)
         review = self._review_answer.prepare(space, ReviewOptions()) if request.review else None
+        is_by_model = request.method == pb.SYNTHESIS_METHOD_MODEL
+        model = self._by_model.prepare(space) if is_by_model else None
         run = self._runs.begin(
             _run_id(request.request_id),
             _digest(request),
-            lambda run: self._synthesize(run, space, who, query, review),
+            lambda run: self._synthesize(run, space, who, query, review=review, model=model),
         )
         async with aclosing(_events(run)) as events:
             async for event in events:

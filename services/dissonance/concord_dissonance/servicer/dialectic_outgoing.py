@@ -16,9 +16,10 @@ from concord_dissonance.domain.peer_review.review import FailedReviewer, PeerRev
 from concord_dissonance.ports import Reviewed
 from concord_dissonance.servicer import review_outgoing
 from concord_dissonance.servicer.translate import translate
+from concord_dissonance.usecases.dialectic.by_model import Degraded, ModelPart
 from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, ReviewedIn
 from concord_dissonance.usecases.dialectic.runs import Event, Failed
-from concord_dissonance.usecases.dialectic.synthesize import ReviewedSynthesis
+from concord_dissonance.usecases.dialectic.synthesize import Synthesized
 
 MOST_BYTES = MAX_REPLY_BYTES - 1_024
 """Of an event: its reply has a frame around it."""
@@ -37,17 +38,16 @@ def event(run_id: str, happened: Event) -> pb.DialecticEvent:
             message.theses.CopyFrom(_batch(batch))
         case Described() as described:
             message.contradiction.CopyFrom(_contradiction(described))
-        case Synthesis() as found:
-            message.done.synthesis.CopyFrom(synthesis(found))
+        case Synthesized(found, reviewed, model):
+            message.done.synthesis.CopyFrom(synthesis(found, model))
+            if reviewed is not None:
+                message.done.review.CopyFrom(review_outgoing.answer_review(reviewed))
         case ReviewedIn(number, Reviewed(PeerReview() as review, _, is_cached)):
             message.review.CopyFrom(
                 review_outgoing.peer_review(number, review, is_cached=is_cached)
             )
         case ReviewedIn(number, Reviewed(FailedReviewer() as missing)):
             message.failed_reviewer.CopyFrom(review_outgoing.failed_reviewer(number, missing))
-        case ReviewedSynthesis(found, reviewed):
-            message.done.synthesis.CopyFrom(synthesis(found))
-            message.done.review.CopyFrom(review_outgoing.answer_review(reviewed))
         case AnswerReviewed() as reviewed:
             message.done.review.CopyFrom(review_outgoing.answer_review(reviewed))
         case Failed() as failed:
@@ -75,8 +75,8 @@ def _failure(error: Exception) -> pb.RunFailure:
     )
 
 
-def synthesis(found: Synthesis) -> pb.Synthesis:
-    """A synthesis."""
+def synthesis(found: Synthesis, model: ModelPart | None = None) -> pb.Synthesis:
+    """A synthesis, and what a model had to do with it."""
     concluded = found.conclusions
     ambiguities = zip(concluded.ambiguities, found.ambiguities, strict=True)
     message = pb.Synthesis(
@@ -94,7 +94,9 @@ def synthesis(found: Synthesis) -> pb.Synthesis:
         confidence=concluded.confidence,
         reasoning=found.reasoning,
         summary=found.summary,
-        method=pb.SYNTHESIS_METHOD_DETERMINISTIC,
+        method=pb.SYNTHESIS_METHOD_MODEL
+        if model is not None and model.has_answered
+        else pb.SYNTHESIS_METHOD_DETERMINISTIC,
         language=found.language,
         metadata=pb.SynthesisMetadata(
             sources=concluded.sources,
@@ -107,7 +109,20 @@ def synthesis(found: Synthesis) -> pb.Synthesis:
         message.kept.amended_ids.extend(found.kept.amended_ids)
         message.kept.conflict_ids.extend(found.kept.conflict_ids)
         message.kept.token = found.kept.token
+    if model is not None:
+        message.metadata.model = model.name
+        message.metadata.cost.CopyFrom(review_outgoing.model_cost(model.cost))
+        if model.degraded is not None:
+            message.degraded.CopyFrom(_degraded(model.degraded))
     return message
+
+
+def _degraded(found: Degraded) -> pb.SynthesisDegraded:
+    return pb.SynthesisDegraded(
+        stage=_own_number("DIALECTIC_STAGE", found.stage),
+        failure=review_outgoing.failure(found.failure.kind),
+        detail=found.failure.detail,
+    )
 
 
 def _batch(batch: Batch) -> pb.ThesisBatch:

@@ -4,12 +4,14 @@ from enum import Enum
 from typing import Any
 
 from concord.dissonance.v1 import review_pb2 as pb
+from concord_models.budget import Cost
 
 from concord_dissonance.domain.peer_review.council import ScoreConflict
 from concord_dissonance.domain.peer_review.report import ReviewRound, summary, warnings
 from concord_dissonance.domain.peer_review.review import (
     POINT,
     FailedReviewer,
+    FailureKind,
     PeerReview,
     Reviewer,
 )
@@ -25,11 +27,19 @@ def answer_review(found: AnswerReviewed) -> pb.AnswerReview:
         earlier_rounds=rounds[:-1],
         summary=summary(last, language),
         warnings=warnings(last, language, critical=found.critical, not_revised=found.not_revised),
-        cost=pb.ModelCost(
-            calls=found.cost.calls, tokens=found.cost.tokens, micros=found.cost.micros
-        ),
+        cost=model_cost(found.cost),
         language=language,
     )
+
+
+def model_cost(cost: Cost) -> pb.ModelCost:
+    """What models cost."""
+    return pb.ModelCost(calls=cost.calls, tokens=cost.tokens, micros=cost.micros)
+
+
+def failure(kind: FailureKind) -> Any:  # the stubs' enums are no values
+    """Why a model gave nothing."""
+    return _number("REVIEWER_FAILURE", kind)
 
 
 def peer_review(number: int, said: PeerReview, *, is_cached: bool) -> pb.PeerReview:
@@ -61,7 +71,7 @@ def failed_reviewer(number: int, failed: FailedReviewer) -> pb.FailedReviewer:
     return pb.FailedReviewer(
         reviewer=_reviewer(failed.reviewer),
         round=number,
-        failure=_number("REVIEWER_FAILURE", failed.kind),
+        failure=failure(failed.kind),
         detail=failed.detail,
     )
 

@@ -107,7 +107,13 @@ def _of_review(error: Exception) -> Failure | None:
                     "quorum": str(error.quorum),
                 },
             )
-        case errors.ReviewBudgetSpent():
+        case errors.SynthesizerMissing():
+            return Failure(
+                grpc.StatusCode.FAILED_PRECONDITION,
+                "ERROR_REASON_MODEL_MISSING",
+                "No model that synthesizes is set up, or may be sent what this space holds.",
+            )
+        case errors.ModelBudgetSpent():
             return Failure(
                 grpc.StatusCode.RESOURCE_EXHAUSTED,
                 "ERROR_REASON_BUDGET_SPENT",

@@ -1,4 +1,4 @@
-"""Local models that review answers: their settings file, and what they say."""
+"""Local models that review and synthesize: their settings file, and what they say."""
 
 import json
 from collections.abc import Mapping
@@ -10,14 +10,19 @@ from concord_testing.chat_endpoint import Body, saying
 PROVIDER = "local"
 REVIEWERS = ("one", "two", "three")
 REVISER = "reviser"
+SYNTHESIZER = "writer"
 
 
 def council_settings(
     url: str, *, at_once: int = 4, price: int = 0, **review: Any
 ) -> dict[str, Any]:
-    """Return settings of three reviewers and a reviser behind one endpoint, as in the file."""
+    """Return settings of reviewers, a reviser and a synthesizer behind one endpoint.
+
+    `timeout` is the synthesizer's, too.
+    """
     chosen = {"reviewers": list(REVIEWERS), "reviser": REVISER, **review}
-    names = {*chosen["reviewers"], REVISER}
+    names = {*chosen["reviewers"], REVISER, SYNTHESIZER}
+    asking = {key: value for key, value in review.items() if key == "timeout"}
     return {
         "providers": {PROVIDER: {"url": url, "at_once": at_once}},
         "models": {
@@ -25,6 +30,7 @@ def council_settings(
             for name in sorted(names)
         },
         "review": chosen,
+        "synthesis": {"model": SYNTHESIZER, **asking},
     }
 
 
@@ -35,6 +41,7 @@ def council_file(folder: Path, url: str, **settings: Any) -> Path:
         **{f"providers.{name}": each for name, each in found["providers"].items()},
         **{f"models.{name}": each for name, each in found["models"].items()},
         "review": found["review"],
+        "synthesis": found["synthesis"],
     }
     path = folder / "models.toml"
     path.write_text(
@@ -76,3 +83,43 @@ def reviewing(body: Body, **fields: Any) -> bytes:
         answer = f"{said_of(body)['answer']} Sheds are excepted."
         return saying(json.dumps({"changes": "Named the exception.", "answer": answer}))
     return saying(json.dumps(review_of(body, **fields)))
+
+
+def step_of(body: Body) -> str:
+    """Return what a model is asked for: "theses", "contradictions" or "synthesis"."""
+    data = said_of(body)
+    if "text" in data:
+        return "theses"
+    return "synthesis" if "contradictions" in data else "contradictions"
+
+
+def step_said(body: Body, **said: Any) -> dict[str, Any]:
+    """Return what a synthesizer says that finds nothing and resolves nothing.
+
+    `said` by the name of a step replaces fields of its answer.
+    """
+    step = step_of(body)
+    if step != "synthesis":
+        found: dict[str, Any] = {step: []} | said.get(step, {})
+        return found
+    resolutions = [
+        {
+            "contradiction_index": each["index"],
+            "strategy": "unresolved",
+            "prevailing_index": None,
+            "explanation": "Nothing tells.",
+        }
+        for each in said_of(body)["contradictions"]
+    ]
+    whole: dict[str, Any] = {
+        "reasoning": "I weighed them.",
+        "resolutions": resolutions,
+        "text": "It depends.",
+    }
+    whole |= said.get(step, {})
+    return whole
+
+
+def synthesizing(body: Body, **said: Any) -> bytes:
+    """Return a completion that is `step_said`."""
+    return saying(json.dumps(step_said(body, **said)))

@@ -10,9 +10,11 @@ from concord_client.cli.render.page import lines, table, text, word
 def page(found: pb.Synthesis) -> list[RenderableType]:
     """A synthesis: its summary, its words, its theses and contradictions, and how sure it is."""
     method = word(pb.SynthesisMethod.Name(found.method), "SYNTHESIS_METHOD_")
+    model = f" {found.metadata.model}" if found.method == pb.SYNTHESIS_METHOD_MODEL else ""
     parts: list[RenderableType] = [
         text(found.summary, "bold"),
-        text(f"Composed by: {method}", "dim"),
+        text(f"Composed by: {method}{model}", "dim"),
+        *_degraded(found),
         "",
         lines(*map(text, found.text.splitlines())),
         "",
@@ -23,6 +25,14 @@ def page(found: pb.Synthesis) -> list[RenderableType]:
         parts += [_contradictions(found), ""]
     parts.append(lines(*(text(line, "dim") for line in found.reasoning.splitlines())))
     return [*parts, *_kept(found.kept)]
+
+
+def _degraded(found: pb.Synthesis) -> list[RenderableType]:
+    if not found.HasField("degraded"):
+        return []
+    stage = word(pb.DialecticStage.Name(found.degraded.stage), "DIALECTIC_STAGE_")
+    why = found.degraded.detail
+    return [text(f"Degraded at {stage}: {why} From there on rules did the rest.", "bold red")]
 
 
 def _theses(found: pb.Synthesis) -> RenderableType:

@@ -78,6 +78,8 @@ class _SetAsideReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SetAsi
     """It supposes, asks or wishes, and asserts nothing."""
     SET_ASIDE_REASON_UNSTATED_LEGAL_BASIS: _SetAsideReason.ValueType  # 2
     """A legal basis that the source's own words do not state."""
+    SET_ASIDE_REASON_UNSUPPORTED: _SetAsideReason.ValueType  # 3
+    """What a model says of a source, and its own words do not: a quote that is none, or a thesis without one."""
 
 class SetAsideReason(_SetAsideReason, metaclass=_SetAsideReasonEnumTypeWrapper):
     """Why something is no thesis."""
@@ -88,6 +90,8 @@ SET_ASIDE_REASON_SPECULATION: SetAsideReason.ValueType  # 1
 """It supposes, asks or wishes, and asserts nothing."""
 SET_ASIDE_REASON_UNSTATED_LEGAL_BASIS: SetAsideReason.ValueType  # 2
 """A legal basis that the source's own words do not state."""
+SET_ASIDE_REASON_UNSUPPORTED: SetAsideReason.ValueType  # 3
+"""What a model says of a source, and its own words do not: a quote that is none, or a thesis without one."""
 Global___SetAsideReason: _TypeAlias = SetAsideReason  # noqa: Y015
 
 class _ResolutionStrategy:
@@ -133,17 +137,21 @@ class _SynthesisMethod:
 class _SynthesisMethodEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SynthesisMethod.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     SYNTHESIS_METHOD_UNSPECIFIED: _SynthesisMethod.ValueType  # 0
-    """Never sent."""
+    """Never sent; in a request, DETERMINISTIC."""
     SYNTHESIS_METHOD_DETERMINISTIC: _SynthesisMethod.ValueType  # 1
     """Rules alone."""
+    SYNTHESIS_METHOD_MODEL: _SynthesisMethod.ValueType  # 2
+    """A model, checked and completed by rules."""
 
 class SynthesisMethod(_SynthesisMethod, metaclass=_SynthesisMethodEnumTypeWrapper):
-    """What wrote a synthesis."""
+    """What writes a synthesis."""
 
 SYNTHESIS_METHOD_UNSPECIFIED: SynthesisMethod.ValueType  # 0
-"""Never sent."""
+"""Never sent; in a request, DETERMINISTIC."""
 SYNTHESIS_METHOD_DETERMINISTIC: SynthesisMethod.ValueType  # 1
 """Rules alone."""
+SYNTHESIS_METHOD_MODEL: SynthesisMethod.ValueType  # 2
+"""A model, checked and completed by rules."""
 Global___SynthesisMethod: _TypeAlias = SynthesisMethod  # noqa: Y015
 
 @_typing.final
@@ -369,6 +377,7 @@ class SynthesizeRequest(_message.Message):
     LANGUAGE_FIELD_NUMBER: _builtins.int
     KEEP_FIELD_NUMBER: _builtins.int
     REVIEW_FIELD_NUMBER: _builtins.int
+    METHOD_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters, and the id of its run."""
     question: _builtins.str
@@ -382,6 +391,11 @@ class SynthesizeRequest(_message.Message):
     review: _builtins.bool
     """True to have the synthesis reviewed as the answer to `question`, by every reviewer that is set up, over the
     GENERAL criteria; its sources are the theses. Nothing is kept unless there is a verdict.
+    """
+    method: Global___SynthesisMethod.ValueType
+    """MODEL to have a model extract theses from texts, find contradictions and word the synthesis: MODEL_MISSING when
+    none is set up, or may be sent what the space holds. What rules find stays: the model can add theses,
+    contradictions and resolutions, and hide none. If it fails, rules do the rest, and the result says so.
     """
     @_builtins.property
     def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___AgentResult]:
@@ -409,10 +423,11 @@ class SynthesizeRequest(_message.Message):
         language: _builtins.str = ...,
         keep: Global___KeepSynthesis | None = ...,
         review: _builtins.bool = ...,
+        method: Global___SynthesisMethod.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["keep", b"keep"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["keep", b"keep", "language", b"language", "memory_ids", b"memory_ids", "query", b"query", "query_limit", b"query_limit", "question", b"question", "request_id", b"request_id", "results", b"results", "review", b"review"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["keep", b"keep", "language", b"language", "memory_ids", b"memory_ids", "method", b"method", "query", b"query", "query_limit", b"query_limit", "question", b"question", "request_id", b"request_id", "results", b"results", "review", b"review"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -432,7 +447,9 @@ class KeepSynthesis(_message.Message):
     amend_sources: _builtins.bool
     """Lineage too: it AMENDS each of these memories that is descriptive. Needs `memory`."""
     conflicts: _builtins.bool
-    """Contradictions between memories that stay unresolved, as potential conflicts."""
+    """Contradictions between memories that stay unresolved, as potential conflicts: those that rules find in the
+    sources' own words and leave unresolved, whatever a model says.
+    """
     def __init__(
         self,
         *,
@@ -578,9 +595,11 @@ class Thesis(_message.Message):
     memory_id: _builtins.str
     """The memory that states it; empty for an agent's."""
     claim: _builtins.str
-    """What is claimed, in the source's own words."""
+    """What is claimed, in the source's own words; by a model in its words, with evidence in the source's."""
     confidence: _builtins.float
-    """In [0, 1]: as stated, else 1 - 0.5^(1 + n) with n pieces of evidence and legal bases."""
+    """In [0, 1]: as stated, else 1 - 0.5^(1 + n) with n pieces of evidence and legal bases; less if the model that
+    found it says less.
+    """
     context: _builtins.str
     """Under which circumstances it holds; empty when nobody said."""
     region: _builtins.str
@@ -716,14 +735,16 @@ class Contradiction(_message.Message):
     """What it is about."""
     severity: _conflict_pb2.ConflictSeverity.ValueType
     """CRITICAL when nothing resolves that one denies the other, or with a constitutive side; MODERATE otherwise, and
-    MINOR for a difference in detail.
+    MINOR for a difference in detail. Of one that a model alone found, as the model says, but for a constitutive side.
     """
     description: _builtins.str
     """What contradicts what, in the synthesis's language."""
     strategy: Global___ResolutionStrategy.ValueType
-    """How it was resolved; unspecified when it was not."""
+    """How it was resolved, by rule or as a model says; with a constitutive side by rule alone. Unspecified when it was
+    not.
+    """
     confidence: _builtins.float
-    """How sure the judge is that they contradict each other, in [0, 1]."""
+    """How sure the judge is that they contradict each other, in [0, 1]; 0.5 for a model alone."""
     judge: _conflict_pb2.Judge.ValueType
     """What decided that."""
     rule: _builtins.str
@@ -790,6 +811,36 @@ class Ambiguity(_message.Message):
 Global___Ambiguity: _TypeAlias = Ambiguity  # noqa: Y015
 
 @_typing.final
+class SynthesisDegraded(_message.Message):
+    """That a model which was asked failed. What it had said until then counts; from there on rules did the rest."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STAGE_FIELD_NUMBER: _builtins.int
+    FAILURE_FIELD_NUMBER: _builtins.int
+    DETAIL_FIELD_NUMBER: _builtins.int
+    stage: Global___DialecticStage.ValueType
+    """At what: THESES, CONTRADICTIONS or SYNTHESIS."""
+    failure: _review_pb2.ReviewerFailure.ValueType
+    """Why, as of a reviewer."""
+    detail: _builtins.str
+    """A sentence for people."""
+    def __init__(
+        self,
+        *,
+        stage: Global___DialecticStage.ValueType = ...,
+        failure: _review_pb2.ReviewerFailure.ValueType = ...,
+        detail: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["detail", b"detail", "failure", b"failure", "stage", b"stage"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SynthesisDegraded: _TypeAlias = SynthesisDegraded  # noqa: Y015
+
+@_typing.final
 class Synthesis(_message.Message):
     """A synthesis."""
 
@@ -810,8 +861,11 @@ class Synthesis(_message.Message):
     LANGUAGE_FIELD_NUMBER: _builtins.int
     KEPT_FIELD_NUMBER: _builtins.int
     METADATA_FIELD_NUMBER: _builtins.int
+    DEGRADED_FIELD_NUMBER: _builtins.int
     text: _builtins.str
-    """The synthesis: what stands, what was resolved and how, and what stays open."""
+    """The synthesis: what stands, what was resolved and how, and what stays open. Below a model's text stands what
+    stays open and what is no thesis, whatever that text says.
+    """
     is_complete: _builtins.bool
     """True when no contradiction is unresolved."""
     confidence: _builtins.float
@@ -819,11 +873,11 @@ class Synthesis(_message.Message):
     kept, 0 without any. In [0, 1].
     """
     reasoning: _builtins.str
-    """How the confidence and each resolution come about."""
+    """How the confidence and each resolution come about; a model's own words stand before the confidence."""
     summary: _builtins.str
     """One line: theses, contradictions, unresolved ones, confidence."""
     method: Global___SynthesisMethod.ValueType
-    """What wrote `text`."""
+    """What wrote it: MODEL once a model has answered, even if it failed later."""
     language: _builtins.str
     """"de" or "en"."""
     @_builtins.property
@@ -858,6 +912,10 @@ class Synthesis(_message.Message):
     def metadata(self) -> Global___SynthesisMetadata:
         """What it was made from."""
 
+    @_builtins.property
+    def degraded(self) -> Global___SynthesisDegraded:
+        """Absent unless a model was asked and failed."""
+
     def __init__(
         self,
         *,
@@ -876,10 +934,11 @@ class Synthesis(_message.Message):
         language: _builtins.str = ...,
         kept: Global___KeptSynthesis | None = ...,
         metadata: Global___SynthesisMetadata | None = ...,
+        degraded: Global___SynthesisDegraded | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["kept", b"kept", "metadata", b"metadata"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["degraded", b"degraded", "kept", b"kept", "metadata", b"metadata"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ambiguities", b"ambiguities", "confidence", b"confidence", "contradictions", b"contradictions", "is_complete", b"is_complete", "kept", b"kept", "language", b"language", "metadata", b"metadata", "method", b"method", "reasoning", b"reasoning", "set_aside", b"set_aside", "strategies", b"strategies", "summary", b"summary", "text", b"text", "theses", b"theses", "unresolved", b"unresolved"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ambiguities", b"ambiguities", "confidence", b"confidence", "contradictions", b"contradictions", "degraded", b"degraded", "is_complete", b"is_complete", "kept", b"kept", "language", b"language", "metadata", b"metadata", "method", b"method", "reasoning", b"reasoning", "set_aside", b"set_aside", "strategies", b"strategies", "summary", b"summary", "text", b"text", "theses", b"theses", "unresolved", b"unresolved"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -894,22 +953,32 @@ class SynthesisMetadata(_message.Message):
     SOURCES_FIELD_NUMBER: _builtins.int
     MEMORIES_FIELD_NUMBER: _builtins.int
     PAIRS_JUDGED_FIELD_NUMBER: _builtins.int
+    MODEL_FIELD_NUMBER: _builtins.int
+    COST_FIELD_NUMBER: _builtins.int
     sources: _builtins.int
     """Agents and memories."""
     memories: _builtins.int
     """Those of them that are memories."""
     pairs_judged: _builtins.int
     """Pairs of theses that share words enough to be judged."""
+    model: _builtins.str
+    """The model that was asked, by its name in the operator's settings; empty when none was."""
+    @_builtins.property
+    def cost(self) -> _review_pb2.ModelCost:
+        """What it cost; absent when none was asked."""
+
     def __init__(
         self,
         *,
         sources: _builtins.int = ...,
         memories: _builtins.int = ...,
         pairs_judged: _builtins.int = ...,
+        model: _builtins.str = ...,
+        cost: _review_pb2.ModelCost | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["cost", b"cost"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memories", b"memories", "pairs_judged", b"pairs_judged", "sources", b"sources"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cost", b"cost", "memories", b"memories", "model", b"model", "pairs_judged", b"pairs_judged", "sources", b"sources"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -28,7 +28,8 @@ if _version_not_supported:
 
 class DialecticServiceStub:
     """Extracts theses, finds where they contradict each other, resolves what a rule resolves, and says what stays
-    open. Needs no model: a synthesis that no model wrote is DETERMINISTIC, and says so.
+    open. Needs no model: a synthesis that no model wrote is DETERMINISTIC, and says so. Where the operator set one
+    up, a model does it on request, and its words are checked against the sources.
 
     Every call is a run, and its stream is the run's events: numbered from 1, of a percent that never falls, with
     exactly one terminal event, `done` or `failed`, last. What is wrong with a request's shape fails the call
@@ -63,7 +64,8 @@ class DialecticServiceStub:
 
 class DialecticServiceServicer:
     """Extracts theses, finds where they contradict each other, resolves what a rule resolves, and says what stays
-    open. Needs no model: a synthesis that no model wrote is DETERMINISTIC, and says so.
+    open. Needs no model: a synthesis that no model wrote is DETERMINISTIC, and says so. Where the operator set one
+    up, a model does it on request, and its words are checked against the sources.
 
     Every call is a run, and its stream is the run's events: numbered from 1, of a percent that never falls, with
     exactly one terminal event, `done` or `failed`, last. What is wrong with a request's shape fails the call
@@ -125,7 +127,8 @@ def add_DialecticServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class DialecticService:
     """Extracts theses, finds where they contradict each other, resolves what a rule resolves, and says what stays
-    open. Needs no model: a synthesis that no model wrote is DETERMINISTIC, and says so.
+    open. Needs no model: a synthesis that no model wrote is DETERMINISTIC, and says so. Where the operator set one
+    up, a model does it on request, and its words are checked against the sources.
 
     Every call is a run, and its stream is the run's events: numbered from 1, of a percent that never falls, with
     exactly one terminal event, `done` or `failed`, last. What is wrong with a request's shape fails the call

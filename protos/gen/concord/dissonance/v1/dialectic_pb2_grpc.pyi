@@ -29,7 +29,8 @@ GRPC_VERSION: str
 
 class DialecticServiceStub:
     """Extracts theses, finds where they contradict each other, resolves what a rule resolves, and says what stays
-    open. Needs no model: a synthesis that no model wrote is DETERMINISTIC, and says so.
+    open. Needs no model: a synthesis that no model wrote is DETERMINISTIC, and says so. Where the operator set one
+    up, a model does it on request, and its words are checked against the sources.
 
     Every call is a run, and its stream is the run's events: numbered from 1, of a percent that never falls, with
     exactly one terminal event, `done` or `failed`, last. What is wrong with a request's shape fails the call
@@ -58,7 +59,8 @@ class DialecticServiceStub:
 @_typing.type_check_only
 class DialecticServiceAsyncStub(DialecticServiceStub):
     """Extracts theses, finds where they contradict each other, resolves what a rule resolves, and says what stays
-    open. Needs no model: a synthesis that no model wrote is DETERMINISTIC, and says so.
+    open. Needs no model: a synthesis that no model wrote is DETERMINISTIC, and says so. Where the operator set one
+    up, a model does it on request, and its words are checked against the sources.
 
     Every call is a run, and its stream is the run's events: numbered from 1, of a percent that never falls, with
     exactly one terminal event, `done` or `failed`, last. What is wrong with a request's shape fails the call
@@ -83,7 +85,8 @@ class DialecticServiceAsyncStub(DialecticServiceStub):
 
 class DialecticServiceServicer(metaclass=_abc_1.ABCMeta):
     """Extracts theses, finds where they contradict each other, resolves what a rule resolves, and says what stays
-    open. Needs no model: a synthesis that no model wrote is DETERMINISTIC, and says so.
+    open. Needs no model: a synthesis that no model wrote is DETERMINISTIC, and says so. Where the operator set one
+    up, a model does it on request, and its words are checked against the sources.
 
     Every call is a run, and its stream is the run's events: numbered from 1, of a percent that never falls, with
     exactly one terminal event, `done` or `failed`, last. What is wrong with a request's shape fails the call

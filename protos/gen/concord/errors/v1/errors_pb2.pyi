@@ -371,6 +371,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     RESOURCE_EXHAUSTED.
     Example: ReviewAnswer of three reviewers with DISSONANCE_LLM_REQUEST_CALLS=2.
     """
+    ERROR_REASON_MODEL_MISSING: _ErrorReason.ValueType  # 803
+    """No model is set up for what the request asks of one, or it may not be sent what the caller's space holds.
+    FAILED_PRECONDITION.
+    Example: Synthesize by MODEL where the operator's settings have no [synthesis].
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """The machine-readable reason of a failure."""
@@ -718,5 +723,10 @@ ERROR_REASON_BUDGET_SPENT: ErrorReason.ValueType  # 802
 """The question would cost more calls, tokens or money than a request or the day may. It was not asked.
 RESOURCE_EXHAUSTED.
 Example: ReviewAnswer of three reviewers with DISSONANCE_LLM_REQUEST_CALLS=2.
+"""
+ERROR_REASON_MODEL_MISSING: ErrorReason.ValueType  # 803
+"""No model is set up for what the request asks of one, or it may not be sent what the caller's space holds.
+FAILED_PRECONDITION.
+Example: Synthesize by MODEL where the operator's settings have no [synthesis].
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -1,1 +1,1 @@
-"""Models behind endpoints that review answers and revise them."""
+"""Models behind endpoints that review answers, revise them, and write syntheses."""

@@ -3,73 +3,84 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from concord_chassis.log import Logger
 from concord_models.chat import ChatModel
 from concord_models.endpoint import ModelEndpoint, RetryPolicy
 from pydantic import SecretStr
 
+from concord_dissonance.adapters.openai_council.asking import CouncilModel
 from concord_dissonance.adapters.openai_council.reviewer import OpenAiReviewer
 from concord_dissonance.adapters.openai_council.reviser import OpenAiReviser
-from concord_dissonance.adapters.openai_council.settings import CouncilSettings
+from concord_dissonance.adapters.openai_council.settings import AskingSettings, CouncilSettings
+from concord_dissonance.adapters.openai_council.synthesizer import OpenAiSynthesizer
 from concord_dissonance.domain.peer_review.review import Reviewer
 from concord_dissonance.ports import Clock
 
 MOST_REPLY_BYTES = 4_194_304
-"""Of one reply of a model that reviews."""
+"""Of one reply of a model."""
 
 
 class OpenAiCouncil:
-    """The models that review (port `Council`)."""
+    """The models that review and synthesize (port `Council`)."""
 
     def __init__(
         self, settings: CouncilSettings, keys: Mapping[str, SecretStr], clock: Clock, log: Logger
     ) -> None:
         """`keys` are by provider; one without a key is asked without."""
-        said = settings.review
-        self._settings, self._clock = settings, clock
-        self.quorum = said.quorum
-        policy = RetryPolicy(timeout=said.timeout, budget=said.timeout, attempts=said.attempts)
-        self._endpoints = {
-            name: ModelEndpoint(
-                f"provider {name}",
-                provider.url,
-                keys.get(name, SecretStr("")),
-                policy,
-                log,
-                most_bytes=MOST_REPLY_BYTES,
-            )
-            for name, provider in settings.providers.items()
-        }
+        self._settings, self._keys, self._clock, self._log = settings, keys, clock, log
+        self._endpoints: list[ModelEndpoint] = []
         self._turns = {
             name: asyncio.Semaphore(provider.at_once)
             for name, provider in settings.providers.items()
         }
-        self.reviewers = tuple(self._reviewer(name) for name in said.reviewers)
-        self.reviser = self._reviser(said.reviser) if said.reviser else None
+        review, synthesis = settings.review, settings.synthesis
+        self.quorum = review.quorum
+        asked = self._models(review, [*review.reviewers, *filter(None, [review.reviser])])
+        self.reviewers = tuple(self._reviewer(name, asked[name]) for name in review.reviewers)
+        self.reviser = OpenAiReviser(asked[review.reviser]) if review.reviser else None
+        self.synthesizer: OpenAiSynthesizer | None = None
+        if synthesis is not None:
+            (model,) = self._models(synthesis, [synthesis.model]).values()
+            self.synthesizer = OpenAiSynthesizer(synthesis.model, model)
 
     async def close(self) -> None:
         """Close the connections."""
-        for endpoint in self._endpoints.values():
+        for endpoint in self._endpoints:
             await endpoint.close()
 
-    def _reviewer(self, name: str) -> OpenAiReviewer:
-        model = self._settings.models[name]
-        return OpenAiReviewer(
-            Reviewer(name, model.model, model.vendor or model.provider, model.role),
-            ChatModel(self._endpoints[model.provider], model.model),
-            self._turns[model.provider],
-            self._clock,
-            price=model.price,
-            most_tokens=model.most_tokens,
-        )
+    def _models(self, said: AskingSettings, names: Sequence[str]) -> dict[str, CouncilModel]:
+        """Return models by name, asked as a part of the settings says."""
+        policy = RetryPolicy(timeout=said.timeout, budget=said.timeout, attempts=said.attempts)
+        models = {name: self._settings.models[name] for name in names}
+        endpoints = {
+            name: self._endpoint(name, policy)
+            for name in sorted({each.provider for each in models.values()})
+        }
+        return {
+            name: CouncilModel(
+                ChatModel(endpoints[model.provider], model.model),
+                self._turns[model.provider],
+                price=model.price,
+                most_tokens=model.most_tokens,
+            )
+            for name, model in models.items()
+        }
 
-    def _reviser(self, name: str) -> OpenAiReviser:
-        model = self._settings.models[name]
-        return OpenAiReviser(
-            ChatModel(self._endpoints[model.provider], model.model),
-            self._turns[model.provider],
-            price=model.price,
-            most_tokens=model.most_tokens,
+    def _endpoint(self, provider: str, policy: RetryPolicy) -> ModelEndpoint:
+        endpoint = ModelEndpoint(
+            f"provider {provider}",
+            self._settings.providers[provider].url,
+            self._keys.get(provider, SecretStr("")),
+            policy,
+            self._log,
+            most_bytes=MOST_REPLY_BYTES,
         )
+        self._endpoints.append(endpoint)
+        return endpoint
+
+    def _reviewer(self, name: str, asked: CouncilModel) -> OpenAiReviewer:
+        model = self._settings.models[name]
+        vendor = model.vendor or model.provider
+        return OpenAiReviewer(Reviewer(name, model.model, vendor, model.role), asked, self._clock)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Annotated
 
-from concord_models.budget import Cost, question_cost
-from concord_models.chat import ChatModel, Question
-from concord_models.endpoint import EndpointRefused, EndpointUnavailable
+from concord_models.budget import Cost
+from concord_models.chat import Question
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from concord_dissonance.adapters.openai_council.reviewer import failure, prompt, texts, took
+from concord_dissonance.adapters.openai_council.asking import CouncilModel
+from concord_dissonance.adapters.openai_council.reviewer import texts
+from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.peer_review.review import ReviewTask
 from concord_dissonance.ports import Revised
 
@@ -28,27 +28,20 @@ class _Said(BaseModel):
 class OpenAiReviser:
     """A reviser (port `ModelReviser`)."""
 
-    def __init__(
-        self, model: ChatModel, turns: asyncio.Semaphore, *, price: int, most_tokens: int
-    ) -> None:
-        """`turns`: the provider's questions under way. `price` of 1,000 tokens, in millionths."""
-        self._model, self._turns = model, turns
-        self._price, self._most_tokens = price, most_tokens
+    def __init__(self, model: CouncilModel) -> None:
+        self._model = model
 
     def cost(self, task: ReviewTask, weaknesses: Sequence[str]) -> Cost:
-        """Estimate what a revision costs at most, without a repair."""
-        return question_cost(self._question(task, weaknesses).tokens(), self._price)
+        """Estimate what a revision costs at most, without a repair; nothing for a known one."""
+        return self._model.cost(self._question(task, weaknesses))
 
     async def revise(self, task: ReviewTask, weaknesses: Sequence[str]) -> Revised:
         """Revise the answer of a task."""
-        question = self._question(task, weaknesses)
-        async with self._turns:
-            try:
-                answer = await self._model.ask(question, lambda said: said.answer)
-            except (EndpointUnavailable, EndpointRefused) as error:
-                return Revised("", None, failure(error)[1])
-        return Revised(answer.value, took(answer, question, self._price))
+        asked = await self._model.ask(self._question(task, weaknesses), lambda said: said.answer)
+        if isinstance(asked.said, ModelFailure):
+            return Revised("", None, asked.said.detail)
+        return Revised(asked.said, asked.cost)
 
     def _question(self, task: ReviewTask, weaknesses: Sequence[str]) -> Question[_Said]:
         data = {**texts(task), "weaknesses": list(weaknesses)}
-        return Question(prompt("revise", task.language), data, _Said, self._most_tokens)
+        return self._model.question("revise", task.language, data, _Said)

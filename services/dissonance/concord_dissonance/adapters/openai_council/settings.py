@@ -1,4 +1,4 @@
-"""The models that review answers, from a settings file in TOML.
+"""The models that review answers and write syntheses, from a settings file in TOML.
 
     [providers.local]
     url = "http://127.0.0.1:11434/v1"
@@ -16,6 +16,10 @@
     reviser = "gemma"            # revises answers; no reviewer itself
     quorum = 3
     timeout = 45
+
+    [synthesis]
+    model = "gemma"              # writes syntheses by model; no reviewer itself
+    timeout = 45                 # seconds for each answer
 
 Keys of providers come from the environment, and never stand in the file.
 """
@@ -62,42 +66,56 @@ class Model(_Part):
     price: int = Field(default=0, ge=0, le=1_000_000_000)
     """Of 1,000 tokens, in millionths of a unit of money."""
     most_tokens: int = Field(default=3_000, ge=200, le=100_000)
-    """Of a review."""
+    """Of an answer."""
 
 
-class ReviewSettings(_Part):
-    """Who reviews, and how many must answer within how long."""
+class AskingSettings(_Part):
+    """How long and how often a model is asked."""
 
-    reviewers: tuple[str, ...]
+    timeout: float = Field(default=45.0, gt=0, le=600)
+    """Seconds for an answer, its repair round included."""
+    attempts: int = Field(default=4, ge=1, le=10)
+    """Questions for an answer, a repair round and repeated ones included."""
+
+
+class ReviewSettings(AskingSettings):
+    """Who reviews, and how many must answer."""
+
+    reviewers: tuple[str, ...] = ()
     reviser: str = ""
     """The model that revises answers; empty for none."""
     quorum: int = Field(default=3, ge=LEAST_QUORUM, le=20)
-    timeout: float = Field(default=45.0, gt=0, le=600)
-    """Seconds for a reviewer, its repair round included."""
-    attempts: int = Field(default=4, ge=1, le=10)
-    """Questions to a reviewer, a repair round and repeated ones included."""
+
+
+class SynthesisSettings(AskingSettings):
+    """Who writes syntheses."""
+
+    model: str
 
 
 class CouncilSettings(_Part):
-    """The whole file."""
+    """The whole file. Without `review` nobody reviews, without `synthesis` rules alone write."""
 
     providers: Mapping[Name, Provider]
     models: Mapping[Name, Model]
-    review: ReviewSettings
+    review: ReviewSettings = ReviewSettings()
+    synthesis: SynthesisSettings | None = None
 
     @validator(mode="after")
     def _whole(self) -> Self:
         for name, model in self.models.items():
             _demand(model.provider in self.providers, f"the provider of {name} is not in the file")
         chosen = self.review.reviewers
-        for name in (*chosen, *filter(None, [self.review.reviser])):
+        writer = self.synthesis.model if self.synthesis else ""
+        for name in (*chosen, *filter(None, [self.review.reviser, writer])):
             _demand(name in self.models, f"the model {name} is not in the file")
         named = {self.models[each].model.casefold() for each in chosen}
         _demand(len(named) == len(chosen), "reviewers must be different models")
-        _demand(len(chosen) >= self.review.quorum, "there are fewer reviewers than the quorum")
-        reviser = self.models.get(self.review.reviser)
-        is_free = reviser is None or reviser.model.casefold() not in named
-        _demand(is_free, "the reviser is one of the reviewers")
+        is_enough = len(chosen) >= self.review.quorum or "review" not in self.model_fields_set
+        _demand(is_enough, "there are fewer reviewers than the quorum")
+        for role, name in {"reviser": self.review.reviser, "synthesis's model": writer}.items():
+            free = name not in self.models or self.models[name].model.casefold() not in named
+            _demand(free, f"the {role} is one of the reviewers")
         return self
 
 

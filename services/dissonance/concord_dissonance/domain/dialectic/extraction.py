@@ -7,7 +7,8 @@ itself gives both theses; then those with a legal basis, then those with a numbe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import replace
 
 from concord_dissonance.domain.dialectic.contradictions import (
     Clash,
@@ -15,7 +16,7 @@ from concord_dissonance.domain.dialectic.contradictions import (
     compare_all,
     pairs_of,
 )
-from concord_dissonance.domain.dialectic.legal import legal_references, states_basis
+from concord_dissonance.domain.dialectic.legal import legal_references, numbered, states_basis
 from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.theses import (
     Batch,
@@ -44,7 +45,7 @@ _LONGEST_ABBREVIATED = 8
 def extract(source: Source, phrases: Phrases) -> Batch:
     """Return the theses of a source: every claim that it states, and up to three of its text."""
     batch = Batch(source.agent)
-    own_words = [source.text, *(word for each in source.claims for word in _words(each))]
+    own_words = own_words_of(source)
     for claim in source.claims:
         _add(batch, source, claim, own_words, phrases)
     sentences = sentences_of(source.text)
@@ -58,6 +59,44 @@ def extract(source: Source, phrases: Phrases) -> Batch:
         )
         _add(batch, source, claim, [sentence], phrases)
     return batch
+
+
+def settled(source: Source, ruled: Batch, disputed: Set[int]) -> list[Thesis]:
+    """Return, of a source's theses by rule, those that stay whatever a model says.
+
+    They are what the source claims, and each sentence whose place is among the disputed ones: so no
+    model hides a contradiction.
+    """
+    stated = {each.text for each in source.claims}
+    return [
+        thesis
+        for at, thesis in enumerate(ruled.theses, ruled.first)
+        if at in disputed or thesis.claim in stated
+    ]
+
+
+def extend(
+    source: Source, ruled: Batch, stays: Sequence[Thesis], said: Sequence[Claim], phrases: Phrases
+) -> Batch:
+    """Return the theses of a source after a model has read it; `ruled` are those by rule.
+
+    The model's theses stand for the sentences that do not stay, each with a quote that the source
+    states; without one that counts, the sentences are its theses.
+    """
+    batch = Batch(source.agent, theses=[*stays], set_aside=[*ruled.set_aside])
+    known = {_folded(each.claim) for each in stays}
+    for claim in said:
+        if (folded := _folded(claim.text)) not in known:
+            known.add(folded)
+            _add_said(batch, source, claim, phrases)
+    if len(batch.theses) == len(stays):
+        batch.theses = [*ruled.theses]
+    return batch
+
+
+def own_words_of(source: Source) -> list[str]:
+    """Return every text of a source."""
+    return [source.text, *(word for each in source.claims for word in _words(each))]
 
 
 def sentences_of(text: str) -> list[str]:
@@ -128,6 +167,33 @@ def _add(
             source.memory,
         )
     )
+
+
+def _add_said(batch: Batch, source: Source, claim: Claim, phrases: Phrases) -> None:
+    """Add a model's thesis, if the source bears it out; a model can lower its confidence alone."""
+    own_words = own_words_of(source)
+    folded = [*map(_folded, own_words)]
+    quotes: list[str] = []
+    unsupported: list[str] = []
+    for quote in claim.evidence:
+        is_stated = any(_folded(quote) in words for words in folded)
+        (quotes if is_stated else unsupported).append(quote)
+    sections = numbered(f"{claim.text} {claim.context}")
+    is_thesis = bool(quotes) and sections <= numbered("\n".join(own_words))
+    batch.set_aside += [
+        SetAside(source.agent, each, WhyAside.UNSUPPORTED)
+        for each in (*unsupported, *([] if is_thesis else [claim.text]))
+    ]
+    if not is_thesis:
+        return
+    sure = confidence_of(source.confidence, len(quotes))
+    if source.confidence is None and claim.confidence is not None:
+        sure = min(sure, claim.confidence)
+    _add(batch, source, replace(claim, evidence=tuple(quotes), confidence=sure), own_words, phrases)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _stated_basis(bases: Sequence[str], own_words: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -30,6 +30,10 @@ _REFERENCE = re.compile(
     rf"(?:\s*\(\w+\)|,?\s*(?:und\s+|and\s+|,\s*)?{_PART}(?:\s*(?:\d+[a-z]?|[a-z])\b)?)*"
     r"(?:\s+(?:of\s+the\s+|of\s+|der\s+|des\s+)?[A-ZÄÖÜ][\w-]*(?:\s+(?:[A-ZÄÖÜ][\w-]*)){0,3})?"
 )
+_NUMBERED = re.compile(
+    r"(?:§{1,2}|\b(?P<kind>art|sec)(?:ikel|icle|tion|\.)?)\s*(?P<number>\d+[a-z]?)\b",
+    re.IGNORECASE,
+)
 _LED = re.compile(rf"(?:{_LEADING})?{_REFERENCE.pattern}")
 
 
@@ -43,6 +47,14 @@ def legal_references(text: str) -> list[str]:
 def without_references(text: str) -> str:
     """Return a text without the statutes that it names, and what leads to them."""
     return _LED.sub(" ", _NAMED.sub(" ", text))
+
+
+def numbered(text: str) -> frozenset[tuple[str, str]]:
+    """Return the sections that a text names by number, however it writes them: "§ 10", "Art. 6"."""
+    return frozenset(
+        ((each["kind"] or "§").casefold(), each["number"].casefold())
+        for each in _NUMBERED.finditer(text)
+    )
 
 
 def states_basis(texts: Iterable[str], basis: str) -> bool:

@@ -55,8 +55,10 @@ def resolve(clash: Clash, theses: Sequence[Scoped]) -> Contradiction:
     ruled = ((strategy, rule(clash, one, other)) for strategy, rule in _RULES.items())
     found = [(strategy, places[prevails]) for strategy, (applies, prevails) in ruled if applies]
     strategy, prevailing = found[0] if found else (None, None)
-    severity = _severity(clash, one, other, is_resolved=bool(found))
-    return Contradiction(clash, _type(clash, one, other), severity, strategy, prevailing, found[1:])
+    graveness = severity(clash, one, other, is_resolved=bool(found))
+    return Contradiction(
+        clash, _type(clash, one, other), graveness, strategy, prevailing, found[1:]
+    )
 
 
 Ruling = tuple[bool, int]
@@ -124,7 +126,8 @@ def _type(clash: Clash, one: Scoped, other: Scoped) -> ConflictType:
     return ConflictType.LEGAL if one.is_legal and other.is_legal else ConflictType.FACTUAL
 
 
-def _severity(clash: Clash, one: Scoped, other: Scoped, *, is_resolved: bool) -> Severity:
+def severity(clash: Clash, one: Scoped, other: Scoped, *, is_resolved: bool) -> Severity:
+    """Return how grave a contradiction of two theses is, by rule."""
     sides = (each.thesis.memory for each in (one, other))
     if any(each is not None and each.side.is_constitutive for each in sides):
         return Severity.CRITICAL

@@ -58,6 +58,8 @@ class WhyAside(Enum):
 
     SPECULATION = 1
     UNSTATED_LEGAL_BASIS = 2
+    UNSUPPORTED = 3
+    """A model says so, and the source's own words do not."""
 
 
 @dataclass(frozen=True, slots=True)

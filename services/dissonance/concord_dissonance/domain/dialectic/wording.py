@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
@@ -10,10 +11,37 @@ from importlib import resources
 from concord_dissonance.domain.dialectic.contradictions import Ambiguity, Clash, Scoped
 from concord_dissonance.domain.dialectic.resolutions import Contradiction, Strategy
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Described, Synthesis
-from concord_dissonance.domain.dialectic.theses import Thesis
+from concord_dissonance.domain.dialectic.theses import Thesis, WhyAside
 from concord_dissonance.domain.verdicts import ConflictClass, Reason
 
 _DENIALS = frozenset({Reason.NEGATION, Reason.ANTONYM})
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """A contradiction in a model's words; what is empty is worded by rule."""
+
+    description: str = ""
+    resolution: str = ""
+    """What resolves it."""
+    possible: tuple[str, ...] = ()
+    """What else would."""
+
+
+BY_RULE = Worded()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWords:
+    """A synthesis in a model's words: empty text for one that rules word."""
+
+    text: str = ""
+    reasoning: str = ""
+    contradictions: Sequence[Worded] = ()
+    """In their order; empty when rules word them all."""
+
+
+ALL_BY_RULE = ModelWords()
 
 
 class Wording:
@@ -23,28 +51,38 @@ class Wording:
         self.language, self._theses = language, theses
         self._templates = _templates(language)
 
-    def described(self, found: Contradiction) -> Described:
+    def described(self, found: Contradiction, said: Worded = BY_RULE) -> Described:
         """Put a contradiction into words."""
         values = self._values(found.clash.first, found.clash.second)
         name = "denial" if found.clash.verdict.reason in _DENIALS else "value"
         if found.clash.verdict.conflict is ConflictClass.NUANCE:
             name = "contained"
-        return Described(found, self._say(name, **values), self._resolutions(found))
+        return Described(
+            found,
+            said.description or self._say(name, **values),
+            [*self._resolutions(found, said.resolution), *said.possible],
+        )
 
     def ambiguity(self, found: Ambiguity) -> str:
         """Put an ambiguity into words."""
         return self._say("either", **self._values(found.first, found.second))
 
-    def synthesis(self, question: str, found: Conclusions) -> Synthesis:
-        """Compose the synthesis of some conclusions."""
-        described = [self.described(each) for each in found.contradictions]
+    def synthesis(
+        self, question: str, found: Conclusions, said: ModelWords = ALL_BY_RULE
+    ) -> Synthesis:
+        """Compose the synthesis of some conclusions.
+
+        What stays open, and what is no thesis, stands below a model's text, whatever that says.
+        """
+        each_said = said.contradictions or [BY_RULE] * len(found.contradictions)
+        described = [*map(self.described, found.contradictions, each_said)]
         ambiguities = [self.ambiguity(each) for each in found.ambiguities]
         return Synthesis(
             found,
             described,
             ambiguities,
-            "\n".join(self._lines(question, found, described, ambiguities)),
-            "\n".join(self._reasons(found, described)),
+            "\n".join(self._lines(question, found, described, ambiguities, said.text)),
+            "\n".join(self._reasons(found, described, said.reasoning)),
             self._say(
                 "summary",
                 theses=len(found.theses),
@@ -61,6 +99,7 @@ class Wording:
         found: Conclusions,
         described: Sequence[Described],
         ambiguities: Sequence[str],
+        text: str,
     ) -> list[str]:
         disputed = {at for c in found.contradictions for at in (c.clash.first, c.clash.second)}
         disputed |= {at for each in found.ambiguities for at in (each.first, each.second)}
@@ -78,12 +117,14 @@ class Wording:
         aside = [
             self._item(self._say(each.reason.name, agent=each.agent, text=each.text))
             for each in found.set_aside
+            if each.reason is not WhyAside.UNSUPPORTED  # it is no word of a source
         ]
         lines = [self._say("question", question=question)] if question else []
         lines += [] if found.theses else [self._say("nothing")]
+        lines += [text] if text else []
         for heading, block in (
-            ("standing", standing),
-            ("resolved", resolved),
+            ("standing", [] if text else standing),
+            ("resolved", [] if text else resolved),
             ("open", unresolved),
             ("ambiguous", [self._item(each) for each in ambiguities]),
             ("aside", aside),
@@ -91,7 +132,11 @@ class Wording:
             lines += [self._say(heading), *block] if block else []
         return lines
 
-    def _reasons(self, found: Conclusions, described: Sequence[Described]) -> list[str]:
+    def _reasons(
+        self, found: Conclusions, described: Sequence[Described], reasoning: str
+    ) -> list[str]:
+        if reasoning:
+            return [reasoning, self._confidence(found)]
         reasons = [
             self._say(
                 "reason",
@@ -129,14 +174,18 @@ class Wording:
     def _item(self, text: str) -> str:
         return self._say("item", text=text)
 
-    def _resolutions(self, found: Contradiction) -> list[str]:
-        """Return the resolution that was applied and others that would do, else what to ask."""
+    def _resolutions(self, found: Contradiction, applied: str) -> list[str]:
+        """Return the resolution that was applied and others that would do, else what to ask.
+
+        `applied`: the first in a model's words.
+        """
         clash = found.clash
         if found.strategy is None:
             values = self._values(clash.first, clash.second)
             return [self._say(name, **values) for name in self._asked(clash)]
         rules = [(found.strategy, found.prevailing), *found.alternatives]
-        return [self._resolution(found, strategy, place) for strategy, place in rules]
+        worded = [self._resolution(found, strategy, place) for strategy, place in rules]
+        return [applied or worded[0], *worded[1:]]
 
     def _asked(self, clash: Clash) -> list[str]:
         """Return what is to be found out of a contradiction that nothing resolves."""

@@ -30,16 +30,25 @@ class KeepSynthesis:
         self._graph, self._callers = graph, callers
 
     async def __call__(
-        self, space: str, who: Credential, request_id: str, found: Synthesis, keep: Keep
+        self,
+        space: str,
+        who: Credential,
+        request_id: str,
+        found: Synthesis,
+        *,
+        ruled: Conclusions,
+        keep: Keep,
     ) -> Kept:
         """Keep it; sent again with the same request id, everything is kept once.
 
+        `ruled` is what rules conclude of the sources' own words: no model's word records or hides
+        a conflict.
         Raises `Failure` as graph refuses the caller, and `ServiceUnavailable`.
         """
         kept = Kept()
         if keep.memory:
             kept = await self._memory(who, request_id, found, amend=keep.amend_sources)
-        if keep.conflicts and (findings := findings_of(found.conclusions)):
+        if keep.conflicts and (findings := findings_of(ruled)):
             recorded, token = await record(
                 self._graph, space, _own_id(request_id, "conflicts"), findings
             )

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from concord_models.budget import Budget, BudgetSpent, Cost
 
 from concord_dissonance.domain.errors import (
+    ModelBudgetSpent,
     QuorumTooSmall,
-    ReviewBudgetSpent,
     ReviewersMissing,
     ReviewerUnknown,
 )
@@ -111,7 +111,7 @@ class Review:
         """Review until the answer is approved, or as often as the options say.
 
         `critical` contradictions of the answer are unresolved. Raises `QuorumMissed` in whichever
-        round, and `ReviewBudgetSpent` before a round's first call.
+        round, and `ModelBudgetSpent` before a round's first call.
         """
         rounds: list[ReviewRound] = []
         failure = ""
@@ -136,7 +136,7 @@ class Review:
         try:
             await self._budget.take(sum(costs, Cost()))
         except BudgetSpent as spent:
-            raise ReviewBudgetSpent(str(spent)) from spent
+            raise ModelBudgetSpent(str(spent)) from spent
 
         async def ask(reviewer: ModelReviewer, reserved: Cost) -> Reviewed:
             reviewed = await reviewer.review(task)

@@ -15,6 +15,7 @@ from concord_dissonance.domain.dialectic.contradictions import (
 from concord_dissonance.domain.dialectic.extraction import extract
 from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.resolutions import resolve
+from concord_dissonance.domain.dialectic.said import SynthesisTask
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, Source
 from concord_dissonance.domain.dialectic.wording import Wording
@@ -24,6 +25,7 @@ from concord_dissonance.domain.reading import DEFAULT_LANGUAGE, read
 from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.verdicts import Severity
 from concord_dissonance.ports import PRINCIPAL, CallersGraph, CallersSearch, Credential
+from concord_dissonance.usecases.dialectic.by_model import ModelPart, ModelSynthesis
 from concord_dissonance.usecases.dialectic.keep import Keep, KeepSynthesis
 from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, Review
 from concord_dissonance.usecases.dialectic.runs import Run, Stage
@@ -47,11 +49,12 @@ class SynthesisQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewedSynthesis:
-    """A synthesis, and what a council says of it."""
+class Synthesized:
+    """A synthesis, what a council says of it, and what a model had to do with it."""
 
     synthesis: Synthesis
-    review: AnswerReviewed
+    review: AnswerReviewed | None = None
+    model: ModelPart | None = None
 
 
 class Synthesize:
@@ -69,28 +72,57 @@ class Synthesize:
         space: str,
         who: Credential,
         query: SynthesisQuery,
+        *,
         review: Review | None = None,
-    ) -> Synthesis | ReviewedSynthesis:
+        model: ModelSynthesis | None = None,
+    ) -> Synthesized:
         """Synthesize, have the synthesis reviewed, and say on the way what is found.
 
-        Without a thesis there is nothing to review or keep.
+        Without a model rules alone do it. Without a thesis there is nothing to review or keep.
+        Raises `ModelBudgetSpent` and `QuorumMissed`.
         """
         run.say(Stage.READING, 0)
         sources = [*query.sources, *await self._memories(who, query)]
-        batches = await self._extracted(run, sources)
-        scoped = [Scoped(each, self._phrases) for batch in batches for each in batch.theses]
-        wording = Wording(_language(query, scoped), scoped)
-        conclusions = await self._concluded(run, batches, scoped, wording)
-        run.say(Stage.SYNTHESIS, 75)
-        found = wording.synthesis(query.question, conclusions)
-        if not conclusions.theses:
-            return found
-        reviewed = await _reviewed(run, review, query.question or query.query, found)
+        batches = await self._extracted(run, sources, is_final=model is None)
+        theses = self._scoped(batches)
+        ruled = await self._concluded(run, batches, theses, is_final=model is None)
+        task = SynthesisTask(query.question or query.query, _language(query, theses))
+        concluded = ruled
+        if model is not None:
+            theses, concluded = await self._read(run, model, task, sources, batches, ruled=ruled)
+        found = await _worded(run, model, task, concluded, theses, question=query.question)
+        part = None if model is None else model.part
+        if not concluded.theses:
+            return Synthesized(found, model=part)
+        reviewed = await _reviewed(run, review, task.question, found)
         if query.keep is not None:
             run.say(Stage.KEEPING, 95)
-            kept = await self._keep(space, who, query.request_id, found, query.keep)
+            kept = await self._keep(
+                space, who, query.request_id, found, ruled=ruled, keep=query.keep
+            )
             found = replace(found, kept=kept)
-        return found if reviewed is None else ReviewedSynthesis(found, reviewed)
+        return Synthesized(found, reviewed, part)
+
+    async def _read(
+        self,
+        run: Run,
+        model: ModelSynthesis,
+        task: SynthesisTask,
+        sources: Sequence[Source],
+        batches: Sequence[Batch],
+        *,
+        ruled: Conclusions,
+    ) -> tuple[list[Scoped], Conclusions]:
+        """Return the theses of sources after a model has read them, and what rules conclude.
+
+        `ruled` is what they conclude without the model: what they dispute stays a thesis.
+        """
+        wording = Wording(task.language, self._scoped(batches))
+        described = [*map(wording.described, ruled.contradictions)]
+        by_rule = replace(task, theses=ruled.theses, contradictions=described)
+        read = await model.theses(run, by_rule, sources, batches)
+        theses = self._scoped(read)
+        return theses, await self._concluded(run, read, theses)
 
     async def _memories(self, who: Credential, query: SynthesisQuery) -> Sequence[Source]:
         """Return what the memories say that are named, then those that the query finds.
@@ -104,34 +136,39 @@ class Synthesize:
         found = await self._graph.sources(who, [e for e in ids if e not in query.memory_ids])
         return [*named, *(each for each in found if not _is_conclusion(each))]
 
-    async def _extracted(self, run: Run, sources: Sequence[Source]) -> list[Batch]:
+    async def _extracted(
+        self, run: Run, sources: Sequence[Source], *, is_final: bool
+    ) -> list[Batch]:
         run.say(Stage.THESES, 20)
         batches: list[Batch] = []
         for done, source in enumerate(sources, 1):
             batch = await self._workers.run(extract, source, self._phrases)
             batch.first = sum(len(each.theses) for each in batches)
             batches.append(batch)
-            run.say(Stage.THESES, 20 + 20 * done / len(sources), batch)
+            if is_final:
+                run.say(Stage.THESES, 20 + 20 * done / len(sources), batch)
         return batches
 
+    def _scoped(self, batches: Sequence[Batch]) -> list[Scoped]:
+        return [Scoped(each, self._phrases) for batch in batches for each in batch.theses]
+
     async def _concluded(
-        self, run: Run, batches: Sequence[Batch], theses: Sequence[Scoped], wording: Wording
+        self, run: Run, batches: Sequence[Batch], theses: Sequence[Scoped], *, is_final: bool = True
     ) -> Conclusions:
-        run.say(Stage.CONTRADICTIONS, 40)
+        if is_final:
+            run.say(Stage.CONTRADICTIONS, 40)
         pairs = pairs_of(theses)
         found: list[Clash | Ambiguity] = []
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
             found += await self._workers.run(compare_all, theses, chunk, Rules())
-            run.say(Stage.CONTRADICTIONS, 40 + 20 * min(1, (start + CHUNK) / len(pairs)))
-        contradictions = [resolve(each, theses) for each in found if isinstance(each, Clash)]
-        for done, each in enumerate(contradictions, 1):
-            percent = 60 + 10 * done / len(contradictions)
-            run.say(Stage.CONTRADICTIONS, percent, wording.described(each))
+            if is_final:
+                share = min(1, (start + CHUNK) / len(pairs))
+                run.say(Stage.CONTRADICTIONS, 40 + 20 * share)
         return Conclusions(
             [each.thesis for each in theses],
             [each for batch in batches for each in batch.set_aside],
-            contradictions,
+            [resolve(each, theses) for each in found if isinstance(each, Clash)],
             [each for each in found if isinstance(each, Ambiguity)],
             sources=len(batches),
             memories=len({each.thesis.memory.id for each in theses if each.thesis.memory}),
@@ -141,6 +178,29 @@ class Synthesize:
 
 def _is_conclusion(source: Source) -> bool:
     return source.memory is not None and PRINCIPAL in source.memory.side.sources
+
+
+async def _worded(
+    run: Run,
+    model: ModelSynthesis | None,
+    task: SynthesisTask,
+    ruled: Conclusions,
+    theses: Sequence[Scoped],
+    *,
+    question: str,
+) -> Synthesis:
+    """Return the synthesis in words, and say each contradiction as it ends."""
+    wording = Wording(task.language, theses)
+    if model is None:
+        stage, found = Stage.CONTRADICTIONS, wording.synthesis(question, ruled)
+    else:
+        stage = Stage.SYNTHESIS
+        said = await model.synthesis(run, task, ruled, theses, wording)
+        found = wording.synthesis(question, *said)
+    for done, each in enumerate(found.described, 1):
+        run.say(stage, 60 + 10 * done / len(found.described), each)
+    run.say(Stage.SYNTHESIS, 75)
+    return found
 
 
 async def _reviewed(

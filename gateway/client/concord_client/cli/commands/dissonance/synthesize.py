@@ -52,6 +52,10 @@ def synthesize(
     review: Annotated[
         bool, typer.Option("--review", help="Have several models review the synthesis.")
     ] = False,
+    by_model: Annotated[
+        bool,
+        typer.Option("--by-model", help="Have the model that is set up for it read and word it."),
+    ] = False,
     resume: Annotated[
         str, typer.Option(metavar="RUN", help="Follow a run that has begun, and nothing else.")
     ] = "",
@@ -60,7 +64,12 @@ def synthesize(
     as_json: JsonOption = False,
 ) -> None:
     """Bring together what agents or memories say: what stands, what is resolved, what is open."""
-    from concord.dissonance.v1.dialectic_pb2 import ResumeRunRequest, SynthesizeRequest
+    from concord.dissonance.v1.dialectic_pb2 import (
+        SYNTHESIS_METHOD_DETERMINISTIC,
+        SYNTHESIS_METHOD_MODEL,
+        ResumeRunRequest,
+        SynthesizeRequest,
+    )
 
     request = SynthesizeRequest(
         question=question,
@@ -70,6 +79,7 @@ def synthesize(
         query_limit=limit,
         language=language,
         review=review,
+        method=SYNTHESIS_METHOD_MODEL if by_model else SYNTHESIS_METHOD_DETERMINISTIC,
     )
     _keep(request, keep=keep or amend, amend=amend, conflicts=conflicts)
     session = Session.of(ctx, space, as_json)

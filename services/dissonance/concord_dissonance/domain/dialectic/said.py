@@ -1,0 +1,161 @@
+"""What a model says of theses, and what of it counts: it adds to what rules find, hiding nothing.
+
+Severity, confidence and what is unresolved are counted here, whatever a model says of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from concord_dissonance.domain.dialectic.contradictions import Clash, Pair, Scoped
+from concord_dissonance.domain.dialectic.resolutions import (
+    Contradiction,
+    Strategy,
+    resolve,
+    severity,
+)
+from concord_dissonance.domain.dialectic.synthesis import Conclusions, Described
+from concord_dissonance.domain.dialectic.theses import Thesis
+from concord_dissonance.domain.peer_review.review import FailureKind
+from concord_dissonance.domain.verdicts import (
+    ConflictClass,
+    ConflictType,
+    Judge,
+    Reason,
+    Severity,
+    Verdict,
+)
+
+CONFIDENCE = 0.5
+"""Of a contradiction that a model alone found. No model comes with Concord, so none was
+calibrated; a judge that is asked in both orders of a pair has more."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailure:
+    """Why a model that was asked gave no usable answer; `detail` may be shown."""
+
+    kind: FailureKind
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A source's text, and the claims of it that are theses whatever a model says."""
+
+    text: str
+    known: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisTask:
+    """What a model works on. Every text is data."""
+
+    question: str
+    language: str
+    """ "en" or "de"."""
+    theses: Sequence[Thesis] = ()
+    contradictions: Sequence[Described] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SaidContradiction:
+    """That two theses, by their places, the lower one first, contradict each other."""
+
+    pair: Pair
+    type: ConflictType
+    severity: Severity
+    description: str
+    resolutions: tuple[str, ...]
+    """What would resolve it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SaidResolution:
+    """How a contradiction is resolved; None for one that is not."""
+
+    strategy: Strategy | None
+    prevailing: int | None
+    """As a `Contradiction` has it."""
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class SaidSynthesis:
+    """A synthesis in a model's words, with a resolution for each contradiction, in their order."""
+
+    text: str
+    reasoning: str
+    resolutions: tuple[SaidResolution, ...]
+
+
+def united(
+    ruled: Conclusions, said: Sequence[SaidContradiction], theses: Sequence[Scoped]
+) -> Conclusions:
+    """Return what rules concluded with the contradictions that a model found besides.
+
+    What both found stays as the rules judge it.
+    """
+    known = {_pair(each) for each in ruled.contradictions}
+    added = [_contradiction(each, theses) for each in said if each.pair not in known]
+    listed = {each.pair for each in said}
+    return replace(
+        ruled,
+        contradictions=sorted([*ruled.contradictions, *added], key=_pair),
+        ambiguities=[e for e in ruled.ambiguities if (e.first, e.second) not in listed],
+    )
+
+
+def resolved(
+    found: Conclusions, said: Sequence[SaidResolution], theses: Sequence[Scoped]
+) -> Conclusions:
+    """Return conclusions whose contradictions are resolved as a model says.
+
+    One with a constitutive side is resolved by rule alone: what defines the agent hangs on no
+    model's word.
+    """
+    both = zip(found.contradictions, said, strict=True)
+    return replace(
+        found,
+        contradictions=[
+            each if is_constitutive(each, theses) else _resolved(each, how, theses)
+            for each, how in both
+        ],
+    )
+
+
+def is_constitutive(found: Contradiction, theses: Sequence[Scoped]) -> bool:
+    """Whether a side of a contradiction is constitutive."""
+    sides = (theses[at].thesis.memory for at in _pair(found))
+    return any(each is not None and each.side.is_constitutive for each in sides)
+
+
+def _pair(found: Contradiction) -> Pair:
+    return found.clash.first, found.clash.second
+
+
+def _contradiction(said: SaidContradiction, theses: Sequence[Scoped]) -> Contradiction:
+    """Return what a model alone found, resolved by rule until the model has its say."""
+    verdict = Verdict(
+        ConflictClass.CONTRADICTION, Judge.LLM, Reason.MODEL, CONFIDENCE, type=said.type
+    )
+    found = resolve(Clash(*said.pair, verdict), theses)
+    if is_constitutive(found, theses):
+        return replace(found, type=said.type)
+    return replace(found, type=said.type, severity=said.severity)
+
+
+def _resolved(
+    found: Contradiction, said: SaidResolution, theses: Sequence[Scoped]
+) -> Contradiction:
+    by_rule = () if found.strategy is None else ((found.strategy, found.prevailing),)
+    one, other = (theses[at] for at in _pair(found))
+    graveness = severity(found.clash, one, other, is_resolved=said.strategy is not None)
+    return replace(
+        found,
+        strategy=said.strategy,
+        prevailing=said.prevailing,
+        severity=found.severity if found.clash.verdict.judge is Judge.LLM else graveness,
+        alternatives=[e for e in (*by_rule, *found.alternatives) if e[0] is not said.strategy],
+    )

@@ -1,0 +1,220 @@
+"""Has a model read sources, compare theses and word the synthesis; what rules find stays (D8, D11).
+
+The first failure of the model ends its part: from there on rules do the rest, and the result says
+so.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from concord_models.budget import Budget, BudgetSpent, Cost
+
+from concord_dissonance.domain.dialectic.contradictions import Scoped
+from concord_dissonance.domain.dialectic.extraction import extend, settled
+from concord_dissonance.domain.dialectic.phrases import Phrases
+from concord_dissonance.domain.dialectic.said import (
+    ModelFailure,
+    SaidContradiction,
+    SaidSynthesis,
+    SourceText,
+    SynthesisTask,
+    is_constitutive,
+    resolved,
+    united,
+)
+from concord_dissonance.domain.dialectic.synthesis import Conclusions
+from concord_dissonance.domain.dialectic.theses import Batch, Source, Thesis
+from concord_dissonance.domain.dialectic.wording import ModelWords, Worded, Wording
+from concord_dissonance.domain.errors import ModelBudgetSpent, SynthesizerMissing
+from concord_dissonance.ports import Asked, ModelSynthesizer
+from concord_dissonance.usecases.dialectic.runs import Run, Stage
+
+AT_ONCE = 4
+"""Questions under way for one synthesis."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Degraded:
+    """That a model failed, and at what."""
+
+    stage: Stage
+    failure: ModelFailure
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPart:
+    """What a model, by its name in the settings, had to do with a synthesis."""
+
+    name: str
+    cost: Cost
+    has_answered: bool
+    degraded: Degraded | None
+
+
+class SynthesizeByModel:
+    """The use case. `budget` makes the budget of a synthesis in a space."""
+
+    def __init__(
+        self,
+        model: ModelSynthesizer | None,
+        budget: Callable[[str], Budget],
+        remote_spaces: frozenset[str],
+    ) -> None:
+        """`remote_spaces`: those whose texts may go to an endpoint."""
+        self._model, self._budget, self._remote_spaces = model, budget, remote_spaces
+        self._phrases = Phrases()
+
+    def prepare(self, space: str) -> "ModelSynthesis":
+        """Choose the model; it is not asked yet. Raises `SynthesizerMissing`."""
+        if self._model is None or space not in self._remote_spaces:
+            raise SynthesizerMissing
+        return ModelSynthesis(self._model, self._budget(space), self._phrases)
+
+
+class ModelSynthesis:
+    """The model's part in one synthesis: `theses`, then `synthesis`."""
+
+    def __init__(self, model: ModelSynthesizer, budget: Budget, phrases: Phrases) -> None:
+        self._model, self._budget, self._phrases = model, budget, phrases
+        self._reserved = self._spent = Cost()
+        self._has_answered = False
+        self._degraded: Degraded | None = None
+
+    @property
+    def part(self) -> ModelPart:
+        """What it has done so far."""
+        return ModelPart(self._model.name, self._spent, self._has_answered, self._degraded)
+
+    async def theses(
+        self,
+        run: Run,
+        task: SynthesisTask,
+        sources: Sequence[Source],
+        batches: Sequence[Batch],
+    ) -> list[Batch]:
+        """Return the theses of each source after the model has read its text.
+
+        `task` and `batches` are as rules have them. Raises `ModelBudgetSpent` before the first
+        call: what all steps cost is taken at once.
+        """
+        clashes = [each.contradiction.clash for each in task.contradictions]
+        disputed = {place for each in clashes for place in (each.first, each.second)}
+        stays = [settled(*each, disputed) for each in zip(sources, batches, strict=True)]
+        texts = [
+            SourceText(source.text, tuple(each.claim for each in kept))
+            if source.text.strip()
+            else None
+            for source, kept in zip(sources, stays, strict=True)
+        ]
+        await self._reserve(self._model.cost(task, [each for each in texts if each]))
+        turns = asyncio.Semaphore(AT_ONCE)
+
+        async def read(
+            source: Source, ruled: Batch, kept: Sequence[Thesis], text: SourceText | None
+        ) -> Batch:
+            if text is None:
+                return ruled
+            async with turns:
+                said = await self._ask(Stage.THESES, lambda: self._model.theses(task, text))
+            return extend(source, ruled, kept, said, self._phrases) if said is not None else ruled
+
+        found: list[Batch] = []
+        async with asyncio.TaskGroup() as group:
+            each_read = zip(sources, batches, stays, texts, strict=True)
+            reading = [group.create_task(read(*each)) for each in each_read]
+            for done, each in enumerate(reading, 1):
+                batch = replace(await each, first=sum(len(every.theses) for every in found))
+                found.append(batch)
+                run.say(Stage.THESES, 20 + 20 * done / len(sources), batch)
+        return found
+
+    async def synthesis(
+        self,
+        run: Run,
+        task: SynthesisTask,
+        ruled: Conclusions,
+        theses: Sequence[Scoped],
+        wording: Wording,
+    ) -> tuple[Conclusions, ModelWords]:
+        """Return what is concluded of theses, and in which words; `ruled` is what rules conclude.
+
+        What of it the model gives no words for, rules word.
+        """
+        task = replace(task, theses=ruled.theses)
+        said = await self._contradictions(run, task)
+        found = united(ruled, said, theses)
+        words = await self._words(run, task, found, said, wording)
+        if words is not None:
+            found = resolved(found, words.resolutions, theses)
+        await self._budget.correct(self._reserved, self._spent)
+        worded = _worded(found, said, words, theses)
+        if words is None:
+            return found, ModelWords(contradictions=worded)
+        return found, ModelWords(words.text, words.reasoning, worded)
+
+    async def _contradictions(self, run: Run, task: SynthesisTask) -> Sequence[SaidContradiction]:
+        if len(task.theses) < 2:
+            return ()
+        run.say(Stage.CONTRADICTIONS, 60)
+        said = await self._ask(Stage.CONTRADICTIONS, lambda: self._model.contradictions(task))
+        return said or ()
+
+    async def _words(
+        self,
+        run: Run,
+        task: SynthesisTask,
+        found: Conclusions,
+        said: Sequence[SaidContradiction],
+        wording: Wording,
+    ) -> SaidSynthesis | None:
+        if not task.theses:
+            return None
+        run.say(Stage.SYNTHESIS, 65)
+        worded = _worded(found, said, None, ())
+        described = [*map(wording.described, found.contradictions, worded)]
+        whole = replace(task, contradictions=described)
+        return await self._ask(Stage.SYNTHESIS, lambda: self._model.synthesis(whole))
+
+    async def _reserve(self, cost: Cost) -> None:
+        try:
+            await self._budget.take(cost)
+        except BudgetSpent as spent:
+            raise ModelBudgetSpent(str(spent)) from spent
+        self._reserved = cost
+
+    async def _ask(self, stage: Stage, asking: Callable[[], Awaitable[Asked[T]]]) -> T | None:
+        """Return what the model says; None for nothing, now or before."""
+        if self._degraded is not None:
+            return None
+        asked = await asking()
+        self._spent += asked.cost
+        if isinstance(asked.said, ModelFailure):
+            self._degraded = self._degraded or Degraded(stage, asked.said)
+            return None
+        self._has_answered = True
+        return asked.said
+
+
+def _worded(
+    found: Conclusions,
+    said: Sequence[SaidContradiction],
+    words: SaidSynthesis | None,
+    theses: Sequence[Scoped],
+) -> list[Worded]:
+    """Return the model's words for each contradiction, and none for what rules resolved."""
+    by_pair = {each.pair: each for each in said}
+    worded = []
+    for at, each in enumerate(found.contradictions):
+        told = by_pair.get((each.clash.first, each.clash.second))
+        is_own = words is not None and not is_constitutive(each, theses)
+        worded.append(
+            Worded(
+                told.description if told else "",
+                words.resolutions[at].explanation if words and is_own else "",
+                told.resolutions if told else (),
+            )
+        )
+    return worded
