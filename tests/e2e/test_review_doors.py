@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 import pytest_asyncio
-from concord_client import AnswerReview, AsyncConcord, Concord, Event, Refused
+from concord_client import AgentResult, AnswerReview, AsyncConcord, Concord, Event, Refused
 from concord_embedded import Running
 from concord_embedded import running as whole_system
 from concord_testing.chat_endpoint import Body, ChatEndpoint, http, serving_chat
@@ -155,6 +155,9 @@ async def test_a_model_writes_the_synthesis_at_both_doors(
     """W3 W4 D8 `--by-model` and the argument `method`; who wrote it is shown, and who failed."""
     live, endpoint = system
     endpoint.answer = written
+    async with AsyncConcord.connect(live.url, live.keys["default"]) as concord:
+        permit = AgentResult("one", "A permit is needed.")
+        said = await concord.synthesize("Verb?", results=[permit], by_model=True)
     results = [{"agent": "one", "text": "A permit is needed."}]
     asked = ("synthesize", "Written?", "--results", "-", "--by-model")
     shown = await command(live, *asked, "--review", stdin=json.dumps(results))
@@ -169,6 +172,7 @@ async def test_a_model_writes_the_synthesis_at_both_doors(
             endpoint.answer = written
             whole = await agent.call_tool("synthesize", arguments)
 
+    assert (said.is_by_model, said.degraded) == (True, "")
     assert (shown.exit_code, shown.stderr) == (0, "")
     assert "Composed by: model writer" in shown.stdout
     assert "It depends." in shown.stdout

@@ -63,6 +63,7 @@ def synthesize(
     query: str = "",
     limit: int = 10,
     language: Language = "",
+    by_model: bool = False,
     keep: bool = False,
     amend_sources: bool = False,
     record_conflicts: bool = False,
@@ -72,6 +73,7 @@ def synthesize(
 ) -> Run[things.Synthesis]:
     """Bring together what agents (`results`), memories and the best of a query say.
 
+    With `by_model` a model writes it, where one is set up, checked and completed by rules.
     `keep` adds it as a memory, which with `amend_sources` amends those that it comes from;
     `record_conflicts` records what stays open between memories; `review` has models review it.
     `limit`: 1 to 50 results of the query. `timeout` in seconds.
@@ -85,6 +87,8 @@ def synthesize(
         language=language,
         review=review,
     )
+    if by_model:
+        request.method = dialectic_pb2.SYNTHESIS_METHOD_MODEL
     if keep or amend_sources or record_conflicts:
         request.keep.memory = keep or amend_sources
         request.keep.amend_sources = amend_sources

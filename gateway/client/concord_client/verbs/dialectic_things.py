@@ -164,6 +164,7 @@ class AnswerReview:
 class Synthesis:
     """What agents or memories say, brought together: what stands, is resolved, and stays open.
 
+    `is_by_model`: a model wrote it; `degraded` says why that failed, from where on rules went on.
     `memory_id`, `amended_ids` and `conflict_ids` say what was kept of it.
     """
 
@@ -178,6 +179,8 @@ class Synthesis:
     confidence: float
     reasoning: str
     language: str
+    is_by_model: bool
+    degraded: str
     memory_id: str
     amended_ids: tuple[str, ...]
     conflict_ids: tuple[str, ...]

@@ -48,6 +48,8 @@ def synthesis(told: dialectic_pb2.DialecticEvent) -> things.Synthesis:
         confidence=found.confidence,
         reasoning=found.reasoning,
         language=found.language,
+        is_by_model=found.method == dialectic_pb2.SYNTHESIS_METHOD_MODEL,
+        degraded=found.degraded.detail,
         memory_id=found.kept.memory_id,
         amended_ids=tuple(found.kept.amended_ids),
         conflict_ids=tuple(found.kept.conflict_ids),
