@@ -38,6 +38,16 @@ from contract_descriptors import METHODS
 from contract_homes import Home, Template, edge_said, seen
 from contract_live import Live, ask, full_name, governing, member
 from contract_registry import Answered, Refused
+from council_probes import ALONE as ALONE_IN_COUNCIL
+from council_probes import (
+    REVIEWED,
+    UNWRITTEN,
+    WRITTEN,
+    a_statute_is_made_up,
+    another_space_is_reviewed,
+    another_space_is_written_about,
+    one_of_three_answers,
+)
 from guard_probes import FORGERIES, PROTECTED, Probe, attempt, forged, judged
 from guard_switches import (
     ALL_ON,
@@ -512,6 +522,7 @@ async def test_without_a_guard_its_harm_is_done(
 
 
 ASKING = "concord_dissonance.usecases.ask_models"
+DIALECTIC = "concord_dissonance.usecases.dialectic"
 JUDGE = "concord_dissonance.adapters.openai_judge.judge"
 JUDGES: dict[str, tuple[JudgeProbe, str, dict[str, object]]] = {
     "models: spaces that an operator named": (
@@ -539,6 +550,26 @@ JUDGES: dict[str, tuple[JudgeProbe, str, dict[str, object]]] = {
         ANSWERED,
         {f"{ASKING}._degrade": lambda *_: None},
     ),
+    "reviews: two at least": (
+        one_of_three_answers,
+        ALONE_IN_COUNCIL,
+        {"concord_dissonance.domain.peer_review.council.LEAST_QUORUM": 0},
+    ),
+    "reviews: spaces that an operator named": (
+        another_space_is_reviewed,
+        REVIEWED,
+        {f"{DIALECTIC}.review_answer.ReviewAnswer._may_see": lambda *_: True},
+    ),
+    "syntheses: spaces that an operator named": (
+        another_space_is_written_about,
+        WRITTEN,
+        {f"{DIALECTIC}.by_model.SynthesizeByModel._may_see": lambda *_: True},
+    ),
+    "syntheses: a legal basis that is stated": (
+        a_statute_is_made_up,
+        UNWRITTEN,
+        {"concord_dissonance.domain.dialectic.extraction.states_basis": lambda *_: True},
+    ),
     "judges: the least precision": (
         a_pattern_guesses,
         GUESSED,
@@ -550,7 +581,7 @@ JUDGES: dict[str, tuple[JudgeProbe, str, dict[str, object]]] = {
 
 @pytest.mark.parametrize("name", JUDGES)
 async def test_a_guard_of_the_judges_holds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """D2 D4 D11: with the guard in place the harm is not done, without it it is."""
+    """D2 D4 D8 D9 D11: with the guard in place the harm is not done, without it it is."""
     probe, harm, patched = JUDGES[name]
 
     assert await probe() == ""
