@@ -280,7 +280,12 @@ async def test_the_page_names_the_fields_of_a_revision(party: Party) -> None:
     proposal = await party.propose(edge_action())
     told = {name for row in table_under("**Revision, version 2.**") for name in fields(row[0])}
     parts = documents.from_json(json.loads(proposal.canonical), b"", "")
-    rare = {"irreversible": True, "note": "as Ada asked", "session_id": "s", "origin": "AGENT"}
+    rare: dict[str, Any] = {
+        "irreversible": True,
+        "note": "as Ada asked",
+        "session_id": "s",
+        "origin": "AGENT",
+    }
     all_there = replace(parts, **rare)
 
     assert documents.as_json(all_there).keys() == told
