@@ -8,11 +8,19 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx2
+import jsonschema
 import pytest
 from concord.governance.v1 import access_pb2
 from concord.type.v1 import type_pb2
 from concord_client import connect_async
 from concord_embedded import Running
+from concord_mcp.answer import answer_of
+from concord_mcp.schema import of_answer
+from concord_mcp.tool import Tool
+from concord_mcp.tools import DEFAULT as DEFAULT_PROFILE
+from concord_mcp.tools import PROFILES
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
 from mcp import StdioServerParameters
 from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
@@ -30,6 +38,9 @@ DEFAULT = {
     "smf_pending_proposals",
     "memory_status",
 }
+
+
+KINDS = {FieldDescriptor.TYPE_STRING: "string", FieldDescriptor.TYPE_BOOL: "bool"}
 
 
 def count(text: str) -> int:
@@ -221,7 +232,7 @@ async def test_what_opposes_is_synthesized_through_both_doors(system: Running) -
         assert nothing["reason"] == "ERROR_REASON_FIELD_INVALID"
 
 
-@pytest.mark.parametrize("profile", ["graph", "governance", "all"])
+@pytest.mark.parametrize("profile", sorted(PROFILES))
 async def test_every_tool_of_every_profile_can_be_called(system: Running, profile: str) -> None:
     """W3 Each answers or refuses in our words, whatever it is given: none is a name alone."""
     given = {
@@ -230,11 +241,14 @@ async def test_every_tool_of_every_profile_can_be_called(system: Running, profil
         "source": "Ada", "relation": "LIKES", "target": "Tea", "content": "Tea.", "query": "tea",
         "session_id": "talk", "context_node": "Ada", "action": {"forget_memory": {"id": "x"}},
         "resolution_type": "EVOLUTION", "envelope": "{}", "relations": ["LIKES"],
+        "question": "Tea?", "answer": "Tea.",
     }  # fmt: skip
-    async with over_http(system, f"/mcp/{profile}") as agent:
-        told(await agent.call_tool("graph_add_edge" if profile != "governance" else "add_memory", {
-            "source": "Ada", "relation": "LIKES", "target": "Tea"
-        } if profile != "governance" else {"content": "Ada likes tea."}))  # fmt: skip
+    async with over_http(
+        system, "/mcp" if profile == DEFAULT_PROFILE else f"/mcp/{profile}"
+    ) as agent:
+        fact = {"subject": "Ada", "relation": "LIKES", "object": "Tea"}
+        tea = {"content": "Ada likes tea.", "facts": [fact]}
+        told(await agent.call_tool("add_memory", tea))
         for tool in (await agent.list_tools()).tools:
             needed = tool.input_schema.get("required", [])
             arguments = {name: given[name] for name in needed}
@@ -246,6 +260,58 @@ async def test_every_tool_of_every_profile_can_be_called(system: Running, profil
                 assert reason not in {"ERROR_REASON_INTERNAL", "ERROR_REASON_METHOD_UNKNOWN"}, tool
             else:
                 assert set(told(result)) <= set(tool.output_schema["properties"]), tool.name
+
+
+def filled(message: Message, depth: int = 6) -> Message:
+    """The message with something in each field, as deep as a contract nests."""
+    for field in message.DESCRIPTOR.fields:
+        nested = field.message_type
+        if field.containing_oneof and len(field.containing_oneof.fields) > 1:
+            continue  # a run's events exclude one another; their end is in other tests
+        if nested is not None and nested.full_name == "google.protobuf.Struct":
+            getattr(message, field.name)["a"] = 1
+        elif nested is not None and nested.GetOptions().map_entry:
+            getattr(message, field.name)["MODEL_SILENT"] = 3
+        elif nested is not None and depth:
+            part = getattr(message, field.name)
+            filled(part.add() if field.is_repeated else part, depth - 1)
+        elif nested is None:
+            values = {"string": "a", "bool": True}
+            value = values.get(KINDS.get(field.type, ""), 1)
+            value = b"a" if field.type == field.TYPE_BYTES else value
+            if field.is_repeated:
+                getattr(message, field.name).append(value)
+            else:
+                setattr(message, field.name, value)
+    return message
+
+
+ONE_CALL = [tool for tool in PROFILES["all"] if isinstance(tool, Tool)]
+"""The tools that are one RPC each."""
+
+
+@pytest.mark.parametrize("tool", ONE_CALL, ids=lambda tool: tool.name)
+def test_every_field_of_an_answer_is_as_its_schema_says(tool: Tool) -> None:
+    """W3 Whatever a reply holds: counts by name, too, such as why a check left pairs undecided."""
+    whole = answer_of(tool, filled(tool.reply()), 100_000)
+
+    jsonschema.validate(whole, of_answer(tool))
+    assert {*whole} <= {*tool.answer}
+
+
+async def test_what_replaced_a_memory_is_told_of_what_is_replaced(system: Running) -> None:
+    """W3 M3 A memory is its own head until then: its reply names nothing."""
+    async with over_http(system) as agent:
+        first = told(await agent.call_tool("add_memory", {"content": "The quay is open."}))
+        by = {"content": "The quay is closed.", "supersedes": [first["id"]]}
+        second = told(await agent.call_tool("add_memory", by))
+        old, new = [
+            told(await agent.call_tool("get_memory", {"id": each["id"]}))["memory"]
+            for each in (first, second)
+        ]
+
+    assert "superseded_by" not in {**first, **second, **new}
+    assert (old["superseded"], old["superseded_by"]) == (True, [second["id"]])
 
 
 async def test_what_waits_is_a_resource_a_prompt_and_an_instruction(system: Running) -> None:

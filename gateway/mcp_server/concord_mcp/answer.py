@@ -49,8 +49,12 @@ def shaped(message: Message, shape: Shape) -> dict[str, Json]:
             owner = getattr(owner, each)
         field: FieldDescriptor = owner.DESCRIPTOR.fields_by_name[last]  # type: ignore[assignment] # the stubs name two classes
         value = getattr(owner, last)
-        if field.is_repeated:
-            told_value: Json = [_told(field, each, inner) for each in value]
+        if last == "head_ids" and not owner.is_superseded:  # type: ignore[attr-defined] # its sibling
+            continue  # what nothing replaced is its own head
+        if schema.is_map(field):
+            told_value: Json = dict(value)
+        elif field.is_repeated:
+            told_value = [_told(field, each, inner) for each in value]
         elif field.has_presence and not owner.HasField(last):
             continue
         else:

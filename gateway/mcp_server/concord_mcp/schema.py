@@ -61,6 +61,11 @@ def of_answer(tool: Tool | ComposedTool) -> dict[str, Json] | None:
     return {"type": "object", "properties": properties}
 
 
+def is_map(field: FieldDescriptor) -> bool:
+    """Whether a field maps names to numbers or texts."""
+    return field.message_type is not None and bool(field.message_type.GetOptions().map_entry)
+
+
 def words(argument: Argument, request: Descriptor) -> str:
     """What an argument may be, as a sentence."""
     schema = _argument(request, argument)
@@ -168,7 +173,8 @@ def _shaped(message: Descriptor, shape: Shape) -> dict[str, Json]:
         path, inner = (told, None) if isinstance(told, str) else told
         field = field_at(message, path)
         one = _answered(field) if inner is None else _shaped(message_of(field), inner)
-        properties[name] = {"type": "array", "items": one} if field.is_repeated else one
+        is_list = field.is_repeated and not is_map(field)
+        properties[name] = {"type": "array", "items": one} if is_list else one
     return {"type": "object", "properties": properties}
 
 

@@ -12,5 +12,11 @@ PROFILES: Mapping[str, tuple[Tool | ComposedTool, ...]] = {
     "graph": (*everyday.TOOLS, *graph.TOOLS),
     "governance": (*everyday.TOOLS, graph.UPDATE_MEMORY, *governance.TOOLS, *signing.TOOLS),
     "dialectic": (*everyday.TOOLS, *dialectic.TOOLS),
-    "all": (*everyday.TOOLS, *graph.TOOLS, *governance.TOOLS, *signing.TOOLS),
+    "all": (
+        *everyday.TOOLS,
+        *graph.TOOLS,
+        *governance.TOOLS,
+        *signing.TOOLS,
+        *dialectic.TOOLS,
+    ),
 }
