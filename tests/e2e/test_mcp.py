@@ -167,6 +167,18 @@ async def test_what_is_wrong_with_an_argument_is_told_by_its_name(system: Runnin
     assert count_["memories"] == 0
 
 
+async def test_what_an_argument_may_be_is_told(system: Running) -> None:
+    """W3 A range, and the names of what one of is meant."""
+    async with over_http(system, "/mcp/governance") as agent:
+        wide = error(await agent.call_tool("search_memories", {"query": "x", "limit": 1000}))
+        other = error(await agent.call_tool("smf_propose", {"action": {"add_memry": {}}}))
+        nothing = told(await agent.call_tool("smf_pending_proposals", {}))
+
+    assert wide["message"] == "limit: It is a whole number from 1 to 100."
+    assert other["message"].startswith("action: It is an object with one of upsert_edge, ")
+    assert nothing == {"proposals": []}
+
+
 async def test_a_list_is_as_long_as_it_may_be(system: Running) -> None:
     """W3 `max_tokens` leaves out from the end and counts it; `limit` is a number of items."""
     async with over_http(system) as agent:

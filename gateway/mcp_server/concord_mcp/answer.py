@@ -17,7 +17,7 @@ LEAST_TEXT = 200
 
 
 def answer_of(tool: Tool, reply: Message, max_tokens: int) -> dict[str, Json]:
-    """What the tool answers, of at most about `max_tokens` where it lists.
+    """What the tool answers, of at most about `max_tokens` where it lists; a list may be empty.
 
     What does not fit is left out from the end, and counted as `left_out`; a first item that is
     longer than all has its texts shortened, each ending in "…".
@@ -26,7 +26,7 @@ def answer_of(tool: Tool, reply: Message, max_tokens: int) -> dict[str, Json]:
     if not tool.lists:
         return answer
     room = max_tokens * CHARACTERS_PER_TOKEN
-    items = answer.get(tool.lists, [])
+    items = answer.setdefault(tool.lists, [])  # where nothing is found, too
     kept = len(items)
     while kept > 1 and _length(answer) > room:
         kept -= 1

@@ -85,7 +85,18 @@ def words(argument: Argument, request: Descriptor) -> str:
     }.get(kind, "It is an object.")
     if required := schema.get("items", schema).get("required"):
         return f"{told[:-1]} with {', '.join(required)}."
+    if "maximum" in schema:
+        return f"{told[:-1]} from {schema.get('minimum', 0)} to {schema['maximum']}."
+    if kind == "object" and (members := _members(request, argument)):
+        return f"{told[:-1]} with one of {', '.join(members)}."
     return told
+
+
+def _members(request: Descriptor, argument: Argument) -> list[str]:
+    """The names of a oneof that is all of an argument's message."""
+    message = field_at(request, argument.path).message_type if argument.path else None
+    whole = message.oneofs[0].fields if message and message.oneofs else ()
+    return [each.name for each in whole] if message and len(whole) == len(message.fields) else []
 
 
 def short(enum: EnumDescriptor, name: str) -> str:

@@ -144,6 +144,7 @@ def update(
 ) -> Step[things.Memory]:
     """Correct how a memory is written down; what has changed since is added and supersedes it.
 
+    `content` is all of it: a line of links (`Supersedes: …`) that is left out no longer holds.
     Raises `EtagMismatch` when somebody else has changed it meanwhile.
     """
     changed = type_pb2.Memory(id=memory.id, etag=memory.etag)

@@ -152,7 +152,13 @@ UPDATE_MEMORY = Tool(
     (
         Argument("id", "memory.id", required=True),
         Argument("etag", "memory.etag", required=True),
-        Argument("content", "memory.content", put=_mask, required=True),
+        Argument(
+            "content",
+            "memory.content",
+            put=_mask,
+            required=True,
+            hint="all of it; a line of links that is left out no longer holds",
+        ),
     ),
     {"memory": ("memory", MEMORY), "token": "token"},
     reads=False,

@@ -53,7 +53,11 @@ def update(
     ],
     *,
     content: Annotated[
-        str | None, typer.Option(help='What a memory says; "-" reads standard input.')
+        str | None,
+        typer.Option(
+            help='All that a memory says: a line of links that is left out no longer holds. "-" '
+            "reads standard input."
+        ),
     ] = None,
     kind: Annotated[MemoryKind | None, typer.Option(case_sensitive=False)] = None,
     domain: DomainOption = None,
