@@ -60,9 +60,36 @@ async def test_the_agent_signs_only_what_it_has_seen(environ: dict[str, str]) ->
             one, "smf_reject", proposal_id=made["id"], digest=made["digest"], reason="No need."
         )
 
+        creed = {"content": "I keep my word.", "edge_type": "EDGE_TYPE_CONSTITUTIVE"}
+        kept = await told(one, "smf_propose", action={"add_memory": {"memory": creed}})
+        agreed = await told(one, "smf_approve", proposal_id=kept["id"], digest=kept["digest"])
+
     assert (other, word) != ("", "")
+    assert agreed["status"] == "PENDING"
+    assert [(each["slot"], each["revoked"]) for each in agreed["consents"]] == [("AGENT", False)]
     assert "consents" not in stands
     assert gone["status"] == "REJECTED"
+
+
+async def test_what_takes_consent_names_the_way(
+    environ: dict[str, str], signers: CommandLine
+) -> None:
+    """W3 G5 An agent that may not change a thing alone is told how to propose it."""
+    done = json.loads(signers.done(
+        "propose", "set", "helper", "VALUES", "patience", "--constitutive", "--json"
+    ))["proposal"]  # fmt: skip
+    for slot in ("agent", "human"):
+        signers.done("approve", str(done["number"]), "--as", slot, "--digest", done["digest"])
+    async with agent(environ) as one:
+        edge: Any = await one.call_tool(
+            "get_edge", {"source": "helper", "relation": "VALUES", "target": "patience"}
+        )
+        by = {"content": "Haste is better.", "supersedes": [edge.structured_content["edge"]["id"]]}
+        result: Any = await one.call_tool("add_memory", by)
+    refusal = json.loads(result.content[0].text)["error"]
+
+    assert refusal["reason"] == "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
+    assert refusal["next"] == "Propose it with smf_propose."
 
 
 async def test_the_printed_settings_start_the_tools(

@@ -29,6 +29,8 @@ INSTRUCTIONS = (
 )
 SETTLED = 5.0
 """Seconds that a write waits for the index, so that the next search finds what it wrote."""
+_NEEDS_CONSENT = "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
+_PROPOSE = "smf_propose"
 
 Context = ServerRequestContext[Any, Any]
 Caller = Callable[[Context], Awaitable[Calls]]
@@ -86,12 +88,20 @@ class Tools:
             told = await self._answer(await self._caller(context), params)
         except Refusal as refusal:
             return types.CallToolResult(
-                content=[types.TextContent(type="text", text=_text(_refused(refusal)))],
+                content=[types.TextContent(type="text", text=_text(self._told(refusal)))],
                 is_error=True,
             )
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=_text(told))], structured_content=told
         )
+
+    def _told(self, refusal: Refusal) -> dict[str, Json]:
+        """A refusal, and where an agent alone may not do a thing, what it can do."""
+        told = _refused(refusal)
+        if refusal.reason == _NEEDS_CONSENT:
+            where = "." if _PROPOSE in self._tools else ", a tool of the profile governance."
+            told["error"]["next"] = f"Propose it with {_PROPOSE}{where}"
+        return told
 
     async def _answer(self, calls: Calls, params: types.CallToolRequestParams) -> dict[str, Json]:
         tool, given = self._tools.get(params.name), params.arguments or {}

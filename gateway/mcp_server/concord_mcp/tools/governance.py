@@ -23,6 +23,10 @@ STANDS: Shape = {
     "says": "proposal.framing.neutral_summary",
     "expires": "proposal.expire_time",
     "failed_check": "proposal.failed_check",
+    "consents": (
+        "proposal.consents",
+        {"slot": "slot", "principal": "principal", "revoked": "revoked"},
+    ),
 }
 
 CONFLICT: Shape = {
@@ -76,7 +80,6 @@ SMF_REVIEW = Tool(
         "if_approved": "proposal.framing.if_approved",
         "if_rejected": "proposal.framing.if_rejected",
         "note": "proposal.note",
-        "consents": ("proposal.consents", {"slot": "slot", "principal": "principal"}),
     },
 )
 

@@ -40,6 +40,7 @@ TEXT = {"type": "string"}
 SIGNED: Mapping[str, Json] = {
     **dict.fromkeys(("statement", "payload_type", "to_sign", *STANDS), TEXT),
     "number": {"type": "integer"},
+    "consents": {"type": "array", "items": {"type": "object"}},
 }
 
 
