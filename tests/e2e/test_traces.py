@@ -6,12 +6,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
+import pytest
 from concord.graph.v1 import memory_pb2
+from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_client import AsyncClient
 from concord_client.credentials import Target
 from concord_embedded import Running, running
 from concord_testing.collector import Collector, TakenSpan, collecting
+from google.protobuf.field_mask_pb2 import FieldMask
 
 TRACE, ABOVE = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 THEIRS = f"00-{TRACE}-{ABOVE}-01"
@@ -93,6 +96,31 @@ async def test_a_search_over_http_is_one_trace(tmp_path: Path) -> None:
         assert secret.encode() not in collector.wire
 
 
+ASKED: dict[str, tuple[int, str, object]] = {
+    "governance": (200, "/concord.governance.v1.ProposalService/GetBriefing", {}),
+    "dissonance": (
+        404,  # graph knows no such session
+        "/concord.dissonance.v1.DissonanceService/EndSession",
+        {"requestId": "r", "sessionId": "talk"},
+    ),
+}
+
+
+@pytest.mark.parametrize("service", ASKED)
+async def test_what_a_service_asks_of_graph_is_in_the_trace(tmp_path: Path, service: str) -> None:
+    """W1 Governance and dissonance take the trace on like search."""
+    status, path, body = ASKED[service]
+    async with traced(tmp_path / "data") as (system, collector):
+        reply = await posted(system, path, body)
+
+    assert reply.status_code == status
+    spans = of_theirs(collector)
+    assert above_all(spans) == {ABOVE}
+    assert {"concord-gateway", f"concord-{service}", "concord-graph"} <= {
+        each.service for each in spans
+    }
+
+
 async def test_a_request_of_an_agent_is_one_trace(tmp_path: Path) -> None:
     """W3 Whatever calls a tool makes, they are in the trace of its request."""
     asked = {
@@ -111,3 +139,46 @@ async def test_a_request_of_an_agent_is_one_trace(tmp_path: Path) -> None:
         (each.service, each.name) for each in spans
     }
     assert POISON.encode() not in collector.wire
+
+
+async def test_operations_on_memories_have_opentelemetrys_names(tmp_path: Path) -> None:
+    """W1 M4 S1 What is done to which memory of which space, by OpenTelemetry's conventions."""
+    async with (
+        traced(tmp_path / "data") as (system, collector),
+        AsyncClient(Target(system.url, system.keys["default"])) as concord,
+    ):
+        token = await remember(system)
+        told = await concord.memory.GetMemory(memory_pb2.GetMemoryRequest(id="tea-1"))
+        memory = type_pb2.Memory(id="tea-1", content="Tea is at five.", etag=told.memory.etag)
+        mask = FieldMask(paths=["content"])
+        update = memory_pb2.UpdateMemoryRequest(memory=memory, update_mask=mask)
+        etag = (await concord.memory.UpdateMemory(update)).memory.etag
+        fresh = type_pb2.Consistency(at_least_as_fresh=token)
+        similar = search_pb2.FindSimilarRequest(memory_id="tea-1", consistency=fresh)
+        await concord.search.FindSimilar(similar)
+        forget = memory_pb2.ForgetMemoryRequest(id="tea-1", etag=etag)
+        etag = (await concord.memory.ForgetMemory(forget)).memory.etag
+        erase = memory_pb2.EraseMemoryRequest(id="tea-1", etag=etag)
+        await concord.memory.EraseMemory(erase)
+
+    done = {
+        each.name.rpartition("/")[2]: {
+            name.removeprefix("gen_ai."): value
+            for name, value in each.attributes.items()
+            if name.startswith("gen_ai.")
+        }
+        for each in collector.spans
+        if "gen_ai.operation.name" in each.attributes
+    }
+    one = {"memory.store.id": "default", "memory.record.id": "tea-1"}
+    assert done == {
+        "AddMemory": {"operation.name": "create_memory", **one},
+        "UpdateMemory": {"operation.name": "update_memory", **one},
+        "ForgetMemory": {"operation.name": "delete_memory", **one},
+        "EraseMemory": {"operation.name": "delete_memory", **one},
+        "FindSimilar": {
+            "operation.name": "search_memory",
+            "memory.store.id": "default",
+            "memory.record.count": 0,
+        },
+    }

@@ -66,6 +66,10 @@ class Registration:
     """OpenTelemetry's names of what methods do to a memory store, e.g. "search_memory", by the
     method's name."""
 
+    def __post_init__(self) -> None:
+        if strangers := self.memory_operations.keys() - self.descriptor.methods_by_name.keys():
+            raise ContractError(f"{self.descriptor.full_name} has no {', '.join(strangers)}")
+
 
 class Server:
     """A gRPC server with every stage before each method. Nothing listens before `start`.
@@ -105,6 +109,11 @@ class Server:
         self._services = [each.descriptor.full_name for each in registrations]
         self._drain = Drain()
         parts = {each.descriptor.full_name: each.parts for each in registrations}
+        operations = {
+            f"/{each.descriptor.full_name}/{method}": operation
+            for each in registrations
+            for method, operation in each.memory_operations.items()
+        }
         metrics = Metrics(log=self._log) if metrics is None else metrics
         self._health = Health(parts, ready, self._drain, self._log, partial(metrics.serving, name))
         self._router = _router(
@@ -124,11 +133,7 @@ class Server:
                     if each.not_permitted is not None
                 },
                 spans=spans,
-                operations={
-                    f"/{each.descriptor.full_name}/{method}": operation
-                    for each in registrations
-                    for method, operation in each.memory_operations.items()
-                },
+                operations=operations,
             ),
         )
         self._grpc: grpc.aio.Server | None = None

@@ -69,6 +69,12 @@ def test_a_registration_of_another_service_stops_the_server() -> None:
         _server(Registration(PROBE, add_to(UNGUARDED), _Unguarded()))
 
 
+def test_an_operation_of_no_method_stops_the_server() -> None:
+    """W1: a method that was renamed is not left untraced in silence."""
+    with pytest.raises(ContractError, match="ProbeService has no Aks"):
+        Registration(PROBE, add_to(PROBE), object(), memory_operations={"Aks": "search_memory"})
+
+
 MISFITS = {
     "a string rule on a number": "int32 x = 1 [(concord.rules.v1.field).string = {max_len: 1}];",
     "a number rule on a string": "string x = 1 [(concord.rules.v1.field).number = {gte: 1}];",
