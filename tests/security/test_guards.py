@@ -445,7 +445,7 @@ GUARDS = {
     "recall log: off until it is asked for": Guard(
         nobody_asked_for_a_log,
         UNWANTED,
-        off=Setting(patched={"concord_graph.usecases.recalls._is_on": always_on}),
+        off=Setting(patched={"concord_graph.usecases.recalls.keeps_recalls": always_on}),
     ),
     "recall log: its days": Guard(
         an_old_answer_is_listed,
