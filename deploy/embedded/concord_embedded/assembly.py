@@ -12,6 +12,7 @@ from concord_chassis.config import ConfigError, load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.log import json_lines
 from concord_chassis.metrics import Metrics
+from concord_chassis.process import App
 from concord_chassis.server import BindError
 from concord_chassis.trace_exporter import SpansOf
 from concord_dissonance import bootstrap as dissonance_parts
@@ -38,7 +39,7 @@ from concord_stores.sqlite_file import FileUnusable
 from concord_embedded import credentials, service_keys
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import StartError
-from concord_embedded.service import App, Service
+from concord_embedded.service import Service
 
 GATEWAY_ISSUER = "gateway"
 SEARCH_ISSUER = "search"

@@ -1,31 +1,14 @@
 """One service of the system: what answers, and the server it answers through."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import TextIO
 
-from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import json_lines
 from concord_chassis.metrics import Metrics
-from concord_chassis.server import Registration, Server
+from concord_chassis.process import App
+from concord_chassis.server import Server
 from concord_chassis.tracing import Spans
-
-
-class App(Protocol):
-    """A service as its bootstrap builds it."""
-
-    registrations: Sequence[Registration]
-    translate: Translate
-
-    async def start(self) -> None:
-        """Begins its work in the background."""
-
-    async def ready(self) -> bool:
-        """Whether it can answer."""
-
-    async def close(self) -> None:
-        """Writes down what waits and frees what it holds."""
 
 
 class Service:

@@ -2,13 +2,11 @@
 
 import os
 
-from concord_chassis import metrics_server, trace_exporter
+from concord_chassis import process
 from concord_chassis.config import load
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.key_files import read_public_key
 from concord_chassis.log import json_lines
-from concord_chassis.metrics import Metrics
-from concord_chassis.server import Server, serve_until_signal
 from concord_chassis.starting import run, until_usable
 
 from concord_graph.bootstrap import GraphApp, build_on
@@ -19,9 +17,9 @@ from concord_graph.domain.errors import StoreUnusable
 async def _main() -> None:
     config = load(GraphConfig, os.environ, "GRAPH_")
     store = read_store(os.environ)
-    watched, traces = metrics_server.read(os.environ), trace_exporter.read(os.environ)
+    observation = process.Observation.read(os.environ)
     enrolment = read_enrolment(config.enrolment_file)
-    issuers = {name: read_public_key(path) for name, path in config.issuer_keys.items()}
+    verifier = TokenVerifier({n: read_public_key(p) for n, p in config.issuer_keys.items()})
     log = json_lines("graph")
 
     async def begun() -> GraphApp:
@@ -36,24 +34,7 @@ async def _main() -> None:
         return app
 
     app = await until_usable(begun, log, StoreUnusable)
-    metrics = Metrics(log=log)
-    async with (
-        metrics_server.exported(metrics.registry, watched),
-        trace_exporter.exported(traces, log) as spans_of,
-    ):
-        server = Server(
-            name="graph",
-            registrations=app.registrations,
-            verifier=TokenVerifier(issuers),
-            translate=app.translate,
-            listen=config.listen,
-            ready=app.ready,
-            reflection=config.reflection,
-            metrics=metrics,
-            spans=spans_of("graph"),
-            log=log,
-        )
-        await serve_until_signal([server], app.close)
+    await process.serve("graph", app, config, verifier, observation, log=log)
 
 
 if __name__ == "__main__":
