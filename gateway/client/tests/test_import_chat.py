@@ -317,6 +317,23 @@ def test_each_line_before_the_first_turn_has_its_place(tmp_path: Path) -> None:
     assert [each.line for each in defects(path)] == [1, 3]
 
 
+def test_what_a_messenger_notes_in_json_is_nobodys_word(tmp_path: Path) -> None:
+    """W8 Calls, stickers and pictures of its export are left out; an empty text is told."""
+    said = {"type": "message", "date": "2024-02-27T21:50:00", "from": "Ada"}
+    messages = [
+        {**said, "text": "Hi."},
+        {**said, "text": "", "media_type": "sticker", "file": "a.webp"},
+        {**said, "text": [{"type": "link", "text": "http://x.y"}], "photo": "b.jpg"},
+        {**said, "type": "service", "action": "phone_call", "text": ""},
+        {**said, "text": ""},
+    ]
+    path = written(tmp_path, {"name": "Bo", "messages": messages}, "result.json")
+    turns = [each.memory for each in read_chat(path) if isinstance(each, Draft)]
+
+    assert [each.content for each in turns] == ["Hi.", "http://x.y"]
+    assert [each.reason for each in defects(path)] == ["the content is empty"]
+
+
 def test_external_ids_stay_when_a_transcript_grows_or_moves(tmp_path: Path) -> None:
     """M5 M6 Every turn has an id of its own, and the same one in the file's next version."""
     turns = [{"session": "s", "role": "u", "text": text} for text in ("ok", "no", "ok", "ok")]

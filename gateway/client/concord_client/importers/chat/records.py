@@ -18,23 +18,25 @@ TIMES = ("time", "timestamp", "created_at", "create_time", "createdAt", "date", 
 NOT_SAID = frozenset(["system", "developer", "tool", "function"])
 """Roles whose messages are instructions and machinery, not dialogue."""
 
+_PICTURED = ("photo", "file", "media_type", "location_information", "poll")
+"""What a message of a messenger's export has where it is no text, which is then empty."""
 _MILLISECONDS_FROM = 100_000_000_000  # as seconds that would be the year 5138
 
 
 def turn_of(record: Record, session: str) -> Turn | None:
     """The turn in `record`, in `session` unless it names its own; None for what is none.
 
-    Messages of `NOT_SAID` roles, and those of images or calls alone, are none. Raises
-    `ItemUnreadable`.
+    Messages of `NOT_SAID` roles, those of images or calls alone, and what a messenger notes itself
+    (`"type": "service"`) are none. Raises `ItemUnreadable`.
     """
     if isinstance(inner := record.get("message"), Mapping):  # in an envelope, with its time
         record = {**record, **inner, "message": None}
     speaker = _speaker(record)
     role = _role(record)
-    if isinstance(role, str) and role in NOT_SAID:
+    if (isinstance(role, str) and role in NOT_SAID) or record.get("type") == "service":
         return None
     text = _text(_first(record, TEXTS))
-    if text is None:
+    if text is None or (not text and any(name in record for name in _PICTURED)):
         if any(name in record for name in TEXTS):
             return None
         raise ItemUnreadable(f"no text: none of {', '.join(TEXTS)}")
