@@ -1,6 +1,7 @@
 """The tools for agents, as MCP clients see them: over stdio and over HTTP."""
 
 import json
+import os
 import re
 import sys
 from collections.abc import AsyncIterator
@@ -122,6 +123,20 @@ async def test_an_agent_remembers_corrects_and_recalls(system: Running, door: An
     assert second["id"] in {each.get("id") for each in weighed["results"]}
     assert edge["edge"]["target"] == "Hamburg"
     assert old["memory"]["superseded_by"] == [second["id"]]
+
+
+@pytest.mark.skipif("CONCORD_SYSTEM" in os.environ, reason="waits in a process of its own there")
+async def test_a_write_says_that_search_does_not_find_it_yet(
+    system: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """W3 Reads see writes by default; where the index is too slow for that, the answer says so."""
+    async with over_http(system) as agent:
+        settled = told(await agent.call_tool("add_memory", {"content": "The hall is green."}))
+        monkeypatch.setattr("concord_mcp.server.SETTLED", 0.0)
+        unsettled = told(await agent.call_tool("add_memory", {"content": "The roof is red."}))
+
+    assert "note" not in settled
+    assert "does not find it yet" in unsettled["note"]
 
 
 @pytest.mark.parametrize("mode", ["2025-11-25", "auto"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
@@ -29,6 +28,7 @@ INSTRUCTIONS = (
 )
 SETTLED = 5.0
 """Seconds that a write waits for the index, so that the next search finds what it wrote."""
+UNSETTLED = "It is kept, but search does not find it yet: ask again in a moment."
 _NEEDS_CONSENT = "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
 _PROPOSE = "smf_propose"
 
@@ -124,9 +124,10 @@ class Tools:
             raise Refusal(refusal.reason, refusal.message, fields) from None
         if tool.refused and (failure := tool.refused(reply)):
             raise failure
-        if token := getattr(reply, "token", ""):
-            await _settle(calls, token)
-        return answer.answer_of(tool, reply, room)
+        told = answer.answer_of(tool, reply, room)
+        if (token := getattr(reply, "token", "")) and not await _settled(calls, token):
+            told["note"] = UNSETTLED
+        return told
 
     async def _read(
         self, context: Context, params: types.ReadResourceRequestParams
@@ -193,19 +194,22 @@ async def _prompts(
     return types.ListPromptsResult(prompts=[told])
 
 
-async def _settle(calls: Calls, token: str) -> None:
-    """Wait until search has seen a write. It does not fail because search does."""
+async def _settled(calls: Calls, token: str) -> bool:
+    """Wait until search has seen a write, and say if it has: no write fails because search does."""
     seen: Message = search_pb2.SearchRequest(
         query="index",
         consistency=type_pb2.Consistency(at_least_as_fresh=token),
         page_size=1,
         peek=True,
     )
-    with contextlib.suppress(Refusal, TimeoutError):
+    try:
         async with asyncio.timeout(SETTLED):
             await calls.call(
                 "/concord.search.v1.SearchService/Search", seen, search_pb2.SearchResponse
             )
+    except (Refusal, TimeoutError):
+        return False
+    return True
 
 
 def _refused(refusal: Refusal) -> dict[str, Json]:
