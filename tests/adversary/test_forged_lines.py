@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+import rfc8785
 from concord_attestation.checkpoint import Checkpoint, sign_checkpoint
 from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
 from forger import Forger, Forgery, demand_refused, told_by
@@ -86,6 +87,10 @@ def _header_unterminated(lines: list[bytes]) -> list[bytes]:
     return [lines[0].removesuffix(b"\n"), *lines[1:]]
 
 
+def _header_with(lines: list[bytes], **told: object) -> list[bytes]:
+    return [rfc8785.dumps(json.loads(lines[0]) | told) + b"\n", *lines[1:]]
+
+
 def _doubled_key(lines: list[bytes]) -> list[bytes]:
     return [lines[0], lines[1].replace(b'{"action"', b'{"action":"X","action"', 1), *lines[2:]]
 
@@ -104,6 +109,9 @@ LINE_FORGERIES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
     "a key twice": (_doubled_key, "canonical"),
     "no line break at the end": (_unterminated, "truncated"),
     "no line break after the header": (_header_unterminated, "form"),
+    "a header that says more": (lambda lines: _header_with(lines, note="more"), "form"),
+    "a header of version true": (lambda lines: _header_with(lines, version=True), "form"),
+    "a header of another version": (lambda lines: _header_with(lines, version=2), "form"),
     "no JSON": (lambda lines: [lines[0], b"{\n"], "form"),
     "too long a line": (lambda lines: [lines[0], b'"' + b"x" * (1 << 20) + b'"\n'], "form"),
     "nothing at all": (lambda _: [], "form"),
