@@ -69,8 +69,8 @@ def test_what_is_wrong_is_told_by_its_type(tmp_path: Path) -> None:
 
 
 def test_what_opposes_is_brought_together(tmp_path: Path) -> None:
-    """W4 D10 A run's events are called with as they come, its end is the result; a failed run and
-    a refused one raise by kind."""
+    """W4 D10 A run's events are called with as they come, its end is the result; its query sees
+    what this client wrote before; a failed run and a refused one raise by kind."""
     heard: list[concord_client.Event] = []
     with concord_client.embedded(tmp_path / "data") as concord:
         mine = concord.add("The bridge is open to lorries.", tags=["bridge"])
@@ -96,6 +96,10 @@ def test_what_opposes_is_brought_together(tmp_path: Path) -> None:
         assert [thesis for each in heard for thesis in each.theses] == list(found.theses)
         kept = concord.search("May lorries use the bridge?", kinds=["INSIGHT"])
         assert [each.memory.id for each in kept.results] == [found.memory_id]
+        for number in range(20):
+            note = concord.add(f"Note {number} of the harbour.").id
+            seen = concord.synthesize(query=f"Note {number} of the harbour", limit=20).theses
+            assert note in {each.memory_id for each in seen}, number
         with pytest.raises(concord_client.NotFound):
             concord.synthesize(memory_ids=["nowhere"])
         with pytest.raises(concord_client.FieldInvalid):

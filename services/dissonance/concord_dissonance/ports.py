@@ -362,8 +362,11 @@ class Search(Protocol):
 class CallersSearch(Protocol):
     """Search, asked in a caller's name."""
 
-    async def found(self, who: Credential, query: str, limit: int) -> Sequence[str]:
-        """The ids of a query's best results, best first; not counted as read."""
+    async def found(self, who: Credential, query: str, limit: int, fresh: str) -> Sequence[str]:
+        """The ids of a query's best results, best first; not counted as read.
+
+        `fresh`: the freshness token of a write that it sees; empty = none in particular.
+        """
         ...
 
 

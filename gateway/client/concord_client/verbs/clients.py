@@ -107,7 +107,8 @@ class Concord(_Verbs):
 
     def run(self, run: Run[T]) -> T:
         """Call what a run says, and follow its events to the end. Raises `Refused`."""
-        replies = self.stubs.stream(run.path, run.request, run.reply, timeout=run.timeout)
+        asked = self._asked(run.request)
+        replies = self.stubs.stream(run.path, asked, run.reply, timeout=run.timeout)
         try:
             for reply in replies:
                 if end := run.heard(reply):
@@ -164,7 +165,8 @@ class AsyncConcord(_Verbs):
 
     async def run(self, run: Run[T]) -> T:
         """Call what a run says, and follow its events to the end. Raises `Refused`."""
-        replies = self.stubs.stream(run.path, run.request, run.reply, timeout=run.timeout)
+        asked = self._asked(run.request)
+        replies = self.stubs.stream(run.path, asked, run.reply, timeout=run.timeout)
         async with aclosing(replies):
             async for reply in replies:
                 if end := run.heard(reply):

@@ -26,6 +26,7 @@ def synthesis(request: pb.SynthesizeRequest) -> SynthesisQuery:
         memory_ids=list(request.memory_ids),
         query=request.query,
         query_limit=request.query_limit or DEFAULT_LIMIT,
+        fresh=request.consistency.at_least_as_fresh,
         language=request.language,
         keep=Keep(keep.memory, keep.amend_sources, keep.conflicts)
         if request.HasField("keep")

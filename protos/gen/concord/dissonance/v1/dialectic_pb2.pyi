@@ -6,6 +6,7 @@ Dialectic: what several agents or memories say about a question, where they clas
 from collections import abc as _abc
 from concord.dissonance.v1 import review_pb2 as _review_pb2
 from concord.graph.v1 import conflict_pb2 as _conflict_pb2
+from concord.type.v1 import type_pb2 as _type_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
@@ -378,6 +379,7 @@ class SynthesizeRequest(_message.Message):
     KEEP_FIELD_NUMBER: _builtins.int
     REVIEW_FIELD_NUMBER: _builtins.int
     METHOD_FIELD_NUMBER: _builtins.int
+    CONSISTENCY_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters, and the id of its run."""
     question: _builtins.str
@@ -411,6 +413,10 @@ class SynthesizeRequest(_message.Message):
     def keep(self) -> Global___KeepSynthesis:
         """What is kept of the synthesis; absent = nothing. Without a thesis nothing is kept."""
 
+    @_builtins.property
+    def consistency(self) -> _type_pb2.Consistency:
+        """How fresh the index must be that finds the results of `query`; the run waits for it."""
+
     def __init__(
         self,
         *,
@@ -424,10 +430,11 @@ class SynthesizeRequest(_message.Message):
         keep: Global___KeepSynthesis | None = ...,
         review: _builtins.bool = ...,
         method: Global___SynthesisMethod.ValueType = ...,
+        consistency: _type_pb2.Consistency | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["keep", b"keep"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["consistency", b"consistency", "keep", b"keep"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["keep", b"keep", "language", b"language", "memory_ids", b"memory_ids", "method", b"method", "query", b"query", "query_limit", b"query_limit", "question", b"question", "request_id", b"request_id", "results", b"results", "review", b"review"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["consistency", b"consistency", "keep", b"keep", "language", b"language", "memory_ids", b"memory_ids", "method", b"method", "query", b"query", "query_limit", b"query_limit", "question", b"question", "request_id", b"request_id", "results", b"results", "review", b"review"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

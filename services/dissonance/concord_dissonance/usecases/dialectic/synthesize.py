@@ -36,7 +36,10 @@ CHUNK = 100
 
 @dataclass(frozen=True, slots=True)
 class SynthesisQuery:
-    """What is to be synthesized: sources, memories by id, and those that a query finds."""
+    """What is to be synthesized: sources, memories by id, and those that a query finds.
+
+    `fresh`: the freshness token of a write that the query sees; empty = as the index is.
+    """
 
     request_id: str
     question: str = ""
@@ -44,6 +47,7 @@ class SynthesisQuery:
     memory_ids: Sequence[str] = ()
     query: str = ""
     query_limit: int = 10
+    fresh: str = ""
     language: str = ""
     keep: Keep | None = None
 
@@ -132,7 +136,7 @@ class Synthesize:
         named = await self._graph.sources(who, query.memory_ids)
         if not query.query:
             return named
-        ids = await self._search.found(who, query.query, query.query_limit)
+        ids = await self._search.found(who, query.query, query.query_limit, query.fresh)
         found = await self._graph.sources(who, [e for e in ids if e not in query.memory_ids])
         return [*named, *(each for each in found if not _is_conclusion(each))]
 
