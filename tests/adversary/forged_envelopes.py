@@ -10,7 +10,7 @@ from hashlib import sha256
 import rfc8785
 from concord_client.trust import signing
 from concord_client.trust.audit.log import Pinned
-from forger import Forger, Forgery
+from forger import Forger, Forgery, Leaf
 from governed_world import AGENT, HUMAN
 
 
@@ -139,6 +139,17 @@ def _expired_early(it: Forger) -> None:
     it.add(made, action="SMF_EXPIRE", actor="SYSTEM", principal="", properties={})
 
 
+def _restored(it: Forger, backup_time: str) -> None:
+    nobody: Leaf = {"proposal": {"id": "", "revision": 0}, "item": {"id": "", "kind": 0}}
+    nobody |= {"action": "RESTORE", "actor": "SYSTEM", "principal": ""}
+    it.add(it.of("small", "SMF_PROPOSE"), properties={"backup_time": backup_time}, **nobody)
+
+
+def _taken_up_after_a_restore(it: Forger) -> None:
+    _restored(it, it.time(0))
+    it.add(it.of("small", "SMF_PROPOSE"), action="SMF_WITHDRAW", properties={})
+
+
 def _executed_undecided(it: Forger) -> None:
     it.drop(it.of("alone", "SMF_DECIDE"))
 
@@ -190,6 +201,8 @@ PAPER_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a rejection under another name": (_rejected_by_another_name, "answer_principal"),
     "a revocation under another name": (_revoked_by_another_name, "answer_principal"),
     "expired before its time": (_expired_early, "expired_early"),
+    "restored from a later backup": (lambda it: _restored(it, it.time(1)), "backup_time"),
+    "taken up after a restore": (_taken_up_after_a_restore, "state"),
     "an action that does not exist": (_unheard_of, "action"),
     "a cause that dissonance alone names": (_caused_by_another, "trigger"),
     "a review of something else than a conflict": (_reviewed_without_a_conflict, "reviewed"),

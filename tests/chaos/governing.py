@@ -137,20 +137,36 @@ def enrol(server: Spawned, asked: Governed, parties: Parties) -> None:
         )
 
 
-def agree(asked: Governed, parties: Parties, name: str) -> None:
-    """Propose that the agent values something, and sign it with both keys."""
+def propose(
+    asked: Governed,
+    parties: Parties,
+    name: str,
+    action: governed_pb2.GovernedAction | None = None,
+) -> proposal_pb2.Proposal:
+    """Propose that the agent values something, or another action."""
     edge = type_pb2.Edge(
         source=type_pb2.EdgeEnd(name="agent"),
         relation="VALUES",
         target=type_pb2.EdgeEnd(name=name),
         edge_type=type_pb2.EDGE_TYPE_CONSTITUTIVE,
     )
-    action = governed_pb2.GovernedAction(
+    values = governed_pb2.GovernedAction(
         upsert_edge=graph_pb2.UpsertEdgeRequest(request_id=f"{name} ".ljust(24, "x"), edge=edge)
     )
-    request = proposal_pb2.CreateProposalRequest(request_id=f"p {name}", action=action)
+    request = proposal_pb2.CreateProposalRequest(request_id=f"p {name}", action=action or values)
     proposal = asked.proposals.CreateProposal(request).proposal
     parties.proposals.append(proposal.id)
+    return proposal
+
+
+def agree(
+    asked: Governed,
+    parties: Parties,
+    name: str,
+    action: governed_pb2.GovernedAction | None = None,
+) -> None:
+    """Propose that the agent values something, or another action, and sign it with both keys."""
+    proposal = propose(asked, parties, name, action)
     for slot in (signing.AGENT, signing.HUMAN):
         asked.proposals.ApproveProposal(
             proposal_pb2.ApproveProposalRequest(

@@ -47,6 +47,16 @@ class DataDirectory:
         return self.root / "index"
 
     @property
+    def last_backup(self) -> Path:
+        """Where the last backup is and when it was made, as JSON: `path`, `time` (µs)."""
+        return self.root / "last-backup.json"
+
+    @property
+    def restoring(self) -> Path:
+        """The folder of a restore under way, until its stores are put in their places."""
+        return self.root / "restoring"
+
+    @property
     def runtime_note(self) -> Path:
         """Where the folder of the sockets is, so that a killed one's is found and removed."""
         return self.root / "runtime"

@@ -134,6 +134,22 @@ def read(path: Path) -> Credentials:
         ) from None
 
 
+def key_in(path: Path, space: str) -> str | None:
+    """The key of a space in a credentials file, also before the system came up; None without one.
+
+    Raises `CredentialsError` for a damaged file.
+    """
+    try:
+        found = json.loads(path.read_text("utf-8"))["keys"].get(space)
+        return None if found is None else _text(found)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CredentialsError(f"Cannot read {path}: {error.strerror}.") from error
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise CredentialsError(f"{path} is damaged: set {KEY_VARIABLE}.") from None
+
+
 def save(
     environ: Mapping[str, str],
     space: str,

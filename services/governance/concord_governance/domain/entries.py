@@ -41,6 +41,7 @@ class Action(enum.IntEnum):
     KEY_REVOKE = 22
     SPACE_CREATE = 23
     SPACE_DELETE = 24
+    RESTORE = 25
 
 
 class Actor(enum.IntEnum):

@@ -92,7 +92,7 @@ class ApiKeys:
             made = replace(made, digest=digest_of(secret), created_by=caller.principal)
             demand_fit(made.scopes, space, deleted=bool(found and found.delete_time))
             await tx.put_key(made)
-            evidence = _evidence(made)
+            evidence = evidence_of(made)
             if draft.replaces:
                 ends = await _ending(tx, draft, now)
                 evidence |= {"replaces": draft.replaces, "replaced_until": format_time(ends)}
@@ -141,7 +141,7 @@ class ApiKeys:
             found = await look(tx)
             if found.revoke_time is None:
                 await tx.put_key(replace(found, revoke_time=now))
-                await tx.append([command_entry(caller, Action.KEY_REVOKE, _evidence(found))])
+                await tx.append([command_entry(caller, Action.KEY_REVOKE, evidence_of(found))])
             return key_id
 
         async with self._commands.on_record(caller, request.method):
@@ -307,13 +307,13 @@ async def _take_over(tx: LedgerWrites, space: str, keys: Mapping[str, KnownKey])
                 create_time=now,
             )
             await tx.put_key(made)
-            evidence = {**_evidence(made), "from": "keys file"}
+            evidence = {**evidence_of(made), "from": "keys file"}
             entries.append(Entry(Action.KEY_CREATE, Actor.SYSTEM, properties=evidence))
     await tx.append(entries)
     return len(entries)
 
 
-def _evidence(key: ApiKey) -> dict[str, Json]:
+def evidence_of(key: ApiKey) -> dict[str, Json]:
     """Return what the log says of a key."""
     evidence: dict[str, Json] = {
         "key": key.id,

@@ -190,7 +190,7 @@ class SqliteFile:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            failure = _failure(error)
+            failure = failure_of(error)
             if failure is None:
                 raise
             self.damaged = self.damaged or isinstance(failure, FileDamaged)
@@ -267,7 +267,8 @@ def _statements(script: str) -> Iterator[str]:
             statement = ""
 
 
-def _failure(error: sqlite3.DatabaseError) -> FileFailure | None:
+def failure_of(error: sqlite3.DatabaseError) -> FileFailure | None:
+    """Return what went wrong by its name; None for what is a bug of ours."""
     extended = getattr(error, "sqlite_errorcode", 0)  # Python's own have none
     code = extended & _PRIMARY_CODE
     if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:
@@ -333,7 +334,7 @@ def _prepare(db: sqlite3.Connection, path: Path, schema: Schema) -> None:
 
 
 def _advice(path: Path, problem: object) -> str:
-    if isinstance(problem, sqlite3.DatabaseError) and isinstance(_failure(problem), FileFull):
+    if isinstance(problem, sqlite3.DatabaseError) and isinstance(failure_of(problem), FileFull):
         return f"the disk of {path} has no room, and opening it needs 1 MiB: make room"
     if isinstance(problem, sqlite3.OperationalError):
         return f"cannot open {path} ({problem}): check that it exists, is yours and is not in use"

@@ -172,3 +172,11 @@ class ConsentRules:
         proposal = self._state.known(leaf, OPEN, REVIEWED)
         self._state.demand("expired_early", parse_time(leaf["time"]) >= proposal.expire_time)
         proposal.state = ENDED
+
+    def on_restore(self, leaf: dict[str, Any]) -> None:
+        """End what was pending: a ledger that is restored from a backup reopens no proposal."""
+        backup_time = parse_time(leaf["properties"]["backup_time"])
+        self._state.demand("backup_time", backup_time <= parse_time(leaf["time"]))
+        for proposal in self._state.proposals.values():
+            if proposal.state in (OPEN, REVIEWED):
+                proposal.state = ENDED

@@ -19,7 +19,9 @@ NO_ITEM = {"id": "", "kind": 0}
 
 _REFUSALS = frozenset({"FRAMING_VIOLATION", "SAFEGUARD_VIOLATION", "CONSENT_REFUSED"})
 _BLOCKED = _REFUSALS | {"WRITE_ATTEMPT", "DELETE_ATTEMPT", "SMF_FAIL"}
-_BY_SYSTEM = frozenset({"SMF_EXPIRE", "SMF_DECIDE", "SMF_EXECUTE", "SMF_FAIL", "SMF_UNDO"})
+_BY_SYSTEM = frozenset(
+    {"SMF_EXPIRE", "SMF_DECIDE", "SMF_EXECUTE", "SMF_FAIL", "SMF_UNDO", "RESTORE"}
+)
 _MADE = frozenset({"SMF_PROPOSE", "SMF_REVISE"})
 _COMMANDS = frozenset({"KEY_CREATE", "KEY_REVOKE", "SPACE_CREATE", "SPACE_DELETE"})
 """Commands of an operator, allowed or refused: nothing of them was signed (`access_rules`)."""
@@ -59,7 +61,7 @@ class EntryRules:
         """Return whether an entry about a proposal names the item that its revision does: one that
         is there, which the consents name; or none."""
         action, item = leaf["action"], leaf["item"]
-        if action in _REFUSALS or action == "IMPORT":
+        if action in _REFUSALS or action in ("IMPORT", "RESTORE"):
             return bool(item == NO_ITEM)
         if action in _MADE:
             named = leaf["properties"]["etags"].get(item["id"], "")

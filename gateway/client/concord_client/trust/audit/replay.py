@@ -67,6 +67,7 @@ class Replay:
             "SMF_REJECT": answers.on_reject,
             "SMF_WITHDRAW": answers.on_end,
             "SMF_EXPIRE": answers.on_expire,
+            "RESTORE": answers.on_restore,
             "SMF_DECIDE": decisions.on_decide,
             "SMF_EXECUTE": decisions.on_execute,
             "SMF_FAIL": decisions.on_fail,

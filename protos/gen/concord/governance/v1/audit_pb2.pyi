@@ -87,6 +87,10 @@ class _AuditActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AuditActi
     """A space was made; blocked when it was refused. In the log of `concord:system`."""
     AUDIT_ACTION_SPACE_DELETE: _AuditAction.ValueType  # 24
     """A space was deleted; blocked when that was refused. In the log of `concord:system`."""
+    AUDIT_ACTION_RESTORE: _AuditAction.ValueType  # 25
+    """Graph and ledger were restored from a backup: the entries before this one are those that it had, and
+    every proposal that was pending then has ended. Decisions go on.
+    """
 
 class AuditAction(_AuditAction, metaclass=_AuditActionEnumTypeWrapper):
     """What an entry records."""
@@ -151,6 +155,10 @@ AUDIT_ACTION_SPACE_CREATE: AuditAction.ValueType  # 23
 """A space was made; blocked when it was refused. In the log of `concord:system`."""
 AUDIT_ACTION_SPACE_DELETE: AuditAction.ValueType  # 24
 """A space was deleted; blocked when that was refused. In the log of `concord:system`."""
+AUDIT_ACTION_RESTORE: AuditAction.ValueType  # 25
+"""Graph and ledger were restored from a backup: the entries before this one are those that it had, and
+every proposal that was pending then has ended. Decisions go on.
+"""
 Global___AuditAction: _TypeAlias = AuditAction  # noqa: Y015
 
 @_typing.final

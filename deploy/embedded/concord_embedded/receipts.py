@@ -1,0 +1,107 @@
+"""Receipts: what no restore may bring back, whatever the backup still says.
+
+Which memories were erased, which nonces are burnt, which API keys ended, and which spaces were
+deleted: ids and digests alone. A file of JSON Lines, with a header and an end that counts them.
+"""
+
+import base64
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from concord_governance.adapters.sqlite import copies as ledger_copies
+from concord_governance.domain.access import Space
+from concord_governance.usecases.restore import EndedKey
+from concord_graph.adapters.sqlite import copies as graph_copies
+
+from concord_embedded import secret_files
+from concord_embedded.errors import BackupError
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Receipts:
+    """What was known at a time (µs) of the installation whose audit log has a key."""
+
+    log_key: str
+    time: int
+    erased: tuple[tuple[str, str], ...]
+    """(space, memory id)"""
+    burnt: tuple[tuple[str, str], ...]
+    """(space, nonce)"""
+    ended: tuple[EndedKey, ...]
+    deleted: tuple[Space, ...]
+
+
+def known(
+    graph: sqlite3.Connection | None, ledger: sqlite3.Connection | None, log_key: str, time: int
+) -> Receipts:
+    """Return what graph's store and the ledger know, where they are there."""
+    return Receipts(
+        log_key=log_key,
+        time=time,
+        erased=tuple(graph_copies.erasures(graph)) if graph else (),
+        burnt=tuple(graph_copies.nonces(graph)) if graph else (),
+        ended=tuple(ledger_copies.ended_keys(ledger)) if ledger else (),
+        deleted=tuple(ledger_copies.deleted_spaces(ledger)) if ledger else (),
+    )
+
+
+def write(file: Path, receipts: Receipts) -> None:
+    """Write receipts, for their owner alone."""
+    body = "".join(f"{json.dumps(line, sort_keys=True)}\n" for line in _lines(receipts))
+    end = {"kind": "end", "sha256": sha256(body.encode()).hexdigest()}
+    secret_files.write(file, f"{body}{json.dumps(end)}\n".encode())
+
+
+def read(file: Path) -> Receipts:
+    """Read receipts. Raises `BackupError` when they are not whole, or none."""
+    try:
+        body, _, end = file.read_text("utf-8").removesuffix("\n").rpartition("\n")
+        if json.loads(end) != {"kind": "end", "sha256": sha256(f"{body}\n".encode()).hexdigest()}:
+            raise BackupError("RECEIPTS_DAMAGED", f"{file} is cut off or was changed.")
+        return _read(map(json.loads, body.splitlines()))
+    except OSError as error:
+        raise BackupError("RECEIPTS_DAMAGED", f"Cannot read {file}: {error.strerror}.") from error
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise BackupError("RECEIPTS_DAMAGED", f"{file} holds no receipts.") from None
+
+
+def _lines(receipts: Receipts) -> Iterator[dict[str, Any]]:
+    header = {"format": FORMAT, "time": receipts.time, "log_key": receipts.log_key}
+    yield {"kind": "receipts", **header}
+    for space, memory_id in receipts.erased:
+        yield {"kind": "erased", "space": space, "id": memory_id}
+    for space, nonce in receipts.burnt:
+        yield {"kind": "burnt", "space": space, "nonce": nonce}
+    for key in receipts.ended:
+        yield {"kind": "key", **asdict(key)}
+    for each in receipts.deleted:
+        statement = base64.b64encode(each.statement).decode()
+        times = {"create_time": each.create_time, "delete_time": each.delete_time}
+        yield {"kind": "deleted", "name": each.name, **times, "statement": statement}
+
+
+def _read(lines: Iterator[dict[str, Any]]) -> Receipts:
+    header = next(lines)
+    if (header["kind"], header["format"]) != ("receipts", FORMAT):
+        raise ValueError
+    found: dict[str, list[dict[str, Any]]] = {"erased": [], "burnt": [], "key": [], "deleted": []}
+    for line in lines:
+        found[line.pop("kind")].append(line)
+    return Receipts(
+        log_key=header["log_key"],
+        time=header["time"],
+        erased=tuple((each["space"], each["id"]) for each in found["erased"]),
+        burnt=tuple((each["space"], each["nonce"]) for each in found["burnt"]),
+        ended=tuple(EndedKey(**each) for each in found["key"]),
+        deleted=tuple(
+            Space(**each | {"statement": base64.b64decode(each["statement"])})
+            for each in found["deleted"]
+        ),
+    )

@@ -1,0 +1,101 @@
+"""A ledger that was restored from a backup: what does not begin again, and what its log says.
+
+It runs while nothing else has the ledger, before governance follows graph.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from concord_governance.domain.access import SYSTEM_SPACE, Space
+from concord_governance.domain.entries import Action, Actor, Entry
+from concord_governance.domain.proposals import Json, Status
+from concord_governance.ports.ledger import Cursor, Ledger, LedgerWrites
+from concord_governance.usecases.api_keys import evidence_of
+from concord_governance.usecases.ledger_commands import ended_as
+
+_FOREVER = (1 << 63) - 1
+_BY = "restore"
+
+
+@dataclass(frozen=True, slots=True)
+class EndedKey:
+    """A key that was revoked or has an end (µs), as another copy of the ledger knows it."""
+
+    id: str
+    space: str
+    revoke_time: int | None
+    expire_time: int | None
+
+
+class Restoring:
+    """Applies what is known of later times to a restored ledger."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    async def begin_again(self, space: str, cursor: Cursor, evidence: Mapping[str, Json]) -> int:
+        """End what was pending in a space, write that down, and follow graph from the cursor.
+
+        Return how many proposals ended. What was decided goes on: graph does it once, unless its
+        consents were used or taken back since.
+        """
+
+        async def work(tx: LedgerWrites) -> int:
+            now = await tx.now()
+            ended = 0
+            while pending := await tx.due(_FOREVER):
+                for each in pending:
+                    await tx.put(each, ended_as(each, Status.EXPIRED, now, _BY))
+                ended += len(pending)
+            entry = Entry(Action.RESTORE, Actor.SYSTEM, properties=dict(evidence))
+            await tx.append([entry])
+            if cursor.seq:
+                await tx.move_cursor(cursor)
+            return ended
+
+        return await self._ledger.write(space, work)
+
+    async def end_key(self, known: EndedKey) -> bool:
+        """Let a key end as another ledger knows that it did; return whether it stood here."""
+
+        async def work(tx: LedgerWrites) -> bool:
+            found = await tx.key_of_id(known.id)
+            if found is None or found.revoke_time is not None:
+                return False
+            ends = [end for end in (found.expire_time, known.expire_time) if end is not None]
+            after = replace(
+                found, revoke_time=known.revoke_time, expire_time=min(ends, default=None)
+            )
+            if after == found:
+                return False
+            await tx.put_key(after)
+            if after.revoke_time is not None:
+                entry = Entry(Action.KEY_REVOKE, Actor.SYSTEM, properties=evidence_of(found))
+                await tx.append([entry])
+            return True
+
+        return await self._ledger.write(known.space, work)
+
+    async def delete_space(self, known: Space) -> bool:
+        """Delete a space as another ledger knows that it was; return whether it was there.
+
+        Governance has graph erase it when it starts, by what both slots signed then.
+        """
+
+        async def work(tx: LedgerWrites) -> bool:
+            found = await tx.hold_space(known.name)
+            if found is None or found.delete_time is not None or known.delete_time is None:
+                return False
+            count = await tx.revoke_keys(known.name, known.delete_time)
+            deleted = replace(found, delete_time=known.delete_time, statement=known.statement)
+            await tx.put_space(deleted)
+            evidence: dict[str, Json] = {"space": known.name, "revoked_keys": count}
+            if known.statement:
+                evidence["statement"] = json.loads(known.statement)
+            await tx.append([Entry(Action.SPACE_DELETE, Actor.SYSTEM, properties=evidence)])
+            return True
+
+        return await self._ledger.write(SYSTEM_SPACE, work)

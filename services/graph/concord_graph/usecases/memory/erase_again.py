@@ -1,0 +1,43 @@
+"""Erasing again what a restored copy of the store still holds (M4, W7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from concord_graph.domain.items import etag
+from concord_graph.ports import Author, Clock, GraphStore, Writes
+from concord_graph.usecases.memory.erase import Erasing
+from concord_graph.usecases.write.writer import Writer
+
+RESTORING = Author("restore", "RestoreBackup", "", "SYSTEM")
+_REASON = "erased before the restore"
+
+
+class ErasingAgain:
+    """Applies what another copy of the store knows to one that was restored."""
+
+    def __init__(self, store: GraphStore, clock: Clock, confirmers: Sequence[str]) -> None:
+        self._store = store
+        self._clock = clock
+        self._erasing = Erasing(confirmers)
+
+    async def erase(self, space: str, memory_id: str) -> bool:
+        """Erase a memory; return False when it is not there or is erased.
+
+        Raises:
+            ConstitutiveProtected: it is constitutive here: only both principals erase it.
+        """
+
+        async def work(tx: Writes) -> bool:
+            memory = await tx.memory(memory_id)
+            if memory is None or memory.erase_time:
+                return False
+            writer = Writer(tx, RESTORING, max(self._clock(), tx.last_time + 1))
+            await self._erasing.erase(writer, memory_id, etag(memory), _REASON)
+            return True
+
+        return await self._store.write(space, work, author=RESTORING)
+
+    async def burn(self, space: str, nonce: str) -> bool:
+        """Burn a nonce; return False when it is burnt."""
+        return await self._store.write(space, lambda tx: tx.burn([nonce]), author=RESTORING)

@@ -1,0 +1,111 @@
+"""Copies of SQLite files as all of them stood at one instant, beside their writers."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from concord_stores.sqlite_file import FileBusy, FileFull, FileUnreadable, FileUnusable, failure_of
+
+LOCK_SECONDS = 10.0
+"""How long the writers' transactions under way are waited for."""
+
+
+def copy_at_one_instant(copies: Mapping[Path, Path]) -> None:
+    """Copy each file to a new one: none has a write that another lacks what led to.
+
+    All writers are kept out while a reader's snapshot is taken of each file, which takes no longer
+    than to begin two transactions a file; the copies are made from the snapshots, beside the
+    writers. A copy has no log beside it, and no byte of what was removed: it is written anew.
+
+    Raises:
+        FileUnusable: a file is not there, is damaged, or is no database.
+        FileFailure: one cannot be read, or the disk of the copies is full.
+    """
+    with ExitStack() as stack:
+        sources = [stack.enter_context(_opened(source)) for source in copies]
+        views = [stack.enter_context(_opened(source)) for source in copies]
+        with _named():
+            for each in sources:
+                each.execute("BEGIN IMMEDIATE")
+            for each in views:
+                each.execute("BEGIN")
+                each.execute("SELECT count(*) FROM sqlite_master").fetchone()  # takes the snapshot
+            for each in sources:
+                each.execute("ROLLBACK")
+            for view, target in zip(views, copies.values(), strict=True):
+                _copy(view, target)
+
+
+@contextmanager
+def read_live(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a file that its program may be writing, to read it.
+
+    Raises:
+        FileUnusable: it is not there, is damaged, or is no database.
+    """
+    with _opened(path) as db:
+        yield db
+
+
+@contextmanager
+def read_only(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a file that nobody writes, and leave no trace beside it.
+
+    Raises:
+        FileUnusable: it is not there, is damaged, or is no database.
+    """
+    with _opened(path, "ro&immutable=1") as db:
+        yield db
+
+
+def demand_sound(path: Path) -> None:
+    """Demand that every page and index of a file that nobody writes is as it should be.
+
+    Raises:
+        FileUnusable: it says what is not.
+    """
+    with read_only(path) as db, _named():
+        problem = db.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if problem != "ok":
+            raise FileUnusable(f"{path} is damaged ({problem})")
+
+
+@contextmanager
+def _opened(path: Path, mode: str = "rw") -> Iterator[sqlite3.Connection]:
+    try:
+        db = sqlite3.connect(
+            f"file:{quote(str(path))}?mode={mode}",
+            uri=True,
+            timeout=LOCK_SECONDS,
+            isolation_level=None,
+        )
+    except sqlite3.DatabaseError as error:
+        raise FileUnusable(f"cannot open {path}: {error}") from error
+    with closing(db):
+        try:
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.DatabaseError as error:
+            raise FileUnusable(f"{path} is damaged or no database: {error}") from error
+        yield db
+
+
+def _copy(view: sqlite3.Connection, target: Path) -> None:
+    with closing(sqlite3.connect(target, isolation_level=None)) as copy:
+        view.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
+        copy.execute("VACUUM")
+
+
+@contextmanager
+def _named() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        failure = failure_of(error)
+        if isinstance(failure, (FileBusy, FileFull, FileUnreadable)):
+            raise failure from error
+        raise FileUnusable(str(error)) from error

@@ -1,0 +1,517 @@
+"""Backups of a system at work, and what a restore brings back and what not (W7, A2, M4, V6)."""
+
+import json
+import re
+import shutil
+import sqlite3
+import stat
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any
+
+import grpc
+import pytest
+from concord.governance.v1 import access_pb2, proposal_pb2
+from concord.graph.v1 import governed_pb2, memory_pb2, space_pb2
+from concord.search.v1.search_pb2 import SearchRequest
+from concord.type.v1.type_pb2 import (
+    EDGE_TYPE_CONSTITUTIVE,
+    PRINCIPAL_KIND_AGENT,
+    Consistency,
+    Memory,
+)
+from concord_client import Client, credentials
+from concord_client.credentials import Target
+from concord_client.refusal import Refused
+from concord_client.trust import signing
+from concord_client.trust.audit.log import Pinned, read_log
+from concord_client.trust.audit.replay import Replay
+from concord_embedded import receipts
+from concord_testing.up_process import COMMAND, Spawned, clean_environ, ran, spawned
+
+from tests.chaos.governing import (
+    Governed,
+    Parties,
+    agree,
+    enrol,
+    governed,
+    propose,
+    settled,
+)
+
+STATUS = proposal_pb2.ProposalStatus
+STORE = Path("graph", "graph.db")
+SECRET = "zanzibarquartz"
+
+
+@contextmanager
+def connected(server: Spawned, space: str = "default") -> Iterator[Client]:
+    """A client with the key of a space."""
+    known = credentials.read(server.data / credentials.FILE_NAME)
+    with Client(Target(known.url, known.keys[space])) as client:
+        yield client
+
+
+def command(data: Path, *arguments: str, key: str = "") -> tuple[int, str, str]:
+    """Run `concord` on a data directory; return its status and what it printed."""
+    environ = clean_environ() | {"CONCORD_DATA": str(data), "CONCORD_STATE": f"{data}.pins"}
+    if key:
+        environ["CONCORD_API_KEY"] = key
+    done = ran(*arguments, environ=environ)
+    return done.returncode, done.stdout, done.stderr
+
+
+def succeeded(data: Path, *arguments: str) -> dict[str, Any]:
+    """Run `concord ... --json` to success and return what it said."""
+    status, out, err = command(data, *arguments, "--json")
+    assert status == 0, err
+    said: dict[str, Any] = json.loads(out)
+    return said
+
+
+def add(client: Client, memory_id: str, content: str) -> memory_pb2.AddMemoryResponse:
+    """Add a memory."""
+    memory = Memory(id=memory_id, content=content)
+    request = memory_pb2.AddMemoryRequest(request_id=f"add {memory_id}", memory=memory)
+    return client.memory.AddMemory(request)
+
+
+def export(client: Client) -> list[str]:
+    """Return the lines of the full export."""
+    request = space_pb2.ExportSpaceRequest(form=space_pb2.EXPORT_FORM_FULL)
+    return [line for part in client.space.ExportSpace(request) for line in part.lines]
+
+
+def record_through(lines: list[str], seq: int) -> list[str]:
+    """Return an export's genesis and record, through a change and what stands behind it."""
+    kept: list[str] = []
+    is_reached = False
+    for line in lines[1:]:
+        said = json.loads(line)
+        if is_reached and said["kind"] not in ("support", "erasure"):
+            break
+        kept.append(line)
+        is_reached = is_reached or (said["kind"], said.get("seq")) == ("change", seq)
+    return kept
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_backup_under_load_restores_what_stood_at_its_token(tmp_path: Path) -> None:
+    """W7 A2 G15 While facts are agreed on and memories written, a backup is taken of one instant:
+    restored, the full export and the audit log are those of the running system through its token,
+    the log keeps every rule, and the store holds what the log says."""
+    parties, stop = Parties(), threading.Event()
+    with spawned(tmp_path / "data") as server, governed(server) as asked:
+        enrol(server, asked, parties)
+
+        def agreeing() -> None:
+            number = 0
+            while not stop.is_set():
+                agree(asked, parties, f"value {number}")
+                number += 1
+
+        def writing() -> None:
+            with connected(server) as client:
+                number = 0
+                while not stop.is_set():
+                    add(client, f"m{number}", f"The number {number} was written under load.")
+                    number += 1
+
+        threads = [threading.Thread(target=work) for work in (agreeing, writing)]
+        for thread in threads:
+            thread.start()
+        try:
+            made = []
+            for _ in range(4):
+                time.sleep(0.5)
+                made.append(succeeded(server.data, "backup", "create", str(tmp_path / "kept")))
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        live_log = asked.log()
+        with connected(server) as client:
+            live = export(client)
+    assert len({each["spaces"]["default"]["log_size"] for each in made}) == 4
+    for place, each in enumerate(made):
+        restored, head = tmp_path / f"restored {place}", each["spaces"]["default"]
+        said = succeeded(restored, "backup", "restore", str(each["path"]))
+        assert said["endedProposals"] in (0, 1)
+        with spawned(restored) as server, governed(server) as asked:
+            with connected(server) as client:
+                again = export(client)
+            log = asked.log()
+            settled(asked, Parties())  # what was decided at that instant is carried out
+            file = str(tmp_path / f"{place}.jsonl")
+            assert command(restored, "audit", "export", file)[0] == 0
+            assert command(restored, "audit", "verify", file, "--store")[0::2] == (0, "")
+
+        assert record_through(again, head["seq"]) == record_through(live, head["seq"])
+        entries = head["log_size"]
+        assert log[1 : entries + 1] == live_log[1 : entries + 1]
+        assert json.loads(log[entries + 1])["action"] == "RESTORE"
+
+
+@dataclass
+class Scene:
+    """A system with a backup in its past, stopped."""
+
+    data: Path
+    backup: Path
+    parties: Parties
+    operator_key: str
+    revoked_key: str
+    token: str
+    pending: str
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    """A backup, and a system that went on: it erased, revoked, deleted and decided since."""
+    folder, parties = tmp_path_factory.mktemp("backup"), Parties()
+    with spawned(folder / "data") as server, governed(server) as asked:
+        enrol(server, asked, parties)
+        agree(asked, parties, "honesty")
+        agree(asked, parties, "promise", constitutive("promise", "I keep my promises."))
+        with connected(server) as client, connected(server, "concord:system") as operator:
+            add(client, "kept", "The harbour opens at seven.")
+            token = add(client, "secret", f"The word is {SECRET}.").token
+            operator.access.CreateSpace(access_pb2.CreateSpaceRequest(request_id="s", space="team"))
+            agent = access_pb2.CreateKeyRequest(
+                request_id="k",
+                space="default",
+                principal="guest",
+                kind=PRINCIPAL_KIND_AGENT,
+                scopes=[access_pb2.KEY_SCOPE_READ],
+            )
+            guest = operator.access.CreateKey(agent)
+            pending = propose(asked, parties, "tea")
+            answer(asked, parties, pending, signing.AGENT)
+            backup = Path(str(succeeded(server.data, "backup", "create", str(folder))["path"]))
+            erase(client, "secret")
+            revoke = access_pb2.RevokeKeyRequest(request_id="r", key_id=guest.key.id)
+            operator.access.RevokeKey(revoke)
+            delete = access_pb2.DeleteSpaceRequest(request_id="d", space="team", typed_name="team")
+            operator.access.DeleteSpace(delete)
+            agree(asked, parties, "candour")
+            add(client, "later", "This came after the backup.")
+        assert command(server.data, "audit", "log")[0] == 0  # which its client remembers
+        succeeded(server.data, "backup", "receipts", str(folder / "receipts.jsonl"))
+        known = credentials.read(server.data / credentials.FILE_NAME)
+    return Scene(
+        data=folder / "data",
+        backup=backup,
+        parties=parties,
+        operator_key=known.keys[credentials.SYSTEM_SPACE],
+        revoked_key=guest.secret,
+        token=token,
+        pending=pending.id,
+    )
+
+
+def constitutive(memory_id: str, content: str) -> governed_pb2.GovernedAction:
+    """Return the addition of a constitutive memory."""
+    memory = Memory(id=memory_id, content=content, edge_type=EDGE_TYPE_CONSTITUTIVE)
+    request = memory_pb2.AddMemoryRequest(request_id=memory_id.ljust(24, "x"), memory=memory)
+    return governed_pb2.GovernedAction(add_memory=request)
+
+
+def answer(asked: Governed, parties: Parties, proposal: proposal_pb2.Proposal, slot: str) -> None:
+    """Give one slot's consent."""
+    request = proposal_pb2.ApproveProposalRequest(
+        request_id=f"{slot} {proposal.id}",
+        proposal_id=proposal.id,
+        consent=parties.consent(proposal, slot),
+    )
+    asked.proposals.ApproveProposal(request)
+
+
+def erase(client: Client, memory_id: str) -> None:
+    """Erase a memory."""
+    stored = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=memory_id)).memory
+    client.memory.EraseMemory(
+        memory_pb2.EraseMemoryRequest(request_id="e", id=memory_id, etag=stored.etag, reason="x")
+    )
+
+
+def nonces(store: Path) -> set[tuple[object, ...]]:
+    """Return the burnt nonces in graph's store."""
+    with closing(sqlite3.connect(store)) as db:
+        return set(db.execute("SELECT space, nonce FROM nonce"))
+
+
+@pytest.mark.parametrize("place", ["over it", "beside it, with receipts"])
+def test_what_ended_since_the_backup_stays_ended(made: Scene, tmp_path: Path, place: str) -> None:
+    """W7 M4 V6 V7 What was erased, burnt, revoked or deleted since stays so, known from the stores
+    that are replaced or from a file; the pending proposal has ended, former tokens are refused by
+    name, and what both agree to from then on is carried out under a log that keeps every rule."""
+    data = tmp_path / "data"
+    options = ["--receipts", str(made.backup.parent / "receipts.jsonl")]
+    if place == "over it":
+        shutil.copytree(made.data, data)
+        options = ["--replace"]
+    before = nonces(made.data / STORE)
+    since = before - nonces(made.backup / "graph.db")
+    assert since
+    said = succeeded(data, "backup", "restore", str(made.backup), *options)
+    assert (said["erased"], said["endedKeys"], said["deletedSpaces"]) == (1, 1, 1)
+    assert (said["burntNonces"], nonces(data / STORE)) == (len(since), before)
+    assert said["endedProposals"] == 1
+    with spawned(data) as server, governed(server) as asked:
+        with connected(server) as client:
+            read = memory_pb2.GetMemoryRequest
+            found = {name: client.memory.GetMemory(read(id=name)) for name in ("kept", "later")}
+            assert found["kept"].memory.content == "The harbour opens at seven."
+            assert not found["later"].HasField("memory")
+            demand = Consistency(at_least_as_fresh=made.token)
+            with pytest.raises(Refused) as refused:
+                client.search.Search(SearchRequest(query="harbour", consistency=demand))
+            assert refused.value.reason == "ERROR_REASON_CONSISTENCY_TOKEN_INVALID"
+            until_erased(client, "secret")
+        with Client(Target(server.url, made.revoked_key)) as guest, pytest.raises(Refused) as no:
+            guest.memory.ListMemories(memory_pb2.ListMemoriesRequest())
+        assert no.value.reason == "ERROR_REASON_CREDENTIAL_INVALID"
+        asked_for = proposal_pb2.GetProposalRequest(id=made.pending)
+        proposal = asked.proposals.GetProposal(asked_for).proposal
+        assert proposal.status == STATUS.PROPOSAL_STATUS_EXPIRED
+        with pytest.raises(grpc.RpcError, match="the proposal is EXPIRED"):
+            answer(asked, made.parties, proposal, signing.HUMAN)
+        assert asked.visible() == {"honesty"}
+        agree(asked, Parties(made.parties.agent, made.parties.human), f"after, {place}")
+        assert asked.visible() == {"honesty", f"after, {place}"}
+        Replay(read_log(asked.log(), Pinned()), Pinned()).run()
+        shutil.copy(f"{made.data}.pins", f"{data}.pins")
+        assert "THE AUDIT LOG WAS REWRITTEN" in command(data, "audit", "log")[2]
+        with connected(server, "concord:system") as operator:
+            listed = operator.access.ListSpaces(access_pb2.ListSpacesRequest(include_deleted=True))
+            assert {each.name for each in listed.spaces if each.HasField("delete_time")} == {"team"}
+    left = b"".join(each.read_bytes() for each in data.rglob("*") if each.is_file())
+    assert SECRET.encode() not in left
+
+
+def until_erased(client: Client, memory_id: str) -> None:
+    """Wait until every store has confirmed that it holds nothing of a memory."""
+    end = time.monotonic() + 20
+    while True:
+        request = memory_pb2.GetEraseReceiptRequest(memory_id=memory_id)
+        if client.memory.GetEraseReceipt(request).receipt.HasField("complete_time"):
+            return
+        assert time.monotonic() < end, "the erasure is not complete"
+        time.sleep(0.05)
+
+
+def cut_off(backup: Path) -> str:
+    """Tear the graph's copy."""
+    file = backup / "graph.db"
+    file.write_bytes(file.read_bytes()[:-4096])
+    return "BACKUP_TORN: .*graph.db is cut off"
+
+
+def lost(backup: Path) -> str:
+    """Lose the ledger's copy."""
+    (backup / "ledger.db").unlink()
+    return "BACKUP_TORN: .* lacks ledger.db"
+
+
+def unfinished(backup: Path) -> str:
+    """Stop before the manifest."""
+    (backup / "manifest.json").unlink()
+    return "BACKUP_TORN: .* has no manifest.json"
+
+
+def a_flipped_byte(backup: Path) -> str:
+    """Change a byte of a key."""
+    file = backup / "keys" / "grants.pem"
+    file.write_bytes(file.read_bytes().replace(b"A", b"B", 1))
+    return "BACKUP_EDITED: .*keys/grants.pem was changed"
+
+
+def a_log_beside(backup: Path) -> str:
+    """Put a write-ahead log beside a copy, which SQLite would apply."""
+    (backup / "graph.db-wal").write_bytes(b"x")
+    return "BACKUP_EDITED: .*graph.db-wal is not of it"
+
+
+def a_changed_manifest(backup: Path) -> str:
+    """Say that it was made later."""
+    file = backup / "manifest.json"
+    said = json.loads(file.read_text())
+    file.write_text(json.dumps(said | {"time": said["time"] + 1}))
+    return "BACKUP_EDITED: .*manifest.json was changed"
+
+
+def other_words(backup: Path) -> str:
+    """Change the store and write a manifest with its digests, but not what it holds."""
+    sealed(backup, "graph.db", "UPDATE space SET seq = seq + 1 WHERE name = 'default'")
+    return "BACKUP_EDITED: .*not those that its manifest describes"
+
+
+def another_instant(backup: Path) -> str:
+    """Put a ledger there that has changes which graph has not, with its digests."""
+    sealed(backup, "ledger.db", "UPDATE space SET feed_seq = 1000 WHERE name = 'default'")
+    return "GRAPH_ROLLED_BACK: .*older than the audit log of default"
+
+
+def of_a_later_program(backup: Path) -> str:
+    """Say that a later program wrote it."""
+    file = backup / "manifest.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"format": 2}))
+    return "BACKUP_NEWER"
+
+
+def sealed(backup: Path, name: str, sql: str) -> None:
+    """Change a copied store, and the digests of the manifest with it."""
+    with closing(sqlite3.connect(backup / name)) as db, db:
+        db.execute(sql)
+    file = backup / "manifest.json"
+    said = json.loads(file.read_text())
+    content = (backup / name).read_bytes()
+    said["files"][name] = {"bytes": len(content), "sha256": sha256(content).hexdigest()}
+    del said["digest"]
+    said["digest"] = sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    file.write_text(json.dumps(said))
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        *(cut_off, lost, unfinished, a_flipped_byte, a_log_beside, a_changed_manifest),
+        *(other_words, another_instant, of_a_later_program),
+    ],
+)
+def test_a_torn_or_edited_backup_is_refused_by_name(
+    made: Scene, tmp_path: Path, harm: Callable[[Path], str]
+) -> None:
+    """W7 What is not whole or not as it was made is named, and nothing is restored of it."""
+    backup = tmp_path / "backup"
+    shutil.copytree(made.backup, backup)
+    expected = harm(backup)
+    for arguments in (("verify", str(backup)), ("restore", str(backup))):
+        status, _, err = command(tmp_path / "data", "backup", *arguments)
+        assert status == 1
+        assert re.search(expected, err), err
+    assert not (tmp_path / "data").exists()
+
+
+def test_only_an_operator_backs_up_and_restores(made: Scene, tmp_path: Path) -> None:
+    """W7 A key without the scope operator, and one that is revoked, makes no backup, no receipts
+    and no restore."""
+    agent = credentials.read(made.data / credentials.FILE_NAME).keys["default"]
+    for key in (agent, made.revoked_key, "ck_" + "x" * 43):
+        for data, arguments in (
+            (made.data, ("create", str(tmp_path / "kept"))),
+            (made.data, ("receipts", str(tmp_path / "receipts"))),
+            (tmp_path / "data", ("restore", str(made.backup))),
+        ):
+            status, _, err = command(data, "backup", *arguments, key=key)
+            assert (status, err.split(":")[0]) == (1, "ERROR_REASON_PERMISSION_MISSING")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_backup_is_kept_in_the_data_directory(made: Scene) -> None:
+    """M4 What is erased later would stand there, in the very directory that is said to hold it no
+    more."""
+    status, _, err = command(made.data, "backup", "create", str(made.data / "kept"))
+
+    assert (status, err.split(":")[0]) == (1, "BACKUP_INSIDE")
+    assert not (made.data / "kept").exists()
+
+
+def test_stores_on_a_neo4j_are_not_backed_up_unnoticed(made: Scene, tmp_path: Path) -> None:
+    """W7 The files of a data directory are not what a system on a Neo4j keeps: it says what is."""
+    environ = clean_environ() | {"CONCORD_DATA": str(made.data), "GOVERNANCE_STORE": "neo4j"}
+    done = ran("backup", "create", str(tmp_path / "kept"), environ=environ)
+
+    assert (done.returncode, done.stderr.split(":")[0]) == (1, "BACKUP_UNSUPPORTED")
+    assert "neo4j-admin database dump" in done.stderr
+    assert not (tmp_path / "kept").exists()
+
+
+def test_nothing_is_replaced_unasked(made: Scene, tmp_path: Path) -> None:
+    """W7 A directory with a Concord takes --replace, one on which it runs is refused, and so is
+    another installation's: its receipts are of other memories."""
+    path = str(made.backup)
+    status, _, err = command(made.data, "backup", "restore", path)
+    assert (status, err.split(":")[0]) == (1, "BACKUP_TARGET_IN_USE")
+    with spawned(tmp_path / "other") as server:
+        status, _, err = command(server.data, "backup", "restore", path, "--replace")
+        assert (status, "is running on" in err) == (1, True)
+    status, _, err = command(
+        tmp_path / "other", "backup", "restore", path, "--replace", key=made.operator_key
+    )
+    assert (status, err.split(":")[0]) == (1, "BACKUP_OF_ANOTHER")
+
+
+def test_what_both_erased_stays_erased(made: Scene, tmp_path: Path) -> None:
+    """M4 G4 Both principals erased a constitutive memory since: no restore erases it again without
+    them, or brings it back. It is refused, naming the memory."""
+    known = receipts.read(made.backup.parent / "receipts.jsonl")
+    file = tmp_path / "receipts.jsonl"
+    receipts.write(file, replace(known, erased=(*known.erased, ("default", "promise"))))
+    arguments = ("restore", str(made.backup), "--receipts", str(file))
+    status, _, err = command(tmp_path / "data", "backup", *arguments)
+
+    assert (status, err.split(":")[0]) == (1, "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED")
+    assert "erased promise since" in err
+    assert not (tmp_path / "data" / STORE).exists()
+
+
+def test_a_restore_that_was_stopped_is_completed(made: Scene, tmp_path: Path) -> None:
+    """W7 A stop after the ledger was put in its place and before the graph was: nothing is decided
+    there, and the same restore again completes it, with all that the former stores knew."""
+    data = tmp_path / "data"
+    shutil.copytree(made.data, data)
+    succeeded(data, "backup", "restore", str(made.backup), "--replace")
+    shutil.copy(made.data / STORE, data / STORE)
+    with spawned(data) as server:
+        status, _, err = command(server.data, "status")
+        assert (status, err.split(":")[0]) == (1, "ERROR_REASON_GRAPH_ROLLED_BACK")
+    said = succeeded(data, "backup", "restore", str(made.backup), "--replace")
+    assert (said["erased"], said["endedKeys"], said["deletedSpaces"]) == (1, 1, 1)
+    with spawned(data) as server:
+        assert command(server.data, "status")[0] == 0
+
+
+def test_a_target_that_cannot_be_read_is_left_out_only_when_asked(
+    made: Scene, tmp_path: Path
+) -> None:
+    """M4 W7 A damaged store may know what was erased since: it is not passed over unasked."""
+    data = tmp_path / "data"
+    shutil.copytree(made.data, data)
+    (data / STORE).write_bytes(b"damaged" * 1000)
+    path = str(made.backup)
+    status, _, err = command(data, "backup", "restore", path, "--replace")
+    assert (status, err.split(":")[0]) == (1, "BACKUP_TARGET_UNREADABLE")
+    known = ("--ignore-target", "--receipts", str(made.backup.parent / "receipts.jsonl"))
+    said = succeeded(data, "backup", "restore", path, "--replace", *known)
+
+    assert said["erased"] == 1
+
+
+def test_backups_are_made_every_while_and_the_newest_kept(made: Scene, tmp_path: Path) -> None:
+    """W7 --every goes on until it is told to stop, --keep removes the oldest, and a backup is its
+    owner's alone."""
+    kept = tmp_path / "kept"
+    arguments = ["backup", "create", str(kept), "--every", "1s", "--keep", "2"]
+    environ = clean_environ() | {"CONCORD_DATA": str(made.data)}
+    with subprocess.Popen([*COMMAND, *arguments], env=environ, text=True, stdout=PIPE) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(4)]
+        process.terminate()
+    paths = [Path(line.split()[1].rstrip(",")) for line in lines if line.startswith("Made")]
+
+    assert process.returncode == 0
+    assert len(set(paths)) == 3
+    assert lines[3] == "Removed 1 older ones.\n"
+    assert len(list(kept.iterdir())) <= 2
+    assert not paths[0].exists()
+    modes = {stat.S_IMODE(each.stat().st_mode) for each in kept.rglob("*")}
+    assert modes == {0o600, 0o700}
