@@ -13,7 +13,7 @@ from concord.graph.v1.graph_pb2 import FindPathResponse, QueryNeighborsResponse
 from concord.graph.v1.relation_pb2 import FollowRelationsResponse
 from concord.graph.v1.space_pb2 import CountByTypeResponse, ExportSpaceResponse
 from concord.search.v1.search_pb2 import GetIndexStatusResponse
-from concord_client.cli.commands.system import up
+from concord_client.cli import services
 from concord_client.refusal import Refused
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned
@@ -150,9 +150,9 @@ def test_status_for_who_may_not_ask_governance() -> None:
 
         return SimpleNamespace(proposals=SimpleNamespace(GetBriefing=briefing))
 
-    assert not up._is_rolled_back(refusing("ERROR_REASON_PERMISSION_MISSING"))
+    assert not services.is_rolled_back(refusing("ERROR_REASON_PERMISSION_MISSING"))
     with pytest.raises(Refused):
-        up._is_rolled_back(refusing("ERROR_REASON_INTERNAL"))
+        services.is_rolled_back(refusing("ERROR_REASON_INTERNAL"))
 
 
 def test_a_memorys_plain_id_is_no_nodes_name(concord: CommandLine, unique: Unique) -> None:

@@ -46,7 +46,7 @@ from concord_client.cli.commands.memories import (
     working,
 )
 from concord_client.cli.commands.spaces import export, import_, import_space, key, operations, space
-from concord_client.cli.commands.system import backup, demo, reconcile, reindex, up
+from concord_client.cli.commands.system import backup, demo, doctor, reconcile, reindex, up
 from concord_client.cli.errors import BROKEN_PIPE, discard_output, error_report, reported_errors
 from concord_client.cli.help_pages import make_readable
 from concord_client.cli.session import Globals, JsonOption, SpaceOption
@@ -180,6 +180,7 @@ _COMMANDS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {
     "Operation": {
         "up": up.up,
         "status": up.status,
+        "doctor": doctor.doctor,
         "backup": backup.app,
         "mcp": mcp.app,
         "key": key.app,

@@ -10,6 +10,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
     {
         "up": "up --port 8080",
         "status": "status",
+        "doctor": "doctor",
         "backup create": "backup create /mnt/backups --every 24h --keep 7",
         "backup verify": "backup verify /mnt/backups/concord-20261123T020000.000000Z",
         "backup receipts": "backup receipts /mnt/backups/receipts.jsonl",

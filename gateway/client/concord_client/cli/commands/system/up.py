@@ -14,6 +14,14 @@ import typer
 
 from concord_client.cli.errors import CommandError
 from concord_client.cli.options import AsOfOption, KnownAtOption
+from concord_client.cli.services import (
+    DECIDING,
+    JUDGING,
+    SERVICES,
+    dead_judges,
+    is_rolled_back,
+    serves,
+)
 from concord_client.cli.session import JsonOption, Session, SpaceOption, demand_embedded, write_line
 from concord_client.cli.values import asked_time
 from concord_client.credentials import DATA_VARIABLE, data_directory
@@ -23,28 +31,13 @@ if TYPE_CHECKING:
     from concord.graph.v1.space_pb2 import CountByTypeResponse
     from concord.search.v1.search_pb2 import GetIndexStatusResponse
 
-    from concord_client.client import Client
-
     Replies = tuple[CountByTypeResponse, GetIndexStatusResponse, ListJudgesResponse | None]
     """What the services said of themselves; dissonance nothing while it does not serve."""
 
 DEFAULT_PORT = 7600
-JUDGING = "concord.dissonance.v1.DissonanceService"
-DECIDING = "concord.governance.v1.ProposalService"
 ROLLED_BACK = (
     "The graph is older than the audit log of this space, so nothing is proposed or decided there:"
     " stop Concord and restore the newer copy of the graph's store."
-)
-SERVICES = (
-    "concord.graph.v1.GraphService",
-    "concord.graph.v1.MemoryService",
-    "concord.graph.v1.GovernedChangeService",
-    "concord.search.v1.SearchService",
-    "concord.search.v1.IndexService",
-    JUDGING,
-    DECIDING,
-    "concord.governance.v1.PrincipalService",
-    "concord.governance.v1.AuditService",
 )
 
 
@@ -112,10 +105,10 @@ def status(
     session = Session.of(ctx, space, as_json)
     asked = CountByTypeRequest(as_of=asked_time(as_of, known_at))
     with session.client() as client:
-        serving = {name: _serves(client, name) for name in SERVICES}
+        serving = {name: serves(client, name) for name in SERVICES}
         counts = client.space.CountByType(asked)
         index = client.index.GetIndexStatus(GetIndexStatusRequest())
-        rolled_back = serving[DECIDING] and _is_rolled_back(client)
+        rolled_back = serving[DECIDING] and is_rolled_back(client)
         judges = client.dissonance.ListJudges(ListJudgesRequest()) if serving[JUDGING] else None
         if session.as_json:
             _print_json(client.url, serving, (counts, index, judges), rolled_back=rolled_back)
@@ -126,39 +119,6 @@ def status(
     if not all(serving.values()):
         silent = ", ".join(name for name, serves in serving.items() if not serves)
         raise CommandError(f"Not serving: {silent}.", reason="ERROR_REASON_UNAVAILABLE")
-
-
-def _dead(judges: "ListJudgesResponse | None") -> str:
-    """The judges that gave no usable answer when they were asked last."""
-    from concord.dissonance.v1 import dissonance_pb2
-    from concord.graph.v1.conflict_pb2 import Judge
-
-    from concord_client.cli.render.page import word
-
-    dead = dissonance_pb2.JUDGE_STATE_DEAD
-    found = [each for each in judges.judges if each.state == dead] if judges else []
-    return ", ".join(word(Judge.Name(each.judge), "JUDGE_") for each in found)
-
-
-def _is_rolled_back(client: "Client") -> bool:
-    """Whether governance says so; a key without that permission gets the rest of the status."""
-    from concord.governance.v1.proposal_pb2 import GetBriefingRequest
-
-    from concord_client.refusal import Refused
-
-    try:
-        return bool(client.proposals.GetBriefing(GetBriefingRequest()).graph_rolled_back)
-    except Refused as refused:
-        if refused.reason == "ERROR_REASON_PERMISSION_MISSING":
-            return False
-        raise
-
-
-def _serves(client: "Client", service: str) -> bool:
-    from grpc_health.v1 import health_pb2
-
-    reply = client.health.Check(health_pb2.HealthCheckRequest(service=service), timeout=5.0)
-    return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)
 
 
 def _print_json(
@@ -204,7 +164,7 @@ def _print_page(
         ("deleted", f"{counts.deleted:,}"),
         ("index", f"{state}, {plural(index.indexed_memories, 'memory', 'memories')}"),
         ("feed", "followed" if index.following else "not followed"),
-        ("dead judges", _dead(judges)),
+        ("dead judges", dead_judges(judges)),
         ("set aside", f"{plural(index.parked_changes, 'change')}" if index.parked_changes else ""),
         ("model", f"{index.model.model_id} ({index.model.dimension} dimensions)"),
     ]

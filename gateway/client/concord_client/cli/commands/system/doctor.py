@@ -1,0 +1,191 @@
+"""`concord doctor`: what is wrong with an installation, and what to do about it."""
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from concord_client.cli.errors import CommandError, error_report
+from concord_client.cli.services import (
+    DECIDING,
+    JUDGING,
+    SERVICES,
+    dead_judges,
+    is_rolled_back,
+    serves,
+)
+from concord_client.cli.session import JsonOption, Session, write_line
+from concord_client.credentials import (
+    FILE_NAME,
+    SYSTEM_SPACE,
+    URL_VARIABLE,
+    CredentialsError,
+    Role,
+    data_directory,
+    read,
+)
+
+if TYPE_CHECKING:
+    from concord.search.v1.search_pb2 import GetIndexStatusResponse
+
+    from concord_client.client import Client
+
+COMPARE_SECONDS = 300.0
+"""How long the comparison of an index with the graph may take."""
+CATCH_UP_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is wrong (`is_wrong`), or will be, and what to do about it."""
+
+    about: str
+    problem: str
+    advice: str
+    is_wrong: bool = True
+
+
+def doctor(
+    ctx: typer.Context,
+    *,
+    port: Annotated[
+        int, typer.Option(min=1, max=65534, help="The gRPC port that `up` takes.")
+    ] = 7600,
+    as_json: JsonOption = False,
+) -> None:
+    """Find what is wrong with this installation, running or not, and say what to do.
+
+    Looks at the data directory, settings as this shell has them, ports, disk, clock, keys and
+    backups; of a running system also at its services, feeds, judges, and whether each index holds
+    what the graph remembers. Changes nothing. Ends with 1 if something is wrong.
+    """
+    session = Session.of(ctx, None, as_json)
+    found, runs = _local(session, port)
+    if runs:
+        found += _running(session)
+    if session.as_json:
+        write_line(json.dumps({"running": runs, "findings": [asdict(each) for each in found]}))
+    else:
+        _show(found, runs=runs)
+    wrong = sum(each.is_wrong for each in found)
+    if wrong:
+        raise CommandError(f"{wrong} of these must be put right." if wrong > 1 else "Put it right.")
+
+
+def _local(session: Session, port: int) -> tuple[list[Finding], bool]:
+    """What the data directory shows, unless the system is elsewhere; and whether one runs."""
+    if URL_VARIABLE in session.environ or find_spec("concord_embedded") is None:
+        return [], True
+    from concord_embedded import doctor as embedded
+
+    root = data_directory(session.environ).absolute()
+    if not (root / "lock").exists() and (root / FILE_NAME).exists():
+        return [], True  # of a distributed system: no Concord ever ran on this directory
+    now = time.time_ns() // 1_000
+    found = embedded.examine(root, port, session.environ, now)
+    return [Finding(**asdict(each)) for each in found], embedded.is_running(root)
+
+
+def _running(session: Session) -> list[Finding]:
+    """What the running system says of itself, space by space."""
+    try:
+        known = read(data_directory(session.environ) / FILE_NAME)
+        spaces: Sequence[str | None] = [each for each in known.keys if each != SYSTEM_SPACE]
+    except CredentialsError:
+        spaces = [session.space]
+    found: list[Finding] = []
+    for place, space in enumerate(spaces):
+        asked = Session(space, session.as_json, session.environ)
+        found += _of(asked, space or session.space_name, is_first=place == 0)
+        if any(each.about == "address" for each in found):
+            break
+    return found
+
+
+def _of(session: Session, space: str, *, is_first: bool) -> Iterator[Finding]:
+    from concord_client.refusal import NotPermitted, Refused, Unreachable
+
+    try:
+        with session.client() as client:
+            if is_first:
+                yield from _services(client)
+            yield from _space(client, space)
+        with session.client(Role.ADMIN) as client:
+            yield from _index(client, space)
+    except Unreachable as refused:
+        advice = "see its log, log/concord.jsonl in the data directory; or start it again"
+        yield Finding("address", error_report(refused), advice)
+    except NotPermitted as refused:
+        advice = f"a key that counts, in CONCORD_API_KEY: `concord key create --space {space}`"
+        yield Finding("keys", f"of {space}: {error_report(refused)}", advice)
+    except (Refused, CredentialsError) as refused:
+        yield Finding("services", f"of {space}: {error_report(refused)}", "see its log")
+
+
+def _services(client: "Client") -> Iterator[Finding]:
+    from concord.dissonance.v1.dissonance_pb2 import ListJudgesRequest
+
+    down = [name for name in SERVICES if not serves(client, name)]
+    if down:
+        advice = "its log says why: log/concord.jsonl in the data directory, or the container's"
+        yield Finding("services", f"not serving: {', '.join(down)}", advice)
+    if JUDGING not in down:
+        dead = dead_judges(client.dissonance.ListJudges(ListJudgesRequest()))
+        if dead:
+            advice = (
+                "see that its endpoint answers (DISSONANCE_LLM_URL); until then checks are DEGRADED"
+            )
+            yield Finding("judges", f"dead: {dead}", advice)
+
+
+def _space(client: "Client", space: str) -> Iterator[Finding]:
+    if serves(client, DECIDING) and is_rolled_back(client):
+        advice = "stop Concord and restore the newer copy of the graph's store, or a backup"
+        yield Finding("stores", f"the graph is older than the audit log of {space}", advice)
+    index = _caught_up(client)
+    lag = index.head_seq - index.applied_seq
+    if lag or not index.following:
+        problem = f"the index of {space} is {lag:,} changes behind"
+        advice = "see that there is room on the disk, and its log; `concord reindex` makes it anew"
+        yield Finding("index", problem if lag else f"{space} is not followed", advice)
+    if index.parked_changes:
+        problem = f"{index.parked_changes:,} changes of {space} are set aside"
+        yield Finding("index", problem, f"`concord parked --retry --space {space}`")
+
+
+def _caught_up(client: "Client") -> "GetIndexStatusResponse":
+    from concord.search.v1.search_pb2 import GetIndexStatusRequest
+
+    end = time.monotonic() + CATCH_UP_SECONDS
+    while True:
+        index = client.index.GetIndexStatus(GetIndexStatusRequest())
+        followed = index.following and index.applied_seq >= index.head_seq
+        if followed or time.monotonic() > end:
+            return index
+        time.sleep(0.1)
+
+
+def _index(client: "Client", space: str) -> Iterator[Finding]:
+    from concord.search.v1.search_pb2 import ReconcileIndexRequest
+
+    reply = client.index.ReconcileIndex(ReconcileIndexRequest(), timeout=COMPARE_SECONDS)
+    if not reply.agrees:
+        problem = f"the index of {space} does not hold what the graph remembers"
+        yield Finding("index", problem, f"`concord reconcile --repair --space {space}`")
+
+
+def _show(found: Sequence[Finding], *, runs: bool) -> None:
+    from concord_client.cli.render.page import show, text
+
+    for each in found:
+        word, style = ("wrong", "red") if each.is_wrong else ("soon", "yellow")
+        show(text(f"{word}  {each.about}: {each.problem}", style))
+        show(text(f"  → {each.advice}"))
+    if not any(each.is_wrong for each in found):
+        show(text("Nothing is wrong.", "green"))
+    if not runs:
+        show(text("Concord does not run there: its files, settings and ports were looked at."))

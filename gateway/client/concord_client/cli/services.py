@@ -1,0 +1,56 @@
+"""The services of a running system, and what they say of themselves."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concord.dissonance.v1.dissonance_pb2 import ListJudgesResponse
+
+    from concord_client.client import Client
+
+JUDGING = "concord.dissonance.v1.DissonanceService"
+DECIDING = "concord.governance.v1.ProposalService"
+SERVICES = (
+    "concord.graph.v1.GraphService",
+    "concord.graph.v1.MemoryService",
+    "concord.graph.v1.GovernedChangeService",
+    "concord.search.v1.SearchService",
+    "concord.search.v1.IndexService",
+    JUDGING,
+    DECIDING,
+    "concord.governance.v1.PrincipalService",
+    "concord.governance.v1.AuditService",
+)
+
+
+def dead_judges(judges: "ListJudgesResponse | None") -> str:
+    """The judges that gave no usable answer when they were asked last."""
+    from concord.dissonance.v1 import dissonance_pb2
+    from concord.graph.v1.conflict_pb2 import Judge
+
+    from concord_client.cli.render.page import word
+
+    dead = dissonance_pb2.JUDGE_STATE_DEAD
+    found = [each for each in judges.judges if each.state == dead] if judges else []
+    return ", ".join(word(Judge.Name(each.judge), "JUDGE_") for each in found)
+
+
+def is_rolled_back(client: "Client") -> bool:
+    """Whether governance says so; a key without that permission gets the rest of the status."""
+    from concord.governance.v1.proposal_pb2 import GetBriefingRequest
+
+    from concord_client.refusal import Refused
+
+    try:
+        return bool(client.proposals.GetBriefing(GetBriefingRequest()).graph_rolled_back)
+    except Refused as refused:
+        if refused.reason == "ERROR_REASON_PERMISSION_MISSING":
+            return False
+        raise
+
+
+def serves(client: "Client", service: str) -> bool:
+    """Whether a service says that it serves."""
+    from grpc_health.v1 import health_pb2
+
+    reply = client.health.Check(health_pb2.HealthCheckRequest(service=service), timeout=5.0)
+    return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)
