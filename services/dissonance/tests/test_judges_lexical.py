@@ -84,6 +84,9 @@ def test_contradictions_in_english_and_german(first: str, second: str, reason: R
         ("The review is on 12 March.", "The review is in March."),
         ("Der Preis beträgt 1.000 Euro.", "Der Preis beträgt 1000 €."),
         ("Two dogs bark.", "2 dogs bark."),
+        ("No, the server is up.", "The server is up."),
+        ("Es kostet 1.234,50 Euro.", "Es kostet 1234,5 Euro."),
+        ("Das Treffen ist um 9 Uhr.", "Das Treffen ist um 9:00 Uhr."),
         ("Anna buys a car.", "Anna purchases an automobile."),
         ("The server is up.", "the server is up"),
     ],
@@ -115,8 +118,10 @@ def test_the_same_in_other_writing_is_no_conflict(first: str, second: str) -> No
             Abstained.OTHER_SCOPE,
         ),
         ("Anna lives in Paris.", "Anna lives in Rome.", Abstained.UNKNOWN_FILLERS),
-        ("Room 1 is red.", "Room 2 is blue.", Abstained.NO_COMPARABLE_SUBJECT),
-        ("Phase 1 costs 3 euros.", "Phase 2 costs 5 euros.", Abstained.NO_COMPARABLE_SUBJECT),
+        ("Room 1 is red.", "Room 2 is red.", Abstained.NO_COMPARABLE_SUBJECT),
+        ("Phase 1 costs 3 euros.", "Phase 2 costs 5 euros.", Abstained.OTHER_SCOPE),
+        ("Chapter 2 is long.", "Chapter 3 is short.", Abstained.OTHER_SCOPE),
+        ("In Q1 sales were 3 million.", "In Q2 sales were 5 million.", Abstained.OTHER_SCOPE),
         ("The trip takes 3 months.", "The trip takes 90 days.", Abstained.UNKNOWN_FILLERS),
         ("Not only Redis is used.", "Redis is used.", Abstained.TOO_DIFFERENT),
         ("It said `cache: on`.", "```\ncache is not on\n```", Abstained.NOTHING_TO_COMPARE),
@@ -125,6 +130,46 @@ def test_the_same_in_other_writing_is_no_conflict(first: str, second: str) -> No
 def test_it_abstains_by_name(first: str, second: str, reason: Abstained) -> None:
     """D4 One frame condition that fails is an abstention with that name."""
     assert judged(first, second) is reason
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("The server is not down.", "The server is up."),
+        ("Das Licht ist nicht aus.", "Das Licht ist an."),
+        ("Ada eats meat except on Fridays.", "Ada does not eat meat on Fridays."),
+        ("Ada was hungry an hour ago.", "Ada is not hungry."),
+        ("Ada lived in Rome.", "Ada does not live in Rome."),
+        ("The bridge was closed in 2019.", "The bridge was not closed."),
+        ("Ada hopes the bridge is closed.", "The bridge is not closed."),
+        ("Ada hofft, dass die Brücke gesperrt ist.", "Die Brücke ist nicht gesperrt."),
+        ("Ada sagt, dass die Brücke gesperrt ist.", "Die Brücke ist nicht gesperrt."),
+        ("»Die Brücke ist gesperrt«, sagte Ada.", "Die Brücke ist nicht gesperrt."),
+        ("'The bridge is closed', she said.", "The bridge is not closed."),
+        ("Laut Bo ist die Brücke gesperrt.", "Die Brücke ist nicht gesperrt."),
+        ("In the novel the bridge is closed.", "The bridge is not closed."),
+        ("The claim that the bridge is closed is false.", "The bridge is not closed."),
+    ],
+)
+def test_what_is_not_claimed_of_one_state_and_time_is_not_denied(first: str, second: str) -> None:
+    """D4 Another state, another time, an exception; wishes, hearsay, quotations and answers."""
+    assert isinstance(judged(first, second), Abstained)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Ada owns a dog.", "Ada owns a cat."),
+        ("Ada likes tea.", "Ada likes coffee."),
+        ("Das Haus hat eine Küche.", "Das Haus hat ein Bad."),
+        ("Die Flagge ist rot und weiß.", "Die Flagge ist weiß und rot."),
+        ("Some doors are open.", "Some doors are closed."),
+        ("One door is open.", "One door is closed."),
+    ],
+)
+def test_what_admits_both_is_no_contradiction(first: str, second: str) -> None:
+    """D4 Words that exclude one another do so where something is only one of them."""
+    assert judged(first, second) is Abstained.UNKNOWN_FILLERS
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ _MOST_MENTIONS = 64
 _NEAR = 8
 """Tokens on each side of a value that say what it is of."""
 _AFTER = 4
+_SHORTEST_PAST = 4
 _NAMED_VALUES = frozenset({"version", "ordinal"})
 """What names a thing and does not measure it."""
 
@@ -87,6 +88,28 @@ class Clause:
     def is_denied_now(self) -> bool:
         """Whether it says that something does not hold now: "is not", "used to be"."""
         return self.is_negated != self.has("once phrases")
+
+    @cached_property
+    def particles(self) -> Set[str]:
+        """The words such as "up" and "off" that say the state of something."""
+        return {token.word for token in self.tokens} & self.words.words["particle"]
+
+    @cached_property
+    def is_past(self) -> bool:
+        """Whether it tells of the past alone: "was", "lived"."""
+        spelt = [token.word for token in self.tokens]
+        if self.words.words["present be"].intersection(spelt) or self.has("once phrases"):
+            return False
+        return not self.words.words["past be"].isdisjoint(spelt) or any(map(self._is_past, spelt))
+
+    def _is_past(self, word: str) -> bool:
+        regular = len(word) > _SHORTEST_PAST and word.endswith("ed") and not word.endswith("eed")
+        return regular and self.words.language == "en"
+
+    @cached_property
+    def is_dated(self) -> bool:
+        """Whether it names a date."""
+        return any(isinstance(value.what, Date) for value in self.values)
 
     @cached_property
     def pronoun(self) -> str:

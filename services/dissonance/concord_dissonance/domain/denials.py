@@ -23,6 +23,8 @@ def denied_clauses(first: Reading, second: Reading) -> Iterator[Finding]:
         for other in second.beside(one):
             if one.is_denied_now == other.is_denied_now or not same_speaker(one, other):
                 continue
+            if _is_of_another_time(one, other) or _is_of_another_state(one, other):
+                continue
             denying, said = (one, other) if one.is_denied_now else (other, one)
             denied = _denied(denying)
             if not denied or not denied <= said.content.keys():
@@ -58,6 +60,18 @@ def _who_denies(one: Clause, other: Clause) -> Older:
     if _denies_experience(one)[0] is not None:
         return Older.FIRST
     return Older.NEITHER if _denies_experience(other)[0] is None else Older.SECOND
+
+
+def _is_of_another_time(one: Clause, other: Clause) -> bool:
+    """Whether only one tells of the past, or of a date."""
+    return one.is_past != other.is_past or one.is_dated != other.is_dated
+
+
+def _is_of_another_state(one: Clause, other: Clause) -> bool:
+    """Whether they deny different things: "not down" and "up"; or one has an exception."""
+    excepts = one.has("except phrases") or other.has("except phrases")
+    both = one.particles and other.particles
+    return excepts or bool(both and one.particles.isdisjoint(other.particles))
 
 
 def same_speaker(one: Clause, other: Clause) -> bool:

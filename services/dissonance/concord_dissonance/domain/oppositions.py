@@ -56,6 +56,12 @@ def _opposed(one: Clause, other: Clause, rules: Rules, aliases: Set[str]) -> Fin
     if _is_other_subject(fillers, compared):
         return Abstained.NO_COMPARABLE_SUBJECT
     found = differing[0]
+    if (
+        found.reason not in _VALUES
+        and found.family != "declared"
+        and _admits_both(one, other, fillers)
+    ):
+        return Abstained.UNKNOWN_FILLERS
     if found.reason is Reason.DATE and not _dates(fillers[0], one.words):
         return Abstained.OTHER_TIME  # what was then, not when something is
     return Finding(found.reason, _pattern(found, one, other), one, other)
@@ -71,6 +77,16 @@ def _is_one_frame(one: Clause, other: Clause, fillers: Sequence[Fillers]) -> boo
     return bool(mine) and mine == yours and len(shared) >= _LEAST_SHARED
 
 
+def _admits_both(one: Clause, other: Clause, fillers: Sequence[Fillers]) -> bool:
+    """Whether both fillers can hold: of some of many, of what one can have or like more than one
+    of, or as parts of "red and white"."""
+    words = one.words.words
+    frame = {token.word for token in one.tokens} & {token.word for token in other.tokens}
+    some = {one.tokens[0].word, other.tokens[0].word} & words["some"]
+    beside = {word for each in fillers for word in (each.after, each.before)}
+    return bool(some or frame & words["many valued"] or beside & words["and"])
+
+
 def _dates(found: Fillers, words: Lexicon) -> bool:
     """Whether a date says when something is, or was: "founded in 1999", "1999 gegründet"."""
     return found.after in words.words["dated by"] or found.before in words.words["dated before"]
@@ -80,7 +96,9 @@ def _apart(differing: Sequence[Compared]) -> Abstained | None:
     """Return why two clauses that differ in several ways need not meet: another time or place."""
     if any(each.reason is Reason.DATE for each in differing):
         return Abstained.OTHER_TIME
-    return Abstained.OTHER_SCOPE if any(each.is_place for each in differing) else None
+    # A number can name what another filler is said of: "in Q1", "chapter 2".
+    scoping = any(each.is_place or each.reason in _VALUES for each in differing)
+    return Abstained.OTHER_SCOPE if scoping else None
 
 
 def _is_other_subject(fillers: Sequence[Fillers], compared: Sequence[Compared]) -> bool:

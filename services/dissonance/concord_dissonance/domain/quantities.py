@@ -13,6 +13,9 @@ from concord_dissonance.domain.lexicon import Lexicon, Phrase, phrases_at, read_
 from concord_dissonance.domain.tokens import Token
 
 _GROUPED = re.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*")
+_MIXED = re.compile(r"(\d{1,3}(?:([.,])\d{3})+)(?!\2)[.,](\d+)")
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
+_MINUTE = 1 / 60
 _DECIMAL = re.compile(r"\d+[.,]\d+")
 _ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
 _YEARS = range(1800, 2101)
@@ -239,6 +242,10 @@ def _starts_number(tokens: Sequence[Token], at: int) -> bool:
 def _number(word: str, words: Lexicon) -> tuple[float, float]:
     """Return a number and half of its last place; "1,000" is a thousand, in German "1.000"."""
     decimal_mark = "," if words.language == "de" else "."
+    if clock := _CLOCK.fullmatch(word):
+        return int(clock[1]) + int(clock[2]) / 60, _MINUTE / 2
+    if mixed := _MIXED.fullmatch(word):
+        word = re.sub(r"[.,]", "", mixed[1]) + decimal_mark + mixed[3]
     grouped = _GROUPED.fullmatch(word)
     if grouped and (grouped[1] != decimal_mark or word.count(decimal_mark) > 1):
         return float(re.sub(r"[.,]", "", word)), _WORD_PRECISION

@@ -25,7 +25,9 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 DEFAULT_LANGUAGE = "en"
 LINK = re.compile(r"(?:\b\w+\s*:\s*)?\[\[[^\[\]\n]{1,400}\]\]")
 """A link of a memory, with the label before it; links say what they say to graph."""
-_QUOTED = re.compile(r"[\"“„«][^\"“”„«»\n]*[\"”“»]|^>.*$", re.MULTILINE)
+_QUOTED = re.compile(
+    r"[\"“„«»][^\"“”„«»\n]*[\"”“»«]|(?<!\w)['‘][^'‘’\n]+['’](?!\w)|^>.*$", re.MULTILINE
+)
 _QUOTED_NAME = 3
 """Words of the longest quotation that is read as a name."""
 _UMLAUTS = frozenset("äöü")
@@ -121,21 +123,28 @@ def _clauses(
     asks = [_asks(part, words) for part in parts]
     whole = "?" in end and not any(asks)
     depends = any(part[0].word in words.words["condition"] for part in parts)
-    questioned = False
+    questioned = wished = False
     for part, asking in zip(parts, asks, strict=True):
         questioned = questioned or asking
         mood = Mood.QUESTION if whole or questioned else Mood.ASSERTED
-        if mood is Mood.ASSERTED and (depends or _is_wished(part, words, plans=plans)):
+        reported = wished and part[0].word in words.words["reporting"]  # Ada hopes that ...
+        wished = reported or _is_wished(part, words, plans=plans)
+        if mood is Mood.ASSERTED and (depends or wished):
             mood = Mood.WISHED
+        wished = wished or part[-1].word in words.words["reports"]
         yield Clause(tuple(part), mood, tuple(_negations(part, words)), words, number)
 
 
 def _parts(sentence: Sequence[Token], words: Lexicon) -> Iterator[list[Token]]:
-    """Cut a sentence where a pause or a joint is followed by what begins a clause."""
+    """Cut a sentence where a pause or a joint is followed by what begins a clause; "No, ..." is an
+    answer and denies nothing."""
     joints, openers = words.words["joint"], words.words["opener"]
     part: list[Token] = []
     for token, following in zip_longest(sentence, sentence[1:]):
         joins, pauses = token.word in joints, not token.stem
+        paused = following is not None and not following.stem
+        if not part and paused and token.word in words.words["interjection"]:
+            continue
         opens = following is not None and following.word in openers | joints
         if ((joins or pauses) and opens) or (joins and token.word in openers) or token.word in "()":
             yield part

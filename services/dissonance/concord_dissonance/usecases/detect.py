@@ -11,7 +11,7 @@ from concord_dissonance.ports import Graph, Judged
 from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import BATCH, Found, not_reviewed, record
 
-JUDGES = "2"
+JUDGES = "3"
 """The version of candidates and judges: with another one, everything is judged anew."""
 
 
