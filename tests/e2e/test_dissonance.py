@@ -109,6 +109,24 @@ async def test_a_new_declaration_has_everything_judged_anew(home: Space) -> None
     assert after.summary.findings == {"CONTRADICTION": 1}
 
 
+async def test_names_of_one_thing_are_one_subject_and_one_value(home: Space) -> None:
+    """D4 An edge SAME_AS says so, and has everything judged anew: two names of one value are no
+    finding, two values under two names of one subject are."""
+    await home.declare("LIVES_IN", temporal_class=ETERNAL)
+    await home.declare("MAYOR", temporal_class=ETERNAL)
+    for city in ("Munich", "Muenchen"):
+        await home.edge("Gus", "LIVES_IN", city)
+        await home.edge(city, "MAYOR", f"mayor of {city}")
+    before = await home.detect(full=False)
+    await home.edge("Munich", "SAME_AS", "Muenchen")
+    after = await home.detect(full=False)
+
+    values = {"Gus LIVES_IN Munich", "Gus LIVES_IN Muenchen"}
+    assert [said for _, said in before.said] == [frozenset(values)]
+    mayors = {f"{city} MAYOR mayor of {city}" for city in ("Munich", "Muenchen")}
+    assert [said for _, said in after.said] == [frozenset(mayors)]
+
+
 async def test_what_succession_by_stated_time_has_ended_is_no_finding(home: Space) -> None:
     """D3 A stated order settles a functional relation; the order of arrival alone does not."""
     await home.declare("LIVES_IN")

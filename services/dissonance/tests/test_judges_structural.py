@@ -129,8 +129,10 @@ def test_what_is_not_comparable() -> None:
     assert told(judged(bonn, bob)) == (Abstained.NO_COMPARABLE_SUBJECT,)
     assert told(judged(bonn, works)) == (Abstained.NO_COMPARABLE_ATTRIBUTE,)
     assert told(judged(bonn, fact("Rome", scope={"region": "eu"}))) == (Abstained.OTHER_SCOPE,)
-    named = replace(bob, aliases=frozenset({"Anna"}))
-    assert told(judged(bonn, named))[0] is ConflictClass.CONTRADICTION
+    named = Rules({"LIVES_IN": STATE}, names={"Bob": "Anna"})
+    assert told(judge(bonn, bob, named))[0] is ConflictClass.CONTRADICTION
+    alike = Rules({"LIVES_IN": STATE}, names={"Bob": "Anna", "Rome": "Bonn"})
+    assert told(judge(bonn, bob, alike))[:2] == (ConflictClass.NONE, Reason.SAME_VALUE)
 
 
 def test_a_value_within_another_is_a_nuance_at_most() -> None:

@@ -41,7 +41,8 @@ def of_edges(edges: Iterable[Statement], rules: Rules) -> set[Pair]:
     groups: dict[tuple[str, str], list[Statement]] = defaultdict(list)
     for edge in edges:
         if edge.side.fact is not None:
-            groups[_subject(edge), edge.side.fact.relation].append(edge)
+            fact = edge.side.fact
+            groups[rules.name(fact.subject), fact.relation].append(edge)
     found: set[Pair] = set()
     for (_, relation), values in groups.items():
         rule = rules.of(relation)
@@ -59,11 +60,6 @@ def of_edges(edges: Iterable[Statement], rules: Rules) -> set[Pair]:
 def _begin_and_value(edge: Statement) -> tuple[float, str, str]:
     value = edge.side.fact.object if edge.side.fact else ""
     return edge.side.valid_from or -math.inf, value, edge.id
-
-
-def _subject(edge: Statement) -> str:
-    assert edge.side.fact is not None  # noqa: S101 - our own call
-    return min(edge.side.aliases | {edge.side.fact.subject})
 
 
 def _claim_together(one: Statement, other: Statement) -> bool:

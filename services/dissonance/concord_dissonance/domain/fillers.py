@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -35,13 +35,12 @@ UNKNOWN = Compared(Same.UNKNOWN)
 YES = Compared(Same.YES)
 
 
-def compare(
-    one: Sequence[Token], other: Sequence[Token], words: Lexicon, rules: Rules, aliases: Set[str]
-) -> Compared:
-    """Compare two fillers; `aliases` name one thing. A value that lies within the other (Berlin in
+def compare(one: Sequence[Token], other: Sequence[Token], words: Lexicon, rules: Rules) -> Compared:
+    """Compare two fillers. A value that lies within the other (Berlin in
     Germany) is not opposed to it."""
     first, second = joined(one), joined(other)
-    if first == second or {first, second} <= aliases:
+    names = rules.names_by_stems
+    if first == second or names.get(first, first) == names.get(second, second):
         return YES
     around = rules.containers_by_stems
     if second in around.get(first, ()) or first in around.get(second, ()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from concord_dissonance.domain.clauses import Clause, Reading
@@ -57,10 +57,9 @@ def _judge_in(language: str, first: Side, second: Side, rules: Rules) -> Verdict
     if _are_apart(first, second):
         return Abstention(Abstained.OTHER_TIME)
     followed = _follow_each_other(first, second)
-    aliases = first.alias_stems | second.alias_stems
     said: list[Verdict] = []
     missed: list[Abstained] = []
-    for each in _findings(one, other, rules, aliases, followed=followed):
+    for each in _findings(one, other, rules, followed=followed):
         if isinstance(each, Abstained):
             missed.append(each)
         elif not _counts(each, followed=followed):
@@ -73,10 +72,10 @@ def _judge_in(language: str, first: Side, second: Side, rules: Rules) -> Verdict
 
 
 def _findings(
-    one: Reading, other: Reading, rules: Rules, aliases: Set[str], *, followed: bool
+    one: Reading, other: Reading, rules: Rules, *, followed: bool
 ) -> Iterator[Finding | Abstained]:
     yield from denied_clauses(one, other)
-    yield from opposed_fillers(one, other, rules, aliases)
+    yield from opposed_fillers(one, other, rules)
     yield from denied_experiences(one, other)
     if followed:
         yield from revised_values(one, other)

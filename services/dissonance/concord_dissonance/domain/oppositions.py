@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 
 from concord_dissonance.domain.clauses import Clause, Reading
 from concord_dissonance.domain.denials import same_speaker
@@ -22,16 +22,14 @@ _LONGEST_FRAME = 100
 _VALUES = frozenset({Reason.NUMBER, Reason.QUANTITY, Reason.DATE})
 
 
-def opposed_fillers(
-    first: Reading, second: Reading, rules: Rules, aliases: Set[str]
-) -> Iterator[Finding | Abstained]:
+def opposed_fillers(first: Reading, second: Reading, rules: Rules) -> Iterator[Finding | Abstained]:
     """Yield clauses that differ in known ways alone, or why two that are near are no finding."""
     for one in first.asserted:
         for other in second.beside(one):
-            yield _opposed(one, other, rules, aliases)
+            yield _opposed(one, other, rules)
 
 
-def _opposed(one: Clause, other: Clause, rules: Rules, aliases: Set[str]) -> Finding | Abstained:
+def _opposed(one: Clause, other: Clause, rules: Rules) -> Finding | Abstained:
     if not same_speaker(one, other):
         return Abstained.NO_COMPARABLE_SUBJECT
     if max(len(one.tokens), len(other.tokens)) > _LONGEST_FRAME:
@@ -41,7 +39,7 @@ def _opposed(one: Clause, other: Clause, rules: Rules, aliases: Set[str]) -> Fin
         return Abstained.NO_COMPARABLE_ATTRIBUTE
     if len(fillers) > _MOST_FILLERS or not all(each.first and each.second for each in fillers):
         return Abstained.TOO_DIFFERENT
-    compared = [compare(each.first, each.second, one.words, rules, aliases) for each in fillers]
+    compared = [compare(each.first, each.second, one.words, rules) for each in fillers]
     differing = [each for each in compared if each.same is not Same.YES]
     if one.is_denied_now != other.is_denied_now:
         return Abstained.NO_COMPARABLE_ATTRIBUTE

@@ -70,8 +70,6 @@ class Side:
     scope: Mapping[str, str] = field(default_factory=dict)
     """For which `region`, `version` or `environment` it holds, where its properties say so."""
     is_constitutive: bool = False
-    aliases: frozenset[str] = frozenset()
-    """Other names of its subject."""
     supersedes: frozenset[str] = frozenset()
     """Ids of items that it replaces by its own word."""
 
@@ -90,11 +88,6 @@ class Side:
     @cached_property
     def _readings(self) -> dict[str, Reading]:
         return {self.reading.language: self.reading}
-
-    @cached_property
-    def alias_stems(self) -> frozenset[str]:
-        """Its aliases as texts spell them."""
-        return frozenset(map(stems_of_name, self.aliases))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +110,22 @@ class Rules:
     relations: Mapping[str, RelationRule] = field(default_factory=dict)
     containers: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By the name of a thing, what contains it, however far up a transitive relation."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The one name of each thing that has several, by each of them."""
+
+    def name(self, name: str) -> str:
+        """Return the one name of a thing."""
+        return self.names.get(name, name)
+
+    def names_of(self, name: str) -> frozenset[str]:
+        """Return all names of a thing."""
+        return frozenset(n for n, one in self.names.items() if one == self.name(name)) | {name}
+
+    @cached_property
+    def names_by_stems(self) -> Mapping[str, str]:
+        """The names as texts spell them."""
+        return {stems_of_name(name): stems_of_name(one) for name, one in self.names.items()}
 
     def of(self, relation: str) -> RelationRule:
         """Return what is declared about a relation; of an unknown one nothing is."""

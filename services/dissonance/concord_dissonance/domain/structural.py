@@ -1,6 +1,6 @@
 """Decides typed facts exactly: same subject, cardinality, temporal class and stated time (D4)."""
 
-from concord_dissonance.domain.sides import RelationRule, Rules, Side, TemporalClass, TypedFact
+from concord_dissonance.domain.sides import RelationRule, Rules, Side, TemporalClass
 from concord_dissonance.domain.verdicts import (
     Abstained,
     Abstention,
@@ -21,11 +21,11 @@ def judge_facts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention
     one, other = first.fact, second.fact
     if one is None or other is None:
         return Abstention(Abstained.NOTHING_TO_COMPARE)
-    if not _names(first, one) & _names(second, other):
+    if rules.name(one.subject) != rules.name(other.subject):
         return Abstention(Abstained.NO_COMPARABLE_SUBJECT)
     if one.relation != other.relation:
         return Abstention(Abstained.NO_COMPARABLE_ATTRIBUTE)
-    if one.object == other.object:
+    if rules.name(one.object) == rules.name(other.object):
         return _verdict(ConflictClass.NONE, Reason.SAME_VALUE)
     if _contains(one.object, other.object, rules) or _contains(other.object, one.object, rules):
         return _verdict(ConflictClass.NUANCE, Reason.CONTAINED, type=ConflictType.FACTUAL)
@@ -73,10 +73,6 @@ def _two_values(
     if (older := older_by_restating(first, second)) is not Older.NEITHER:
         return _verdict(ConflictClass.EVOLUTION, Reason.RESTATED, older, ConflictType.TEMPORAL)
     return _contradiction(two)
-
-
-def _names(side: Side, fact: TypedFact) -> frozenset[str]:
-    return side.aliases | {fact.subject}
 
 
 def _contains(whole: str, part: str, rules: Rules) -> bool:

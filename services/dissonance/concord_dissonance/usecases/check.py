@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from concord_dissonance.domain.containment import containers_of
+from concord_dissonance.domain.declared import rules_of
 from concord_dissonance.domain.errors import ItemUnknown
-from concord_dissonance.domain.sides import Micros, Rules
+from concord_dissonance.domain.sides import Micros
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.ports import Clock, Graph
 from concord_dissonance.usecases.examine import Examination, Examine
@@ -56,7 +56,7 @@ class Check:
         if there is None:
             raise ItemUnknown(query.node)
         relations = await self._graph.relations(space)
-        rules = Rules(relations, containers_of(there, relations))
+        rules = rules_of(relations, there)
         exam = Examination(space, self._chosen(there, query), rules, is_dry=query.dry_run)
         async for _ in self._examine(exam):
             pass

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from concord_dissonance.domain.containment import containers_of
+from concord_dissonance.domain.declared import read_by, rules_of
 from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.nearness import NEAR
-from concord_dissonance.domain.sides import Kind, Rules
+from concord_dissonance.domain.sides import Kind
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.ports import Graph, Search
 from concord_dissonance.usecases.examine import Examination, Examine
@@ -57,11 +57,12 @@ class CheckWritten:
         self, space: str, memories: Sequence[Statement], edges: Sequence[Statement], fresh: str
     ) -> Examination:
         relations = await self._graph.relations(space)
-        containing = [name for name, rule in relations.items() if rule.transitive]
-        around = await self._graph.edges_with(space, containing) if containing else []
+        around = await self._graph.edges_with(space, read_by(relations))
+        names = rules_of(relations, around)
         facts = [fact for each in memories for fact in each.facts]
         facts += [each.side.fact for each in edges if each.side.fact is not None]
-        values = await self._graph.values_of(space, {(f.subject, f.relation) for f in facts})
+        subjects = {(name, f.relation) for f in facts for name in names.names_of(f.subject)}
+        values = await self._graph.values_of(space, subjects)
         near = await self._near(space, memories, fresh)
         ids = {each.id for each in memories}
         written = ids | {each.id for each in edges}
@@ -69,7 +70,7 @@ class CheckWritten:
         return Examination(
             space,
             [*memories, *near, *edges, *values],
-            Rules(relations, containers_of([*around, *values], relations)),
+            rules_of(relations, [*around, *values]),
             frozenset(written),
         )
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from concord_chassis.workers import Workers
 
+from concord_dissonance.domain.declared import read_by, rules_of
 from concord_dissonance.domain.sides import Rules, Side
 from concord_dissonance.domain.statements import Coverage
 from concord_dissonance.domain.verdicts import Abstention, Verdict
@@ -26,10 +27,14 @@ class ClassifyPairs:
         Raises `ServiceUnavailable`.
         """
         has_facts = any(side.fact for pair in pairs for side in pair)
-        rules = Rules(await self._graph.relations(space) if has_facts else {})
+        rules = await self._rules(space) if has_facts else Rules()
         said = await self._workers.run(judged, pairs, rules)
         coverage = Coverage(candidates=len(pairs))
         if rules_only:
             self._models.count(said)
             return said, coverage
         return await self._models(self._models.begin(space, coverage), pairs, said), coverage
+
+    async def _rules(self, space: str) -> Rules:
+        relations = await self._graph.relations(space)
+        return rules_of(relations, await self._graph.edges_with(space, read_by(relations)))

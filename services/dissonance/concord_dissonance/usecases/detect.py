@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
-from concord_dissonance.domain.containment import containers_of
-from concord_dissonance.domain.sides import Rules
+from concord_dissonance.domain.declared import declares, rules_of
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.ports import Graph, Judged
 from concord_dissonance.usecases.examine import Examination, Examine
@@ -79,7 +78,9 @@ class Detect:
         statements: list[Statement] = []
         async for page in self._graph.edges(space):
             statements += page
-        rules = Rules(relations, containers_of(statements, relations))
+        rules = rules_of(relations, statements)
+        if only and declares(relations, [each for each in statements if each.id in only]):
+            only = None
         async for page in self._graph.memories(space):
             statements += page
         return Examination(space, statements, rules, only)
