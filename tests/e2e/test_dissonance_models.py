@@ -156,11 +156,13 @@ async def test_the_day_of_a_space_has_one_budget(live: World) -> None:
 
 
 async def test_a_dry_run_says_what_a_model_would_cost(live: World) -> None:
-    """D11 Nothing is asked."""
+    """D11 Nothing is asked; a check then asks no more, in both orders."""
     async with modelled(live, honest) as (works, endpoint):
         await disagree(works)
-        run = await works.space().detect(dry_run=True)
+        dry = (await works.space().detect(dry_run=True)).summary.coverage
+        asked_dry = len(endpoint.asked)
+        real = (await works.space().detect()).summary.coverage
 
-    assert run.summary.coverage.model_calls == 1
-    assert run.summary.coverage.model_tokens > 0
-    assert not endpoint.asked
+    assert asked_dry == 0
+    assert dry.model_calls == real.model_calls == 2
+    assert dry.model_tokens >= real.model_tokens > 0

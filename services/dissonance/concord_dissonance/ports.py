@@ -378,8 +378,8 @@ class TextJudge(Protocol):
         """Which judge it is."""
         ...
 
-    def tokens(self, first: Side, second: Side) -> int:
-        """How many tokens judging a pair takes at most; 0 for a local model."""
+    def questions(self, first: Side, second: Side) -> Sequence[int]:
+        """How many tokens each question about a pair takes at most; none for a local model."""
         ...
 
     async def judge(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:

@@ -44,10 +44,10 @@ class Model:
     at_once: int = 0
     most_at_once: int = 0
 
-    def tokens(self, first: Side, second: Side) -> int:
-        """Ten a pair; the local model none."""
+    def questions(self, first: Side, second: Side) -> Sequence[int]:
+        """One of ten a pair; the local model none."""
         del first, second
-        return 10 if self.kind is Judge.LLM else 0
+        return [10] if self.kind is Judge.LLM else []
 
     async def judge(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
         """As promised."""

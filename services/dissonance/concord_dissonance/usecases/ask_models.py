@@ -160,5 +160,4 @@ def _are_texts(first: Side, second: Side) -> bool:
 
 
 def _cost(asking: Asking, judge: TextJudge, first: Side, second: Side) -> Cost:
-    tokens = judge.tokens(first, second)
-    return asking.budget.cost(tokens) if tokens else Cost()
+    return sum(map(asking.budget.cost, judge.questions(first, second)), Cost())

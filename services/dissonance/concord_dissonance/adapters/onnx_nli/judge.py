@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -60,10 +61,10 @@ class OnnxNli:
         self._tokenizer.enable_truncation(MOST_TOKENS)
         self._inputs = {given.name for given in self._session.get_inputs()}
 
-    def tokens(self, first: Side, second: Side) -> int:
+    def questions(self, first: Side, second: Side) -> Sequence[int]:
         """Nothing is asked over a network."""
         del first, second
-        return 0
+        return ()
 
     async def judge(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
         """Judge two texts; costs nothing of the budget."""

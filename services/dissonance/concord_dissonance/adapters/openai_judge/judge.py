@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import OrderedDict
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib import resources
 from typing import Annotated, Literal
@@ -64,9 +65,9 @@ class OpenAiJudge:
         self._prompt = resources.files(__package__).joinpath(PROMPT).read_text("utf-8")
         self._known: OrderedDict[bytes, Verdict | Abstention] = OrderedDict()
 
-    def tokens(self, first: Side, second: Side) -> int:
-        """How many tokens judging a pair takes at most, in both orders."""
-        return 2 * self._question(first, second).tokens()
+    def questions(self, first: Side, second: Side) -> Sequence[int]:
+        """How many tokens asking about a pair takes at most, in each order."""
+        return [self._question(*each).tokens() for each in ((first, second), (second, first))]
 
     async def judge(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
         """Judge two texts.
