@@ -12,7 +12,7 @@ from concord_graph.adapters.neo4j import schema as graph
 
 SCHEMAS = {"graph": graph, "ledger": ledger}
 NEWEST = {
-    "graph": (12, "dd727ef997de44409d88b986fa8f221ab00383363e0fe4dec07e32d219d8931f"),
+    "graph": (13, "c3687dcd668d31361ce83ab837734060c604364e2d989be3e24b261bd5bfc5a0"),
     "ledger": (4, "8d6a528366dccca92eb5c6a2c36dfa2f993f6b953e392acc2f3219699a2ef73e"),
 }
 

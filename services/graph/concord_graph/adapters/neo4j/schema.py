@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 12
+VERSION = 13
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
