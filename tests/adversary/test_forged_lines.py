@@ -91,6 +91,11 @@ def _header_with(lines: list[bytes], **told: object) -> list[bytes]:
     return [rfc8785.dumps(json.loads(lines[0]) | told) + b"\n", *lines[1:]]
 
 
+def _last_rewritten(lines: list[bytes]) -> list[bytes]:
+    leaf = json.loads(lines[-1]) | {"reason": "rewritten"}
+    return [*lines[:-1], rfc8785.dumps(leaf) + b"\n"]
+
+
 def _doubled_key(lines: list[bytes]) -> list[bytes]:
     return [lines[0], lines[1].replace(b'{"action"', b'{"action":"X","action"', 1), *lines[2:]]
 
@@ -116,6 +121,7 @@ LINE_FORGERIES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
     "too long a line": (lambda lines: [lines[0], b'"' + b"x" * (1 << 20) + b'"\n'], "form"),
     "nothing at all": (lambda _: [], "form"),
     "an entry left out": (lambda lines: [lines[0], *lines[2:]], "sequence"),
+    "the last entry rewritten": (_last_rewritten, "root"),
     "the end left out": (lambda lines: lines[:-1], "root"),
 }
 
