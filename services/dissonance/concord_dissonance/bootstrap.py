@@ -109,7 +109,7 @@ class DissonanceApp:
                 DissonanceServicer(
                     classify=ClassifyPairs(graph, self._workers, models),
                     check=Check(graph, examine, clock),
-                    detect=Detect(graph, examine),
+                    detect=Detect(graph, examine, suggestions),
                     reviews=Reviews(graph, callers, governance),
                     end_session=end_session,
                     amendments=amendments,

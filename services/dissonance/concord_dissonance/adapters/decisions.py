@@ -1,11 +1,18 @@
 """A decision about a conflict as the request that graph takes, and that a proposal wraps."""
 
-from concord.graph.v1 import conflict_pb2, governed_pb2, graph_pb2, lineage_pb2, memory_pb2
+from concord.graph.v1 import (
+    conflict_pb2,
+    governed_pb2,
+    graph_pb2,
+    lineage_pb2,
+    memory_pb2,
+    relation_pb2,
+)
 from concord.type.v1 import type_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from concord_dissonance.domain.reviews import Decision, Resolve, Review
-from concord_dissonance.domain.suggestions import Amend, Merge, Promote, Suggestion, key_of
+from concord_dissonance.domain.suggestions import Amend, Declare, Merge, Promote, Suggestion, key_of
 
 Request = (
     conflict_pb2.ReviewConflictRequest
@@ -89,6 +96,13 @@ def suggested_action(suggestion: Suggestion, request_id: str) -> governed_pb2.Go
             merged_etag=suggestion.merged_etag,
         )
         return governed_pb2.GovernedAction(merge_items=merge)
+    if isinstance(suggestion, Declare):
+        declare = relation_pb2.DeclareRelationRequest(
+            request_id=request_id, name=suggestion.relation, functional=True
+        )
+        if suggestion.is_of_states:
+            declare.temporal_class = relation_pb2.TEMPORAL_CLASS_STATE
+        return governed_pb2.GovernedAction(declare_relation=declare)
     mask = FieldMask(paths=["edge_type"])
     kind = type_pb2.EDGE_TYPE_CONSTITUTIVE
     if suggestion.is_edge:
@@ -107,6 +121,8 @@ def suggestion_of(action: governed_pb2.GovernedAction) -> str:
             return key_of(Amend(action.add_lineage.newer_id, action.add_lineage.older_id))
         case "merge_items":
             return key_of(Merge(action.merge_items.kept_id, action.merge_items.merged_id))
+        case "declare_relation":
+            return key_of(Declare(action.declare_relation.name))
         case "update_memory":
             return key_of(Promote(action.update_memory.memory.id, False, "", ""))
         case "update_edge":

@@ -49,21 +49,22 @@ def of_edges(edges: Iterable[Statement], rules: Rules) -> set[Pair]:
         if rule.functional is False and not rule.exclusive:
             continue
         reach = 1 if rule.functional is None and not rule.exclusive else PER_STATEMENT
-        values.sort(key=_begin_and_value)
+        values.sort(key=begin_and_value)
         for place, one in enumerate(values):
-            others = (each for each in values[place + 1 :] if _claim_together(one, each))
+            others = (each for each in values[place + 1 :] if claim_together(one, each))
             for _, other in zip(range(reach), others, strict=False):
                 found.add(pair_of(one.id, other.id))
     return found
 
 
-def _begin_and_value(edge: Statement) -> tuple[float, str, str]:
+def begin_and_value(edge: Statement) -> tuple[float, str, str]:
+    """Return what the values of one subject and relation are ordered by."""
     value = edge.side.fact.object if edge.side.fact else ""
     return edge.side.valid_from or -math.inf, value, edge.id
 
 
-def _claim_together(one: Statement, other: Statement) -> bool:
-    """Whether two values of a relation overlap in stated time and no statement orders them."""
+def claim_together(one: Statement, other: Statement) -> bool:
+    """Return whether two values of a relation overlap in stated time, and nobody ordered them."""
     first, second = one.side, other.side
     if first.fact and second.fact and first.fact.object == second.fact.object:
         return False

@@ -1,4 +1,4 @@
-"""What dissonance suggests of its own, without a conflict (T6, V1, V10)."""
+"""What dissonance suggests of its own, without a conflict (D4, T6, V1, V10)."""
 
 from dataclasses import dataclass
 
@@ -33,7 +33,17 @@ class Promote:
     session_id: str
 
 
-Suggestion = Amend | Merge | Promote
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """That a relation holds one value at a time, as the facts of a space show."""
+
+    relation: str
+    is_of_states: bool = False
+    support: str = ""
+    """What shows it, for who decides."""
+
+
+Suggestion = Amend | Merge | Promote | Declare
 
 
 def key_of(suggestion: Suggestion) -> str:
@@ -45,6 +55,8 @@ def key_of(suggestion: Suggestion) -> str:
             return f"MERGE\0{suggestion.kept_id}\0{suggestion.merged_id}"
         case Promote():
             return f"PROMOTE\0{suggestion.item_id}"
+        case Declare():
+            return f"DECLARE\0{suggestion.relation}"
 
 
 def occasion_of(suggestion: Suggestion) -> str:
@@ -54,5 +66,5 @@ def occasion_of(suggestion: Suggestion) -> str:
             return f"{key_of(suggestion)}\0{suggestion.newer_etag}\0{suggestion.older_etag}"
         case Merge():
             return f"{key_of(suggestion)}\0{suggestion.kept_etag}\0{suggestion.merged_etag}"
-        case Promote():
+        case Promote() | Declare():
             return key_of(suggestion)

@@ -5,10 +5,13 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from concord_dissonance.domain.declared import declares, rules_of
+from concord_dissonance.domain.learned import learned
 from concord_dissonance.domain.statements import Coverage, Statement
+from concord_dissonance.domain.suggestions import Declare
 from concord_dissonance.ports import Graph, Judged
 from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import BATCH, Found, not_reviewed, record
+from concord_dissonance.usecases.suggestions import Suggestions
 
 JUDGES = "3"
 """The version of candidates and judges: with another one, everything is judged anew."""
@@ -34,8 +37,8 @@ class Summary:
 class Detect:
     """The use case. Graph keeps how far each space was judged."""
 
-    def __init__(self, graph: Graph, examine: Examine) -> None:
-        self._graph, self._examine = graph, examine
+    def __init__(self, graph: Graph, examine: Examine, suggestions: Suggestions) -> None:
+        self._graph, self._examine, self._suggestions = graph, examine, suggestions
 
     async def __call__(
         self, space: str, request_id: str, *, full: bool, dry_run: bool
@@ -69,9 +72,18 @@ class Detect:
                     _count(summary, each)
                     yield each
             yield Progress("recording", 90.0 + 10.0 * (start + len(batch)) / len(exam.findings))
+        if not dry_run and exam.only is None:
+            await self._propose_learned(space, exam)
         if not dry_run and not exam.coverage.is_degraded:
             await self._graph.note_judged(space, Judged(changed.head, JUDGES, judged.etag))
         yield summary
+
+    async def _propose_learned(self, space: str, exam: Examination) -> None:
+        """Propose what the whole of a space shows of relations that nobody declared."""
+        for each in learned(exam.statements, exam.rules):
+            support = f"{each.single} of {each.subjects} subjects have one value of it at a time."
+            declare = Declare(each.relation, each.is_of_states, support)
+            await self._suggestions.open(space, declare)
 
     async def _read(self, space: str, only: frozenset[str] | None) -> Examination:
         relations = await self._graph.relations(space)

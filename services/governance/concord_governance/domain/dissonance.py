@@ -16,7 +16,7 @@ DISSONANCE: Final = "dissonance"
 MOST_PENDING: Final = 20
 """How many of its proposals wait in a space: 500 findings at once bury nobody's (D7)."""
 
-_OF_PAIRS = frozenset({Kind.ADD_LINEAGE, Kind.MERGE})
+_ON_THEIR_OWN_GROUND = frozenset({Kind.ADD_LINEAGE, Kind.MERGE, Kind.DECLARE_RELATION})
 
 
 class ConflictClass(enum.IntEnum):
@@ -74,8 +74,9 @@ def demand_trigger(
     grounds = {
         Trigger.DISSONANCE: conflict_id,
         Trigger.SESSION_END: session_id,
-        # Of an amendment or a merge the ground is the pair itself, which the action names.
-        Trigger.PROACTIVE: conflict_id or session_id or kind_of(action) in _OF_PAIRS,
+        # Of an amendment or a merge the ground is the pair itself, of a declaration the relation's
+        # facts: the action names them.
+        Trigger.PROACTIVE: conflict_id or session_id or kind_of(action) in _ON_THEIR_OWN_GROUND,
     }
     if not grounds[trigger]:
         raise SafeguardViolation(f"a proposal of the trigger {trigger.name} names what caused it")

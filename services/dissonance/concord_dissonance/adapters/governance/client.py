@@ -21,7 +21,7 @@ from concord_dissonance.adapters.decisions import (
 from concord_dissonance.adapters.service_calls import OwnTokens, in_name_of, of_caller, own
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.domain.reviews import Decision
-from concord_dissonance.domain.suggestions import Promote, Suggestion
+from concord_dissonance.domain.suggestions import Declare, Promote, Suggestion
 from concord_dissonance.ports import PRINCIPAL, Credential, Proposal
 
 GOVERNANCE = "governance"
@@ -88,6 +88,7 @@ class GovernanceClient:
             action=suggested_action(suggestion, self._salt(space, request_id)),
             trigger=proposal_pb2.PROPOSAL_TRIGGER_PROACTIVE,
             session_id=suggestion.session_id if isinstance(suggestion, Promote) else "",
+            note=suggestion.support if isinstance(suggestion, Declare) else "",
         )
         call = self._proposals.CreateProposal(request, metadata=self._tokens.of(space))
         return _proposal((await own(GOVERNANCE, call)).proposal)
