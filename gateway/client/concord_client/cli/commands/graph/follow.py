@@ -6,7 +6,6 @@ import typer
 
 from concord_client.cli.items import demand_found
 from concord_client.cli.options import AsOfOption, KnownAtOption
-from concord_client.cli.render.walk_page import show_following
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import END_HELP, asked_time, edge_end
 
@@ -25,6 +24,8 @@ def follow(
 ) -> None:
     """Follow relations from an item, hop by hop, to what holds."""
     from concord.graph.v1.relation_pb2 import FollowRelationsRequest
+
+    from concord_client.cli.render.walk_page import show_following
 
     session = Session.of(ctx, space, as_json)
     request = FollowRelationsRequest(

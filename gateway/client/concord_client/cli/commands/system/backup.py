@@ -1,6 +1,5 @@
 """`concord backup`: copies of the whole system, and putting one back."""
 
-import asyncio
 import json
 import signal
 import sys
@@ -128,6 +127,8 @@ def restore(
     Tokens of before do not count there, and pending proposals have ended. Clients that saw a later
     audit log refuse this one (THE AUDIT LOG WAS REWRITTEN), as they are meant to.
     """
+    import asyncio
+
     session = _session(ctx, as_json)
     root = data_directory(session.environ)
     with _reported():
