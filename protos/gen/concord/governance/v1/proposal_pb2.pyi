@@ -533,7 +533,7 @@ class CreateProposalRequest(_message.Message):
     """What caused it; MANUAL when unspecified. Another one is dissonance's alone to state, and fails for
     everybody else with ERROR_REASON_SAFEGUARD_VIOLATION, as does one without its ground: DISSONANCE needs
     an action on a conflict, SESSION_END a `session_id`, PROACTIVE one of the two or an action
-    that adds lineage or merges.
+    that adds lineage, merges or declares a relation.
     """
     session_id: _builtins.str
     """The session that caused it; only with a trigger other than MANUAL."""
