@@ -7,6 +7,7 @@ import uvloop
 from concord_chassis import metrics_server, trace_exporter
 from concord_chassis.config import ConfigError
 from concord_chassis.log import json_lines
+from concord_chassis.process import Observation
 from concord_chassis.server import BindError, serve_until_signal
 from prometheus_client import CollectorRegistry
 
@@ -16,11 +17,11 @@ from concord_gateway.errors import IssuerKeyError, NoUpstreamError, TlsRefused
 
 async def _serve() -> None:
     settings = config.read(os.environ)
-    watched, traces = metrics_server.read(os.environ), trace_exporter.read(os.environ)
+    observation = Observation.read(os.environ)
     log, registry = json_lines("gateway"), CollectorRegistry()
     async with (
-        metrics_server.exported(registry, watched),
-        trace_exporter.exported(traces, log) as spans_of,
+        metrics_server.exported(registry, observation.metrics),
+        trace_exporter.exported(observation.traces, log) as spans_of,
     ):
         gateway = bootstrap.build(
             settings, registry=registry, spans=spans_of("gateway"), logger=log

@@ -402,6 +402,23 @@ async def test_pairs_are_judged_as_the_space_declares_and_alike_when_swapped(hom
     assert (await home.listed()).conflicts == []
 
 
+async def test_pairs_are_judged_by_the_names_of_the_space(home: Space) -> None:
+    """D4 Two names of one value are no contradiction, whoever asks."""
+    await home.declare("LIVES_IN", temporal_class=ETERNAL)
+    await home.edge("Munich", "SAME_AS", "Muenchen")
+    told = [
+        pb.Statement(text=city, fact=type_pb2.Fact(subject="Ada", relation="LIVES_IN", object=city))
+        for city in ("Munich", "Muenchen", "Bonn")
+    ]
+    pairs = [pb.StatementPair(first=told[0], second=each) for each in told[1:]]
+    reply = await home.dissonance.ClassifyPairs(pb.ClassifyPairsRequest(pairs=pairs))
+
+    assert [each.conflict_class for each in reply.verdicts] == [
+        conflict_pb2.CONFLICT_CLASS_UNSPECIFIED,
+        conflict_pb2.CONFLICT_CLASS_CONTRADICTION,
+    ]
+
+
 async def test_poisoned_memories_change_no_other_verdict(home: Space) -> None:
     """Issue 14, must hold: instructions, forged ids and verdicts, odd signs and 20,000 characters
     are words like others."""

@@ -12,7 +12,7 @@ from concord_dissonance.adapters.graph.sessions_client import SessionsClient
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.ports import Session
 from concord_dissonance.usecases import follow, idle
-from dissonance_over_graph import Dissonant, Space, dissonant
+from dissonance_over_graph import ETERNAL, Dissonant, Space, dissonant
 from governed_world import SECOND, STATUS, Party, World, eventually, request_id
 
 OPEN, CLOSED = "The office is open on Sunday.", "The office is not open on Sunday."
@@ -110,6 +110,21 @@ async def test_an_edge_that_lies_in_another_is_no_contradiction(
     (conflict,) = (await home.end_session("talk")).conflicts
 
     assert conflict.conflict_class == conflict_pb2.CONFLICT_CLASS_NUANCE
+
+
+async def test_what_is_written_under_another_name_meets_the_same_subject(
+    works: Dissonant, party: Party
+) -> None:
+    """D3 D4 Also after a session, names of one thing are read from the whole space."""
+    home = works.space()
+    await home.declare("MAYOR", temporal_class=ETERNAL)
+    await home.edge("Munich", "SAME_AS", "Muenchen")
+    await home.edge("Munich", "MAYOR", "Ada")
+    party.clock.pass_(2 * MINUTE)
+    await home.add("Bob rules.", session_id="talk", facts=[fact("Muenchen", "MAYOR", "Bob")])
+    (conflict,) = (await home.end_session("talk")).conflicts
+
+    assert conflict.conflict_class == conflict_pb2.CONFLICT_CLASS_CONTRADICTION
 
 
 async def test_a_session_ended_in_graph_is_checked_as_well(works: Dissonant, party: Party) -> None:

@@ -93,3 +93,15 @@ async def test_what_is_not_there_fails_the_run_and_keeps_nothing(
         assert events[-1].failed.metadata["item_id"] == memory_id
     found = await home.memories.ListMemories(memory_pb2.ListMemoriesRequest())
     assert not found.memories
+
+
+async def test_without_a_thesis_nothing_is_kept(works: Dissonant, home: Space) -> None:
+    """D8 What only supposes something gives no synthesis that a memory could hold."""
+    supposed = (await home.add("Perhaps the permit is required.")).id
+    events = await run(works, memory_ids=[supposed], keep=pb.KeepSynthesis(memory=True))
+    found = of(events[-1])
+    listed = await home.memories.ListMemories(memory_pb2.ListMemoriesRequest())
+
+    assert (len(found.theses), len(found.set_aside)) == (0, 1)
+    assert not found.HasField("kept")
+    assert [each.id for each in listed.memories] == [supposed]

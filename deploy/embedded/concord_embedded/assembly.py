@@ -12,7 +12,7 @@ from concord_chassis.config import ConfigError, load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.log import json_lines
 from concord_chassis.metrics import Metrics
-from concord_chassis.process import App
+from concord_chassis.process import App, Observation
 from concord_chassis.server import BindError
 from concord_chassis.trace_exporter import SpansOf
 from concord_dissonance import bootstrap as dissonance_parts
@@ -112,13 +112,13 @@ class Assembly:
 
     async def _show(self) -> None:
         """Shows metrics and sends traces, where the settings say so."""
-        watched, traces = metrics_server.read(self._environ), trace_exporter.read(self._environ)
+        observation = Observation.read(self._environ)
         await self._watched.enter_async_context(
-            metrics_server.exported(self._metrics.registry, watched)
+            metrics_server.exported(self._metrics.registry, observation.metrics)
         )
         log = json_lines("traces", stream=self._log)
         self._spans_of = await self._watched.enter_async_context(
-            trace_exporter.exported(traces, log)
+            trace_exporter.exported(observation.traces, log)
         )
 
     async def until_ready(self) -> None:
