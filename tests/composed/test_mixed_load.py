@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from concord.governance.v1 import access_pb2, audit_pb2, principal_pb2, proposal_pb2
+from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
@@ -26,7 +26,7 @@ from concord_client.verbs.things import Slot
 from concord_embedded import Running
 
 from tests.composed.using import CONTAINERS, add, answered, compose, folder, system, until_serving
-from tests.e2e.running_system import fresh_spaces
+from tests.e2e.running_system import enrol, fresh_spaces
 
 pytestmark = pytest.mark.compose
 
@@ -67,20 +67,7 @@ async def governed_space(running: Running) -> AsyncIterator[Space]:
         AsyncConcord(AsyncClient(Target(running.url, running.keys[SPACE]))) as agent,
         AsyncClient(Target(running.url, running.admin_keys[SPACE])) as owner,
     ):
-        name = (await owner.access.ListKeys(access_pb2.ListKeysRequest())).keys[0].space
-        told = await agent.stubs.principals.GetPrincipals(principal_pb2.GetPrincipalsRequest())
-        record = signing.sign_genesis(
-            space=name,
-            agent=signers["AGENT"],
-            human=signers["HUMAN"],
-            governance_key=told.governance_key,
-        )
-        await owner.governed.EnrolPrincipals(
-            governed_pb2.EnrolPrincipalsRequest(
-                enrolment_secret=running.enrolment_secrets[SPACE], genesis=record
-            )
-        )
-        pinned = Pinned(told.log_key, signing.genesis_digest(record))
+        name, pinned = await enrol(agent.stubs, running, SPACE, signers["AGENT"], signers["HUMAN"])
         yield Space(name, agent, owner, signers, pinned)
 
 

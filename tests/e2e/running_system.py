@@ -3,10 +3,13 @@
 import secrets
 from pathlib import Path
 
-from concord.governance.v1 import access_pb2
+from concord.governance.v1 import access_pb2, principal_pb2
+from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
 from concord_client import AsyncClient, credentials
 from concord_client.credentials import Target
+from concord_client.trust import signing
+from concord_client.trust.audit.log import Pinned
 from concord_embedded import Running
 from concord_embedded.data_directory import DataDirectory
 
@@ -44,3 +47,21 @@ async def fresh_spaces(folder: Path) -> Running:
         rolled_back=frozenset(),
         disk_full="",
     )
+
+
+async def enrol(
+    client: AsyncClient, system: Running, name: str, agent: signing.Signer, human: signing.Signer
+) -> tuple[str, Pinned]:
+    """Perform the genesis of the space under a name; its own name, and what to pin of its log."""
+    told = await client.principals.GetPrincipals(principal_pb2.GetPrincipalsRequest())
+    async with AsyncClient(Target(system.url, system.admin_keys[name])) as admin:
+        space = (await admin.access.ListKeys(access_pb2.ListKeysRequest())).keys[0].space
+        record = signing.sign_genesis(
+            space=space, agent=agent, human=human, governance_key=told.governance_key
+        )
+        await admin.governed.EnrolPrincipals(
+            governed_pb2.EnrolPrincipalsRequest(
+                enrolment_secret=system.enrolment_secrets[name], genesis=record
+            )
+        )
+    return space, Pinned(told.log_key, signing.genesis_digest(record))

@@ -2,7 +2,7 @@
 
 import secrets
 
-from concord.governance.v1 import access_pb2, audit_pb2, principal_pb2, proposal_pb2
+from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_client.client import AsyncClient
@@ -13,27 +13,12 @@ from concord_client.trust.audit.replay import Findings, Replay
 from concord_client.trust.review import review
 from concord_embedded import Running
 from google.protobuf.field_mask_pb2 import FieldMask
+from running_system import enrol
 
 SPACE = "default"
 AGENT = signing.Signer("helper", signing.generate_key())
 HUMAN = signing.Signer("ada", signing.generate_key())
 STATUS = proposal_pb2.ProposalStatus
-
-
-async def enrol(client: AsyncClient, system: Running) -> Pinned:
-    """Performs the genesis."""
-    told = await client.principals.GetPrincipals(principal_pb2.GetPrincipalsRequest())
-    async with AsyncClient(Target(system.url, system.admin_keys[SPACE])) as admin:
-        mine = (await admin.access.ListKeys(access_pb2.ListKeysRequest())).keys
-        record = signing.sign_genesis(
-            space=mine[0].space, agent=AGENT, human=HUMAN, governance_key=told.governance_key
-        )
-        await admin.governed.EnrolPrincipals(
-            governed_pb2.EnrolPrincipalsRequest(
-                enrolment_secret=system.enrolment_secrets[SPACE], genesis=record
-            )
-        )
-    return Pinned(told.log_key, signing.genesis_digest(record))
 
 
 async def propose(
@@ -72,7 +57,7 @@ async def verified(client: AsyncClient, pinned: Pinned) -> Findings:
 async def test_two_change_who_the_agent_is_and_two_undo_it(system: Running) -> None:
     """V1 V5 V6 V8 A2 W1 One signature does nothing; undone by two, the export is the same."""
     async with AsyncClient(Target(system.url, system.keys[SPACE])) as client:
-        pinned = await enrol(client, system)
+        _, pinned = await enrol(client, system, SPACE, AGENT, HUMAN)
         value = type_pb2.Edge(
             source=type_pb2.EdgeEnd(name="helper"),
             relation="VALUES",
