@@ -153,7 +153,7 @@ class OneSpace(Tampered):
     def __init__(self, store: SqliteStore) -> None:
         super().__init__(store, {})
 
-    async def read(self, _space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
+    async def read(self, _space: str, work: Callable[[Reads], Awaitable[T]], **_: object) -> T:
         """Run work on A's view."""
         return await self._store.read("a", work)
 

@@ -25,8 +25,11 @@ EXPORTERS = 2
 class GraphStore(Protocol):
     """The store. Work runs in one transaction and may run again from its start (retries)."""
 
-    async def read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
-        """Run work on a consistent view."""
+    async def read(
+        self, space: str, work: Callable[[Reads], Awaitable[T]], *, brief: bool = False
+    ) -> T:
+        """Run work on a consistent view. `brief` work looks at some hundred rows at most: a store
+        in this process may do it without a thread."""
         ...
 
     async def export(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:

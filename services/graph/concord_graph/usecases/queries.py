@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from concord_attestation.consent import GenesisRecord
@@ -69,6 +70,7 @@ MOST_PAIRS = 1_000
 """Pairs of memories in a list of what was read together."""
 
 MOST_RESTATED = 1_000
+_FEW_STATES = 100
 MOST_TRIGGERED = 10_000
 """Memories in a list of what several sessions stated."""
 
@@ -110,6 +112,10 @@ WalkAt = Callable[[int], Walk]
 """How edges are followed, once the instant of the reading (µs) is known."""
 
 
+class _Many:
+    """More edges surround an item than a brief read takes in."""
+
+
 class Queries:
     """Reads of one store. Reads that count are noted in `touches` once the reply is known."""
 
@@ -118,9 +124,16 @@ class Queries:
         self._touches = touches
         self._clock = clock
 
-    async def read(self, space: str, work: Callable[[Reads, int], Awaitable[T]]) -> T:
-        """Run work on a consistent view, with a "now" that no record is later than."""
-        return await self._store.read(space, lambda tx: work(tx, max(self._clock(), tx.last_time)))
+    async def read(
+        self, space: str, work: Callable[[Reads, int], Awaitable[T]], *, brief: bool = False
+    ) -> T:
+        """Run work on a consistent view, with a "now" that no record is later than.
+
+        `brief` work looks at some hundred rows at most.
+        """
+        return await self._store.read(
+            space, lambda tx: work(tx, max(self._clock(), tx.last_time)), brief=brief
+        )
 
     async def node(
         self, space: str, as_of: AsOf, *, node_id: str = "", name: str = ""
@@ -134,7 +147,7 @@ class Queries:
             node = view.item if view else None
             return node if isinstance(node, Node) and not node.deleted else None
 
-        return await self.read(space, work)
+        return await self.read(space, work, brief=True)
 
     async def edge(
         self, space: str, edge_id: str, as_of: AsOf, *, peek: bool, session_id: str = ""
@@ -144,7 +157,8 @@ class Queries:
         async def work(tx: Reads, now: int) -> Shown | None:
             return await _shown_edge(tx, edge_id, as_of.at(now), now)
 
-        return self._touched(space, await self.read(space, work), peek=peek, session_id=session_id)
+        found = await self.read(space, work, brief=True)
+        return self._touched(space, found, peek=peek, session_id=session_id)
 
     async def edge_of_triple(  # one argument per part of the question
         self,
@@ -171,7 +185,8 @@ class Queries:
             first = await fixed_edges(tx, chosen, at.record) or chosen
             return await _shown_edge(tx, first[-1].id, at, now) if first else None
 
-        return self._touched(space, await self.read(space, work), peek=peek, session_id=session_id)
+        found = await self.read(space, work, brief=True)
+        return self._touched(space, found, peek=peek, session_id=session_id)
 
     async def memory(
         self,
@@ -194,7 +209,8 @@ class Queries:
             shown = await _shown_all(tx, ItemKind.MEMORY, [key], at, now)
             return shown[0] if shown else None
 
-        return self._touched(space, await self.read(space, work), peek=peek, session_id=session_id)
+        found = await self.read(space, work, brief=True)
+        return self._touched(space, found, peek=peek, session_id=session_id)
 
     async def near_names(self, space: str, kind: NameKind, asked: str) -> Sequence[str]:
         """Return up to 5 live names that are spelt like what was asked for and not found."""
@@ -290,19 +306,25 @@ class Queries:
         `pinned` is the first page's instant (µs), None on the first page.
         """
 
-        async def work(tx: Reads, current: int) -> NeighborPage | None:
+        async def work(tx: Reads, current: int, *, walks: bool) -> NeighborPage | _Many | None:
             now = current if pinned is None else pinned
             walked = walk(now)
             start_id = await _start_of(tx, start, walked.at)
             if start_id is None:
                 return None
-            at_hand = depth == 1 and not walked.include_resolutions
+            at_hand = depth == 1 and not walks and not walked.include_resolutions
             hand = await neighbors_at_hand(tx, start_id, walked, now) if at_hand else None
+            if hand is None and not walks:
+                return _Many()
             if hand is None:
                 hand = await walk_neighbors(tx, start_id, depth, walked, now), {}
             return await _page(tx, *hand, walked.at, now=now, after=after, limit=limit)
 
-        page = await self.read(space, work)
+        page = await self.read(space, partial(work, walks=depth > 1), brief=depth == 1)
+        if isinstance(page, _Many):
+            page = await self.read(space, partial(work, walks=True))
+        if isinstance(page, _Many):
+            raise TypeError(page)
         if page and not peek:
             self._touches.add(space, (reached.edge_id for reached, _ in page.entries))
             self._touches.use(space, session_id)
@@ -462,7 +484,7 @@ class Queries:
             ]
             return shown, await keeps_recalls(tx)
 
-        states, logs = await self.read(space, work)
+        states, logs = await self.read(space, work, brief=len(refs) <= _FEW_STATES)
         if count_as_read:
             read = [s[0].view.item.id for s in states if s and not is_erased(s[0].view.item)]
             self._touches.add(space, read)

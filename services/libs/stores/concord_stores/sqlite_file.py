@@ -6,6 +6,7 @@ its schema, and turns the failures into errors of its own.
 
 from __future__ import annotations
 
+import itertools
 import os
 import sqlite3
 import threading
@@ -15,12 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
+from concord_chassis import tracing
 from concord_chassis.workers import Workers
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 BUSY_SECONDS = 5.0
+_STEPS_BETWEEN_LOOKS = 10_000  # of SQLite's machine: a fifth of a millisecond
+_MOST_LOOKS_AT_ONCE = 10
 _CHECKED_BYTES = 64 << 20  # a larger file is checked page by page as it is read: start stays fast
 _PRIMARY_CODE = 0xFF  # the rest of an extended result code says where it happened
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -50,6 +54,10 @@ class FileUnreadable(FileFailure):
 
 class FileFull(FileUnreadable):
     """The disk has no room for what was to be written; what is there can be read."""
+
+
+class NotAtOnce(Exception):
+    """What was to be read on the event loop's thread needs a thread of its own."""
 
 
 class UnknownSchema(Exception):
@@ -103,8 +111,10 @@ class SqliteFile:
         self._busy_seconds = busy_seconds
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
+        self._name = name
         self._writer = Workers(1, f"{name}-writer")
         self._readers = Workers(readers, f"{name}-reader")
+        self._closed = False
         self.damaged = False
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -128,6 +138,36 @@ class SqliteFile:
     async def reading(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run work in one of the readers' threads, where it may begin transactions."""
         return await self._readers.run(work, *args, **kwargs)
+
+    @contextmanager
+    def reading_at_once(self) -> Iterator[sqlite3.Connection]:
+        """Run a reading transaction on the event loop's own thread, for work of few rows: a change
+        of threads there and back takes as long as such work.
+
+        Raises:
+            NotAtOnce: the file is locked or closed, or statements took 100,000 steps of SQLite's
+                machine (2 ms); a reader's thread can do the same work.
+        """
+        if self._closed:
+            raise NotAtOnce
+        try:
+            with self._failures_named():
+                db = self._impatient_connection()
+        except FileBusy as error:
+            raise NotAtOnce from error
+        looks = itertools.count(1)
+        db.set_progress_handler(lambda: next(looks) >= _MOST_LOOKS_AT_ONCE, _STEPS_BETWEEN_LOOKS)
+        try:
+            with tracing.span(f"{self._name}-reader"), self.transaction():
+                yield db
+        except FileBusy as error:
+            raise NotAtOnce from error
+        except sqlite3.OperationalError as error:
+            if not is_interrupted(error):
+                raise
+            raise NotAtOnce from error
+        finally:
+            db.set_progress_handler(None, 0)
 
     async def writing(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run work in the writer's thread, where it may begin transactions. One at a time."""
@@ -159,6 +199,12 @@ class SqliteFile:
             try:
                 yield db
                 db.execute("COMMIT")
+            except sqlite3.OperationalError as error:
+                # Python never runs its prepared form of an interrupted statement again, and would
+                # prepare it anew at each use: milliseconds
+                if is_interrupted(error):
+                    self._local.__dict__.clear()
+                raise
             finally:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
@@ -176,6 +222,7 @@ class SqliteFile:
 
     def close(self) -> None:
         """Close the file; what was committed stays. Twice is once."""
+        self._closed = True
         self._writer.close()
         self._readers.close()
         while self._connections:
@@ -196,10 +243,19 @@ class SqliteFile:
             self.damaged = self.damaged or isinstance(failure, FileDamaged)
             raise failure from error
 
-    def _connection(self) -> sqlite3.Connection:
+    def _impatient_connection(self) -> sqlite3.Connection:
+        """Return this thread's connection, which from now on waits for no lock."""
+        connection = self._connection(busy_seconds=0.0)
+        if not getattr(self._local, "is_impatient", False):
+            connection.execute("PRAGMA busy_timeout = 0")
+            self._local.is_impatient = True
+        return connection
+
+    def _connection(self, busy_seconds: float | None = None) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = _connect(self._path, self._busy_seconds)
+            patience = self._busy_seconds if busy_seconds is None else busy_seconds
+            connection = _connect(self._path, patience)
             self._local.connection = connection
             self._connections.append(connection)
         return connection
@@ -265,6 +321,11 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
+
+
+def is_interrupted(error: sqlite3.OperationalError) -> bool:
+    """Return whether a progress handler ended the statement."""
+    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT
 
 
 def failure_of(error: sqlite3.DatabaseError) -> FileFailure | None:

@@ -106,7 +106,13 @@ class Neo4jStore:
             finally:
                 self._waiting.discard(waiter)
 
-    async def read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
+    async def read(
+        self,
+        space: str,
+        work: Callable[[Reads], Awaitable[T]],
+        *,
+        brief: bool = False,  # noqa: ARG002 # every answer comes over a network
+    ) -> T:
         """Run work on a consistent view."""
 
         async def attempt(tx: AsyncManagedTransaction) -> tuple[T, bool]:

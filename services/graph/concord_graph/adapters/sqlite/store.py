@@ -7,7 +7,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -21,8 +21,10 @@ from concord_stores.sqlite_file import (
     FileFull,
     FileUnreadable,
     FileUnusable,
+    NotAtOnce,
     SqliteFile,
     drive,
+    is_interrupted,
     open_file,
 )
 
@@ -93,8 +95,13 @@ class SqliteStore:
             finally:
                 self._waiting.discard(waiter)
 
-    async def read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
-        """Run work on a consistent view."""
+    async def read(
+        self, space: str, work: Callable[[Reads], Awaitable[T]], *, brief: bool = False
+    ) -> T:
+        """Run work on a consistent view; what is brief, on the event loop's own thread."""
+        if brief:
+            with suppress(NotAtOnce):
+                return self._read_at_once(space, work)
         return await self._file.reading(self._read, space, work)
 
     async def export(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
@@ -200,6 +207,16 @@ class SqliteStore:
         """Close the store."""
         self._exporters.close()
         self._file.close()
+
+    def _read_at_once(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
+        if not self._visible.acquire(blocking=False):  # reads are being stored: the loop goes on
+            raise NotAtOnce
+        with ExitStack() as visible:
+            visible.callback(self._visible.release)
+            with _told(), self._file.reading_at_once() as db:
+                view = SqliteReads(db, space, epoch=self._epoch, pending=self._pending())
+                visible.close()
+                return drive(cast("Coroutine[Any, Any, T]", work(view)))
 
     def _read(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
         with self._transaction("BEGIN") as db, _until_deadline(db):
@@ -344,7 +361,7 @@ def _until_deadline(db: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+        if not is_interrupted(error):
             raise
         raise deadline.exceeded("The store had no more time to answer.") from error
     finally:
