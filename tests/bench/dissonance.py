@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
-from concord_dissonance.domain.judging import judge
+from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.sides import Kind, Rules, Side
 from concord_dissonance.domain.verdicts import Abstention, ConflictClass, Verdict
 

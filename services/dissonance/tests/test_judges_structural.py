@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from concord_dissonance.domain.judging import judge
+from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.sides import (
     Kind,
     Micros,

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from concord_chassis.log import json_lines
 from concord_dissonance.adapters.openai_judge.judge import OpenAiJudge
-from concord_dissonance.domain.judging import judge
+from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.sides import Kind, Micros, Rules, Side
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.domain.verdicts import Abstained, Abstention, ConflictClass, Verdict

@@ -9,8 +9,8 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 
-from concord_dissonance.domain.clauses import Clause, Reading
-from concord_dissonance.domain.denials import experiences_denied, same_speaker
+from concord_dissonance.domain.judges.denials import experiences_denied, same_speaker
+from concord_dissonance.domain.language.clauses import Clause, Reading
 
 NEAR = 40
 """Neighbours of each kind that are ranked."""

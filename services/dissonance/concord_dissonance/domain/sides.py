@@ -6,9 +6,9 @@ from enum import Enum
 from functools import cached_property
 from typing import NewType
 
-from concord_dissonance.domain.clauses import Reading
-from concord_dissonance.domain.reading import read
-from concord_dissonance.domain.tokens import joined
+from concord_dissonance.domain.language.clauses import Reading
+from concord_dissonance.domain.language.reading import read
+from concord_dissonance.domain.language.tokens import joined
 
 Micros = NewType("Micros", int)
 """Microseconds since 1970-01-01 UTC."""

@@ -2,9 +2,9 @@
 
 from concord.dissonance.v1 import review_pb2 as pb
 
+from concord_dissonance.domain.language.reading import DEFAULT_LANGUAGE, read
 from concord_dissonance.domain.peer_review.criteria import WHOLE, Criterion, checked, criteria_set
 from concord_dissonance.domain.peer_review.review import ReviewTask
-from concord_dissonance.domain.reading import DEFAULT_LANGUAGE, read
 from concord_dissonance.usecases.dialectic.review_answer import ReviewOptions
 
 _SETS = {

@@ -8,7 +8,7 @@ from concord_chassis.workers import Workers
 from concord_dissonance.domain import candidates
 from concord_dissonance.domain.candidates import Pair
 from concord_dissonance.domain.errors import ServiceUnavailable
-from concord_dissonance.domain.judging import judge
+from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.nearness import NEAR, Near
 from concord_dissonance.domain.sides import Kind, Rules, Side
 from concord_dissonance.domain.statements import Coverage, Finding, Statement

@@ -26,7 +26,7 @@ from concord_dissonance.domain.dialectic.theses import (
     Thesis,
     WhyAside,
 )
-from concord_dissonance.domain.lexicon import LANGUAGES, lexicon
+from concord_dissonance.domain.language.lexicon import LANGUAGES, lexicon
 from concord_dissonance.domain.sides import Rules
 
 MOST_COMPARED = 40

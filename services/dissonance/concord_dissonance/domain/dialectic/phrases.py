@@ -1,4 +1,4 @@
-"""Phrases that say how a claim is meant, and where and when: data in `lexicon/`."""
+"""Phrases that say how a claim is meant, and where and when: data in `language/lexicon/`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 
-from concord_dissonance.domain.lexicon import LANGUAGES, lexicon, read_classes
+from concord_dissonance.domain.language.lexicon import LANGUAGES, lexicon, read_classes
 from concord_dissonance.domain.sides import Micros
 
 _DATE = (

@@ -19,9 +19,9 @@ from concord_dissonance.domain.dialectic.said import SynthesisTask
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, Source
 from concord_dissonance.domain.dialectic.wording import Wording
+from concord_dissonance.domain.language.reading import DEFAULT_LANGUAGE, read
 from concord_dissonance.domain.peer_review.criteria import criteria_set
 from concord_dissonance.domain.peer_review.review import ReviewTask
-from concord_dissonance.domain.reading import DEFAULT_LANGUAGE, read
 from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.verdicts import Severity
 from concord_dissonance.ports import PRINCIPAL, CallersGraph, CallersSearch, Credential

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from concord_dissonance.domain.clauses import Mention, Reading
-from concord_dissonance.domain.finding import Finding
-from concord_dissonance.domain.quantities import Date, Same, same_value
+from concord_dissonance.domain.judges.finding import Finding
+from concord_dissonance.domain.language.clauses import Mention, Reading
+from concord_dissonance.domain.language.quantities import Date, Same, same_value
 from concord_dissonance.domain.verdicts import Reason
 
 _ENOUGH = 2.0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from concord_dissonance.domain.clauses import Clause, Reading
-from concord_dissonance.domain.denials import same_speaker
-from concord_dissonance.domain.fillers import Compared, compare
-from concord_dissonance.domain.finding import Finding
-from concord_dissonance.domain.frames import Fillers, align
-from concord_dissonance.domain.lexicon import Lexicon
-from concord_dissonance.domain.quantities import Same
+from concord_dissonance.domain.judges.denials import same_speaker
+from concord_dissonance.domain.judges.fillers import Compared, compare
+from concord_dissonance.domain.judges.finding import Finding
+from concord_dissonance.domain.judges.frames import Fillers, align
+from concord_dissonance.domain.language.clauses import Clause, Reading
+from concord_dissonance.domain.language.lexicon import Lexicon
+from concord_dissonance.domain.language.quantities import Same
 from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.verdicts import Abstained, Reason
 

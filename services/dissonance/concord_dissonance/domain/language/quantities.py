@@ -9,8 +9,8 @@ from enum import Enum
 from functools import cache
 from math import inf
 
-from concord_dissonance.domain.lexicon import Lexicon, Phrase, phrases_at, read_unit_lines
-from concord_dissonance.domain.tokens import Token
+from concord_dissonance.domain.language.lexicon import Lexicon, Phrase, phrases_at, read_unit_lines
+from concord_dissonance.domain.language.tokens import Token
 
 _GROUPED = re.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*")
 _MIXED = re.compile(r"(\d{1,3}(?:([.,])\d{3})+)(?!\2)[.,](\d+)")

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from concord_dissonance.domain.lexical import judge_texts
+from concord_dissonance.domain.judges.lexical import judge_texts
+from concord_dissonance.domain.judges.structural import judge_facts
 from concord_dissonance.domain.sides import Rules, Side
-from concord_dissonance.domain.structural import judge_facts
 from concord_dissonance.domain.verdicts import (
     Abstained,
     Abstention,

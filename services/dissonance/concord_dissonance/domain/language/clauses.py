@@ -10,9 +10,9 @@ from functools import cached_property
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from concord_dissonance.domain.lexicon import Lexicon
-from concord_dissonance.domain.quantities import Date, Quantity, Value, values
-from concord_dissonance.domain.tokens import Token, content_of, has_phrase, joined
+from concord_dissonance.domain.language.lexicon import Lexicon
+from concord_dissonance.domain.language.quantities import Date, Quantity, Value, values
+from concord_dissonance.domain.language.tokens import Token, content_of, has_phrase, joined
 from concord_dissonance.domain.verdicts import Span
 
 _CLOSEST = 8

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from concord_dissonance.domain.clauses import Clause, Mood, Reading
-from concord_dissonance.domain.finding import Finding
-from concord_dissonance.domain.tokens import Token, content_of
+from concord_dissonance.domain.judges.finding import Finding
+from concord_dissonance.domain.language.clauses import Clause, Mood, Reading
+from concord_dissonance.domain.language.tokens import Token, content_of
 from concord_dissonance.domain.verdicts import Older, Reason
 
 _LEAST_TAKEN_UP = 0.5

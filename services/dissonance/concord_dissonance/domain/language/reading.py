@@ -9,9 +9,9 @@ from unicodedata import category
 
 from concord_concepts.normal_form import fold
 
-from concord_dissonance.domain.clauses import Clause, Mood, Reading
-from concord_dissonance.domain.lexicon import Lexicon, lexicon, phrases_at, telling_words
-from concord_dissonance.domain.tokens import Token, has_phrase
+from concord_dissonance.domain.language.clauses import Clause, Mood, Reading
+from concord_dissonance.domain.language.lexicon import Lexicon, lexicon, phrases_at, telling_words
+from concord_dissonance.domain.language.tokens import Token, has_phrase
 
 _TOKEN = re.compile(
     r"(?P<number>\d{4}-\d\d-\d\d(?!\d)|\d+(?:[.,:/]\d+)*"

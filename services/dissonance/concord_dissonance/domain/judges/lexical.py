@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from concord_dissonance.domain.clauses import Clause, Reading
-from concord_dissonance.domain.denials import denied_clauses, denied_experiences
-from concord_dissonance.domain.finding import Finding
-from concord_dissonance.domain.lexicon import LANGUAGES, read_classes
-from concord_dissonance.domain.oppositions import opposed_fillers
-from concord_dissonance.domain.revisions import revised_values
+from concord_dissonance.domain.judges.denials import denied_clauses, denied_experiences
+from concord_dissonance.domain.judges.finding import Finding
+from concord_dissonance.domain.judges.oppositions import opposed_fillers
+from concord_dissonance.domain.judges.revisions import revised_values
+from concord_dissonance.domain.judges.structural import older_by_restating, older_by_stated_time
+from concord_dissonance.domain.language.clauses import Clause, Reading
+from concord_dissonance.domain.language.lexicon import LANGUAGES, read_classes
 from concord_dissonance.domain.sides import Kind, Micros, Rules, Side
-from concord_dissonance.domain.structural import older_by_restating, older_by_stated_time
 from concord_dissonance.domain.verdicts import (
     LEAST_PRECISION,
     Abstained,

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from concord_dissonance.domain.lexicon import Lexicon, lexicon, read_classes
-from concord_dissonance.domain.quantities import Date, Same, same_value, values
+from concord_dissonance.domain.language.lexicon import Lexicon, lexicon, read_classes
+from concord_dissonance.domain.language.quantities import Date, Same, same_value, values
+from concord_dissonance.domain.language.tokens import Token, joined
 from concord_dissonance.domain.sides import Rules
-from concord_dissonance.domain.tokens import Token, joined
 from concord_dissonance.domain.verdicts import Reason
 
 _PLACES = frozenset({"countries", "nationalities", "continents"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from concord_dissonance.domain.clauses import Clause
+from concord_dissonance.domain.language.clauses import Clause
 from concord_dissonance.domain.verdicts import Older, Reason
 
 
@@ -14,7 +14,7 @@ class Finding:
 
     reason: Reason
     pattern: str
-    """By what it was found; `lexicon/precision.txt` says how often such were right."""
+    """By what it was found; `language/lexicon/precision.txt` says how often such were right."""
     first: Clause
     second: Clause
     denies_experience: Older = Older.NEITHER

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from concord_dissonance.domain.lexicon import Lexicon, phrases_at
+from concord_dissonance.domain.language.lexicon import Lexicon, phrases_at
 
 
 class Token(NamedTuple):

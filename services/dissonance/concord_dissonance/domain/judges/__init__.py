@@ -1,0 +1,1 @@
+"""How two statements are judged without a model: by their words and by their form."""
