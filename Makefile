@@ -121,6 +121,7 @@ lint: $(VENV)/dev.stamp types ## check style, imports, contracts and that genera
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/sizes.py
 	cd protos && ../$(BIN)/buf lint && ../$(BIN)/buf format --diff --exit-code
 	cd protos && ../$(BIN)/buf breaking --against baseline.binpb
 	$(BIN)/python protos/generate.py --check

@@ -1,0 +1,109 @@
+"""Fails on a module of more than 400 lines or a folder of more than 25 files, but for those below.
+
+A number below is a ceiling. A module that has become short enough leaves the list.
+"""
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+MOST_LINES, MOST_FILES = 400, 25
+GENERATED = "protos/gen/"
+LINES: dict[str, int] = {
+    "gateway/client/concord_client/trust/signing.py": 450,
+    "gateway/client/tests/test_cli_governance.py": 450,
+    "gateway/client/tests/test_import_chat.py": 500,
+    "gateway/client/tests/test_import_markdown.py": 450,
+    "gateway/tests/gateway_echo.py": 450,
+    "gateway/tests/test_gateway_http_unary.py": 500,
+    "services/dissonance/concord_dissonance/ports.py": 600,
+    "services/dissonance/tests/test_judges_lexical.py": 450,
+    "services/governance/concord_governance/usecases/proposals.py": 450,
+    "services/graph/concord_graph/adapters/neo4j/reads.py": 500,
+    "services/graph/concord_graph/adapters/neo4j/statements.py": 450,
+    "services/graph/concord_graph/adapters/neo4j/writes.py": 450,
+    "services/graph/concord_graph/adapters/sqlite/reads.py": 450,
+    "services/graph/concord_graph/adapters/sqlite/statements.py": 500,
+    "services/graph/concord_graph/domain/items.py": 500,
+    "services/graph/concord_graph/ports/reads.py": 500,
+    "services/graph/concord_graph/usecases/memory/memories.py": 450,
+    "services/graph/concord_graph/usecases/queries.py": 600,
+    "services/graph/concord_graph/usecases/write/writer.py": 600,
+    "services/graph/tests/graph_world.py": 750,
+    "services/graph/tests/test_edges.py": 500,
+    "services/graph/tests/test_erasing.py": 450,
+    "services/graph/tests/test_facts.py": 550,
+    "services/graph/tests/test_memories.py": 550,
+    "services/graph/tests/test_protection.py": 600,
+    "services/graph/tests/test_relations.py": 450,
+    "services/libs/attestation/tests/test_consent_checks.py": 600,
+    "services/libs/attestation/tests/test_statement_checks.py": 450,
+    "services/search/concord_search/adapters/qdrant/index.py": 450,
+    "services/search/concord_search/adapters/qdrant/space.py": 500,
+    "services/search/concord_search/ports.py": 650,
+    "services/search/concord_search/usecases/search.py": 500,
+    "tests/adversary/attack.py": 800,
+    "tests/adversary/test_governance_guards.py": 900,
+    "tests/chaos/test_backup.py": 550,
+    "tests/contract/cases/contract_homes.py": 650,
+    "tests/e2e/test_access.py": 550,
+    "tests/e2e/test_dissonance.py": 450,
+    "tests/e2e/test_search_service.py": 700,
+    "tests/e2e/test_signing_page.py": 450,
+    "tests/e2e/test_story.py": 550,
+    "tests/e2e/test_synthesis_by_model.py": 450,
+    "tests/governed/governed_world.py": 500,
+    "tests/security/test_guards.py": 750,
+    "tests/security/test_space_isolation.py": 450,
+}
+FILES = {
+    "gateway/client/tests": 45,  # a module a command or importer
+    "services/decisions": 100,  # a page a decision
+    "services/graph/tests": 90,  # a module a noun of graph's
+    "services/libs/chassis/concord_chassis": 35,  # a module a concern of a server
+    "services/search/tests": 30,  # a module a noun of search's
+    "tests/bench": 45,  # a module a figure that `make bench` prints
+    "tests/contract/cases": 45,  # a module a noun of the contracts, and what they are made from
+    "tests/e2e": 70,  # a module a promise that takes several services
+}
+
+
+def tracked() -> list[str]:
+    """Return the paths of all files of the repository, but for generated ones."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return [
+        p
+        for p in listed.stdout.splitlines()
+        if not p.startswith(GENERATED) and (ROOT / p).is_file()
+    ]
+
+
+def breaches(sizes: Mapping[str, int], most: int, ceilings: Mapping[str, int]) -> Iterator[str]:
+    """Yield a line for each size above its limit, and for each ceiling that is needed no more."""
+    for path, size in sorted(sizes.items()):
+        if size > ceilings.get(path, most):
+            yield f"{path}: {size}, at most {ceilings.get(path, most)}"
+    for path in ceilings:
+        if sizes.get(path, 0) <= most:
+            yield f"{path}: {sizes.get(path, 0)} needs no exception: take out its line"
+
+
+def main() -> int:
+    """Print what is too long; return 1 if anything is."""
+    paths = tracked()
+    modules = {
+        p: len((ROOT / p).read_text("utf-8").splitlines()) for p in paths if p.endswith(".py")
+    }
+    folders = Counter(str(Path(p).parent) for p in paths)
+    found = [*breaches(modules, MOST_LINES, LINES), *breaches(folders, MOST_FILES, FILES)]
+    for line in found:
+        print(line)  # noqa: T201 # a check says what it found
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
