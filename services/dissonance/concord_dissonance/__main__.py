@@ -12,7 +12,7 @@ from concord_chassis.starting import run
 from concord_dissonance.bootstrap import build
 from concord_dissonance.config import PREFIX, DissonanceConfig
 from concord_dissonance.domain.errors import JudgeUnavailable
-from concord_dissonance.ports import PRINCIPAL
+from concord_dissonance.ports.calls import PRINCIPAL
 
 
 async def _main() -> None:

@@ -26,7 +26,8 @@ from concord_dissonance.adapters.search.callers_client import CallersSearchClien
 from concord_dissonance.adapters.search.client import SearchClient
 from concord_dissonance.config import Addresses
 from concord_dissonance.domain.sides import Micros
-from concord_dissonance.ports import Clock, Council, TextJudge
+from concord_dissonance.ports.calls import Clock
+from concord_dissonance.ports.models import Council, TextJudge
 from concord_dissonance.servicer.dialectic import DialecticServicer
 from concord_dissonance.servicer.dissonance import DissonanceServicer
 from concord_dissonance.servicer.translate import translate

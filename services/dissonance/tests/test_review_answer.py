@@ -24,7 +24,7 @@ from concord_dissonance.domain.peer_review.review import (
     Role,
 )
 from concord_dissonance.domain.sides import Micros
-from concord_dissonance.ports import Reviewed, Revised
+from concord_dissonance.ports.models import Reviewed, Revised
 from concord_dissonance.usecases.dialectic.review_answer import (
     AnswerReviewed,
     Review,

@@ -9,7 +9,7 @@ from concord_chassis.failure import from_rpc_error
 from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
 
 from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
-from concord_dissonance.ports import PRINCIPAL, Credential
+from concord_dissonance.ports.calls import PRINCIPAL, Credential
 
 REMEMBERED_SPACES = 1_000
 TRANSIENT = frozenset(

@@ -13,7 +13,7 @@ from concord_chassis.sizes import MAX_REPLY_BYTES
 from concord_dissonance.domain.dialectic.synthesis import Described, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, SetAside, Thesis
 from concord_dissonance.domain.peer_review.review import FailedReviewer, PeerReview
-from concord_dissonance.ports import Reviewed
+from concord_dissonance.ports.models import Reviewed
 from concord_dissonance.servicer import review_outgoing
 from concord_dissonance.servicer.translate import translate
 from concord_dissonance.usecases.dialectic.by_model import Degraded, ModelPart

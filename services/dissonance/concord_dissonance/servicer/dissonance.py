@@ -8,7 +8,7 @@ from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.dissonance.v1 import dissonance_pb2_grpc
 from concord_chassis.identity import caller
 
-from concord_dissonance.ports import Credential, Shown
+from concord_dissonance.ports.calls import Credential, Shown
 from concord_dissonance.servicer import incoming, outgoing
 from concord_dissonance.usecases.amendments import Amendments
 from concord_dissonance.usecases.ask_models import AskModels

@@ -18,7 +18,7 @@ from concord_dissonance.domain.verdicts import (
     Span,
     Verdict,
 )
-from concord_dissonance.ports import PRINCIPAL, Shown
+from concord_dissonance.ports.calls import PRINCIPAL, Shown
 from concord_dissonance.usecases.amendments import Amendment
 from concord_dissonance.usecases.ask_models import JudgeState
 from concord_dissonance.usecases.check import CheckAnswer

@@ -7,7 +7,8 @@ from concord_dissonance.domain.amendment import Edit, amended, description
 from concord_dissonance.domain.sides import Kind
 from concord_dissonance.domain.statements import Statement
 from concord_dissonance.domain.suggestions import Amend, Merge
-from concord_dissonance.ports import Graph, Search
+from concord_dissonance.ports.graph import Graph
+from concord_dissonance.ports.search import Search
 from concord_dissonance.usecases.suggestions import Suggestions
 
 

@@ -12,7 +12,8 @@ from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_dissonance.domain.sides import Kind, Micros, Side
 from concord_dissonance.domain.statements import Coverage
 from concord_dissonance.domain.verdicts import Abstained, Abstention, Judge, Verdict
-from concord_dissonance.ports import Clock, TextJudge
+from concord_dissonance.ports.calls import Clock
+from concord_dissonance.ports.models import TextJudge
 
 AT_ONCE = 4
 """Questions under way for one check."""

@@ -7,7 +7,8 @@ from concord_dissonance.domain.declared import rules_of
 from concord_dissonance.domain.errors import ItemUnknown
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.domain.statements import Coverage, Statement
-from concord_dissonance.ports import Clock, Graph
+from concord_dissonance.ports.calls import Clock
+from concord_dissonance.ports.graph import Graph
 from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import Found, not_reviewed, record
 

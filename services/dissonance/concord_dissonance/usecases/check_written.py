@@ -9,7 +9,8 @@ from concord_dissonance.domain.errors import ServiceUnavailable
 from concord_dissonance.domain.nearness import NEAR
 from concord_dissonance.domain.sides import Kind
 from concord_dissonance.domain.statements import Coverage, Statement
-from concord_dissonance.ports import Graph, Search
+from concord_dissonance.ports.graph import Graph
+from concord_dissonance.ports.search import Search
 from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import Found, record
 

@@ -8,7 +8,7 @@ from concord_dissonance.domain.declared import read_by, rules_of
 from concord_dissonance.domain.sides import Rules, Side
 from concord_dissonance.domain.statements import Coverage
 from concord_dissonance.domain.verdicts import Abstention, Verdict
-from concord_dissonance.ports import Graph
+from concord_dissonance.ports.graph import Graph
 from concord_dissonance.usecases.ask_models import AskModels
 from concord_dissonance.usecases.examine import judged
 

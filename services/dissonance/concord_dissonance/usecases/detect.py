@@ -8,7 +8,8 @@ from concord_dissonance.domain.declared import declares, rules_of
 from concord_dissonance.domain.learned import learned
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.domain.suggestions import Declare
-from concord_dissonance.ports import Graph, Judged
+from concord_dissonance.ports.feed import Judged
+from concord_dissonance.ports.graph import Graph
 from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import BATCH, Found, not_reviewed, record
 from concord_dissonance.usecases.suggestions import Suggestions

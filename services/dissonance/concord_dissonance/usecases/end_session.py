@@ -5,7 +5,9 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from concord_dissonance.ports import CallersGraph, Credential, Session, Sessions
+from concord_dissonance.ports.calls import Credential
+from concord_dissonance.ports.graph import CallersGraph
+from concord_dissonance.ports.sessions import Session, Sessions
 from concord_dissonance.usecases.check_written import CheckWritten, WrittenCheck
 from concord_dissonance.usecases.recurring import ProposeRecurring, Recurring
 

@@ -19,7 +19,7 @@ from concord_dissonance.domain.verdicts import (
     Reason,
     Verdict,
 )
-from concord_dissonance.ports import Search
+from concord_dissonance.ports.search import Search
 from concord_dissonance.usecases.ask_models import AskModels
 
 CHUNK = 250

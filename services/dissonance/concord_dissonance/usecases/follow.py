@@ -6,7 +6,7 @@ from contextlib import suppress
 from concord_chassis.log import Logger
 
 from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
-from concord_dissonance.ports import Feed, Heard
+from concord_dissonance.ports.feed import Feed, Heard
 from concord_dissonance.usecases.idle import EndIdleSessions
 from concord_dissonance.usecases.proposals import Proposals
 from concord_dissonance.usecases.triggers import Triggers

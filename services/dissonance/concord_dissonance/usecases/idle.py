@@ -6,7 +6,8 @@ from concord_chassis.log import Logger
 
 from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
 from concord_dissonance.domain.sides import Micros
-from concord_dissonance.ports import Clock, Sessions
+from concord_dissonance.ports.calls import Clock
+from concord_dissonance.ports.sessions import Sessions
 
 IDLE = 30 * 60 * 1_000_000
 """Microseconds without a use after which a session is over."""

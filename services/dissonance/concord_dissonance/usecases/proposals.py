@@ -13,7 +13,8 @@ from concord_chassis.log import Logger
 
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.domain.statements import State
-from concord_dissonance.ports import Conflict, Governance, Graph, Proposal
+from concord_dissonance.ports.governance import Governance, Proposal
+from concord_dissonance.ports.graph import Conflict, Graph
 
 MOST_PENDING = 20
 """Dissonance's proposals that wait in a space; governance holds it to that, too."""

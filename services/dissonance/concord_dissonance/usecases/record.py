@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from concord_dissonance.domain.statements import Finding, Recorded
-from concord_dissonance.ports import Graph
+from concord_dissonance.ports.graph import Graph
 
 BATCH = 500
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from concord_dissonance.domain.recurring import Recurrence, recurrences
 from concord_dissonance.domain.statements import Statement
 from concord_dissonance.domain.suggestions import Promote
-from concord_dissonance.ports import Governance, Graph, Sessions
+from concord_dissonance.ports.governance import Governance
+from concord_dissonance.ports.graph import Graph
+from concord_dissonance.ports.sessions import Sessions
 from concord_dissonance.usecases.suggestions import Suggestions
 
 SESSIONS = 5

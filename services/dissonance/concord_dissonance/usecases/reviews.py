@@ -7,16 +7,9 @@ from concord_chassis.failure import Failure
 
 from concord_dissonance.domain.errors import ItemUnknown
 from concord_dissonance.domain.reviews import Decision, Resolve
-from concord_dissonance.ports import (
-    CallersGraph,
-    ConflictPage,
-    Credential,
-    Decided,
-    Governance,
-    Graph,
-    Proposal,
-    Shown,
-)
+from concord_dissonance.ports.calls import Credential, Shown
+from concord_dissonance.ports.governance import Governance, Proposal
+from concord_dissonance.ports.graph import CallersGraph, ConflictPage, Decided, Graph
 
 _REUSED = "ERROR_REASON_REQUEST_ID_REUSED"
 

@@ -8,7 +8,7 @@ from concord_chassis.log import Logger
 
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.domain.suggestions import Promote, Suggestion, key_of, occasion_of
-from concord_dissonance.ports import Governance, Proposal
+from concord_dissonance.ports.governance import Governance, Proposal
 
 MOST_WAITING = 5
 """Suggestions that wait in a space: of the 20 places of dissonance's proposals, findings keep the

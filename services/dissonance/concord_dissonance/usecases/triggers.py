@@ -6,7 +6,9 @@ from concord_chassis.log import Logger
 
 from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
 from concord_dissonance.domain.sides import Kind
-from concord_dissonance.ports import Followed, Graph, Sessions
+from concord_dissonance.ports.feed import Followed
+from concord_dissonance.ports.graph import Graph
+from concord_dissonance.ports.sessions import Sessions
 from concord_dissonance.usecases.amendments import Amendments
 from concord_dissonance.usecases.check_written import CheckWritten
 from concord_dissonance.usecases.end_session import EndSession

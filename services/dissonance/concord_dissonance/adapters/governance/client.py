@@ -22,7 +22,8 @@ from concord_dissonance.adapters.service_calls import OwnTokens, in_name_of, of_
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.domain.reviews import Decision
 from concord_dissonance.domain.suggestions import Declare, Promote, Suggestion
-from concord_dissonance.ports import PRINCIPAL, Credential, Proposal
+from concord_dissonance.ports.calls import PRINCIPAL, Credential
+from concord_dissonance.ports.governance import Proposal
 
 GOVERNANCE = "governance"
 PAGE = 200

@@ -25,16 +25,9 @@ from concord_dissonance.adapters.service_calls import in_name_of, of_caller
 from concord_dissonance.domain.dialectic.theses import Source
 from concord_dissonance.domain.errors import ItemUnknown
 from concord_dissonance.domain.reviews import Decision
-from concord_dissonance.ports import (
-    PRINCIPAL,
-    Conflict,
-    ConflictPage,
-    Credential,
-    Decided,
-    Insight,
-    Session,
-    Shown,
-)
+from concord_dissonance.ports.calls import PRINCIPAL, Credential, Shown
+from concord_dissonance.ports.graph import Conflict, ConflictPage, Decided
+from concord_dissonance.ports.sessions import Insight, Session
 
 MOST_SOURCES = 20
 Reply = (

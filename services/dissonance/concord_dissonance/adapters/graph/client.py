@@ -34,7 +34,9 @@ from concord_dissonance.domain.errors import PairStale, ServiceUnavailable
 from concord_dissonance.domain.reviews import Resolve
 from concord_dissonance.domain.sides import Kind, RelationRule
 from concord_dissonance.domain.statements import Finding, Recorded, Statement
-from concord_dissonance.ports import PRINCIPAL, Changed, Conflict, Heard, Judged, Position
+from concord_dissonance.ports.calls import PRINCIPAL
+from concord_dissonance.ports.feed import Changed, Heard, Judged, Position
+from concord_dissonance.ports.graph import Conflict
 
 if TYPE_CHECKING:  # the name exists for type checkers only
     from concord.graph.v1.record_pb2_grpc import RecordServiceAsyncStub

@@ -20,7 +20,10 @@ from concord_dissonance.domain.sides import (
 )
 from concord_dissonance.domain.statements import Finding, Recorded, State, Statement
 from concord_dissonance.domain.verdicts import Older, Span
-from concord_dissonance.ports import Conflict, Judged, Position, Session, Shown
+from concord_dissonance.ports.calls import Shown
+from concord_dissonance.ports.feed import Judged, Position
+from concord_dissonance.ports.graph import Conflict
+from concord_dissonance.ports.sessions import Session
 
 MOST_SPANS = 16
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE

@@ -25,7 +25,9 @@ from concord_dissonance.adapters.graph import messages
 from concord_dissonance.adapters.graph.watching import watch
 from concord_dissonance.adapters.service_calls import OwnTokens, own
 from concord_dissonance.domain.sides import Micros
-from concord_dissonance.ports import PRINCIPAL, Followed, Judged, Position, Session
+from concord_dissonance.ports.calls import PRINCIPAL
+from concord_dissonance.ports.feed import Followed, Judged, Position
+from concord_dissonance.ports.sessions import Session
 
 GRAPH = "graph"
 PAGE = 200

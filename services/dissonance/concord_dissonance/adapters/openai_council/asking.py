@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.peer_review.review import FailureKind
-from concord_dissonance.ports import Asked
+from concord_dissonance.ports.models import Asked
 
 Shape = TypeVar("Shape", bound=BaseModel)
 T = TypeVar("T")

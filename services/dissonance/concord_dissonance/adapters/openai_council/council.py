@@ -16,7 +16,7 @@ from concord_dissonance.adapters.openai_council.reviser import OpenAiReviser
 from concord_dissonance.adapters.openai_council.settings import AskingSettings, CouncilSettings
 from concord_dissonance.adapters.openai_council.synthesizer import OpenAiSynthesizer
 from concord_dissonance.domain.peer_review.review import Reviewer
-from concord_dissonance.ports import Clock
+from concord_dissonance.ports.calls import Clock
 
 MOST_REPLY_BYTES = 4_194_304
 """Of one reply of a model."""

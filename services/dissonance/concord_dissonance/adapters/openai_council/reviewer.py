@@ -21,7 +21,8 @@ from concord_dissonance.domain.peer_review.review import (
     Reviewer,
     ReviewTask,
 )
-from concord_dissonance.ports import Clock, Reviewed
+from concord_dissonance.ports.calls import Clock
+from concord_dissonance.ports.models import Reviewed
 
 
 def _lower(said: object) -> object:

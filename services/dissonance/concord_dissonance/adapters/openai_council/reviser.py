@@ -13,7 +13,7 @@ from concord_dissonance.adapters.openai_council.asking import CouncilModel
 from concord_dissonance.adapters.openai_council.reviewer import texts
 from concord_dissonance.domain.dialectic.said import ModelFailure
 from concord_dissonance.domain.peer_review.review import ReviewTask
-from concord_dissonance.ports import Revised
+from concord_dissonance.ports.models import Revised
 
 
 class _Said(BaseModel):

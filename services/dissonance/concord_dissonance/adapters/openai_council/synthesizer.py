@@ -25,7 +25,7 @@ from concord_dissonance.domain.dialectic.said import (
 from concord_dissonance.domain.dialectic.synthesis import Described
 from concord_dissonance.domain.dialectic.theses import Claim, Thesis
 from concord_dissonance.domain.verdicts import ConflictType, Severity
-from concord_dissonance.ports import Asked
+from concord_dissonance.ports.models import Asked
 
 _PREVAILS = frozenset({Strategy.HIERARCHIZATION, Strategy.TEMPORAL_ORDERING})
 """Strategies by which one thesis takes the other's place; by the others both hold."""

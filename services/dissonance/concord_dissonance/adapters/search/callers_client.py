@@ -7,7 +7,7 @@ from concord_chassis.channel import connect
 
 from concord_dissonance.adapters.search.client import CAP
 from concord_dissonance.adapters.service_calls import in_name_of, of_caller
-from concord_dissonance.ports import Credential
+from concord_dissonance.ports.calls import Credential
 
 
 class CallersSearchClient:

@@ -28,7 +28,7 @@ from concord_dissonance.domain.dialectic.synthesis import Conclusions
 from concord_dissonance.domain.dialectic.theses import Batch, Source, Thesis
 from concord_dissonance.domain.dialectic.wording import ModelWords, Worded, Wording
 from concord_dissonance.domain.errors import ModelBudgetSpent, SynthesizerMissing
-from concord_dissonance.ports import Asked, ModelSynthesizer
+from concord_dissonance.ports.models import Asked, ModelSynthesizer
 from concord_dissonance.usecases.dialectic.runs import Run, Stage
 
 AT_ONCE = 4

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from concord_dissonance.domain.dialectic.resolutions import Contradiction
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Kept, Synthesis
 from concord_dissonance.domain.statements import Finding
-from concord_dissonance.ports import CallersGraph, Credential, Graph, Insight
+from concord_dissonance.ports.calls import Credential
+from concord_dissonance.ports.graph import CallersGraph, Graph
+from concord_dissonance.ports.sessions import Insight
 from concord_dissonance.usecases.record import record
 
 MOST_CHARACTERS = 20_000

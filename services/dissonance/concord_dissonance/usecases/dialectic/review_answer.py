@@ -15,7 +15,7 @@ from concord_dissonance.domain.errors import (
 from concord_dissonance.domain.peer_review.council import LEAST_QUORUM, Approval, conclude
 from concord_dissonance.domain.peer_review.report import ReviewRound
 from concord_dissonance.domain.peer_review.review import FailedReviewer, PeerReview, ReviewTask
-from concord_dissonance.ports import Council, ModelReviewer, ModelReviser, Reviewed
+from concord_dissonance.ports.models import Council, ModelReviewer, ModelReviser, Reviewed
 from concord_dissonance.usecases.dialectic.runs import Stage
 
 

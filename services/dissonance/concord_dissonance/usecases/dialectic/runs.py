@@ -16,7 +16,7 @@ from concord_dissonance.domain.errors import (
     RunUnknown,
     TooManyRuns,
 )
-from concord_dissonance.ports import Clock
+from concord_dissonance.ports.calls import Clock
 
 KEPT_SECONDS = 600
 """Seconds for which a run is kept after its end."""

@@ -24,7 +24,9 @@ from concord_dissonance.domain.peer_review.criteria import criteria_set
 from concord_dissonance.domain.peer_review.review import ReviewTask
 from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.verdicts import Severity
-from concord_dissonance.ports import PRINCIPAL, CallersGraph, CallersSearch, Credential
+from concord_dissonance.ports.calls import PRINCIPAL, Credential
+from concord_dissonance.ports.graph import CallersGraph
+from concord_dissonance.ports.search import CallersSearch
 from concord_dissonance.usecases.dialectic.by_model import ModelPart, ModelSynthesis
 from concord_dissonance.usecases.dialectic.keep import Keep, KeepSynthesis
 from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, Review

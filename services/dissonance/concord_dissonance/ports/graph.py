@@ -1,0 +1,172 @@
+"""Graph as dissonance needs it: its own reads and records, the feed, and a caller's view."""
+
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from concord_dissonance.domain.dialectic.theses import Source
+from concord_dissonance.domain.reviews import Decision, Resolve
+from concord_dissonance.domain.sides import RelationRule
+from concord_dissonance.domain.statements import Finding, Recorded, State, Statement
+from concord_dissonance.ports.calls import Credential, Shown
+from concord_dissonance.ports.feed import Changed, Judged, Position
+from concord_dissonance.ports.sessions import Insight, Session
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A conflict as graph keeps it, with what decides who may review it."""
+
+    id: str
+    etag: str
+    state: State
+    is_undecided: bool
+    needs_consent: bool
+    """Whether a side is constitutive."""
+    proposal: Decision | None
+    """The action that a finding proposes (D7); None for one that proposes nothing."""
+    confidence: float
+    shown: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictPage:
+    """A page of conflicts."""
+
+    conflicts: Sequence[Conflict]
+    next_page_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A conflict after a review or resolution."""
+
+    conflict: Shown
+    dependent_ids: Sequence[str]
+    token: str
+
+
+class Graph(Protocol):
+    """Graph, asked by dissonance for itself. Nothing that is read here counts as read."""
+
+    async def relations(self, space: str) -> Mapping[str, RelationRule]:
+        """What is declared about relations, by name."""
+        ...
+
+    def edges(self, space: str) -> AsyncIterator[Sequence[Statement]]:
+        """Every live edge that states something, in pages: no lineage and no resolutions."""
+        ...
+
+    def memories(self, space: str) -> AsyncIterator[Sequence[Statement]]:
+        """The facts and plans that hold now and are not superseded, in pages."""
+        ...
+
+    async def around(self, space: str, node: str, radius: int) -> Sequence[Statement] | None:
+        """The edges so near to a node, by name or id, and the facts and plans that state them or
+        stand at them. None for an unknown node."""
+        ...
+
+    async def memories_of(self, space: str, ids: Sequence[str]) -> Sequence[Statement]:
+        """The memories of these ids, of any kind, that hold now and are not superseded."""
+        ...
+
+    async def edges_of(self, space: str, ids: Sequence[str]) -> Sequence[Statement]:
+        """The live edges of these ids that state something."""
+        ...
+
+    async def edges_with(self, space: str, relations: Sequence[str]) -> Sequence[Statement]:
+        """Every live edge of these relations."""
+        ...
+
+    async def values_of(
+        self, space: str, subjects: Collection[tuple[str, str]]
+    ) -> Sequence[Statement]:
+        """Every live edge of these sources, by name or id, and relations, also superseded ones."""
+        ...
+
+    async def related(self, space: str, memory_id: str) -> frozenset[str]:
+        """The items that lineage of whatever relation connects with a memory directly."""
+        ...
+
+    async def judged(self, space: str) -> Judged:
+        """How far a space was judged."""
+        ...
+
+    async def note_judged(self, space: str, judged: Judged) -> None:
+        """Records how far a space was judged, unless another check has meanwhile."""
+        ...
+
+    async def changed(self, space: str, since: Position | None) -> Changed:
+        """What changed since a position; everything without one."""
+        ...
+
+    async def record(
+        self, space: str, request_id: str, findings: Sequence[Finding]
+    ) -> tuple[Sequence[Recorded], str]:
+        """Records at most 500 findings, and returns what became of each, and a freshness token."""
+        ...
+
+    async def open_conflicts(self, space: str, item_ids: Sequence[str]) -> Sequence[Conflict]:
+        """Potential and confirmed conflicts with a side among these items; of all when empty."""
+        ...
+
+    async def reviewed(
+        self, space: str, item_ids: Sequence[str]
+    ) -> frozenset[frozenset[tuple[str, str]]]:
+        """The pairs, with a side among these items, that a review or resolution has closed: each
+        side by its id and the version that was judged."""
+        ...
+
+    async def open_conflict(
+        self, space: str, request_id: str, etags: Mapping[str, str], resolution: Resolve
+    ) -> str:
+        """Records that a caller says that two items, by id with their etags, disagree as in a
+        resolution, and returns the conflict's id."""
+        ...
+
+
+class CallersGraph(Protocol):
+    """Graph, asked in a caller's name."""
+
+    async def conflict(
+        self, who: Credential, conflict_id: str = "", pair: tuple[str, str] | None = None
+    ) -> Conflict | None:
+        """A conflict by its id or by its two sides."""
+        ...
+
+    async def conflicts(self, who: Credential, query: Shown) -> ConflictPage:
+        """A page of conflicts; `query` is graph's own request."""
+        ...
+
+    async def former_etag(self, who: Credential, conflict: Conflict) -> str:
+        """The version of a conflict before its last change; empty when it had none."""
+        ...
+
+    async def etags(self, who: Credential, ids: Sequence[str]) -> Mapping[str, str]:
+        """The versions of edges or memories, by id. Raises `ItemUnknown`."""
+        ...
+
+    async def decide(self, who: Credential, request_id: str, decision: Decision) -> Decided:
+        """Reviews, resolves or reopens a conflict."""
+        ...
+
+    async def end_session(
+        self, who: Credential, request_id: str, session_id: str
+    ) -> tuple[Session, str]:
+        """Ends a session; returns its record and a freshness token."""
+        ...
+
+    async def sources(self, who: Credential, memory_ids: Sequence[str]) -> Sequence[Source]:
+        """What live memories say, also superseded ones; not counted as read. Raises
+        `ItemUnknown`."""
+        ...
+
+    async def add_insight(
+        self, who: Credential, request_id: str, insight: Insight
+    ) -> tuple[str, str]:
+        """Adds what was concluded from memories; returns its id and a freshness token."""
+        ...
+
+    async def amend(self, who: Credential, request_id: str, newer_id: str, older_id: str) -> str:
+        """Adds the lineage that a memory amends another; returns a freshness token."""
+        ...

@@ -1,0 +1,80 @@
+"""Sessions that dissonance follows, and what it concludes when they end."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from concord_dissonance.domain.sides import Micros
+from concord_dissonance.ports.calls import Shown
+from concord_dissonance.ports.feed import Followed, Judged, Position
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session's record, in microseconds; `end` is 0 while it goes on."""
+
+    id: str
+    start: Micros
+    last_use: Micros
+    end: Micros
+    shown: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Insight:
+    """A text that was concluded from what agents and memories say."""
+
+    content: str
+    memory_ids: Sequence[str]
+    speakers: Sequence[str]
+
+
+class Sessions(Protocol):
+    """Graph's sessions and changes, asked by dissonance for itself."""
+
+    async def spaces(self) -> Sequence[str]:
+        """Every space."""
+        ...
+
+    async def idle(self, space: str, since: Micros) -> Sequence[Session]:
+        """The sessions that go on and were last used before a time."""
+        ...
+
+    async def end_idle(self, space: str, session: Session) -> None:
+        """Ends a session unless it was used since it was read."""
+        ...
+
+    async def session(self, space: str, session_id: str) -> Session | None:
+        """A session's record."""
+        ...
+
+    async def ended(self, space: str, count: int) -> Sequence[str]:
+        """The sessions that ended last, the last one first."""
+        ...
+
+    async def stated_in(
+        self, space: str, session_ids: Sequence[str]
+    ) -> Mapping[str, frozenset[str]]:
+        """By memory, which of these sessions added it, or added it again."""
+        ...
+
+    async def written_in(self, space: str, session: Session) -> tuple[Sequence[str], Sequence[str]]:
+        """The memories of a session, and the edges that changed while it lasted."""
+        ...
+
+    async def authors(self, space: str, memory_ids: Sequence[str]) -> frozenset[str]:
+        """The principals that added or changed these memories."""
+        ...
+
+    async def followed(self, space: str) -> Judged:
+        """How far a space's changes were followed."""
+        ...
+
+    async def note_followed(self, space: str, followed: Judged) -> str:
+        """Stores how far, and returns the record's etag. Raises `ServiceUnavailable` when another
+        process has meanwhile."""
+        ...
+
+    def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
+        """The changes of a space after a position, up to its newest one; all without one."""
+        ...
