@@ -22,7 +22,7 @@ from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
-from concord_client.trust import signing
+from concord_client.trust import digests, signing
 from concord_client.trust.audit.log import Pinned, read_log
 from concord_client.trust.audit.replay import Replay
 from concord_governance.domain.errors import GraphUnavailable
@@ -597,7 +597,7 @@ async def _apply(it: Attack, proposal: Any, action: Any, envelopes: dict[str, by
         proposal_id=proposal.id,
         revision=proposal.revision,
         proposal_digest=proposal.digest,
-        action_digest=signing.action_digest(action) if honest else proposal.action_digest,
+        action_digest=digests.action_digest(action) if honest else proposal.action_digest,
         etags={item.id: item.etag for item in proposal.affected},
         policy_digest=proposal.policy_digest,
         consents=envelopes,

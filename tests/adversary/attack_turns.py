@@ -21,7 +21,7 @@ from attack import (
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2
 from concord.type.v1 import type_pb2
-from concord_client.trust import signing
+from concord_client.trust import digests, signing
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import AGENT, CONSTITUTIVE, HUMAN, STATUS, request_id, salt
 
@@ -107,7 +107,7 @@ async def agrees_beside_a_principal(it: Attack) -> None:
         "proposal_id": request_id(),
         "revision": 1,
         "proposal_digest": "0" * 64,
-        "action_digest": signing.action_digest(action),
+        "action_digest": digests.action_digest(action),
         "etags": {item.id: item.etag for items in reserved for item in items},
         "policy_digest": "0" * 64,
         "expire_time": it.party.time(1),

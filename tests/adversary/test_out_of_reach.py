@@ -12,7 +12,7 @@ from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
-from concord_client.trust import signing
+from concord_client.trust import digests, signing
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import (
     AGENT,
@@ -217,7 +217,7 @@ async def test_graph_itself_reaches_no_principal_under_a_grant(
         "proposal_id": "p",
         "revision": 1,
         "proposal_digest": "0" * 64,
-        "action_digest": signing.action_digest(action),
+        "action_digest": digests.action_digest(action),
         "etags": etags,
         "policy_digest": "0" * 64,
         "expire_time": party.time(1),

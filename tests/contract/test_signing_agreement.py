@@ -11,7 +11,7 @@ from concord_attestation import digest
 from concord_attestation.consent import ConsentInvalid, GenesisInvalid, SlotKey
 from concord_attestation.parties import verify_genesis
 from concord_attestation.verify import verify_grant
-from concord_client.trust import signing
+from concord_client.trust import digests, signing
 from google.protobuf import struct_pb2
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,7 +60,7 @@ def test_a_signed_story_verifies_from_genesis_to_grant(
 
     action = add_memory()
     expire_time = NOW.astimezone(timezone(timedelta(hours=2))) + timedelta(hours=48, microseconds=7)
-    action_digest = signing.action_digest(action)
+    action_digest = digests.action_digest(action)
     etags = {"m-1": "", "ä-2": "e/1"}
     consents = {
         slot: signing.sign_consent(
@@ -179,7 +179,7 @@ def test_both_sides_compute_one_digest(
     changed.CopyFrom(action)
     changed.upsert_edge.edge.relation = "OTHER"
 
-    assert digest.action_digest(action) == signing.action_digest(action)
+    assert digest.action_digest(action) == digests.action_digest(action)
     assert digest.action_digest(action) != digest.action_digest(changed)
 
 

@@ -29,7 +29,7 @@ from concord_attestation.payloads import (
 from concord_attestation.restore import verify_restore
 from concord_attestation.spelling import RENAMED
 from concord_attestation.verify import verify_answer, verify_consent, verify_grant
-from concord_client.trust import signing
+from concord_client.trust import digests
 from concord_governance.domain import documents
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.json_format import ParseDict
@@ -250,7 +250,7 @@ def test_the_worked_examples_are_accepted() -> None:
     )
     verify_deletion(envelopes["space-deletion"], genesis, now)
     action = ParseDict(ACTION, governed_pb2.GovernedAction())
-    assert action_digest(action) == signing.action_digest(action) == _DIGESTS["action_digest"]
+    assert action_digest(action) == digests.action_digest(action) == _DIGESTS["action_digest"]
     assert etags_digest(ETAGS) == digest(canonical(ETAGS))
 
 

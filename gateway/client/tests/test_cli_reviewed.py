@@ -14,7 +14,7 @@ from concord.graph.v1 import graph_pb2
 from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND, SLOT_AGENT
 from concord_client.cli.governance.session import GovernanceSession
 from concord_client.cli.session import Session
-from concord_client.trust import signing
+from concord_client.trust import digests
 from concord_client.trust.review import ReviewError, review
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned, spawned
@@ -319,13 +319,13 @@ def test_one_rule_writes_numbers(number: float) -> None:
     """V6 What was written by RFC 8785 is, once parsed, written the same again."""
     written = rfc8785.dumps({"n": number})
 
-    assert signing.canonical(json.loads(written)) == written
+    assert digests.canonical(json.loads(written)) == written
 
 
 def test_a_number_beyond_doubles_is_refused() -> None:
     """V6 It has no canonical form: the check that fails is told, not a traceback."""
     with pytest.raises(ValueError, match="beyond every double"):
-        signing.canonical({"n": 10**400})
+        digests.canonical({"n": 10**400})
     result = proposal_pb2.Proposal(canonical=b'{"n":1' + b"0" * 400 + b"}")
     result.digest = sha256(result.canonical).hexdigest()
     with pytest.raises(ReviewError, match="canonical"):
@@ -375,7 +375,7 @@ def test_an_undo_brings_back_what_its_original_changed_and_nothing_else(
     result = proposal_pb2.Proposal()
     result.CopyFrom(undoing)
     ParseDict(action, result.action)
-    result.action_digest = signing.action_digest(result.action)
+    result.action_digest = digests.action_digest(result.action)
     answering(monkeypatch, forged(result, action=action, action_digest=result.action_digest))
     asked = {"review": ("review", "1"), "approve": ("approve", "1", "--as", "human")}
 

@@ -41,7 +41,7 @@ from concord.graph.v1 import (
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller
-from concord_client.trust import signing
+from concord_client.trust import digests, signing
 from concord_graph.adapters.neo4j.store import open_store as open_neo4j
 from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.store import open_store as open_sqlite
@@ -661,7 +661,7 @@ class Parties:
         It leaves room for `MADE` new items, as a proposal does for those that its preview makes.
         """
         etags = {f"made-{number}": "" for number in range(MADE)} | dict(etags)
-        digest = signing.action_digest(action)
+        digest = digests.action_digest(action)
         proposal = f"p-{next(self._numbers)}"
         signers = {signing.AGENT: self.agent, signing.HUMAN: self.human}
         consents = {
@@ -672,7 +672,7 @@ class Parties:
                 proposal_id=proposal,
                 revision=1,
                 proposal_digest=POLICY,
-                action_digest=signing.action_digest(consented or action),
+                action_digest=digests.action_digest(consented or action),
                 etags=etags,
                 policy_digest=POLICY,
                 expire_time=consent_expire_time or self.expiry(),

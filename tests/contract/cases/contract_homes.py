@@ -27,7 +27,7 @@ from concord.graph.v1 import (
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
 from concord_client.transfer import agreed_in
-from concord_client.trust import signing
+from concord_client.trust import digests, signing
 from contract_governance import GRANT_KEY, followed, governed_live, ledger_of
 from contract_live import NOW, OPERATOR, Live, dissonant, governing, graph_app, graph_live, member
 from google.protobuf.json_format import ParseDict
@@ -71,7 +71,7 @@ class Parties:
             "proposal_id": "p-1",
             "revision": 1,
             "proposal_digest": POLICY,
-            "action_digest": signing.action_digest(action),
+            "action_digest": digests.action_digest(action),
             "etags": {f"made-{number}": "" for number in range(MADE)} | dict(etags),
             "policy_digest": POLICY,
             "expire_time": EXPIRE_TIME,

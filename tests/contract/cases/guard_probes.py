@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2
 from concord_chassis.failure import Failure
-from concord_client.trust import signing
+from concord_client.trust import digests, signing
 from contract_homes import (
     CONSTITUTIVE,
     EXPIRE_TIME,
@@ -228,7 +228,7 @@ def _without_consent(home: Home) -> bytes:
         proposal_id="p-1",
         revision=1,
         proposal_digest="0" * 64,
-        action_digest=signing.action_digest(home.governed_action),
+        action_digest=digests.action_digest(home.governed_action),
         etags={home.rock_id: home.rock_etag},
         policy_digest="0" * 64,
         consents={},
@@ -250,7 +250,7 @@ FORGERIES = {
     "for another action": Forgery(
         "GRANT_INVALID",
         "action_digest",
-        lambda h: _granted(h, action_digest=signing.action_digest(weaken(h, 0.8))),
+        lambda h: _granted(h, action_digest=digests.action_digest(weaken(h, 0.8))),
     ),
     "over": Forgery(
         "GRANT_INVALID",

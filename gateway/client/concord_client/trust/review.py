@@ -17,7 +17,7 @@ from concord.governance.v1 import proposal_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation.spelling import entry_respelled, respelled
 
-from concord_client.trust import signing
+from concord_client.trust import digests, signing
 
 VERSIONS = (1, 2)
 """Of a revision. Version 1 says the same as version 2 in other names
@@ -122,7 +122,7 @@ def reviewed(canonical: bytes, digest: str) -> Reviewed:
 def _parsed(canonical: bytes) -> dict[str, Any]:
     try:
         document = json.loads(canonical)
-        again = signing.canonical(document)
+        again = digests.canonical(document)
     except (ValueError, RecursionError):
         raise ReviewError("canonical") from None
     if again != canonical or not isinstance(document, dict):
@@ -145,13 +145,13 @@ def _stated(document: dict[str, Any]) -> dict[str, Any]:
     return stated
 
 
-def _digest(action: signing.Json) -> str:
-    return sha256(signing.canonical(action)).hexdigest()
+def _digest(action: digests.Json) -> str:
+    return sha256(digests.canonical(action)).hexdigest()
 
 
 def _demand_alike(document: Mapping[str, Any], proposal: proposal_pb2.Proposal) -> None:
     try:
-        if _digest(document["action"]) != signing.action_digest(proposal.action):
+        if _digest(document["action"]) != digests.action_digest(proposal.action):
             raise ReviewError("action")
         for name, said in _fields(proposal).items():
             if document[name] != said:
