@@ -7,7 +7,7 @@ from typing import Any, Final, cast, get_args
 
 from pydantic import TypeAdapter
 
-from concord_graph.adapters import untyped_receipts as untyped
+from concord_graph.adapters import receipts_of_e65dbee
 from concord_graph.domain.items import FOREVER
 from concord_graph.ports import Author, Receipt, Result
 
@@ -26,7 +26,7 @@ def from_json(method: str, text: str) -> Result:
     """Return the result of a method's receipt."""
     read = json.loads(text)
     if isinstance(read, list):
-        return untyped.result_of(method, read)
+        return receipts_of_e65dbee.result_of(method, read)
     ((name, fields),) = read.items()
     return cast(Result, _FORMS[name].validate_python(fields))
 

@@ -111,7 +111,7 @@ class Change:
     ends: Mapping[str, str] | None = None
     """For an item that is constitutive afterwards: the digest of each end of an edge, by id."""
     paper: str = ""
-    """The signed paper that a revocation is, as it came."""
+    """The signed envelope of a revocation, as it came; stores and exports name it so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """One question to a chat model: the answer is JSON of a given shape, or there is none.
 
 Whatever the question is about travels as data, apart from the prompt. The answer is read into a
-pydantic model that forbids what it does not name, and then held against the data by its asker.
+pydantic model that forbids what it does not name, and then held against the data by its caller.
 """
 
 from __future__ import annotations
