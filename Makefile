@@ -93,13 +93,14 @@ test-compose: $(VENV)/dev.stamp ## build the images, start all of compose.yaml, 
 	$(BIN)/python -m tests.composed $(ARGS)
 
 SECRETS := deploy/secrets
-compose-up: $(VENV)/run.stamp ## make secrets once, then build and start the distributed system (PORT=n, the next for HTTP)
+COMPOSE = $(COMPOSE_PROGRAM) -f deploy/compose.yaml $(if $(TLS),-f deploy/compose.tls.yaml)
+compose-up: $(VENV)/run.stamp ## make secrets once, then build and start the distributed system (PORT=n, the next for HTTP; TLS=1)
 	@port=$(or $(PORT),7600); $(BIN)/python -m concord_embedded.distributed_secrets $(SECRETS) \
 	  127.0.0.1:$$port http://127.0.0.1:$$((port + 1)); \
 	user=$$(id -u):$$(id -g); if [ "$$user" = 0:0 ]; then user=10001:10001; fi; \
 	printf 'CONCORD_USER=%s\nCONCORD_PORT=%s\nCONCORD_HTTP_PORT=%s\n' \
 	  $$user $$port $$((port + 1)) > deploy/.env
-	$(COMPOSE_PROGRAM) -f deploy/compose.yaml up -d --build --wait
+	$(COMPOSE) up -d --build --wait
 	@echo "It runs. CONCORD_DATA=$(SECRETS) $(BIN)/concord status"
 
 compose-down: ## stop the distributed system; its data and secrets stay

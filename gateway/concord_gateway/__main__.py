@@ -4,7 +4,7 @@ import os
 import sys
 
 import uvloop
-from concord_chassis import metrics_server, trace_exporter
+from concord_chassis import metrics_server, services_tls, trace_exporter
 from concord_chassis.config import ConfigError
 from concord_chassis.log import json_lines
 from concord_chassis.process import Observation
@@ -18,6 +18,7 @@ from concord_gateway.errors import IssuerKeyError, NoUpstreamError, TlsRefused
 async def _serve() -> None:
     settings = config.read(os.environ)
     observation = Observation.read(os.environ)
+    services_tls.enter(os.environ)
     log, registry = json_lines("gateway"), CollectorRegistry()
     async with (
         metrics_server.exported(registry, observation.metrics),

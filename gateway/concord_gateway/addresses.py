@@ -5,7 +5,7 @@ import os
 import socket
 
 import grpc
-from concord_chassis import keepalive
+from concord_chassis import keepalive, services_tls
 from concord_chassis.keepalive import Keepalive
 from concord_chassis.server import BindError
 
@@ -57,13 +57,14 @@ def _bind_error(error: OSError, listen: str, setting: str) -> BindError:
 def channel(addresses: str, alive: Keepalive = keepalive.CHANNEL) -> grpc.aio.Channel:
     """A channel to one service, or to its replicas in turn. Connects with the first call.
 
-    No retries here: whoever made the call knows whether it may be repeated.
+    No retries here: whoever made the call knows whether it may be repeated. Raises `ConfigError`
+    for several addresses where services speak TLS.
     """
     replicas = addresses.split(REPLICAS)
     target = replicas[0] if len(replicas) == 1 else f"ipv4:{','.join(replicas)}"
-    return grpc.aio.insecure_channel(
+    return services_tls.channel(
         target,
-        options=[
+        [
             ("grpc.max_receive_message_length", UNLIMITED),
             ("grpc.max_send_message_length", UNLIMITED),
             ("grpc.enable_retries", 0),

@@ -14,7 +14,9 @@ import concord_search.config
 import pytest
 import yaml
 from concord_chassis.metrics_server import MetricsConfig
+from concord_chassis.services_tls import ServicesTlsConfig
 from concord_chassis.trace_exporter import TracingConfig
+from concord_embedded import distributed_secrets, service_certificates
 from concord_stores.neo4j_config import Neo4jConfig
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
@@ -25,6 +27,7 @@ sys.path.insert(0, str(ROOT / "requirements"))
 import service_locks as locks  # noqa: E402 - a script beside the locks, in no distribution
 
 COMPOSE = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text("utf-8"))
+TLS = yaml.safe_load((ROOT / "deploy" / "compose.tls.yaml").read_text("utf-8"))
 MODELS: dict[str, tuple[tuple[str, type[BaseModel]], ...]] = {
     "graph": (
         ("GRAPH_", concord_graph.config.GraphConfig),
@@ -49,6 +52,7 @@ MODELS: dict[str, tuple[tuple[str, type[BaseModel]], ...]] = {
 OF_EVERY_SERVICE: tuple[tuple[str, type[BaseModel]], ...] = (
     ("METRICS_", MetricsConfig),
     ("OTEL_EXPORTER_OTLP_", TracingConfig),
+    ("SERVICES_TLS_", ServicesTlsConfig),
 )
 SERVICES = tuple(MODELS)
 DRAIN_SECONDS = 10.0
@@ -121,6 +125,24 @@ def test_a_service_can_write_nowhere_and_has_time_to_stop(service: str) -> None:
     assert found["cap_drop"] == ["ALL"]
     assert "root" not in found["user"]
     assert float(found["stop_grace_period"].removesuffix("s")) > DRAIN_SECONDS
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_under_tls_a_service_is_given_its_own_certificate_and_its_key(service: str) -> None:
+    """Must hold: W6 the overlay sets every setting of TLS, from files that are made for it; the
+    authority's key is given to nobody."""
+    overlay = TLS["services"][service]
+    named = {key: value.rpartition("/")[2] for key, value in overlay["environment"].items()}
+    files = {key: TLS["secrets"][name]["file"].rpartition("/")[2] for key, name in named.items()}
+
+    assert sorted(overlay["secrets"]) == sorted(named.values())
+    assert files == {
+        "SERVICES_TLS_CA": f"{service_certificates.AUTHORITY}.crt",
+        "SERVICES_TLS_CERT": f"{service}.crt",
+        "SERVICES_TLS_KEY": f"{service}.key",
+    }
+    assert named.keys() <= settings(service).keys()
+    assert service in distributed_secrets.SERVICES
 
 
 def test_the_gateway_alone_is_reached_from_outside() -> None:

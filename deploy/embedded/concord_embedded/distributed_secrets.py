@@ -2,10 +2,12 @@
 
     FOLDER/credentials.json   for `concord` (CONCORD_DATA=FOLDER): GRPC and HTTP are the gateway's
                               addresses; the keys of the spaces, and the operator's
-    FOLDER/keys               key pairs of the services, digests of the keys and secrets, and the
-                              databases' passwords: each service is given its own files alone
+    FOLDER/keys               key pairs and certificates of the services, digests of the keys and
+                              secrets, and the databases' passwords: each service is given its
+                              own files alone
 
-What is there stays as it is. Who starts containers as root makes them for the user that runs there.
+What is there stays as it is, but for certificates that end within 60 days. Who starts containers as
+root makes them for the user that runs there.
 """
 
 import os
@@ -15,12 +17,14 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from concord_embedded import credentials, secret_files, service_keys
+from concord_embedded import credentials, secret_files, service_certificates, service_keys
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import StartError
 
 SIGNERS = ("gateway", "search", "governance", "dissonance")
 """Who signs tokens, which the others check with the public key."""
+SERVICES = (*SIGNERS, "graph")
+"""Who has a certificate, by the name under which the others address it."""
 KEPT = ("grants", "audit-log")
 """Governance's other keys, whose public halves it hands out itself."""
 CONTAINER_USER = 10_001
@@ -39,6 +43,7 @@ def make(folder: Path, *, url: str, http_url: str) -> None:
     for name in KEPT:
         service_keys.ensure(data.keys / f"{name}.pem")
     _databases(data.keys)
+    service_certificates.ensure(data.keys, SERVICES)
     if os.geteuid() == 0:
         for path in (folder, *folder.rglob("*")):
             os.chown(path, CONTAINER_USER, CONTAINER_USER)

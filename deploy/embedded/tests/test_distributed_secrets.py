@@ -6,7 +6,9 @@ import stat
 from hashlib import sha256
 from pathlib import Path
 
-from concord_embedded import distributed_secrets
+import pytest
+from concord_chassis import services_tls
+from concord_embedded import distributed_secrets, service_certificates
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -31,3 +33,27 @@ def test_secrets_are_made_once_for_their_owner_alone(tmp_path: Path) -> None:
     assert digests <= json.loads(first["keys/api_keys.json"]).keys()
     assert first["keys/neo4j_auth"] == b"neo4j/" + first["keys/neo4j_password"]
     assert first["keys/qdrant_api_key"] in first["keys/qdrant.yaml"]
+
+
+def test_a_certificate_that_ends_soon_is_made_anew_by_the_same_authority(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """W6 Issue 17: certificates are made with the other secrets, and renewed by a later start."""
+    names = ("graph", "gateway")
+    monkeypatch.setattr(service_certificates, "DAYS", service_certificates.RENEW_DAYS - 1)
+    service_certificates.ensure(tmp_path, names[:1])
+    short = contents(tmp_path)
+    monkeypatch.undo()
+    service_certificates.ensure(tmp_path, names)
+    renewed = contents(tmp_path)
+    service_certificates.ensure(tmp_path, names)
+
+    assert contents(tmp_path) == renewed
+    assert renewed["services-ca.crt"] == short["services-ca.crt"]
+    assert renewed["graph.crt"] != short["graph.crt"]
+    for name in names:
+        pair = {"CERT": tmp_path / f"{name}.crt", "KEY": tmp_path / f"{name}.key"}
+        files = {"CA": tmp_path / "services-ca.crt", **pair}
+        tls = services_tls.read({f"SERVICES_TLS_{key}": str(file) for key, file in files.items()})
+        assert tls is not None
+        assert tls.name == name

@@ -2,7 +2,7 @@
 
 import os
 
-from concord_chassis import process
+from concord_chassis import process, services_tls
 from concord_chassis.config import load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.key_files import read_private_key, read_public_key
@@ -18,6 +18,7 @@ from concord_dissonance.ports.calls import PRINCIPAL
 async def _main() -> None:
     config = load(DissonanceConfig, os.environ, PREFIX)
     observation = process.Observation.read(os.environ)
+    services_tls.enter(os.environ)
     verifier = TokenVerifier({n: read_public_key(p) for n, p in config.issuer_keys.items()})
     log = json_lines("dissonance")
     app = build(config, TokenIssuer(read_private_key(config.key_file), PRINCIPAL), log=log)

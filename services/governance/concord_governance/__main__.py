@@ -2,7 +2,7 @@
 
 import os
 
-from concord_chassis import process
+from concord_chassis import process, services_tls
 from concord_chassis.config import load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.key_files import read_private_key, read_public_key
@@ -20,6 +20,7 @@ async def _main() -> None:
     config = load(GovernanceConfig, os.environ, PREFIX)
     store = read_store(os.environ)
     observation = process.Observation.read(os.environ)
+    services_tls.enter(os.environ)
     issuer = TokenIssuer(read_private_key(config.key_file), PRINCIPAL)
     grant_key = read_private_key(config.grant_key_file)
     log_key = read_private_key(config.log_key_file)

@@ -2,7 +2,7 @@
 
 import os
 
-from concord_chassis import process
+from concord_chassis import process, services_tls
 from concord_chassis.config import load
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.key_files import read_public_key
@@ -18,6 +18,7 @@ async def _main() -> None:
     config = load(GraphConfig, os.environ, "GRAPH_")
     store = read_store(os.environ)
     observation = process.Observation.read(os.environ)
+    services_tls.enter(os.environ)
     enrolment = read_enrolment(config.enrolment_file)
     verifier = TokenVerifier({n: read_public_key(p) for n, p in config.issuer_keys.items()})
     log = json_lines("graph")

@@ -2,7 +2,7 @@
 
 import os
 
-from concord_chassis import process
+from concord_chassis import process, services_tls
 from concord_chassis.config import load
 from concord_chassis.identity import TokenIssuer, TokenVerifier
 from concord_chassis.key_files import read_private_key, read_public_key
@@ -18,6 +18,7 @@ async def _main() -> None:
     config = load(SearchConfig, os.environ, PREFIX)
     qdrant = read_qdrant(os.environ)
     observation = process.Observation.read(os.environ)
+    services_tls.enter(os.environ)
     issuer = TokenIssuer(read_private_key(config.key_file), config.issuer_name)
     verifier = TokenVerifier({n: read_public_key(p) for n, p in config.issuer_keys.items()})
     log = json_lines("search")

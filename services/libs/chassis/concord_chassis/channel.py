@@ -13,7 +13,7 @@ from typing import Any, Self, cast
 
 import grpc
 
-from concord_chassis import deadline, keepalive, request_id, tracing
+from concord_chassis import deadline, keepalive, request_id, services_tls, tracing
 from concord_chassis.keepalive import Keepalive
 from concord_chassis.sizes import MAX_REPLY_BYTES
 
@@ -45,9 +45,9 @@ def connect(
     the current call's remaining time less 50 ms. With `cap=None` a call outside any other has no
     deadline unless it asks for one: for streams that follow forever.
     A call that meets UNAVAILABLE is sent again, at most four times in all. `alive` finds out that
-    the other side vanished.
+    the other side vanished. TCP is under TLS where `services_tls` was entered.
     """
-    raw = grpc.aio.insecure_channel(address, options=[*_options(), *alive.of_channel()])
+    raw = services_tls.channel(address, [*_options(), *alive.of_channel()])
     return _Channel(raw, _Terms(token, cap))
 
 

@@ -6,6 +6,7 @@ is our bug and reaches the caller as INTERNAL without a word. On the wire a fail
 `google.rpc.Status` in the trailing metadata `grpc-status-details-bin`.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -28,6 +29,9 @@ MAX_MESSAGE_CHARACTERS = 500
 MAX_VIOLATION_CHARACTERS = 160
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+TLS_REMEDY = "check SERVICES_TLS_CA, SERVICES_TLS_CERT and SERVICES_TLS_KEY of both services"
+_NO_TLS = re.compile(r"Tls handshake failed|failed to connect.*Socket closed")
+"""How gRPC says that a certificate is not accepted, or that one side alone speaks TLS."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,13 @@ class Failure(Exception):
 
     def __str__(self) -> str:
         return f"{self.code.name} {self.reason}: {self.message}"
+
+    @property
+    def outline(self) -> str:
+        """The code's name for a log, and what to check where TLS keeps a connection from coming
+        about: the side that refuses closes it without a word."""
+        no_tls = self.code is grpc.StatusCode.UNAVAILABLE and _NO_TLS.search(self.message)
+        return f"{self.code.name}; {TLS_REMEDY}" if no_tls else self.code.name
 
 
 Translate = Callable[[Exception], Failure | None]

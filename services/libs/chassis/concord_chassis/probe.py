@@ -1,20 +1,29 @@
 """`python -m concord_chassis.probe HOST:PORT` exits with 0 while the server there serves.
 
-For containers' health checks: what it asks is the standard health service.
+For containers' health checks: what it asks is the standard health service, under TLS where
+SERVICES_TLS_... say so. `--plain` is for an address that they are not about: the gateway's.
 """
 
+import os
 import sys
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from concord_chassis import services_tls
+from concord_chassis.config import ConfigError
+from concord_chassis.services_tls import ServicesTls
+
 ANSWERS_WITHIN = 5.0
 """Seconds."""
 
 
-def serves(address: str) -> bool:
-    """Whether the server at `host:port` or `unix:/path` says that it serves."""
-    with grpc.insecure_channel(address, options=[("grpc.enable_http_proxy", 0)]) as channel:
+def serves(address: str, tls: ServicesTls | None = None) -> bool:
+    """Whether the server at `host:port` or `unix:/path` says that it serves.
+
+    With `tls` it is the server that the certificate is of, whatever its address here.
+    """
+    with _channel(address, tls) as channel:
         try:
             reply = health_pb2_grpc.HealthStub(channel).Check(
                 health_pb2.HealthCheckRequest(), timeout=ANSWERS_WITHIN
@@ -24,5 +33,17 @@ def serves(address: str) -> bool:
     return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)
 
 
+def _channel(address: str, tls: ServicesTls | None) -> grpc.Channel:
+    direct = ("grpc.enable_http_proxy", 0)
+    if tls is None:
+        return grpc.insecure_channel(address, options=[direct])
+    own_name = ("grpc.ssl_target_name_override", tls.name)
+    return grpc.secure_channel(address, tls.of_channel(), options=[direct, own_name])
+
+
 if __name__ == "__main__":
-    sys.exit(not serves(sys.argv[1]))
+    try:
+        _plain = "--plain" in sys.argv[2:]
+        sys.exit(not serves(sys.argv[1], None if _plain else services_tls.read(os.environ)))
+    except ConfigError as error:
+        sys.exit(str(error))

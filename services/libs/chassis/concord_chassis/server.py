@@ -14,7 +14,7 @@ import grpc
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health_pb2_grpc
 
-from concord_chassis import access, handlers, keepalive, stages
+from concord_chassis import access, handlers, keepalive, services_tls, stages
 from concord_chassis.call import Stage
 from concord_chassis.contract import ContractError
 from concord_chassis.drain import Drain
@@ -205,7 +205,7 @@ def _options(max_message_bytes: int) -> list[tuple[str, int]]:
 
 def _bind(server: grpc.aio.Server, address: str) -> int:
     try:
-        port = server.add_insecure_port(address)
+        port = services_tls.bind(server, address)
         if address.startswith(_SOCKET):
             Path(address.removeprefix(_SOCKET)).chmod(0o700)
     except (RuntimeError, OSError) as error:

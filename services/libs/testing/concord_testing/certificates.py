@@ -22,8 +22,11 @@ class Pair:
     key_file: Path
 
 
-def pair(folder: Path, name: str, signer: Pair | None = None) -> Pair:
-    """A certificate for loopback, signed by `signer` or, as an authority, by itself."""
+def pair(folder: Path, name: str, signer: Pair | None = None, *, hours: float = 1.0) -> Pair:
+    """A certificate for loopback, signed by `signer` or, as an authority, by itself.
+
+    It ends in `hours`; negative: it has ended.
+    """
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC)
@@ -34,8 +37,8 @@ def pair(folder: Path, name: str, signer: Pair | None = None) -> Pair:
         .issuer_name(signer.certificate.subject if signer else subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(hours=1))
-        .not_valid_after(now + datetime.timedelta(hours=1))
+        .not_valid_before(now - datetime.timedelta(hours=2))
+        .not_valid_after(now + datetime.timedelta(hours=hours))
         .add_extension(x509.BasicConstraints(ca=signer is None, path_length=None), critical=True)
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .sign(signer.key if signer else key, hashes.SHA256())

@@ -38,7 +38,7 @@ class Keys:
             where = given or keyfiles.key_directory(merged(self.governance.session))
             raise CommandError(
                 f"{where} holds {len(fitting)} keys of {slot.contract}: make one with `concord "
-                f"principal create --slot {slot}`, or name one with --{slot}."
+                f"principal create --slot {slot} --name NAME`, or name one with --{slot}."
             )
         keyfiles.demand_outside(fitting[0].path, merged(self.governance.session))
         return fitting[0]

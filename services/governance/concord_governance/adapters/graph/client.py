@@ -312,5 +312,5 @@ def _translated(failure: Failure) -> GraphUnavailable | GraphRefused | GraphRoll
     if failure.code == grpc.StatusCode.INTERNAL:
         return GraphFaulty(f"graph fails at it ({failure.reason})")
     if failure.code in _PASSING:
-        return GraphUnavailable(f"graph does not answer ({failure.code.name})")
+        return GraphUnavailable(f"graph does not answer ({failure.outline})")
     return GraphRefused(failure)

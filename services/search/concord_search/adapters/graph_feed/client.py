@@ -298,7 +298,6 @@ async def reply(call: Awaitable[T]) -> T:
 
 def translated(failure: Failure) -> GraphUnavailable | GraphRefused:
     """What a failure of graph means to search."""
-    status = f"{failure.code.name} {failure.reason}"
     if failure.code in _TRANSIENT:
-        return GraphUnavailable(f"graph does not answer ({status})")
-    return GraphRefused(f"graph refuses ({status})")
+        return GraphUnavailable(f"graph does not answer ({failure.outline})")
+    return GraphRefused(f"graph refuses ({failure.code.name} {failure.reason})")

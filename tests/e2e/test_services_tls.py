@@ -1,0 +1,104 @@
+"""TLS between services: all five as processes, with the settings of compose.tls.yaml."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import grpc
+import pytest
+from composed_processes import HOST, SERVICES, Composed, composed
+from concord.graph.v1 import memory_pb2
+from concord.search.v1 import search_pb2
+from concord.type.v1 import type_pb2
+from concord_chassis import services_tls
+from concord_chassis.failure import TLS_REMEDY
+from concord_chassis.probe import serves
+from concord_client import AsyncClient
+from concord_client.credentials import Target
+from concord_embedded import service_certificates
+
+OVERLAY = ("compose.tls.yaml",)
+ENCRYPTED = SERVICES[:4]
+"""Those whom services ask; the gateway's own addresses have settings of their own."""
+
+
+async def found(system: Composed) -> list[str]:
+    """Adds a memory and searches for it, through the gateway."""
+    known = system.credentials
+    async with AsyncClient(Target(known.url, known.keys["default"])) as concord:
+        memory = type_pb2.Memory(id="tea", content="Tea is served at four.")
+        added = await concord.memory.AddMemory(memory_pb2.AddMemoryRequest(memory=memory))
+        fresh = type_pb2.Consistency(at_least_as_fresh=added.token)
+        request = search_pb2.SearchRequest(query="when is tea?", consistency=fresh)
+        reply = await concord.search.Search(request)
+    return [each.memory.id for each in reply.results]
+
+
+async def probed(system: Composed, service: str, *arguments: str) -> int | None:
+    """The exit status of a container's health check."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "concord_chassis.probe", f"127.0.0.1:{system.ports[service]}"),
+        *arguments,
+        env=system.environs[service],
+    )
+    return await process.wait()
+
+
+async def test_services_speak_tls_and_nobody_else_is_spoken_to(tmp_path: Path) -> None:
+    """W6 Issue 17: the whole system works under TLS; a caller in plain text, one without a
+    certificate, and one of another authority get no answer; the health check does."""
+    async with composed(tmp_path, overlays=OVERLAY) as system:
+        await system.until_serving()
+        assert await found(system) == ["tea"]
+
+        mine = services_tls.read(system.environs["graph"])
+        assert mine is not None
+        (strangers := tmp_path / "strangers").mkdir()
+        service_certificates.ensure(strangers, (HOST,))
+        others = services_tls.read(
+            {
+                "SERVICES_TLS_CA": str(strangers / "services-ca.crt"),
+                "SERVICES_TLS_CERT": str(strangers / f"{HOST}.crt"),
+                "SERVICES_TLS_KEY": str(strangers / f"{HOST}.key"),
+            }
+        )
+        assert others is not None
+        posing = services_tls.ServicesTls(mine.ca, others.cert, others.key, HOST)
+        for service in ENCRYPTED:
+            address = system.address(service)
+            assert await asyncio.to_thread(serves, address, mine)
+            for refused in (None, others, posing):
+                assert not await asyncio.to_thread(serves, address, refused)
+            assert not await asyncio.to_thread(_serves_without_certificate, address, mine.ca)
+        statuses = [await probed(system, each) for each in ENCRYPTED]
+        assert [*statuses, await probed(system, "gateway", "--plain")] == [0] * len(SERVICES)
+
+
+def _serves_without_certificate(address: str, ca: bytes) -> bool:
+    with grpc.secure_channel(address, grpc.ssl_channel_credentials(ca)) as channel:
+        try:
+            grpc.channel_ready_future(channel).result(timeout=2)
+        except grpc.FutureTimeoutError:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("service", ["search", "governance", "dissonance"])
+async def test_a_service_of_another_authority_says_what_to_check(
+    tmp_path: Path, service: str
+) -> None:
+    """Issue 17: a certificate that the other side does not accept is named with its settings."""
+    async with composed(tmp_path, overlays=OVERLAY, services=("graph",)) as system:
+        await system.until_logged("graph", '"listening"')
+        (strangers := tmp_path / "strangers").mkdir()
+        service_certificates.ensure(strangers, (HOST,))
+        system.environs[service] |= {
+            "SERVICES_TLS_CA": str(strangers / "services-ca.crt"),
+            "SERVICES_TLS_CERT": str(strangers / f"{HOST}.crt"),
+            "SERVICES_TLS_KEY": str(strangers / f"{HOST}.key"),
+        }
+        await system.start(service)
+        try:
+            await system.until_logged(service, TLS_REMEDY)
+        finally:
+            await system.stop(service)
