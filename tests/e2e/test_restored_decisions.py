@@ -10,6 +10,7 @@ import pytest
 from concord.governance.v1 import proposal_pb2
 from concord_embedded import receipts
 from concord_embedded.backup import Backup
+from concord_embedded.backup_stores import SqliteKnown
 from concord_embedded.receipts import Receipts
 from concord_embedded.restore import begin_again
 from concord_stores.sqlite_copy import read_live
@@ -70,7 +71,7 @@ async def test_a_decision_goes_on_unless_it_was_done_since(
         assert await ended(since, proposal) == (EXECUTED, True, False)
         graph, ledger = since.folder / "graph.db", since.folder / "ledger.db"
         with read_live(graph) as one, read_live(ledger) as two:
-            later = [receipts.known(one, two, "", 0)]
+            later = [receipts.known(SqliteKnown(one, two), "", 0)]
     await restored(scene, later)
 
     expected = (FAILED, False, True) if was_done else (EXECUTED, True, True)

@@ -1,8 +1,8 @@
 """A backup: graph's store and the ledger as both stood at one instant, and what serves them.
 
-It is a folder of its owner's alone: `graph.db`, `ledger.db`, `keys/`, `credentials.json`,
-`receipts.jsonl` (what no restore may bring back, see `receipts`), and `manifest.json`, which is
-written last. The index is not in it: it is made anew from graph.
+It is a folder of its owner's alone: `graph.db` and `ledger.db`, or `neo4j.jsonl.gz`; `keys/`,
+`credentials.json`, `receipts.jsonl` (what no restore may bring back, see `receipts`), and
+`manifest.json`, which is written last. The index is not in it: it is made anew from graph.
 """
 
 import base64
@@ -20,25 +20,23 @@ from pathlib import Path
 from typing import Any
 
 from concord_gateway.credentials import digest_of
-from concord_governance.adapters.sqlite import copies as ledger_copies
-from concord_governance.adapters.sqlite.ledger import SCHEMA as LEDGER_SCHEMA
 from concord_governance.domain.access import KeyStatus, is_operator
-from concord_graph.adapters.sqlite import copies as graph_copies
-from concord_graph.adapters.sqlite.schema import SCHEMA as GRAPH_SCHEMA
 from concord_graph.servicer.outgoing import token
-from concord_stores.sqlite_copy import copy_at_one_instant, demand_sound, read_live, read_only
+from concord_stores.neo4j_config import CopyDamaged, ServerUnusable
 from concord_stores.sqlite_file import FileFailure, FileUnusable
 
-from concord_embedded import receipts, secret_files
+from concord_embedded import backup_stores, receipts, secret_files
+from concord_embedded.backup_stores import Copy, Known, Stores
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import BackupError
 
 FORMAT = 1
 PREFIX = "concord-"
-GRAPH, LEDGER, KEYS = "graph.db", "ledger.db", "keys"
+KEYS = "keys"
 CREDENTIALS, RECEIPTS, MANIFEST = "credentials.json", "receipts.jsonl", "manifest.json"
 LOG_KEY = f"{KEYS}/audit-log.pem"
-_SCHEMAS = {"graph": GRAPH_SCHEMA.version, "ledger": LEDGER_SCHEMA.version}
+_OF_THE_MACHINE = ("neo4j_*", "qdrant*", "*.crt", "*.key")
+"""Keys that the system makes anew elsewhere: the databases' passwords, and certificates."""
 _STALE_SECONDS = 86_400
 """After how long the folder of a backup that was killed is removed."""
 
@@ -55,26 +53,10 @@ class Backup:
     size: int
     """Bytes of all its files."""
 
-    @property
-    def ledger(self) -> Path:
-        """The copy of the ledger."""
-        return self.path / LEDGER
 
-
-def demand_embedded_stores(environ: Mapping[str, str]) -> None:
-    """Refuse stores that a backup would not hold. Raises `BackupError`."""
-    if "neo4j" in (environ.get("GRAPH_STORE"), environ.get("GOVERNANCE_STORE")):
-        raise BackupError(
-            "BACKUP_UNSUPPORTED",
-            "A backup holds stores in the data directory. Of a Neo4j, stop Concord and use "
-            "`neo4j-admin database dump`; `concord export --form full` takes a space with you.",
-        )
-
-
-def demand_operator(ledger: Path, api_key: str, now: int, *, live: bool = False) -> None:
+def demand_operator(stores: Known, api_key: str, now: int) -> None:
     """Demand an active key with the scope `operator`. Raises `BackupError`."""
-    with _explained(), (read_live if live else read_only)(ledger) as db:
-        key = ledger_copies.key_of(db, digest_of(api_key))
+    key = stores.key_of(digest_of(api_key))
     active = key is not None and key.status(now) is KeyStatus.ACTIVE
     if key is None or not active or not is_operator(key.space, key.permissions):
         raise BackupError(
@@ -84,29 +66,21 @@ def demand_operator(ledger: Path, api_key: str, now: int, *, live: bool = False)
         )
 
 
-def create(root: Path, folder: Path, now: int, api_key: str) -> Backup:
-    """Back up the system on a data directory, running or not, into a new folder in `folder`.
+async def create(root: Path, folder: Path, now: int, api_key: str, stores: Stores) -> Backup:
+    """Back up the system of a data directory, running or not, into a new folder in `folder`.
 
     It appears there whole, after it was read back and verified. Raises `BackupError`.
     """
     data = DataDirectory(root)
-    if not (data.graph_store.exists() and data.ledger.exists()):
-        raise BackupError("BACKUP_NO_SYSTEM", f"{root} holds no Concord: name another with --data.")
-    if folder.absolute().is_relative_to(root.absolute()):
-        raise BackupError(
-            "BACKUP_INSIDE",
-            f"{folder} is in the data directory, of which no byte may hold what is erased: name a "
-            "folder elsewhere, on another disk.",
-        )
-    demand_operator(data.ledger, api_key, now, live=True)
-    name = f"{PREFIX}{datetime.fromtimestamp(now / 1e6, UTC):%Y%m%dT%H%M%S.%fZ}"
-    part, whole = folder / f".{name}.part", folder / name
-    with _explained():
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _remove_stale(folder, now)
-        part.mkdir(mode=0o700)
+    _demand_outside(folder, root)
+    with explained():
+        await stores.demand_there(data)
+        async with stores.known(data) as known:
+            demand_operator(known, api_key, now)
+    part, whole = _new_folders(folder, now)
+    with explained():
         try:
-            _fill(data, part, now)
+            await _fill(data, part, now, stores)
             made = verify(part)
             part.rename(whole)
         finally:
@@ -116,12 +90,34 @@ def create(root: Path, folder: Path, now: int, api_key: str) -> Backup:
     return replace(made, path=whole)
 
 
-def write_receipts(root: Path, file: Path, now: int, api_key: str) -> None:
+def _demand_outside(folder: Path, root: Path) -> None:
+    if folder.absolute().is_relative_to(root.absolute()):
+        raise BackupError(
+            "BACKUP_INSIDE",
+            f"{folder} is in the data directory, of which no byte may hold what is erased: name a "
+            "folder elsewhere, on another disk.",
+        )
+
+
+def _new_folders(folder: Path, now: int) -> tuple[Path, Path]:
+    """Make the folder of a backup under way; return it, and what it will be called."""
+    name = f"{PREFIX}{datetime.fromtimestamp(now / 1e6, UTC):%Y%m%dT%H%M%S.%fZ}"
+    part, whole = folder / f".{name}.part", folder / name
+    with explained():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _remove_stale(folder, now)
+        part.mkdir(mode=0o700)
+    return part, whole
+
+
+async def write_receipts(root: Path, file: Path, now: int, api_key: str, stores: Stores) -> None:
     """Write what no restore may bring back, as it is known now. Raises `BackupError`."""
     data = DataDirectory(root)
-    demand_operator(data.ledger, api_key, now, live=True)
-    with _explained(), read_live(data.graph_store) as graph, read_live(data.ledger) as ledger:
-        receipts.write(file, receipts.known(graph, ledger, log_key_of(data.keys), now))
+    with explained():
+        await stores.demand_there(data)
+        async with stores.known(data) as known:
+            demand_operator(known, api_key, now)
+            receipts.write(file, receipts.known(known, log_key_of(data.keys), now))
 
 
 def complete(folder: Path) -> Sequence[Path]:
@@ -145,11 +141,13 @@ def verify(path: Path) -> Backup:
     """
     manifest = _read_manifest(path)
     _demand_files(path, manifest["files"])
-    with _explained(BackupError("BACKUP_EDITED", f"{path} does not hold what it says")):
-        for name in (GRAPH, LEDGER):
-            demand_sound(path / name)
-        if _described(path) != {each: manifest[each] for each in ("epoch", "spaces", "schemas")}:
-            raise _edited(path, "its stores are not those that its manifest describes")
+    with explained(BackupError("BACKUP_EDITED", f"{path} does not hold what it says")):
+        backup_stores.demand_whole(path)
+        with backup_stores.copied(path) as copy:
+            if _described(copy) != {
+                each: manifest[each] for each in ("epoch", "spaces", "schemas")
+            }:
+                raise _edited(path, "its stores are not those that its manifest describes")
         receipts.read(path / RECEIPTS)
     return Backup(
         path=path,
@@ -174,18 +172,17 @@ def log_key_of(keys: Path) -> str:
     return base64.b64encode(public.public_bytes(Encoding.Raw, PublicFormat.Raw)).decode()
 
 
-def rolled_back(graph: sqlite3.Connection, ledger: sqlite3.Connection) -> Sequence[str]:
+def rolled_back(stores: Copy) -> Sequence[str]:
     """Return the spaces of which the ledger has changes that this very graph does not."""
-    epoch, heads = graph_copies.epoch_of(graph), graph_copies.heads(graph)
+    epoch, heads = stores.epoch, stores.heads()
     return [
         space
-        for space, log in ledger_copies.log_heads(ledger).items()
+        for space, log in stores.log_heads().items()
         if log.cursor.seq
         and (
             log.cursor.epoch != epoch
             or log.cursor.seq > heads.get(space, 0)
-            or log.cursor.mark
-            not in ("", graph_copies.digest_at(graph, space, log.cursor.seq, epoch))
+            or log.cursor.mark not in ("", stores.digest_at(space, log.cursor.seq, epoch))
         )
     ]
 
@@ -199,13 +196,14 @@ def synced(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _fill(data: DataDirectory, part: Path, now: int) -> None:
+async def _fill(data: DataDirectory, part: Path, now: int, stores: Stores) -> None:
     # The keys first: one that was made later is not in the ledger, and opens nothing.
-    shutil.copytree(data.keys, part / KEYS, ignore=shutil.ignore_patterns(".*"))
+    shutil.copytree(data.keys, part / KEYS, ignore=shutil.ignore_patterns(".*", *_OF_THE_MACHINE))
     shutil.copy(data.credentials, part / CREDENTIALS)
-    copy_at_one_instant({data.graph_store: part / GRAPH, data.ledger: part / LEDGER})
-    with read_only(part / GRAPH) as graph, read_only(part / LEDGER) as ledger:
-        receipts.write(part / RECEIPTS, receipts.known(graph, ledger, log_key_of(part / KEYS), now))
+    await stores.copy(data, part)
+    with backup_stores.copied(part) as copy:
+        receipts.write(part / RECEIPTS, receipts.known(copy, log_key_of(part / KEYS), now))
+        described = _described(copy)
     (part / KEYS).chmod(0o700)
     for each in _files(part):
         each.chmod(0o600)
@@ -213,7 +211,7 @@ def _fill(data: DataDirectory, part: Path, now: int) -> None:
         "format": FORMAT,
         "time": now,
         "version": metadata.version("concord-embedded"),
-        **_described(part),
+        **described,
         "files": {
             str(each.relative_to(part)): {"bytes": each.stat().st_size, "sha256": _digest(each)}
             for each in _files(part)
@@ -223,37 +221,29 @@ def _fill(data: DataDirectory, part: Path, now: int) -> None:
     secret_files.write(part / MANIFEST, json.dumps(manifest, indent=2).encode() + b"\n")
 
 
-def _described(path: Path) -> dict[str, Any]:
-    """Return what the copied stores hold. Raises `BackupError` when they are not of one instant."""
-    with read_only(path / GRAPH) as graph, read_only(path / LEDGER) as ledger:
-        if behind := rolled_back(graph, ledger):
-            raise BackupError(
-                "ERROR_REASON_GRAPH_ROLLED_BACK",
-                f"The graph is older than the audit log of {', '.join(behind)}: restore the newer "
-                "copy of the graph's store, or another backup.",
-            )
-        epoch, heads = graph_copies.epoch_of(graph), graph_copies.heads(graph)
-        logs = ledger_copies.log_heads(ledger)
-        return {
-            "epoch": epoch,
-            "schemas": {"graph": _schema_of(graph), "ledger": _schema_of(ledger)},
-            "spaces": {
-                space: {
-                    "seq": heads.get(space, 0),
-                    "change_digest": graph_copies.digest_at(
-                        graph, space, heads.get(space, 0), epoch
-                    ),
-                    "token": token(space, epoch, heads.get(space, 0)),
-                    "log_size": logs[space].size if space in logs else 0,
-                    "log_root": logs[space].root.hex() if space in logs else "",
-                }
-                for space in sorted(heads.keys() | logs.keys())
-            },
-        }
-
-
-def _schema_of(db: sqlite3.Connection) -> int:
-    return int(db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()[0])
+def _described(stores: Copy) -> dict[str, Any]:
+    """Return what copied stores hold. Raises `BackupError` when they are not of one instant."""
+    if behind := rolled_back(stores):
+        raise BackupError(
+            "ERROR_REASON_GRAPH_ROLLED_BACK",
+            f"The graph is older than the audit log of {', '.join(behind)}: restore the newer "
+            "copy of the graph's store, or another backup.",
+        )
+    epoch, heads, logs = stores.epoch, stores.heads(), stores.log_heads()
+    return {
+        "epoch": epoch,
+        "schemas": dict(stores.schemas),
+        "spaces": {
+            space: {
+                "seq": heads.get(space, 0),
+                "change_digest": stores.digest_at(space, heads.get(space, 0), epoch),
+                "token": token(space, epoch, heads.get(space, 0)),
+                "log_size": logs[space].size if space in logs else 0,
+                "log_root": logs[space].root.hex() if space in logs else "",
+            }
+            for space in sorted(heads.keys() | logs.keys())
+        },
+    }
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
@@ -262,7 +252,8 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         manifest = json.loads(file.read_bytes())
         said = manifest.pop("digest")
         known = manifest["format"] == FORMAT
-        schemas = {name: int(manifest["schemas"][name]) for name in _SCHEMAS}
+        newest = backup_stores.newest_schemas(path)
+        schemas = {name: int(manifest["schemas"][name]) for name in newest}
     except FileNotFoundError:
         raise BackupError(
             "BACKUP_TORN",
@@ -272,7 +263,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         raise BackupError("BACKUP_TORN", f"Cannot read {file}: {error.strerror}.") from error
     except (ValueError, LookupError, TypeError, AttributeError):
         raise _edited(path, f"{MANIFEST} is no manifest") from None
-    if not known or any(schemas[name] > _SCHEMAS[name] for name in _SCHEMAS):
+    if not known or any(schemas[name] > newest[name] for name in newest):
         raise BackupError(
             "BACKUP_NEWER", f"{path} is of a newer Concord: restore it with that version."
         )
@@ -318,11 +309,11 @@ def _remove_stale(folder: Path, now: int) -> None:
 
 
 @contextmanager
-def _explained(damaged: BackupError | None = None) -> Iterator[None]:
+def explained(damaged: BackupError | None = None) -> Iterator[None]:
     """Turn what keeps files from being read or written into a `BackupError`."""
     try:
         yield
-    except FileUnusable as error:
+    except (FileUnusable, CopyDamaged, ServerUnusable) as error:
         raise damaged or BackupError("BACKUP_STORE_UNUSABLE", f"{error}.") from error
     except FileFailure as error:
         raise BackupError("BACKUP_STORE_UNUSABLE", f"{error}: try again.") from error

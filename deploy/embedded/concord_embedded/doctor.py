@@ -30,6 +30,7 @@ from concord_stores.sqlite_file import FileUnusable
 
 from concord_embedded import backup
 from concord_embedded.assembly import LOOPBACK
+from concord_embedded.backup_stores import SqliteCopy
 from concord_embedded.data_directory import LOCK_NAME, OTHERS_MAY_WRITE, DataDirectory
 
 LEAST_FREE = 256 << 20
@@ -205,7 +206,7 @@ def _stores(data: DataDirectory, now: int) -> Iterator[Finding]:
     if not sound:
         return
     with read_live(data.graph_store) as graph, read_live(data.ledger) as ledger:
-        for space in backup.rolled_back(graph, ledger):
+        for space in backup.rolled_back(SqliteCopy(graph, ledger)):
             advice = "stop Concord and restore the newer copy of the graph's store, or a backup"
             yield Finding("stores", f"the graph is older than the audit log of {space}", advice)
         (latest,) = graph.execute("SELECT coalesce(max(last_time), 0) FROM space").fetchone()

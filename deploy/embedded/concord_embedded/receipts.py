@@ -6,19 +6,17 @@ deleted: ids and digests alone. A file of JSON Lines, with a header and an end t
 
 import base64
 import json
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from concord_governance.adapters.sqlite import copies as ledger_copies
 from concord_governance.domain.access import Space
 from concord_governance.usecases.restore import EndedKey
-from concord_graph.adapters.sqlite import copies as graph_copies
 
 from concord_embedded import secret_files
+from concord_embedded.backup_stores import Known
 from concord_embedded.errors import BackupError
 
 FORMAT = 1
@@ -38,17 +36,15 @@ class Receipts:
     deleted: tuple[Space, ...]
 
 
-def known(
-    graph: sqlite3.Connection | None, ledger: sqlite3.Connection | None, log_key: str, time: int
-) -> Receipts:
-    """Return what graph's store and the ledger know, where they are there."""
+def known(stores: Known, log_key: str, time: int) -> Receipts:
+    """Return what stores know."""
     return Receipts(
         log_key=log_key,
         time=time,
-        erased=tuple(graph_copies.erasures(graph)) if graph else (),
-        burnt=tuple(graph_copies.nonces(graph)) if graph else (),
-        ended=tuple(ledger_copies.ended_keys(ledger)) if ledger else (),
-        deleted=tuple(ledger_copies.deleted_spaces(ledger)) if ledger else (),
+        erased=tuple(stores.erasures()),
+        burnt=tuple(stores.nonces()),
+        ended=tuple(stores.ended_keys()),
+        deleted=tuple(stores.deleted_spaces()),
     )
 
 

@@ -9,24 +9,27 @@ import shutil
 import sqlite3
 import uuid
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from concord_attestation.instants import format_time
-from concord_governance.adapters.sqlite import copies as ledger_copies
 from concord_governance.adapters.sqlite.ledger import open_ledger
-from concord_governance.ports.ledger import Clock, Cursor
+from concord_governance.ports.ledger import Clock, Cursor, Ledger
 from concord_governance.usecases.restore import Restoring
 from concord_graph.adapters.sqlite import copies as graph_copies
 from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.domain.errors import ConstitutiveProtected
+from concord_graph.ports import GraphStore
+from concord_graph.usecases.governed.change_digest import digest_at
 from concord_graph.usecases.memory.erase_again import ErasingAgain
-from concord_stores.sqlite_copy import read_live, read_only
 from concord_stores.sqlite_file import FileUnusable
 
-from concord_embedded import backup, data_directory, receipts
-from concord_embedded.backup import CREDENTIALS, GRAPH, KEYS, LEDGER, Backup
+from concord_embedded import backup, backup_stores, data_directory, receipts
+from concord_embedded.backup import CREDENTIALS, KEYS, Backup
+from concord_embedded.backup_stores import GRAPH, LEDGER, NEO4J, SqliteStores, Stores
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import BackupError
 from concord_embedded.receipts import Receipts
@@ -49,6 +52,35 @@ class Restored:
     ended_proposals: int
 
 
+class Restore(Protocol):
+    """Puts a backup in the place of stores of one kind."""
+
+    async def __call__(
+        self,
+        path: Path,
+        root: Path,
+        clock: Clock,
+        api_key: str,
+        *,
+        receipts_file: Path | None = None,
+        replace: bool = False,
+        ignore_target: bool = False,
+    ) -> Restored:
+        """As `restore` below."""
+
+
+def into(stores: Stores) -> Restore:
+    """What restores into these stores."""
+    if isinstance(stores, SqliteStores):
+        return restore
+    from concord_embedded import neo4j_restore  # slow
+    from concord_embedded.neo4j_stores import Neo4jStores
+
+    if not isinstance(stores, Neo4jStores):
+        raise TypeError(type(stores))  # a bug of ours
+    return partial(neo4j_restore.run, stores=stores)
+
+
 async def restore(
     path: Path,
     root: Path,
@@ -69,9 +101,17 @@ async def restore(
         StartError: a Concord runs there, or the directory is somebody else's.
     """
     whole = backup.verify(path)
-    backup.demand_operator(whole.ledger, api_key, clock())
+    if (path / NEO4J).exists():
+        raise BackupError(
+            "BACKUP_UNSUPPORTED",
+            f"{path} is of a Neo4j: set GRAPH_STORE=neo4j, GOVERNANCE_STORE=neo4j and NEO4J_URI.",
+        )
+    with backup_stores.copied(path) as copy:
+        backup.demand_operator(copy, api_key, clock())
     with data_directory.opened(root) as data, data_directory.explained(data.root):
-        later = _later(whole, data, receipts_file, replace=replace, ignore_target=ignore_target)
+        later = await _later(
+            whole, data, receipts_file, replace=replace, ignore_target=ignore_target
+        )
         shutil.rmtree(data.restoring, ignore_errors=True)
         shutil.copytree(path, data.restoring)
         try:
@@ -82,7 +122,7 @@ async def restore(
     return restored
 
 
-def _later(
+async def _later(
     whole: Backup,
     data: DataDirectory,
     receipts_file: Path | None,
@@ -91,35 +131,41 @@ def _later(
     ignore_target: bool,
 ) -> Sequence[Receipts]:
     """Return what is known of the time after the backup."""
-    own = backup.log_key_of(whole.path / KEYS)
     later = [] if receipts_file is None else [receipts.read(receipts_file)]
     if data.graph_store.exists() or data.ledger.exists():
-        if not replace:
-            raise BackupError(
-                "BACKUP_TARGET_IN_USE",
-                f"{data.root} holds a Concord: --replace restores in its place, for ever.",
-            )
+        demand_replace(str(data.root), replace=replace)
         if not ignore_target:
-            later.append(_known_of(data))
+            later.append(await known_of(SqliteStores(), data))
+    demand_same(whole, later, str(data.root))
+    return later
+
+
+def demand_replace(where: str, *, replace: bool) -> None:
+    """Demand that somebody said to put the backup in the place of what is there."""
+    if not replace:
+        raise BackupError(
+            "BACKUP_TARGET_IN_USE",
+            f"{where} holds a Concord: --replace restores in its place, for ever.",
+        )
+
+
+def demand_same(whole: Backup, later: Sequence[Receipts], where: str) -> None:
+    """Demand that receipts are of the backup's own installation, by its log's key."""
+    own = backup.log_key_of(whole.path / KEYS)
     for each in later:
         if each.log_key != own:
             raise BackupError(
                 "BACKUP_OF_ANOTHER",
                 "The backup is of another Concord than the receipts, or than what is in "
-                f"{data.root}: restore it into an empty directory, with its own receipts.",
+                f"{where}: restore it into an empty one, with its own receipts.",
             )
-    return later
 
 
-def _known_of(data: DataDirectory) -> Receipts:
+async def known_of(stores: Stores, data: DataDirectory) -> Receipts:
+    """Return what the stores that are to be replaced know."""
     try:
-        with ExitStack() as stack:
-            # One alone is there when a restore was stopped between the two.
-            graph, ledger = (
-                stack.enter_context(read_live(each)) if each.exists() else None
-                for each in (data.graph_store, data.ledger)
-            )
-            return receipts.known(graph, ledger, backup.log_key_of(data.keys), 0)
+        async with stores.known(data) as known:
+            return receipts.known(known, backup.log_key_of(data.keys), 0)
     except (FileUnusable, sqlite3.DatabaseError) as error:
         raise BackupError(
             "BACKUP_TARGET_UNREADABLE",
@@ -136,36 +182,44 @@ async def begin_again(
 
     Raises `BackupError` when what is constitutive there was erased later.
     """
-    epoch = str(uuid.uuid4())
-    erased, burnt = await _graph_again(stage / GRAPH, epoch, later, clock)
-    with read_only(stage / GRAPH) as graph, read_only(stage / LEDGER) as ledger:
-        cursors = {
-            space: Cursor(
-                epoch, log.cursor.seq, graph_copies.digest_at(graph, space, log.cursor.seq, epoch)
-            )
-            for space, log in ledger_copies.log_heads(ledger).items()
-        }
-    store = open_ledger(stage / LEDGER, clock)
+    graph_copies.begin_epoch(stage / GRAPH, str(uuid.uuid4()))
+    store = open_store(stage / GRAPH, clock)
     try:
-        restoring = Restoring(store)
-        gone = [await restoring.delete_space(space) for known in later for space in known.deleted]
-        keys = [await restoring.end_key(key) for known in later for key in known.ended]
-        evidence = {
-            "backup_time": format_time(whole.time),
-            "epoch": epoch,
-            "former_epoch": whole.epoch,
-        }
-        ended = [
-            await restoring.begin_again(space, cursor, evidence)
-            for space, cursor in cursors.items()
-        ]
-        await store.scrub()
+        ledger = open_ledger(stage / LEDGER, clock)
+        try:
+            return await applied(whole, store, ledger, later, clock)
+        finally:
+            await ledger.close()
     finally:
         await store.close()
+
+
+async def applied(
+    whole: Backup, store: GraphStore, ledger: Ledger, later: Sequence[Receipts], clock: Clock
+) -> Restored:
+    """Apply what was known later to stores of a new epoch, and end what was pending there.
+
+    Raises `BackupError` when what is constitutive there was erased later.
+    """
+    erased, burnt = await _graph_again(store, later, clock)
+    restoring = Restoring(ledger)
+    gone = [await restoring.delete_space(space) for known in later for space in known.deleted]
+    keys = [await restoring.end_key(key) for known in later for key in known.ended]
+    evidence = {
+        "backup_time": format_time(whole.time),
+        "epoch": store.epoch,
+        "former_epoch": whole.epoch,
+    }
+    ended = []
+    for space in await ledger.spaces():
+        reached = (await ledger.read(space, lambda tx: tx.feed_cursor())).seq
+        cursor = Cursor(store.epoch, reached, await digest_at(store, space, reached))
+        ended.append(await restoring.begin_again(space, cursor, evidence))
+    await ledger.scrub()
     return Restored(
         backup=whole,
         age=max(0, clock() - whole.time),
-        epoch=epoch,
+        epoch=store.epoch,
         erased=erased,
         burnt=burnt,
         ended_keys=sum(keys),
@@ -175,34 +229,33 @@ async def begin_again(
 
 
 async def _graph_again(
-    file: Path, epoch: str, later: Sequence[Receipts], clock: Clock
+    store: GraphStore, later: Sequence[Receipts], clock: Clock
 ) -> tuple[int, int]:
-    graph_copies.begin_epoch(file, epoch)
-    store = open_store(file, clock)
-    try:
-        again = ErasingAgain(store, clock, CONFIRMERS)
-        here = {head.space for head in await store.spaces()}
-        burnt = [
-            await again.burn(space, nonce)
-            for known in later
-            for space, nonce in known.burnt
-            if space in here
-        ]
-        erased = 0
-        for space, memory_id in (each for known in later for each in known.erased):
-            try:
-                erased += space in here and await again.erase(space, memory_id)
-            except ConstitutiveProtected as error:
-                raise BackupError(
-                    "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED",
-                    f"Both principals of {space} have erased {memory_id} since this backup, in "
-                    "which it is constitutive: nobody erases it again without them. Restore a "
-                    "backup from after that.",
-                ) from error
-        await store.scrub(thorough=True)
-    finally:
-        await store.close()
+    again = ErasingAgain(store, clock, CONFIRMERS)
+    here = {head.space for head in await store.spaces()}
+    burnt = [
+        await again.burn(space, nonce)
+        for known in later
+        for space, nonce in known.burnt
+        if space in here
+    ]
+    erased = 0
+    for space, memory_id in (each for known in later for each in known.erased):
+        try:
+            erased += space in here and await again.erase(space, memory_id)
+        except ConstitutiveProtected as error:
+            raise erased_by_both(space, memory_id) from error
+    await store.scrub(thorough=True)
     return erased, sum(burnt)
+
+
+def erased_by_both(space: str, memory_id: str) -> BackupError:
+    """Return what is raised of a memory that is constitutive in the backup and erased since."""
+    return BackupError(
+        "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED",
+        f"Both principals of {space} have erased {memory_id} since this backup, in which it is "
+        "constitutive: nobody erases it again without them. Restore a backup from after that.",
+    )
 
 
 def _put_in_place(data: DataDirectory) -> None:

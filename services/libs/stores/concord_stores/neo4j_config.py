@@ -21,3 +21,7 @@ class Neo4jConfig(BaseModel):
 
 class ServerUnusable(Exception):
     """The server cannot serve as a store; the text says what to do."""
+
+
+class CopyDamaged(Exception):
+    """A copy of a database is not whole."""

@@ -40,6 +40,8 @@ RESERVED = "Concord"
 """Begins the labels of what services keep beside the graph: no caller's own label may begin so, or
 a caller could write what looks like another service's node."""
 _STAMPED = "concord"  # begins the keys of stamps
+RESTORING = "concord-restoring"
+"""The stamp of a database that a copy is being put into: it serves nobody."""
 _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://")
 _CONNECTIONS = 50
 _INDEXES_ONLINE_SECONDS = 120
@@ -111,17 +113,26 @@ def translated() -> Iterator[None]:
 
 
 async def prepare(
-    session: AsyncSession, stamp: str, version: int, statements: Sequence[str]
+    session: AsyncSession,
+    stamp: str,
+    version: int,
+    statements: Sequence[str],
+    *,
+    restoring: bool = False,
 ) -> str:
     """Run the statements of a schema that the database has not in this version; each may run again.
 
     Returns the epoch of what the stamp (it begins with "concord") stands for: made with it, the
-    same for ever.
+    same for ever. `restoring`: by who puts a copy there, before which nobody else is let in.
 
     Raises:
-        ServerUnusable: the database is another program's, or of a newer Concord.
+        ServerUnusable: the database is another program's, of a newer Concord, or half restored.
     """
     found = await session.execute_read(_stamped_as, stamp)
+    if not restoring and await session.execute_read(_has_stamp, RESTORING):
+        raise ServerUnusable(
+            "a restore is under way, or was not finished: repeat `concord backup restore`"
+        )
     if found is None:
         await _demand_ours(session)
     elif found > version:
@@ -169,6 +180,11 @@ async def _make(session: AsyncSession, statement: str) -> None:
 async def _stamped_as(tx: AsyncManagedTransaction, stamp: str) -> int | None:
     found = await (await tx.run("MATCH (s:Store {key: $key}) RETURN s.schema", key=stamp)).single()
     return int(found[0]) if found else None
+
+
+async def _has_stamp(tx: AsyncManagedTransaction, stamp: str) -> bool:
+    found = await tx.run("MATCH (s:Store {key: $key}) RETURN count(s)", key=stamp)
+    return bool((await found.single(strict=True))[0])
 
 
 async def _stamp(tx: AsyncManagedTransaction, stamp: str, version: int) -> str:

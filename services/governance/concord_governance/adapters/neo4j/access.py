@@ -91,15 +91,20 @@ class Neo4jAccessWrites(Neo4jAccessReads):
 
 
 def _space(found: list[Row]) -> Space | None:
-    if not found:
-        return None
-    fields = found[0][0]
+    return space_of_fields(found[0][0]) if found else None
+
+
+def space_of_fields(fields: Mapping[str, Any]) -> Space:
+    """Return the space of a node's properties."""
     return Space(**{**fields, "statement": bytes(fields["statement"])})
 
 
 def _key(found: list[Row]) -> ApiKey | None:
-    if not found:
-        return None
-    row = dict(found[0][0])
+    return key_of_fields(found[0][0]) if found else None
+
+
+def key_of_fields(fields: Mapping[str, Any]) -> ApiKey:
+    """Return the key of a node's properties."""
+    row = dict(fields)
     row |= {"kind": Actor(row["kind"]), "origin": Origin(row["origin"])}
     return ApiKey(**{**row, "scopes": tuple(row["scopes"])})

@@ -115,9 +115,11 @@ async def open_ledger(
     *,
     busy_seconds: float = BUSY_SECONDS,
     transaction_seconds: float = TRANSACTION_SECONDS,
+    restoring: bool = False,
 ) -> Neo4jLedger:
     """Connect, and apply the schema. `busy_seconds` bounds waiting for a connection and retries,
-    `transaction_seconds` a transaction, waiting for the space's lock included.
+    `transaction_seconds` a transaction, waiting for the space's lock included; `restoring` lets in
+    who puts a copy there.
 
     Raises:
         ServerUnusable: the server is not there, refuses the password, or holds something else; the
@@ -125,7 +127,7 @@ async def open_ledger(
     """
     driver = await connect(settings, busy_seconds=busy_seconds)
     async with closed_on_failure(driver, settings), driver.session() as session:
-        epoch = await schema.prepare(session)
+        epoch = await schema.prepare(session, restoring=restoring)
     return Neo4jLedger(Transactions(driver, seconds=transaction_seconds), clock, epoch)
 
 

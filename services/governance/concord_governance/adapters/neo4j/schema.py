@@ -40,13 +40,13 @@ _INDEXED = {
 }
 
 
-async def prepare(session: AsyncSession) -> str:
+async def prepare(session: AsyncSession, *, restoring: bool = False) -> str:
     """Apply what is missing; return the ledger's epoch.
 
     Raises:
-        ServerUnusable: the database is another program's, or of a newer Concord.
+        ServerUnusable: the database is another program's, or of a newer Concord, or half restored.
     """
-    return await neo4j_server.prepare(session, STAMP, VERSION, statements())
+    return await neo4j_server.prepare(session, STAMP, VERSION, statements(), restoring=restoring)
 
 
 def statements() -> list[str]:

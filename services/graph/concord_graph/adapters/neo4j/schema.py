@@ -113,13 +113,15 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
 }
 
 
-async def prepare(session: AsyncSession) -> str:
+async def prepare(session: AsyncSession, *, restoring: bool = False) -> str:
     """Apply what is missing; return the store's epoch.
 
     Raises:
-        ServerUnusable: the database is another program's, or of a newer Concord.
+        ServerUnusable: the database is another program's, or of a newer Concord, or half restored.
     """
-    return await neo4j_server.prepare(session, "concord", VERSION, statements())
+    return await neo4j_server.prepare(
+        session, "concord", VERSION, statements(), restoring=restoring
+    )
 
 
 def statements() -> list[str]:

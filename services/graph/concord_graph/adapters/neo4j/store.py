@@ -256,9 +256,10 @@ async def open_store(
     *,
     exporters: int = EXPORTERS,
     busy_seconds: float = BUSY_SECONDS,
+    restoring: bool = False,
 ) -> Neo4jStore:
     """Connect, and apply the schema. `busy_seconds` bounds waiting for a connection and retries,
-    `exporters` is how many exports run at once.
+    `exporters` is how many exports run at once, `restoring` lets in who puts a copy there.
 
     Raises:
         StoreUnusable: the server is not there, refuses the password, or holds something else; the
@@ -267,7 +268,7 @@ async def open_store(
     try:
         driver = await connect(settings, busy_seconds=busy_seconds)
         async with closed_on_failure(driver, settings), driver.session() as session:
-            epoch = await schema.prepare(session)
+            epoch = await schema.prepare(session, restoring=restoring)
             tokens = await _tokens(session)
     except ServerUnusable as error:
         raise StoreUnusable(str(error)) from error

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -26,8 +26,13 @@ from concord_client.credentials import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from concord_embedded.backup import Backup
+    from concord_embedded.backup_stores import Stores
     from concord_embedded.restore import Restored
+
+T = TypeVar("T")
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -92,7 +97,8 @@ def receipts(
         from concord_embedded import backup
 
         root = data_directory(session.environ)
-        backup.write_receipts(root, file.absolute(), _now(), _operator_key(session, root))
+        key, stores = _operator_key(session, root), _stores(session)
+        _ran(backup.write_receipts(root, file.absolute(), _now(), key, stores))
     if session.as_json:
         write_line(json.dumps({"file": str(file)}))
     else:
@@ -127,20 +133,18 @@ def restore(
     Tokens of before do not count there, and pending proposals have ended. Clients that saw a later
     audit log refuse this one (THE AUDIT LOG WAS REWRITTEN), as they are meant to.
     """
-    import asyncio
-
     session = _session(ctx, as_json)
     root = data_directory(session.environ)
     with _reported():
-        from concord_embedded.restore import restore as run
+        from concord_embedded import restore
 
-        key = _operator_key(session, path, root)
-        restored = asyncio.run(
+        run = restore.into(_stores(session))
+        restored = _ran(
             run(
                 path,
                 root,
                 _now,
-                key,
+                _operator_key(session, path, root),
                 receipts_file=receipts_file,
                 replace=replace,
                 ignore_target=ignore_target,
@@ -152,11 +156,17 @@ def restore(
 def _session(ctx: typer.Context, as_json: bool) -> Session:
     session = Session.of(ctx, None, as_json)
     demand_embedded()
-    from concord_embedded import backup
-
-    with _reported():
-        backup.demand_embedded_stores(session.environ)
     return session
+
+
+def _stores(session: Session) -> "Stores":
+    from concord_chassis.config import ConfigError
+    from concord_embedded import backup_stores
+
+    try:
+        return backup_stores.of(session.environ)
+    except ConfigError as error:
+        raise CommandError(str(error)) from error
 
 
 def _create(session: Session, folder: Path, keep: int | None) -> None:
@@ -164,7 +174,8 @@ def _create(session: Session, folder: Path, keep: int | None) -> None:
     with _reported():
         from concord_embedded import backup
 
-        made = backup.create(root, folder.absolute(), _now(), _operator_key(session, root))
+        key, stores = _operator_key(session, root), _stores(session)
+        made = _ran(backup.create(root, folder.absolute(), _now(), key, stores))
         gone = backup.prune(folder.absolute(), keep) if keep else ()
     _show_backup(session, made, "Made", len(gone))
 
@@ -239,6 +250,12 @@ def _show_restored(session: Session, restored: "Restored", root: Path) -> None:
         f"{restored.deleted_spaces} spaces deleted."
     )
     typer.echo(f"{restored.ended_proposals} pending proposals ended. Start it with `concord up`.")
+
+
+def _ran(work: "Coroutine[None, None, T]") -> T:
+    import asyncio  # slow, and help needs none of it
+
+    return asyncio.run(work)
 
 
 def _now() -> int:

@@ -1,0 +1,116 @@
+"""Restoring a backup into a Neo4j database that no service is connected to.
+
+What the database held is replaced, and serves nobody until all is done: a restore that is stopped
+is repeated. What the former stores knew is written beside the keys first, for that case.
+"""
+
+import os
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from concord_governance.adapters.neo4j.ledger import open_ledger
+from concord_governance.ports.ledger import Clock
+from concord_graph.adapters.neo4j.store import open_store
+from concord_stores import neo4j_copy
+from neo4j import AsyncDriver
+
+from concord_embedded import backup, receipts, restore
+from concord_embedded.backup import CREDENTIALS, KEYS, Backup
+from concord_embedded.backup_stores import NEO4J
+from concord_embedded.data_directory import DataDirectory
+from concord_embedded.errors import BackupError
+from concord_embedded.neo4j_stores import Neo4jCopy, Neo4jStores
+from concord_embedded.receipts import Receipts
+from concord_embedded.restore import Restored
+
+FORMER = "restoring-receipts.jsonl"
+"""In the data directory while a restore is under way: what the stores knew that it replaces."""
+
+
+async def run(
+    path: Path,
+    root: Path,
+    clock: Clock,
+    api_key: str,
+    stores: Neo4jStores,
+    *,
+    receipts_file: Path | None = None,
+    replace: bool = False,
+    ignore_target: bool = False,
+) -> Restored:
+    """Put a backup into the database, as stores of a new epoch; its keys into the data directory.
+
+    What the former stores (unless they are to be ignored) and a file of receipts know was erased,
+    burnt, revoked or deleted stays so. `api_key` is an operator's, as the backup knows it.
+
+    Raises:
+        BackupError: the backup is not whole, or cannot be restored there; nothing was changed.
+    """
+    whole = backup.verify(path)
+    if not (path / NEO4J).exists():
+        raise BackupError(
+            "BACKUP_UNSUPPORTED", f"{path} is of files: unset GRAPH_STORE and GOVERNANCE_STORE."
+        )
+    copy = Neo4jCopy(path / NEO4J)
+    backup.demand_operator(copy, api_key, clock())
+    data = DataDirectory(root)
+    with backup.explained():
+        data.keys.mkdir(mode=0o700, parents=True, exist_ok=True)
+        async with stores.opened() as driver:
+            await neo4j_copy.demand_unused(driver)
+            later = [] if receipts_file is None else [receipts.read(receipts_file)]
+            if await _holds_concord(driver):
+                restore.demand_replace(stores.settings.uri, replace=replace)
+                later += [] if ignore_target else await _former(data, stores)
+            restore.demand_same(whole, later, stores.settings.uri)
+            for space, memory_id in (each for known in later for each in known.erased):
+                if (space, memory_id) in copy.constitutive:
+                    raise restore.erased_by_both(space, memory_id)
+            async with neo4j_copy.replacing(driver, path / NEO4J):
+                restored = await _applied(whole, stores, later, clock)
+                _put_in_place(path, data)
+        (root / FORMER).unlink(missing_ok=True)
+    return restored
+
+
+async def _holds_concord(driver: AsyncDriver) -> bool:
+    return bool(await neo4j_copy.labelled(driver, "Store"))
+
+
+async def _former(data: DataDirectory, stores: Neo4jStores) -> Sequence[Receipts]:
+    """What the stores that are to be replaced know, and what those before a stopped restore knew.
+    It is written down before anything is changed."""
+    file = data.root / FORMER
+    if file.exists():
+        return [receipts.read(file)]
+    known = await restore.known_of(stores, data)
+    receipts.write(file, known)
+    return [known]
+
+
+async def _applied(
+    whole: Backup, stores: Neo4jStores, later: Sequence[Receipts], clock: Clock
+) -> Restored:
+    store = await open_store(stores.settings, clock, restoring=True)
+    try:
+        ledger = await open_ledger(stores.settings, clock, restoring=True)
+        try:
+            return await restore.applied(whole, store, ledger, later, clock)
+        finally:
+            await ledger.close()
+    finally:
+        await store.close()
+
+
+def _put_in_place(path: Path, data: DataDirectory) -> None:
+    """The keys and credentials of the backup, for who owns the directory: containers read them."""
+    owner = data.root.stat()
+    for source in (path / CREDENTIALS, *(path / KEYS).iterdir()):
+        target = data.root / source.relative_to(path)
+        fresh = target.with_name(f".{target.name}.restored")
+        shutil.copy(source, fresh)
+        with suppress(PermissionError):
+            os.chown(fresh, owner.st_uid, owner.st_gid)
+        fresh.replace(target)

@@ -1,0 +1,59 @@
+"""What a copy of the ledger's part of a Neo4j database says of itself: of its nodes, by label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from concord_governance.adapters.neo4j.access import key_of_fields, space_of_fields
+from concord_governance.adapters.neo4j.schema import STAMP
+from concord_governance.domain.access import ApiKey, Space
+from concord_governance.ports.ledger import Cursor
+from concord_governance.usecases.restore import EndedKey
+
+HEAD = "ConcordLedger"
+SUBTREE = "ConcordSubtree"
+ACCESS = ("ConcordKey", "ConcordSpace")
+"""The labels of spaces and keys, which operators' one writer holds."""
+
+Rows = Mapping[str, Sequence[Mapping[str, Any]]]
+"""The properties of a copy's nodes, by label."""
+
+
+def schema_of(rows: Rows) -> int:
+    """Return the version of the ledger's schema."""
+    (found,) = (each for each in rows["Store"] if each["key"] == STAMP)
+    return int(found["schema"])
+
+
+def log_sizes(rows: Rows) -> Mapping[str, int]:
+    """Return how many leaves each space's log has."""
+    return {each["space"]: int(each["log_size"]) for each in rows[HEAD]}
+
+
+def cursors(rows: Rows) -> Mapping[str, Cursor]:
+    """Return how far each space's log has graph's changes."""
+    return {
+        each["space"]: Cursor(each["feed_epoch"], each["feed_seq"], each.get("feed_mark") or "")
+        for each in rows[HEAD]
+    }
+
+
+def ended_keys(rows: Rows) -> Iterator[EndedKey]:
+    """Yield every key that was revoked or has an end."""
+    for key in sorted(map(key_of_fields, rows["ConcordKey"]), key=lambda key: key.id):
+        if key.revoke_time is not None or key.expire_time is not None:
+            yield EndedKey(key.id, key.space, key.revoke_time, key.expire_time)
+
+
+def deleted_spaces(rows: Rows) -> Iterator[Space]:
+    """Yield every deleted space."""
+    for space in sorted(map(space_of_fields, rows["ConcordSpace"]), key=lambda space: space.name):
+        if space.delete_time is not None:
+            yield space
+
+
+def key_of(rows: Rows, digest: str) -> ApiKey | None:
+    """Return the key of a digest, ended or not."""
+    found = (key_of_fields(each) for each in rows["ConcordKey"] if each["digest"] == digest)
+    return next(found, None)
