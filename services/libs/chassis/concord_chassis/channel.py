@@ -7,7 +7,7 @@ call.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -78,8 +78,10 @@ class _Terms:
             return deadline.outgoing(min(wishes))
         return None if deadline.remaining() is None else deadline.outgoing(float("inf"))
 
-    def metadata(self, metadata: Metadata | None) -> tuple[tuple[str, str | bytes], ...]:
-        """The call's own metadata and what it lacks."""
+    def metadata(
+        self, metadata: Metadata | None, trace: Mapping[str, str]
+    ) -> tuple[tuple[str, str | bytes], ...]:
+        """The call's own metadata and what it lacks; `trace` takes the current one on."""
         own = tuple(metadata or ())
         names = {name for name, _ in own}
         added: list[tuple[str, str]] = []
@@ -87,15 +89,15 @@ class _Terms:
             added.append((request_id.METADATA_KEY, request_id.current() or request_id.new()))
         if self._token is not None and "authorization" not in names:
             added.append(("authorization", f"Bearer {self._token()}"))
-        added += [each for each in tracing.outgoing().items() if each[0] not in names]
+        added += [each for each in trace.items() if each[0] not in names]
         return (*own, *added)
 
 
 class _OnTerms:
     """A multicallable of any of the four shapes, called on the channel's terms."""
 
-    def __init__(self, inner: Callable[..., Any], terms: _Terms) -> None:
-        self._inner, self._terms = inner, terms
+    def __init__(self, method: str, inner: Callable[..., Any], terms: _Terms) -> None:
+        self._method, self._inner, self._terms = method, inner, terms
 
     # The request, or the iterator of requests, and gRPC's other options pass as they are.
     def __call__(
@@ -105,12 +107,27 @@ class _OnTerms:
         metadata: Metadata | None = None,
         **options: Any,
     ) -> Any:
-        return self._inner(
-            *request,
-            timeout=self._terms.timeout(timeout),
-            metadata=self._terms.metadata(metadata),
-            **options,
+        within = self._terms.timeout(timeout)
+        asked = tracing.asked(self._method)
+        trace = {} if asked is None else asked.headers
+        call = self._inner(
+            *request, timeout=within, metadata=self._terms.metadata(metadata, trace), **options
         )
+        if asked is not None:
+            call.add_done_callback(lambda done: asked.ended(_code_of(done)))
+        return call
+
+
+def _code_of(done: grpc.aio.Call) -> int:
+    """The code of a call that is done, which gRPC hands out in a coroutine that waits no more."""
+    waiting = done.code()
+    try:
+        waiting.send(None)
+    except StopIteration as found:
+        code: grpc.StatusCode = found.value
+        return int(code.value[0])
+    waiting.close()
+    return int(grpc.StatusCode.UNKNOWN.value[0])
 
 
 # What the messages of a method are, only the generated stub knows; gRPC's own types say Any too.
@@ -132,7 +149,9 @@ class _Channel(grpc.aio.Channel):
         _registered_method: bool | None = False,
     ) -> grpc.aio.UnaryUnaryMultiCallable[Any, Any]:
         inner = self._inner.unary_unary(method, request_serializer, response_deserializer)
-        return cast(grpc.aio.UnaryUnaryMultiCallable[Any, Any], _OnTerms(inner, self._terms))
+        return cast(
+            grpc.aio.UnaryUnaryMultiCallable[Any, Any], _OnTerms(method, inner, self._terms)
+        )
 
     def unary_stream(
         self,
@@ -142,7 +161,9 @@ class _Channel(grpc.aio.Channel):
         _registered_method: bool | None = False,
     ) -> grpc.aio.UnaryStreamMultiCallable[Any, Any]:
         inner = self._inner.unary_stream(method, request_serializer, response_deserializer)
-        return cast(grpc.aio.UnaryStreamMultiCallable[Any, Any], _OnTerms(inner, self._terms))
+        return cast(
+            grpc.aio.UnaryStreamMultiCallable[Any, Any], _OnTerms(method, inner, self._terms)
+        )
 
     def stream_unary(
         self,
@@ -152,7 +173,9 @@ class _Channel(grpc.aio.Channel):
         _registered_method: bool | None = False,
     ) -> grpc.aio.StreamUnaryMultiCallable[Any, Any]:
         inner = self._inner.stream_unary(method, request_serializer, response_deserializer)
-        return cast(grpc.aio.StreamUnaryMultiCallable[Any, Any], _OnTerms(inner, self._terms))
+        return cast(
+            grpc.aio.StreamUnaryMultiCallable[Any, Any], _OnTerms(method, inner, self._terms)
+        )
 
     def stream_stream(
         self,
@@ -162,7 +185,9 @@ class _Channel(grpc.aio.Channel):
         _registered_method: bool | None = False,
     ) -> grpc.aio.StreamStreamMultiCallable[Any, Any]:
         inner = self._inner.stream_stream(method, request_serializer, response_deserializer)
-        return cast(grpc.aio.StreamStreamMultiCallable[Any, Any], _OnTerms(inner, self._terms))
+        return cast(
+            grpc.aio.StreamStreamMultiCallable[Any, Any], _OnTerms(method, inner, self._terms)
+        )
 
     async def close(self, grace: float | None = None) -> None:
         await self._inner.close(grace)

@@ -21,6 +21,7 @@ Metadata = Mapping[str, str | bytes]
 _FAILED = frozenset({2, 4, 12, 13, 14, 15})
 """gRPC's codes that make a server's span an error, by OpenTelemetry's conventions: UNKNOWN,
 DEADLINE_EXCEEDED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS."""
+_UNFAILED = frozenset({0, 1})
 
 
 class Spans:
@@ -35,12 +36,16 @@ class Spans:
 
     def of_call(self, path: str, metadata: Metadata) -> AbstractContextManager[None]:
         """A call that came in, in its caller's trace or in one of its own."""
-        service, _, method = path.removeprefix("/").rpartition("/")
-        names = {"rpc.system": "grpc", "rpc.service": service, "rpc.method": method}
         theirs = {name: metadata[name] for name in HEADERS & metadata.keys()}
         above = self._propagator.extract(theirs)
         kind = self._trace.SpanKind.SERVER
-        return self._under_way(path.removeprefix("/"), above, kind, names)
+        return self._under_way(path.removeprefix("/"), above, kind, _rpc_names(path))
+
+    def asking(self, span: "Span", path: str) -> "Span":
+        """A call to another service that `span` makes; whoever began it ends it."""
+        names = _rpc_names(path)
+        kind, above = self._trace.SpanKind.CLIENT, self._trace.set_span_in_context(span)
+        return self._tracer.start_span(path.removeprefix("/"), above, kind, names)
 
     def below(self, span: "Span", name: str) -> AbstractContextManager[None]:
         """A part of what `span` does."""
@@ -71,6 +76,11 @@ class Spans:
             span.end()
 
 
+def _rpc_names(path: str) -> dict[str, str]:
+    service, _, method = path.removeprefix("/").rpartition("/")
+    return {"rpc.system": "grpc", "rpc.service": service, "rpc.method": method}
+
+
 _CURRENT: ContextVar["tuple[Spans, Span] | None"] = ContextVar("concord_span", default=None)
 
 
@@ -92,6 +102,29 @@ def ended(code: int, attributes: Attributes) -> None:
         note({"rpc.grpc.status_code": code, **attributes})
         if code in _FAILED:
             current[0].fail(current[1])
+
+
+class Asked:
+    """A call to another service under way, in the current trace."""
+
+    def __init__(self, spans: Spans, span: "Span") -> None:
+        self._spans, self._span = spans, span
+        self.headers: Mapping[str, str] = spans.headers(span)
+        """The metadata that takes the trace on."""
+
+    def ended(self, code: int) -> None:
+        """Ends it, with a code of gRPC's; for a caller every code but OK and CANCELLED is an error,
+        by OpenTelemetry's conventions."""
+        self._span.set_attribute("rpc.grpc.status_code", code)
+        if code not in _UNFAILED:
+            self._spans.fail(self._span)
+        self._span.end()
+
+
+def asked(path: str) -> Asked | None:
+    """A call to another service that begins now; None outside of a trace."""
+    current = _CURRENT.get()
+    return None if current is None else Asked(current[0], current[0].asking(current[1], path))
 
 
 def outgoing() -> Mapping[str, str]:

@@ -17,6 +17,7 @@ from chassis_probe import (
     registration,
 )
 from concord_chassis import trace_exporter, tracing
+from concord_chassis.channel import connect
 from concord_chassis.config import ConfigError
 from concord_chassis.failure import Failure
 from concord_chassis.log import Logger, json_lines
@@ -25,6 +26,8 @@ from concord_chassis.workers import Workers
 from concord_testing.collector import TakenSpan, collecting
 from concord_testing.serving import serving
 
+INTERNAL, SERVER, CLIENT = 1, 2, 3
+"""Kinds of spans on the wire."""
 SERVICE = "concord_chassis_probe.v1.ProbeService"
 TRACE, ABOVE = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 THEIRS = (("traceparent", f"00-{TRACE}-{ABOVE}-01"), ("tracestate", "vendor=1"))
@@ -125,15 +128,46 @@ async def test_the_trace_goes_on_through_channels_and_threads() -> None:
                     reply = await Stub(outer.channel(READER)).ask(Request(act="a"))
             workers.close()
 
-    named = {(each.service, each.name): each.raw for each in collector.spans}
-    above = named["concord-outer", f"{SERVICE}/Ask"]
-    store = named["concord-outer", "probe-store"]
-    below = named["concord-inner", f"{SERVICE}/Ask"]
-    assert len(named) == 3
+    named = {(each.service, each.name, each.raw.kind): each.raw for each in collector.spans}
+    above = named["concord-outer", f"{SERVICE}/Ask", SERVER]
+    store = named["concord-outer", "probe-store", INTERNAL]
+    asked = named["concord-outer", f"{SERVICE}/Ask", CLIENT]
+    below = named["concord-inner", f"{SERVICE}/Ask", SERVER]
+    assert len(named) == 4
     assert not above.parent_span_id
-    assert {store.parent_span_id, below.parent_span_id} == {above.span_id}
+    assert {store.parent_span_id, asked.parent_span_id} == {above.span_id}
+    assert below.parent_span_id == asked.span_id
+    (said,) = (s for s in collector.spans if s.raw.kind == CLIENT)
+    assert said.attributes == {
+        "rpc.system": "grpc",
+        "rpc.service": SERVICE,
+        "rpc.method": "Ask",
+        "rpc.grpc.status_code": 0,
+    }
+    assert asked.start_time_unix_nano <= below.start_time_unix_nano
+    assert below.end_time_unix_nano <= asked.end_time_unix_nano
     assert {each.trace_id for each in named.values()} == {above.trace_id}
     assert reply.text.startswith(above.trace_id.hex())
+
+
+async def test_a_service_that_does_not_answer_is_a_failed_span_of_who_asked() -> None:
+    """W1 A call that reaches nobody is in the trace all the same, with its code."""
+    async with collecting() as collector:
+        config = read({"OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint})
+        async with exported(config, QUIET) as spans_of, connect("unix:/nobody", token=None) as gone:
+
+            async def asking(request: Dynamic) -> str:
+                with pytest.raises(grpc.aio.AioRpcError):
+                    await Stub(gone).ask(request, timeout=10.0)
+                return "said"
+
+            registered = [registration(ProbeServicer(asking))]
+            async with serving(registered, spans=spans_of("outer")) as outer:
+                await Stub(outer.channel(READER)).ask(Request(act="a"))
+
+    (asked,) = (each for each in collector.spans if each.raw.kind == CLIENT)
+    unavailable = grpc.StatusCode.UNAVAILABLE.value[0]
+    assert (asked.attributes["rpc.grpc.status_code"], asked.raw.status.code) == (unavailable, 2)
 
 
 async def test_what_happens_in_no_call_is_in_no_trace() -> None:
