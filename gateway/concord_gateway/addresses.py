@@ -6,10 +6,9 @@ import socket
 
 import grpc
 from concord_chassis import keepalive, services_tls
+from concord_chassis.addresses import IN_TURN, target
 from concord_chassis.keepalive import Keepalive
 from concord_chassis.server import BindError
-
-from concord_gateway.config import REPLICAS
 
 UNLIMITED = -1
 BACKLOG = 128
@@ -60,17 +59,15 @@ def channel(addresses: str, alive: Keepalive = keepalive.CHANNEL) -> grpc.aio.Ch
     No retries here: whoever made the call knows whether it may be repeated. Raises `ConfigError`
     for several addresses where services speak TLS.
     """
-    replicas = addresses.split(REPLICAS)
-    target = replicas[0] if len(replicas) == 1 else f"ipv4:{','.join(replicas)}"
     return services_tls.channel(
-        target,
+        target(addresses),
         [
             ("grpc.max_receive_message_length", UNLIMITED),
             ("grpc.max_send_message_length", UNLIMITED),
             ("grpc.enable_retries", 0),
             ("grpc.enable_http_proxy", 0),  # a service is never behind the machine's web proxy
             ("grpc.use_local_subchannel_pool", 1),  # a channel's backoff is its own
-            ("grpc.lb_policy_name", "round_robin"),
+            IN_TURN,
             *alive.of_channel(),
             # A service that restarts is found again in a second, not after gRPC's two minutes.
             ("grpc.initial_reconnect_backoff_ms", 100),

@@ -10,17 +10,16 @@ from pathlib import Path
 from types import MappingProxyType
 
 from concord_chassis import config
+from concord_chassis.addresses import REPLICAS, replicated
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from concord_gateway.admission import RENEW_BEFORE
 from concord_gateway.in_flight import Limits
 
 PREFIX = "GATEWAY_"
-REPLICAS = "|"
 
 _LISTEN = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}")
 _SERVICE_PREFIX = re.compile(r"[a-z0-9_]+(\.[A-Za-z0-9_]+)*")
-_IP_AND_PORT = re.compile(r"[0-9.]+:[0-9]{1,5}")
 
 
 class Config(BaseModel):
@@ -99,12 +98,9 @@ class Config(BaseModel):
         if not value:
             raise ValueError("no upstream")
         for prefix, addresses in value.items():
-            replicas = addresses.split(REPLICAS)
-            several = len(replicas) > 1
-            if not _SERVICE_PREFIX.fullmatch(prefix) or not all(replicas):
+            if not _SERVICE_PREFIX.fullmatch(prefix) or not all(addresses.split(REPLICAS)):
                 raise ValueError("not prefix=address")
-            if several and not all(_IP_AND_PORT.fullmatch(each) for each in replicas):
-                raise ValueError("replicas are IPv4 addresses with ports")
+            replicated(addresses)
         return MappingProxyType(dict(value))
 
 

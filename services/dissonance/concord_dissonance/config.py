@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
+from concord_chassis.addresses import ServiceAddress
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 PREFIX = "DISSONANCE_"
@@ -14,11 +15,11 @@ class Addresses(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    graph_address: str
+    graph_address: ServiceAddress
     """Graph's address: statements come from there, and conflicts go there."""
-    search_address: str
+    search_address: ServiceAddress
     """Search's address: it finds what is near in meaning."""
-    governance_address: str
+    governance_address: ServiceAddress
     """Governance's address: findings become proposals there."""
     nli_folder: Path | None = None
     """Folder of a language-inference model: model.onnx, tokenizer.json, config.json."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
+from concord_chassis.addresses import ServiceAddress
 from concord_chassis.config import ConfigError, load
 from concord_stores.neo4j_config import Neo4jConfig
 from pydantic import (
@@ -33,7 +34,7 @@ class LedgerConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    graph_address: str
+    graph_address: ServiceAddress
     """Where graph listens: unix:/path or host:port."""
     settings_file: Path | None = None
     """JSON file with `undo_retention_days` and `approval_timeout_hours`. Absent: 30 and 48."""

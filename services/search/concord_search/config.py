@@ -5,6 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Literal
 
+from concord_chassis.addresses import ServiceAddress
 from concord_chassis.config import UNKNOWN_NAME, load
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -23,11 +24,11 @@ class IndexConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    graph_address: str
+    graph_address: ServiceAddress
     """Graph's address: unix:/path or host:port."""
     index_path: Path
     """The directory of the index; no other process may use it."""
-    dissonance_address: str = ""
+    dissonance_address: ServiceAddress = ""
     """Dissonance's address, which compares results with constitutive statements; empty = nobody
     does, and replies say so."""
     constitutive_weight: float = Field(default=2.0, ge=1.5, le=5.0)

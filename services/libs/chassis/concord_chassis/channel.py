@@ -13,7 +13,7 @@ from typing import Any, Self, cast
 
 import grpc
 
-from concord_chassis import deadline, keepalive, request_id, services_tls, tracing
+from concord_chassis import addresses, deadline, keepalive, request_id, services_tls, tracing
 from concord_chassis.keepalive import Keepalive
 from concord_chassis.sizes import MAX_REPLY_BYTES
 
@@ -40,6 +40,9 @@ def connect(
 ) -> grpc.aio.Channel:
     """A channel to `unix:/path` or `host:port`; it connects with its first call.
 
+    Where a host has several addresses, or `address` names replicas parted by `|`, calls go to those
+    that are connected in turn; a call that follows stays with the one that it met.
+
     Each call carries `token()` as its bearer token, unless its metadata has one or `token` is
     None; the current request id; and a deadline: the least of `cap`, the call's own `timeout` and
     the current call's remaining time less 50 ms. With `cap=None` a call outside any other has no
@@ -47,7 +50,8 @@ def connect(
     A call that meets UNAVAILABLE is sent again, at most four times in all. `alive` finds out that
     the other side vanished. TCP is under TLS where `services_tls` was entered.
     """
-    raw = services_tls.channel(address, [*_options(), *alive.of_channel()])
+    options = [*_options(), *alive.of_channel()]
+    raw = services_tls.channel(addresses.target(address), options)
     return _Channel(raw, _Terms(token, cap))
 
 
@@ -55,6 +59,7 @@ def _options() -> list[tuple[str, int | str]]:
     return [
         ("grpc.max_receive_message_length", MAX_REPLY_BYTES),
         ("grpc.service_config", RETRIES),
+        addresses.IN_TURN,
         ("grpc.enable_http_proxy", 0),  # our services are never behind the machine's web proxy
         ("grpc.use_local_subchannel_pool", 1),  # a channel's backoff is its own
         ("grpc.initial_reconnect_backoff_ms", 100),

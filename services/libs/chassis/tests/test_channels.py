@@ -19,6 +19,7 @@ from chassis_probe import (
     registration,
 )
 from concord_chassis import deadline, request_id
+from concord_chassis.addresses import replicated
 from concord_chassis.channel import RETRIES, connect
 from concord_chassis.failure import Failure
 from concord_testing.serving import serving
@@ -222,3 +223,34 @@ async def test_a_large_reply_passes() -> None:
 
     async with serving([registration(ProbeServicer(large))]) as live:
         assert len((await Stub(live.channel(READER)).ask(Request())).text) == 7 << 20
+
+
+async def test_replicas_take_turns_and_one_may_go() -> None:
+    """W1, design 1 replicas: calls go to each of several addresses in turn, and to those that are
+    left when one is gone."""
+    ports, flaky, servers = [], [Flaky(1, grpc.StatusCode.OK) for _ in range(2)], []
+    for each in flaky:
+        server = grpc.aio.server()
+        server.add_generic_rpc_handlers([each])  # type: ignore[list-item] # it has what gRPC calls
+        ports.append(server.add_insecure_port("127.0.0.1:0"))
+        await server.start()
+        servers.append(server)
+    async with connect("|".join(f"127.0.0.1:{port}" for port in ports), token=None) as channel:
+        async with asyncio.timeout(SECONDS):  # until both connections stand
+            while not all(each.attempts for each in flaky):
+                await Stub(channel).ask(Request())
+        await servers[0].stop(0)
+        before = flaky[1].attempts
+        for _ in range(4):
+            await Stub(channel).ask(Request())
+        assert flaky[1].attempts == before + 4
+    await servers[1].stop(0)
+
+
+@pytest.mark.parametrize("wrong", ["graph-1:7611|graph-2:7611", "10.0.0.1:1|", "unix:/a|unix:/b"])
+def test_a_list_of_replicas_is_of_addresses(wrong: str) -> None:
+    """W1, principle 8: a list that gRPC could not take is refused at the start."""
+    with pytest.raises(ValueError, match="IPv4"):
+        replicated(wrong)
+    assert replicated("10.0.0.1:1|10.0.0.2:1") == "10.0.0.1:1|10.0.0.2:1"
+    assert replicated("graph:7611") == "graph:7611"
