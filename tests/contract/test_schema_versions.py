@@ -12,7 +12,7 @@ from concord_graph.adapters.neo4j import schema as graph
 
 SCHEMAS = {"graph": graph, "ledger": ledger}
 NEWEST = {
-    "graph": (13, "c3687dcd668d31361ce83ab837734060c604364e2d989be3e24b261bd5bfc5a0"),
+    "graph": (14, "c81c8c9428885c940b12e362eac106c8420bb91f48959f455a0e036c63daa296"),
     "ledger": (4, "8d6a528366dccca92eb5c6a2c36dfa2f993f6b953e392acc2f3219699a2ef73e"),
 }
 

@@ -69,6 +69,7 @@ from concord_graph.usecases.feedback import Feedback
 from concord_graph.usecases.governed.apply import GovernedChanges
 from concord_graph.usecases.governed.preview import Previews
 from concord_graph.usecases.governed.space_erasure import ErasingSpaces
+from concord_graph.usecases.leases import Leases
 from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.memory.memories import Memories
 from concord_graph.usecases.memory.scrub import Scrubbing
@@ -208,7 +209,13 @@ class GraphApp:
             Registration(
                 feed_pb2.DESCRIPTOR.services_by_name["ChangeFeedService"],
                 feed_pb2_grpc.add_ChangeFeedServiceServicer_to_server,
-                FeedServicer(store, queries, ErasingSpaces(store, confirmers, erased), store.epoch),
+                FeedServicer(
+                    store,
+                    queries,
+                    ErasingSpaces(store, confirmers, erased),
+                    Leases(store, clock),
+                    store.epoch,
+                ),
             ),
         )
 

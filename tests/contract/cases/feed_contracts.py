@@ -40,6 +40,27 @@ FEED = {
         caller=lambda _: FOLLOWER,
         intruder=lambda home: member(home.space),
     ),
+    "AcquireLease": Contract(
+        request=lambda home: pb.AcquireLeaseRequest(space=home.space, name="w", holder="h"),
+        success=lambda reply, _: reply.acquired and reply.fencing_number == 1,
+        bad_input=(lambda _: pb.AcquireLeaseRequest(space="a", name="w"), invalid("holder")),
+        other_space=STRANGER,
+        caller=lambda _: FOLLOWER,
+        intruder=lambda home: member(home.space),
+    ),
+    "RenewLease": Contract(
+        request=lambda home: pb.RenewLeaseRequest(
+            space=home.space, name="never", holder="h", fencing_number=1
+        ),
+        success=lambda reply, _: not reply.renewed,
+        bad_input=(
+            lambda _: pb.RenewLeaseRequest(space="a", name="w", holder="h", fencing_number=-1),
+            invalid("fencing_number"),
+        ),
+        other_space=STRANGER,
+        caller=lambda _: FOLLOWER,
+        intruder=lambda home: member(home.space),
+    ),
     "WatchChanges": Contract(
         request=lambda home: pb.WatchChangesRequest(
             cursors=[pb.SpaceCursor(space=home.space, seq=3)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
 
+from concord_graph.domain.leases import Lease, LeaseKey
 from concord_graph.ports.reads import Reads
 from concord_graph.ports.values import (
     NOBODY,
@@ -76,6 +77,17 @@ class GraphStore(Protocol):
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
         """Return changes in sequence."""
+        ...
+
+    async def acquire_lease(self, key: LeaseKey, holder: str, now: int, until: int) -> Lease:
+        """Give a lease to a holder unless another has it; return it as it stands then.
+
+        One that is free or expired gets the next number. Of callers at once one is given it.
+        """
+        ...
+
+    async def renew_lease(self, key: LeaseKey, renewed: Lease, now: int) -> bool:
+        """Prolong a lease, if it has not expired and is that holder's under that number."""
         ...
 
     async def scrub(self, *, thorough: bool) -> None:

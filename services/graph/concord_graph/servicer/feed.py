@@ -12,11 +12,13 @@ from concord.type.v1 import type_pb2
 from concord_chassis.identity import caller
 
 from concord_graph.domain.items import is_erased
+from concord_graph.domain.leases import LeaseKey
 from concord_graph.ports import Change, GraphStore, Imported, State
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.usecases.governed.apply import register
 from concord_graph.usecases.governed.change_digest import digest_at, digest_of
 from concord_graph.usecases.governed.space_erasure import ErasingSpaces
+from concord_graph.usecases.leases import Leases
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.read.feed_digests import DIGEST_BYTES, digests
 from concord_graph.usecases.read.shown import Shown
@@ -35,10 +37,16 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     """Translates the outbox for the services that follow it."""
 
     def __init__(
-        self, store: GraphStore, queries: Queries, erasing: ErasingSpaces, epoch: str
+        self,
+        store: GraphStore,
+        queries: Queries,
+        erasing: ErasingSpaces,
+        leases: Leases,
+        epoch: str,
     ) -> None:
         self._store = store
         self._erasing = erasing
+        self._leases = leases
         self._queries = queries
         self._epoch = epoch
         self._imported: dict[str, Imported] = {}
@@ -76,6 +84,25 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         """Erase some of what a deleted space holds."""
         complete = await self._erasing.step(request.space, caller().principal, request.statement)
         return feed_pb2.EraseSpaceResponse(complete=complete)
+
+    async def AcquireLease(
+        self, request: feed_pb2.AcquireLeaseRequest, context: Context
+    ) -> feed_pb2.AcquireLeaseResponse:
+        """Give a lease to the caller unless another holder has it."""
+        lease, now = await self._leases.acquire(_lease_key(request), request.holder)
+        return feed_pb2.AcquireLeaseResponse(
+            acquired=lease.is_held_by(request.holder, now),
+            fencing_number=lease.number,
+            remaining_millis=(lease.until - now) // 1000,
+        )
+
+    async def RenewLease(
+        self, request: feed_pb2.RenewLeaseRequest, context: Context
+    ) -> feed_pb2.RenewLeaseResponse:
+        """Prolong a lease of the caller's."""
+        number = request.fencing_number
+        renewed = await self._leases.renew(_lease_key(request), request.holder, number)
+        return feed_pb2.RenewLeaseResponse(renewed=renewed)
 
     async def _lacks(self, cursor: feed_pb2.SpaceCursor, head_seq: int) -> bool:
         if head_seq < cursor.seq or not cursor.change_digest:
@@ -160,6 +187,10 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
             _revision(ref_id, found) for (ref_id, _), found in zip(refs, states, strict=True)
         ]
         return feed_pb2.BatchGetRevisionsResponse(revisions=revisions, recall_log=logs)
+
+
+def _lease_key(request: feed_pb2.AcquireLeaseRequest | feed_pb2.RenewLeaseRequest) -> LeaseKey:
+    return LeaseKey(request.space, caller().principal, request.name)
 
 
 def _change(change: Change, imported: Imported) -> feed_pb2.Change:

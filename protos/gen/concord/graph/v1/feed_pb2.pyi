@@ -86,6 +86,124 @@ CHANGE_TYPE_SESSION_ENDED: ChangeType.ValueType  # 12
 Global___ChangeType: _TypeAlias = ChangeType  # noqa: Y015
 
 @_typing.final
+class AcquireLeaseRequest(_message.Message):
+    """Asks for a lease."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SPACE_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    HOLDER_FIELD_NUMBER: _builtins.int
+    space: _builtins.str
+    """The space in which the work is done."""
+    name: _builtins.str
+    """The work, e.g. "follow"."""
+    holder: _builtins.str
+    """Who will do it: an id that each process draws anew at its start."""
+    def __init__(
+        self,
+        *,
+        space: _builtins.str = ...,
+        name: _builtins.str = ...,
+        holder: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["holder", b"holder", "name", b"name", "space", b"space"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AcquireLeaseRequest: _TypeAlias = AcquireLeaseRequest  # noqa: Y015
+
+@_typing.final
+class AcquireLeaseResponse(_message.Message):
+    """Who has the lease now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACQUIRED_FIELD_NUMBER: _builtins.int
+    FENCING_NUMBER_FIELD_NUMBER: _builtins.int
+    REMAINING_MILLIS_FIELD_NUMBER: _builtins.int
+    acquired: _builtins.bool
+    """True when it is the caller."""
+    fencing_number: _builtins.int
+    """Grows by one with each holder, and whenever a lease is taken anew after it expired: a store that recorded
+    a number refuses what comes with a smaller one.
+    """
+    remaining_millis: _builtins.int
+    """Milliseconds until it expires, by graph's clock."""
+    def __init__(
+        self,
+        *,
+        acquired: _builtins.bool = ...,
+        fencing_number: _builtins.int = ...,
+        remaining_millis: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acquired", b"acquired", "fencing_number", b"fencing_number", "remaining_millis", b"remaining_millis"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AcquireLeaseResponse: _TypeAlias = AcquireLeaseResponse  # noqa: Y015
+
+@_typing.final
+class RenewLeaseRequest(_message.Message):
+    """Asks for more time."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SPACE_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    HOLDER_FIELD_NUMBER: _builtins.int
+    FENCING_NUMBER_FIELD_NUMBER: _builtins.int
+    space: _builtins.str
+    """The space."""
+    name: _builtins.str
+    """The work."""
+    holder: _builtins.str
+    """Who does it."""
+    fencing_number: _builtins.int
+    """The number under which the caller acquired it, from 1."""
+    def __init__(
+        self,
+        *,
+        space: _builtins.str = ...,
+        name: _builtins.str = ...,
+        holder: _builtins.str = ...,
+        fencing_number: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fencing_number", b"fencing_number", "holder", b"holder", "name", b"name", "space", b"space"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RenewLeaseRequest: _TypeAlias = RenewLeaseRequest  # noqa: Y015
+
+@_typing.final
+class RenewLeaseResponse(_message.Message):
+    """Whether there is more time."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RENEWED_FIELD_NUMBER: _builtins.int
+    renewed: _builtins.bool
+    """False when the lease expired, or another holder has it: the caller must stop its work."""
+    def __init__(
+        self,
+        *,
+        renewed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["renewed", b"renewed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RenewLeaseResponse: _TypeAlias = RenewLeaseResponse  # noqa: Y015
+
+@_typing.final
 class EraseSpaceRequest(_message.Message):
     """Asks for the next part of a space's erasure."""
 

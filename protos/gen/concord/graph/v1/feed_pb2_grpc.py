@@ -66,6 +66,16 @@ class ChangeFeedServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.EraseSpaceRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.EraseSpaceResponse.FromString,
                 _registered_method=True)
+        self.AcquireLease = channel.unary_unary(
+                '/concord.graph.v1.ChangeFeedService/AcquireLease',
+                request_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.AcquireLeaseRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.AcquireLeaseResponse.FromString,
+                _registered_method=True)
+        self.RenewLease = channel.unary_unary(
+                '/concord.graph.v1.ChangeFeedService/RenewLease',
+                request_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.RenewLeaseRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.RenewLeaseResponse.FromString,
+                _registered_method=True)
 
 
 class ChangeFeedServiceServicer:
@@ -122,6 +132,21 @@ class ChangeFeedServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AcquireLease(self, request, context):
+        """Takes a lease for 10 seconds, unless another holder has it: of a service's replicas one does a work in a
+        space. Who has it already keeps it, with its fencing number. The lease is the calling principal's own.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RenewLease(self, request, context):
+        """Prolongs a lease to 10 seconds from now, if the caller still has it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ChangeFeedServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -154,6 +179,16 @@ def add_ChangeFeedServiceServicer_to_server(servicer, server):
                     servicer.EraseSpace,
                     request_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.EraseSpaceRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.EraseSpaceResponse.SerializeToString,
+            ),
+            'AcquireLease': grpc.unary_unary_rpc_method_handler(
+                    servicer.AcquireLease,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.AcquireLeaseRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.AcquireLeaseResponse.SerializeToString,
+            ),
+            'RenewLease': grpc.unary_unary_rpc_method_handler(
+                    servicer.RenewLease,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_feed__pb2.RenewLeaseRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_feed__pb2.RenewLeaseResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -320,6 +355,60 @@ class ChangeFeedService:
             '/concord.graph.v1.ChangeFeedService/EraseSpace',
             concord_dot_graph_dot_v1_dot_feed__pb2.EraseSpaceRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_feed__pb2.EraseSpaceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AcquireLease(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.ChangeFeedService/AcquireLease',
+            concord_dot_graph_dot_v1_dot_feed__pb2.AcquireLeaseRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_feed__pb2.AcquireLeaseResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RenewLease(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.ChangeFeedService/RenewLease',
+            concord_dot_graph_dot_v1_dot_feed__pb2.RenewLeaseRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_feed__pb2.RenewLeaseResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -58,6 +58,12 @@ class ChangeFeedServiceStub:
     on, every write in the space is refused (SPACE_DELETED). Each memory, also a constitutive one, leaves a
     receipt. The genesis and its keys stay, and the sequence numbers, digests and signed envelopes of changes.
     """
+    AcquireLease: _grpc.UnaryUnaryMultiCallable[_feed_pb2.AcquireLeaseRequest, _feed_pb2.AcquireLeaseResponse]
+    """Takes a lease for 10 seconds, unless another holder has it: of a service's replicas one does a work in a
+    space. Who has it already keeps it, with its fencing number. The lease is the calling principal's own.
+    """
+    RenewLease: _grpc.UnaryUnaryMultiCallable[_feed_pb2.RenewLeaseRequest, _feed_pb2.RenewLeaseResponse]
+    """Prolongs a lease to 10 seconds from now, if the caller still has it."""
 
 @_typing.type_check_only
 class ChangeFeedServiceAsyncStub(ChangeFeedServiceStub):
@@ -89,6 +95,12 @@ class ChangeFeedServiceAsyncStub(ChangeFeedServiceStub):
     on, every write in the space is refused (SPACE_DELETED). Each memory, also a constitutive one, leaves a
     receipt. The genesis and its keys stay, and the sequence numbers, digests and signed envelopes of changes.
     """
+    AcquireLease: _aio.UnaryUnaryMultiCallable[_feed_pb2.AcquireLeaseRequest, _feed_pb2.AcquireLeaseResponse]  # type: ignore[assignment]
+    """Takes a lease for 10 seconds, unless another holder has it: of a service's replicas one does a work in a
+    space. Who has it already keeps it, with its fencing number. The lease is the calling principal's own.
+    """
+    RenewLease: _aio.UnaryUnaryMultiCallable[_feed_pb2.RenewLeaseRequest, _feed_pb2.RenewLeaseResponse]  # type: ignore[assignment]
+    """Prolongs a lease to 10 seconds from now, if the caller still has it."""
 
 class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
     """Streams what changed to Concord's own services. The only requests that name a space: their
@@ -153,5 +165,23 @@ class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
         on, every write in the space is refused (SPACE_DELETED). Each memory, also a constitutive one, leaves a
         receipt. The genesis and its keys stay, and the sequence numbers, digests and signed envelopes of changes.
         """
+
+    @_abc_1.abstractmethod
+    def AcquireLease(
+        self,
+        request: _feed_pb2.AcquireLeaseRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_feed_pb2.AcquireLeaseResponse, _abc.Awaitable[_feed_pb2.AcquireLeaseResponse]]:
+        """Takes a lease for 10 seconds, unless another holder has it: of a service's replicas one does a work in a
+        space. Who has it already keeps it, with its fencing number. The lease is the calling principal's own.
+        """
+
+    @_abc_1.abstractmethod
+    def RenewLease(
+        self,
+        request: _feed_pb2.RenewLeaseRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_feed_pb2.RenewLeaseResponse, _abc.Awaitable[_feed_pb2.RenewLeaseResponse]]:
+        """Prolongs a lease to 10 seconds from now, if the caller still has it."""
 
 def add_ChangeFeedServiceServicer_to_server(servicer: ChangeFeedServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

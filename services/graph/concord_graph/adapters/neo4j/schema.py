@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 13
+VERSION = 14
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -45,6 +45,7 @@ _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "restatement": ("Restatement", "space", "memory_id", "session_id"),
     "service_record": ("ServiceRecord", "space", "kind"),
     "recall": ("Recall", "space", "query_id", "place"),
+    "lease": ("ConcordLease", "space", "owner", "name"),
 }
 _INDEXED: Mapping[str, tuple[str, ...]] = {
     "tombstone": ("Tombstone", "space", "id"),

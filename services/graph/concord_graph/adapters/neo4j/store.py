@@ -13,7 +13,14 @@ from concord_stores.neo4j_transactions import TRANSACTION_SECONDS, Transactions
 from neo4j import AsyncManagedTransaction, AsyncSession
 
 from concord_graph.adapters.changes import change_of
-from concord_graph.adapters.neo4j import erased_items, layers, patterns, schema, sessions
+from concord_graph.adapters.neo4j import (
+    erased_items,
+    layers,
+    leases,
+    patterns,
+    schema,
+    sessions,
+)
 from concord_graph.adapters.neo4j.failures import told_by_graph
 from concord_graph.adapters.neo4j.pending import PendingReads
 from concord_graph.adapters.neo4j.reads import Neo4jReads
@@ -22,6 +29,7 @@ from concord_graph.adapters.neo4j.writes import Neo4jWrites
 from concord_graph.domain.erasure import STORE
 from concord_graph.domain.errors import StoreUnusable
 from concord_graph.domain.items import ItemKind
+from concord_graph.domain.leases import Lease, LeaseKey
 from concord_graph.ports import (
     EXPORTERS,
     NOBODY,
@@ -203,6 +211,16 @@ class Neo4jStore:
         given = {"space": space, "after": after, "limit": limit}
         found = await self._rows(neo4j.READ_ACCESS, text, given=given)
         return [change_of(row) for row in found]
+
+    async def acquire_lease(self, key: LeaseKey, holder: str, now: int, until: int) -> Lease:
+        """Give a lease to a holder unless another has it."""
+        with told_by_graph():
+            return await self._server.write(lambda tx: leases.acquire(tx, key, holder, now, until))
+
+    async def renew_lease(self, key: LeaseKey, renewed: Lease, now: int) -> bool:
+        """Prolong a lease."""
+        with told_by_graph():
+            return await self._server.write(lambda tx: leases.renew(tx, key, renewed, now))
 
     async def scrub(self, *, thorough: bool) -> None:  # noqa: ARG002 - Neo4j takes nothing out
         """Confirm what was erased: no query shows it; its bytes go when the store is compacted."""

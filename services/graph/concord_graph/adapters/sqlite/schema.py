@@ -14,12 +14,16 @@ def _begin(db: sqlite3.Connection) -> None:
 
 
 _HERE = Path(__file__).parent
-_FROM_19, _FROM_26 = (
-    (_HERE / name).read_text("utf-8") for name in ("from_e65dbee.sql", "from_26.sql")
+_FROM_19, _FROM_26, _FROM_33 = (
+    (_HERE / name).read_text("utf-8") for name in ("from_e65dbee.sql", "from_26.sql", "from_33.sql")
 )
 SCHEMA = Schema(
-    version=33,
+    version=34,
     tables=(_HERE / "schema.sql").read_text("utf-8"),
-    conversions={19: _FROM_19 + _FROM_26, 26: _FROM_26},
+    conversions={
+        19: _FROM_19 + _FROM_26 + _FROM_33,
+        26: _FROM_26 + _FROM_33,
+        33: _FROM_33,
+    },
     begin=_begin,
 )

@@ -28,7 +28,7 @@ from concord_stores.sqlite_file import (
     open_file,
 )
 
-from concord_graph.adapters.sqlite import erased_items, record
+from concord_graph.adapters.sqlite import erased_items, leases, record
 from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.sessions import store_uses
@@ -43,6 +43,7 @@ from concord_graph.domain.errors import (
     StoreUnusable,
 )
 from concord_graph.domain.items import ItemKind
+from concord_graph.domain.leases import Lease, LeaseKey
 from concord_graph.ports import (
     EXPORTERS,
     NOBODY,
@@ -151,6 +152,24 @@ class SqliteStore:
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
         """Return changes in sequence."""
         return await self._file.reading(self._changes, space, after, limit)
+
+    async def acquire_lease(self, key: LeaseKey, holder: str, now: int, until: int) -> Lease:
+        """Give a lease to a holder unless another has it."""
+        return await self._leasing(lambda db: leases.acquire(db, key, holder, now, until))
+
+    async def renew_lease(self, key: LeaseKey, renewed: Lease, now: int) -> bool:
+        """Prolong a lease."""
+        return await self._leasing(lambda db: leases.renew(db, key, renewed, now))
+
+    async def _leasing(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        def attempt() -> T:
+            with self._transaction("BEGIN IMMEDIATE") as db:
+                return work(db)
+
+        try:
+            return await self._file.writing(attempt)
+        except Failure as error:  # the writer's queue is full
+            raise Overloaded("the store is busy") from error
 
     async def scrub(self, *, thorough: bool) -> None:
         """Take what was erased out of the file and its log, to the last byte; then confirm it."""
