@@ -1,6 +1,7 @@
 """Serve dissonance: `python -m concord_dissonance`, settings from the environment."""
 
 import os
+import secrets
 
 from concord_chassis import process, services_tls
 from concord_chassis.config import load
@@ -21,7 +22,8 @@ async def _main() -> None:
     services_tls.enter(os.environ)
     verifier = TokenVerifier({n: read_public_key(p) for n, p in config.issuer_keys.items()})
     log = json_lines("dissonance")
-    app = build(config, TokenIssuer(read_private_key(config.key_file), PRINCIPAL), log=log)
+    issuer = TokenIssuer(read_private_key(config.key_file), PRINCIPAL)
+    app = build(config, issuer, holder=secrets.token_hex(16), log=log)
     await app.start()
     await process.serve(
         "dissonance", app, config, verifier, observation, log=log, measure=app.measure

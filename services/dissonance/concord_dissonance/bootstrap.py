@@ -21,6 +21,7 @@ from concord_models.budget import Budget, Cost, Meter
 from concord_dissonance.adapters.governance.client import GovernanceClient
 from concord_dissonance.adapters.graph.callers_client import CallersGraphClient
 from concord_dissonance.adapters.graph.client import GraphClient
+from concord_dissonance.adapters.graph.leases_client import LeasesClient
 from concord_dissonance.adapters.graph.sessions_client import SessionsClient
 from concord_dissonance.adapters.search.callers_client import CallersSearchClient
 from concord_dissonance.adapters.search.client import SearchClient
@@ -52,6 +53,9 @@ from concord_dissonance.usecases.reviews import Reviews
 from concord_dissonance.usecases.suggestions import Suggestions
 from concord_dissonance.usecases.triggers import Triggers
 
+ALONE = "alone"
+"""The holder of leases where there is one process: after a restart it has what it had."""
+
 
 def system_clock() -> Micros:
     """The time in microseconds since 1970 UTC."""
@@ -64,7 +68,7 @@ class DissonanceApp:
     translate: Translate = staticmethod(translate)
 
     def __init__(
-        self, addresses: Addresses, issuer: TokenIssuer, *, clock: Clock, log: Logger
+        self, addresses: Addresses, issuer: TokenIssuer, *, clock: Clock, holder: str, log: Logger
     ) -> None:
         graph = GraphClient(addresses.graph_address, issuer)
         callers = CallersGraphClient(addresses.graph_address)
@@ -72,7 +76,8 @@ class DissonanceApp:
         callers_search = CallersSearchClient(addresses.search_address)
         governance = GovernanceClient(addresses.governance_address, issuer)
         sessions = SessionsClient(addresses.graph_address, issuer)
-        self._clients = (graph, callers, search, callers_search, governance, sessions)
+        leases = LeasesClient(addresses.graph_address, issuer, holder)
+        self._clients = (graph, callers, search, callers_search, governance, sessions, leases)
         # One thread: the judges are Python, and its lock lets one of them think at a time.
         self._workers = Workers(1, "judges")
         self._log = log
@@ -90,9 +95,10 @@ class DissonanceApp:
         recurring = ProposeRecurring(graph, sessions, governance, suggestions)
         end_session = EndSession(sessions, callers, check_written, recurring)
         self._follow = Follow(
-            graph,
-            Proposals(graph, governance, log),
-            Triggers(
+            feed=graph,
+            leases=leases,
+            proposals=Proposals(graph, governance, log),
+            triggers=Triggers(
                 graph=graph,
                 sessions=sessions,
                 check=check_written,
@@ -100,8 +106,8 @@ class DissonanceApp:
                 ends=end_session,
                 log=log,
             ),
-            EndIdleSessions(sessions, clock, log),
-            log,
+            idle=EndIdleSessions(sessions, clock, log),
+            log=log,
         )
         self.registrations: Sequence[Registration] = (
             Registration(
@@ -202,14 +208,15 @@ def build(
     issuer: TokenIssuer,
     *,
     clock: Clock = system_clock,
+    holder: str = ALONE,
     log: Logger | None = None,
 ) -> DissonanceApp:
     """Assemble dissonance. `issuer` signs its tokens, as "dissonance". Nothing is opened before
-    `start`. Tests replace `clock`.
+    `start`. `holder` is the id of this process among its replicas. Tests replace `clock`.
     """
     log = json_lines("dissonance") if log is None else log
     log = log.bind(DISSONANCE_GRAPH_ADDRESS=addresses.graph_address)  # to correct where it is wrong
-    return DissonanceApp(addresses, issuer, clock=clock, log=log)
+    return DissonanceApp(addresses, issuer, clock=clock, holder=holder, log=log)
 
 
 def _text_judges(config: Addresses, log: Logger) -> list[TextJudge]:

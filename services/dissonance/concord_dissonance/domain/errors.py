@@ -17,6 +17,7 @@ DissonanceError
 ├── ModelBudgetSpent     the models would cost more than a request or the day may
 ├── ServiceUnavailable   a service that it depends on does not answer; trying again may help
 ├── ServiceRefused       a service refuses what dissonance asks for itself, and would again
+├── LeaseElsewhere       another process follows the space
 └── JudgeUnavailable     a judge that is configured gives no usable answer; its text may be shown
 """
 
@@ -31,6 +32,14 @@ class ServiceUnavailable(DissonanceError):
     def __init__(self, service: str, status: str) -> None:
         super().__init__(f"{service} does not answer ({status})")
         self.service = service
+
+
+class LeaseElsewhere(DissonanceError):
+    """Another process follows the space; `seconds` until it may be asked for again."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"another process follows the space for {seconds:g} s")
+        self.seconds = seconds
 
 
 class ServiceRefused(DissonanceError):

@@ -69,3 +69,24 @@ class Feed(Protocol):
         """Every space; None once the feed is followed; then each space that changes. Ends, or
         raises `ServiceUnavailable`, when the feed breaks."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Whether this process follows a space, and for how many seconds whoever does so has it."""
+
+    is_ours: bool
+    number: int
+    remaining: float
+
+
+class Leases(Protocol):
+    """Graph's leases: of several processes one follows a space."""
+
+    async def acquire(self, space: str) -> Lease:
+        """Take the lease of a space unless another process has it."""
+        ...
+
+    async def renew(self, space: str, number: int) -> bool:
+        """Prolong it; false once it is lost."""
+        ...

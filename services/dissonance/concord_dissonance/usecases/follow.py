@@ -2,12 +2,14 @@
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 
 from concord_chassis.log import Logger
 
-from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
-from concord_dissonance.ports.feed import Feed, Heard
+from concord_dissonance.domain.errors import LeaseElsewhere, ServiceRefused, ServiceUnavailable
+from concord_dissonance.ports.feed import Feed, Heard, Leases
 from concord_dissonance.usecases.idle import EndIdleSessions
+from concord_dissonance.usecases.lease import alone
 from concord_dissonance.usecases.proposals import Proposals
 from concord_dissonance.usecases.triggers import Triggers
 
@@ -42,6 +44,11 @@ class Marked:
         self._spaces.add(space)
         self._wake.set()
 
+    def add_later(self, space: str, seconds: float) -> None:
+        """Have a space looked at once another process's lease of it may be over: should that one
+        have died, its work is done here."""
+        asyncio.get_running_loop().call_later(seconds, self.add, space)
+
     async def taken(self, gather: float, longest: float | None = None) -> set[str]:
         """Wait for a space, gather what follows within some seconds, and take them all; none when
         none came in the longest time."""
@@ -71,17 +78,20 @@ class Marked:
 
 
 class Follow:
-    """The one follower. `run` it as a task and cancel that."""
+    """The follower of those spaces whose leases it has. `run` it as a task and cancel that."""
 
     def __init__(
         self,
+        *,
         feed: Feed,
+        leases: Leases,
         proposals: Proposals,
         triggers: Triggers,
         idle: EndIdleSessions,
         log: Logger,
     ) -> None:
         self._feed, self._log, self._idle = feed, log, idle
+        self._leases = leases
         self._proposals, self._triggers = proposals, triggers
         self._disputed, self._written = Marked(), Marked()
         self.is_following = False
@@ -127,9 +137,12 @@ class Follow:
             full = set()
             for space in spaces:
                 try:
-                    if await self._proposals.settle(space):
+                    settle = partial(self._proposals.settle, space)
+                    if await alone(self._leases, space, settle):
                         full.add(space)
                     wait = FIRST_WAIT
+                except LeaseElsewhere as elsewhere:
+                    self._disputed.add_later(space, elsewhere.seconds)
                 except (ServiceUnavailable, ServiceRefused) as lost:
                     self._log.warning("proposals wait", space=space, reason=str(lost))
                     self._disputed.add(space)
@@ -141,8 +154,10 @@ class Follow:
         while True:
             for space in sorted(await self._written.quiet(QUIET, LONGEST_BURST)):
                 try:
-                    await self._triggers.catch_up(space)
+                    await alone(self._leases, space, partial(self._triggers.catch_up, space))
                     wait = FIRST_WAIT
+                except LeaseElsewhere as elsewhere:
+                    self._written.add_later(space, elsewhere.seconds)
                 except ServiceRefused as refused:  # such as a deleted space: nothing to wait for
                     self._log.warning("changes not followed", space=space, why=refused.reason)
                 except ServiceUnavailable as lost:

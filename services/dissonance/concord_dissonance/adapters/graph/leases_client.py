@@ -1,0 +1,39 @@
+"""Graph's leases, behind an address."""
+
+from concord.graph.v1 import feed_pb2, feed_pb2_grpc
+from concord_chassis.channel import connect
+from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
+
+from concord_dissonance.adapters.service_calls import own
+from concord_dissonance.ports import PRINCIPAL, Lease
+
+GRAPH = "graph"
+FOLLOW = "follow"
+"""The work that a lease is of."""
+
+
+class LeasesClient:
+    """Leases of one process, by the id that it drew at its start."""
+
+    def __init__(self, address: str, issuer: TokenIssuer, holder: str) -> None:
+        service = Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM", PRINCIPAL)
+        self._channel = connect(address, token=RenewedToken(issuer, service))
+        self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
+        self._holder = holder
+
+    async def acquire(self, space: str) -> Lease:
+        """Take the lease of a space unless another process has it."""
+        request = feed_pb2.AcquireLeaseRequest(space=space, name=FOLLOW, holder=self._holder)
+        reply = await own(GRAPH, self._feed.AcquireLease(request))
+        return Lease(reply.acquired, reply.fencing_number, reply.remaining_millis / 1000)
+
+    async def renew(self, space: str, number: int) -> bool:
+        """Prolong it; false once it is lost."""
+        request = feed_pb2.RenewLeaseRequest(
+            space=space, name=FOLLOW, holder=self._holder, fencing_number=number
+        )
+        return bool((await own(GRAPH, self._feed.RenewLease(request))).renewed)
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._channel.close()
