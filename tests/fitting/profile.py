@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from concord_search.domain.confidence import Confidence
+from concord_search.domain.candidates import Bools, Floats
+from concord_search.domain.confidence import ANSWERABLE, RIGHT, Confidence, Logit
 from concord_search.domain.profiles import Profile, Profiles
 from concord_search.domain.ranking import Ranking
 from concord_search.domain.signals import Weights
@@ -25,13 +26,8 @@ SIGNALS = {
 RIDGE = {"people": 0.001, "assistant": 0.1}
 """Five chats tell little: their weights are kept few and near to one another."""
 
-LEFT_OUT = {
-    "people": frozenset[str](),
-    "assistant": frozenset({"length", "terms", "coverage_margin", "cosine_margin"}),
-}
-"""Evidence that chats, whose turns are long and many, give no steady sign by."""
-
-UNSURE = Confidence(0.0, {}, 0.0, 1.0)
+UNKNOWN = Logit(0.0, {})
+UNSURE = Confidence(UNKNOWN, UNKNOWN, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -44,9 +40,11 @@ class Fitted:
 
 @dataclass(frozen=True)
 class First:
-    """The first result of a question: how sure it is said to be, and whether it is right."""
+    """The first result of a question: how probably its memory can answer and it is right, by what
+    is said of it, and both in truth."""
 
-    probability: float
+    said_answerable: float
+    said_right: float
     right: bool
     answerable: bool
 
@@ -62,27 +60,46 @@ class LeftOut:
 
     def bounds(self) -> tuple[float, float]:
         """Below which a result is LOW, and from which HIGH."""
-        said, _, answerable = self._columns()
-        return calibration.bounds(said, answerable)
+        can, sure, _, answerable = self._columns()
+        return calibration.low_bound(can, answerable), calibration.high_bound(sure, answerable)
 
     def bands(self, low: float, high: float) -> Mapping[str, float]:
-        """How the bands come out: the shares that spec S5 bounds."""
-        said, right, answerable = self._columns()
-        sure = said >= high
+        """How the bands come out: the shares that spec S5 bounds, and of MEDIUM the right ones."""
+        can, sure, right, answerable = self._columns()
+        is_low = can < low
+        is_high = ~is_low & (sure >= high)
         shares = {
-            "HIGH right": right[sure].mean() if sure.any() else 1.0,
-            "answerable HIGH": sure[answerable].mean(),
-            "unanswerable LOW": (said[~answerable] < low).mean(),
-            "right LOW": (said[right] < low).mean(),
+            "HIGH right": _mean(right[is_high]),
+            "answerable HIGH": _mean(is_high[answerable]),
+            "unanswerable LOW": _mean(is_low[~answerable]),
+            "right LOW": _mean(is_low[right]),
+            "MEDIUM right": _mean(right[~is_low & ~is_high]),
         }
-        return {name: round(float(value), 3) for name, value in shares.items()}
+        return {name: round(value, 3) for name, value in shares.items()}
 
-    def _columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        names = ("probability", "right", "answerable")
-        said, right, answerable = (
+    def trade_off(self, shares: Sequence[float]) -> Sequence[tuple[float, float, float]]:
+        """By shares of the answerable that are to come out HIGH, and of the unanswerable that are
+        not to come out LOW: that share, HIGH right, and right LOW."""
+        can, sure, _, answerable = self._columns()
+        curve = []
+        for share in shares:
+            low = calibration.low_bound(can, answerable, 1 - share)
+            high = calibration.high_bound(sure, answerable, share)
+            seen = self.bands(low, high)
+            curve.append((share, seen["HIGH right"], seen["right LOW"]))
+        return curve
+
+    def _columns(self) -> tuple[Floats, Floats, Bools, Bools]:
+        names = ("said_answerable", "said_right", "right", "answerable")
+        can, sure, right, answerable = (
             np.array([getattr(each, name) for each in self.firsts]) for name in names
         )
-        return said, right, answerable
+        return can, sure, right, answerable
+
+
+def _mean(values: Floats | Bools) -> float:
+    """Their mean; of none 1."""
+    return float(values.mean()) if len(values) else 1.0
 
 
 def left_out(name: str, samples: Samples, signals: Sequence[str] = ()) -> LeftOut:
@@ -123,13 +140,24 @@ def profile_of(name: str, samples: Samples, signals: Sequence[str] = ()) -> Prof
     fitted = weights.fit(samples.own, signals or SIGNALS[name], RIDGE[name])
     none = dict.fromkeys((each for each, _ in Weights().items()), 0.0)
     ranked = Profile(Weights(**{**none, **weights.CHOSEN, **fitted}), UNSURE)
+    others = len(samples.elsewhere) / len(samples.own)
     firsts = [
-        calibration.first_result(each, of_all(ranked))
-        for each in (*samples.own, *samples.elsewhere)
+        (
+            *calibration.first_result(each, of_all(ranked)),
+            answerable,
+            1.0 if answerable else 1 / others,
+        )
+        for some, answerable in ((samples.own, True), (samples.elsewhere, False))
+        for each in some
         if len(each.found)
     ]
-    shown, right = [each for each, _ in firsts], [right for _, right in firsts]
-    confidence = calibration.fit(shown, right, LEFT_OUT[name])
+    shown, right, answerable, counts = zip(*firsts, strict=True)
+    confidence = Confidence(
+        answerable=calibration.fit(shown, answerable, ANSWERABLE, np.array(counts)),
+        right=calibration.fit(shown, right, RIGHT, np.array(counts)),
+        low=0.0,
+        high=1.0,
+    )
     return replace(ranked, confidence=confidence)
 
 
@@ -139,8 +167,9 @@ def _firsts(profile: Profile, samples: Samples) -> list[First]:
         for sample in some:
             evidence, right = calibration.first_result(sample, of_all(profile))
             columns = {name: np.array([value]) for name, value in evidence.items()}
-            sure = float(profile.confidence.probability(columns)[0])
-            said.append(First(sure, right, answerable))
+            can = profile.confidence.answerable.probability(columns)
+            sure = profile.confidence.right.probability(columns)
+            said.append(First(float(can[0]), float(sure[0]), right, answerable))
     return said
 
 

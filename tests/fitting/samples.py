@@ -1,7 +1,7 @@
 """Questions of the development data, each with the candidates that the index finds for it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -26,9 +26,11 @@ ALL = "all in one"
 
 @dataclass(frozen=True)
 class Sample:
-    """A question and its candidates; `right` says which of them hold evidence."""
+    """A question about a conversation, and its candidates in the space that it was asked of;
+    `right` says which of them hold evidence."""
 
     conversation: str
+    space: str
     facts: QueryFacts
     found: Candidates
     right: Bools
@@ -37,16 +39,18 @@ class Sample:
 
 @dataclass(frozen=True)
 class Samples:
-    """Questions asked of their own conversation, of another, which cannot answer them, and of all
-    conversations in one space."""
+    """Questions asked of their own conversation, of each other one, which cannot answer them, and
+    of all conversations in one space."""
 
     own: list[Sample]
     elsewhere: list[Sample]
     together: list[Sample]
 
     def without(self, conversation: str) -> "Samples":
-        """All but the questions about a conversation."""
-        return self._where(lambda sample: sample.conversation != conversation)
+        """All but the questions about a conversation and, of more than two, those asked of it."""
+        kept = self._where(lambda sample: sample.conversation != conversation)
+        elsewhere = [each for each in kept.elsewhere if each.space != conversation]
+        return replace(kept, elsewhere=elsewhere or kept.elsewhere)
 
     def only(self, conversation: str) -> "Samples":
         """The questions about a conversation."""
@@ -116,16 +120,16 @@ def _state(turn: Turn, at: int) -> MemoryState:
 async def _asked(collection: Collection, index: EdgeIndex, embedder: Embedder) -> Samples:
     samples = Samples([], [], [])
     names = sorted(collection.conversations)
-    for number, question in enumerate(collection.questions):
+    for question in collection.questions:
         vector = await embedder.embed_query(question.text)
-        others = [name for name in names if name != question.conversation]
-        spaces = (question.conversation, others[number % len(others)], ALL)
-        own, other, together = [
-            await _ask(index, embedder, question, vector, space) for space in spaces
-        ]
-        samples.own.append(own)
-        samples.elsewhere.append(other)
-        samples.together.append(together)
+        for space in (*names, ALL):
+            asked = await _ask(index, embedder, question, vector, space)
+            if space == ALL:
+                samples.together.append(asked)
+            elif space == question.conversation:
+                samples.own.append(asked)
+            else:
+                samples.elsewhere.append(asked)
     return samples
 
 
@@ -141,4 +145,4 @@ async def _ask(
     ids = [index.id_of(space, item) for item in found.candidates.items]
     facts = QueryFacts(now, False, bool(concepts), found.has_words, asked=Asked.by(wanted.text))
     right = np.array([each in evidence for each in ids], dtype=np.bool_)
-    return Sample(wanted.conversation, facts, found.candidates, right, len(evidence))
+    return Sample(wanted.conversation, space, facts, found.candidates, right, len(evidence))

@@ -1,7 +1,10 @@
 """STAC: bands, next actions and lines."""
 
+from math import log
+
+import numpy as np
 import pytest
-from concord_search.domain.confidence import Band, Confidence
+from concord_search.domain.confidence import Band, Confidence, Logit
 from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.ranking import Breakdown, SignalPart
 from concord_search.domain.stac import (
@@ -25,13 +28,18 @@ def result(composite: float = 0.5, **scores: float) -> Breakdown:
     return Breakdown(composite, parts, ())
 
 
-def test_the_band_follows_the_calibrated_probability() -> None:
-    """S5 from `high` on HIGH, below `low` LOW."""
-    calibrated = Confidence(0.0, {}, low=0.2, high=0.7)
+def test_the_band_follows_the_calibrated_probabilities() -> None:
+    """S5 LOW where the memory hardly can answer, however right it looks; else HIGH from `high`."""
+    can, sure = Logit(0.0, {"near": 1.0}), Logit(0.0, {"clear": 1.0})
+    calibrated = Confidence(can, sure, low=0.2, high=0.7)
+    near, clear = (
+        np.array([log(each / (1 - each)) for each in said])
+        for said in ((0.19, 0.21, 0.21, 0.9), (0.9, 0.69, 0.71, 0.1))
+    )
 
-    bands = [calibrated.band(each) for each in (0.0, 0.199, 0.2, 0.699, 0.7, 1.0)]
+    bands = calibrated.bands({"near": near, "clear": clear})
 
-    assert bands == [Band.LOW, Band.LOW, Band.MEDIUM, Band.MEDIUM, Band.HIGH, Band.HIGH]
+    assert bands == [Band.LOW, Band.MEDIUM, Band.HIGH, Band.MEDIUM]
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,13 @@ def certainties(ranking: Ranking, rows: Sequence[int], profiles: Profiles) -> di
     """How sure some rows are; each is compared with the best of all, on whatever page it is."""
     found = ranking.found
     compared = list(dict.fromkeys([*ranking.order[:COMPARED].tolist(), *rows]))
-    shown = evidence(found, ranking.composite, compared)
+    shown = evidence(found, ranking.scores, ranking.composite, compared)
     bands: dict[int, Band] = {}
     for talk in {Talk(int(found.talk.kind[row])) for row in rows}:
         confidence = profiles.of(talk).confidence
-        for row, said in zip(compared, confidence.probability(shown).tolist(), strict=True):
+        for row, band in zip(compared, confidence.bands(shown), strict=True):
             if found.talk.kind[row] == talk:
-                bands[row] = confidence.band(said)
+                bands[row] = band
     held = rarest(found)
     asks = found.talk.asks
     return {row: Certainty(bands[row], bool(asks[row]), bool(held[row] < 1)) for row in rows}

@@ -1,10 +1,12 @@
-"""How sure a result is: a calibrated probability that it holds what was asked for (spec S5).
+"""How sure a result is: calibrated probabilities that memory can answer, and that it does (S5).
 
     logit = intercept + sum over evidence of  coefficient · value
 
+Two questions, two logits: LOW says that nothing here may answer, HIGH that this result does. What
+tells the one (how near anything comes) says little of the other (how far this one stands out).
 The evidence is cheap: nothing is read beyond what the ranking read. Coefficients and the bounds of
 the bands were fitted on questions that their conversation answers, and on the same questions asked
-of one that does not: see services/decisions/0045.
+of those that do not: see services/decisions/0070.
 """
 
 from collections.abc import Mapping
@@ -14,7 +16,7 @@ from enum import Enum
 import numpy as np
 
 from concord_search.domain.candidates import Candidates, Floats
-from concord_search.domain.context import fusion, share
+from concord_search.domain.context import share
 
 
 class Band(Enum):
@@ -33,23 +35,17 @@ RAREST = 2
 """So many of the query's rarest terms are looked for by themselves."""
 
 
-@dataclass(frozen=True, slots=True)
-class Confidence:
-    """A calibration: `coefficients` by the names that `evidence` gives.
+SHARPNESS = 25.0, 50.0
+"""Of the two softmaxes over the composites of all candidates. Weights are fitted as a softmax's, of
+16 to 24 a unit; twice as sharp looks at the runners-up alone."""
 
-    From `high` on a result is called HIGH, below `low` LOW.
-    """
+
+@dataclass(frozen=True, slots=True)
+class Logit:
+    """A logistic regression: `coefficients` by the names that `evidence` gives."""
 
     intercept: float
     coefficients: Mapping[str, float]
-    low: float
-    high: float
-
-    def band(self, probability: float) -> Band:
-        """The band of a result."""
-        if probability >= self.high:
-            return Band.HIGH
-        return Band.LOW if probability < self.low else Band.MEDIUM
 
     def probability(self, evidence: Mapping[str, Floats]) -> Floats:
         """In [0, 1], for every row of the evidence."""
@@ -60,44 +56,91 @@ class Confidence:
         return 1 / (1 + np.exp(-np.clip(logits, -50.0, 50.0)))
 
 
-def evidence(found: Candidates, composite: Floats, rows: list[int]) -> Mapping[str, Floats]:
-    """What speaks for and against some candidates, by name; `rows` are the best, best first."""
-    every = {
-        "coverage": share(found, found.holds),
-        "window_coverage": share(found, found.talk.window),
-        "cosine": found.cosine,
-        "fusion": fusion(found),
-        "composite": composite,
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """A calibration: how probably the memory can answer, and how probably a result is right.
+
+    Below `low` of the one a result is LOW; from `high` of the other on it is HIGH.
+    """
+
+    answerable: Logit
+    right: Logit
+    low: float
+    high: float
+
+    def bands(self, evidence: Mapping[str, Floats]) -> list[Band]:
+        """The band of every row of the evidence."""
+        low = self.answerable.probability(evidence) < self.low
+        high = self.right.probability(evidence) >= self.high
+        return [
+            Band.LOW if is_low else Band.HIGH if is_high else Band.MEDIUM
+            for is_low, is_high in zip(low.tolist(), high.tolist(), strict=True)
+        ]
+
+
+ANSWERABLE = (
+    *("cosine", "best_cosine", "mean_cosine", "composite", "coverage_cosine"),
+    *("best_coverage", "mean_coverage", "best_concepts"),
+)
+"""The evidence for that the memory can answer."""
+
+RIGHT = (
+    *("stands_out", "beats_next", "composite", "composite_lead"),
+    *("coverage_cosine", "held", "lexical", "ranks", "says_when"),
+)
+"""The evidence for that a result is right."""
+
+
+def evidence(
+    found: Candidates, scores: Mapping[str, Floats], composite: Floats, rows: list[int]
+) -> Mapping[str, Floats]:
+    """What speaks for and against some candidates, by name; `rows` are the best, best first.
+
+    `scores` are all candidates' signals, NaN where one has no data.
+    """
+    coverage = share(found, found.holds)
+    cosine, first = found.cosine, rows[:COMPARED]
+    of_all = {
+        "best_cosine": cosine.max(),
+        "mean_cosine": cosine[first].mean(),
+        "best_coverage": coverage.max(),
+        "mean_coverage": coverage[first].mean(),
+        "best_concepts": np.log1p(found.shared_concepts.max()),
     }
-    best = {name: values[rows] for name, values in every.items()}
-    known = float(found.term_weights @ found.known_terms)
-    total = max(float(found.term_weights.sum()), 1e-9)
+    stands_out, beats_next = (_softmax(composite * each)[rows] for each in SHARPNESS)
     return {
-        **best,
-        "coverage_cosine": best["coverage"] * best["cosine"],
-        **{f"{name}_margin": _lead(best[name], 1) for name in ("coverage", "cosine", "composite")},
-        "composite_lead": _lead(best["composite"], 3),
+        **{name: np.full(len(rows), float(value)) for name, value in of_all.items()},
+        "cosine": cosine[rows],
+        "composite": composite[rows],
+        "coverage_cosine": coverage[rows] * cosine[rows],
+        "stands_out": stands_out,
+        "beats_next": beats_next,
+        "composite_lead": _lead(composite[rows], 3),
         "held": found.holds[rows] @ found.term_weights,
-        "missing": (~found.holds[rows] * found.term_weights).max(axis=1, initial=0.0),
-        "rarest": rarest(found)[rows],
-        "rarest_around": _rarest(found, found.talk.window)[rows],
-        "known": np.full(len(rows), known / total),
-        "asks": found.talk.asks[rows].astype(np.float64),
-        "length": np.log1p(found.lengths[rows]),
-        "terms": np.full(len(rows), np.log1p(len(found.term_weights))),
+        "lexical": found.lexical[rows],
+        "ranks": _log_rank(cosine, rows) + _log_rank(found.lexical, rows),
+        "says_when": np.nan_to_num(scores["says_when"][rows]),
     }
+
+
+def _softmax(values: Floats) -> Floats:
+    raised: Floats = np.exp(values - values.max())
+    shares: Floats = raised / raised.sum()
+    return shares
+
+
+def _log_rank(values: Floats, rows: list[int]) -> Floats:
+    """log(1 + how many of all are above), for each row."""
+    above: Floats = np.log1p((values[:, None] > values[rows]).sum(axis=0))
+    return above
 
 
 def rarest(found: Candidates) -> Floats:
     """The share of the query's rarest terms that each candidate holds."""
-    return _rarest(found, found.holds)
-
-
-def _rarest(found: Candidates, held: np.ndarray) -> Floats:
     if not len(found.term_weights):
         return np.zeros(len(found))
     terms = np.argsort(-found.term_weights, kind="stable")[:RAREST]
-    shares: Floats = held[:, terms].mean(axis=1)
+    shares: Floats = found.holds[:, terms].mean(axis=1)
     return shares
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from concord_search.domain.confidence import Confidence
+from concord_search.domain.confidence import Confidence, Logit
 from concord_search.domain.memory import Talk
 from concord_search.domain.signals import Weights
 
@@ -55,4 +55,7 @@ def shipped() -> Profiles:
 
 
 def _profile(said: Mapping[str, Any]) -> Profile:
-    return Profile(Weights(**said["weights"]), Confidence(**said["confidence"]))
+    bands = said["confidence"]
+    logits = {name: Logit(**bands[name]) for name in ("answerable", "right")}
+    confidence = Confidence(**logits, low=bands["low"], high=bands["high"])
+    return Profile(Weights(**said["weights"]), confidence)
