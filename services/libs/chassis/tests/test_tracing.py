@@ -128,7 +128,7 @@ async def test_the_trace_goes_on_through_channels_and_threads() -> None:
                     reply = await Stub(outer.channel(READER)).ask(Request(act="a"))
             workers.close()
 
-    named = {(each.service, each.name, each.raw.kind): each.raw for each in collector.spans}
+    named = {(each.service, each.name, int(each.raw.kind)): each.raw for each in collector.spans}
     above = named["concord-outer", f"{SERVICE}/Ask", SERVER]
     store = named["concord-outer", "probe-store", INTERNAL]
     asked = named["concord-outer", f"{SERVICE}/Ask", CLIENT]

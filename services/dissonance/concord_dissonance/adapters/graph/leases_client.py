@@ -5,7 +5,8 @@ from concord_chassis.channel import connect
 from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
 
 from concord_dissonance.adapters.service_calls import own
-from concord_dissonance.ports import PRINCIPAL, Lease
+from concord_dissonance.ports.calls import PRINCIPAL
+from concord_dissonance.ports.feed import Lease
 
 GRAPH = "graph"
 FOLLOW = "follow"
