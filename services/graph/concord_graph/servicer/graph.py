@@ -16,8 +16,9 @@ from concord_graph.domain.spelling import NameKind
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import DEFAULT_PAGE, execute
-from concord_graph.usecases.queries import NeighborPage, Queries
+from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.read.near_names import near_triple
+from concord_graph.usecases.read.neighbors import NeighborPage
 from concord_graph.usecases.read.shown import Shown
 from concord_graph.usecases.write.commands import Commands
 

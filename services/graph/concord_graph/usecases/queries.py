@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
@@ -43,8 +43,8 @@ from concord_graph.usecases.read.chains import Chain, chain_of
 from concord_graph.usecases.read.follow import FollowedHop, follow
 from concord_graph.usecases.read.near_names import near_names
 from concord_graph.usecases.read.neighbors import (
-    Neighborhood,
-    Reached,
+    NeighborPage,
+    neighbor_page,
     neighbors_at_hand,
     walk_neighbors,
 )
@@ -73,21 +73,6 @@ MOST_RESTATED = 1_000
 _FEW_STATES = 100
 MOST_TRIGGERED = 10_000
 """Memories in a list of what several sessions stated."""
-
-
-@dataclass(frozen=True, slots=True)
-class NeighborPage:
-    """A page of a walk: what was reached with its edge, and whether more follows.
-
-    `now` (µs) is the instant of the reading, `valid` the one asked about.
-    """
-
-    entries: tuple[tuple[Reached, Shown], ...]
-    has_more: bool
-    truncated: bool
-    visited: int
-    now: int
-    valid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +303,7 @@ class Queries:
                 return _Many()
             if hand is None:
                 hand = await walk_neighbors(tx, start_id, depth, walked, now), {}
-            return await _page(tx, *hand, walked.at, now=now, after=after, limit=limit)
+            return await neighbor_page(tx, *hand, walked.at, now=now, after=after, limit=limit)
 
         page = await self.read(space, partial(work, walks=depth > 1), brief=depth == 1)
         if isinstance(page, _Many):
@@ -556,38 +541,6 @@ def _open_then(memory: Memory, record: int) -> Memory:
     if memory.revision.record_until <= record:
         return memory
     return replace(memory, revision=replace(memory.revision, record_until=FOREVER))
-
-
-async def _page(
-    tx: Reads,
-    around: Neighborhood,
-    known: Mapping[str, Shown],
-    at: Instant,
-    *,
-    now: int,
-    after: tuple[float, int, str] | None,
-    limit: int,
-) -> NeighborPage:
-    rest = [r for r in around.reached if after is None or r.rank > after]
-    page = rest[:limit]
-    missing = [reached.edge_id for reached in page if reached.edge_id not in known]
-    if missing:
-        views = await tx.views(ItemKind.EDGE, missing, at)
-        known = {**known, **{i: show(view, now, at.valid) for i, view in views.items()}}
-    shown = [known[reached.edge_id] for reached in page]
-    with_ends = await with_heads(tx, [one.view for one in shown], at)
-    entries = tuple(
-        (reached, one if view is one.view else one._replace(view=view))
-        for reached, one, view in zip(page, shown, with_ends, strict=True)
-    )
-    return NeighborPage(
-        entries=entries,
-        has_more=len(rest) > limit,
-        truncated=around.truncated,
-        visited=len(around.reached),
-        now=now,
-        valid=at.valid,
-    )
 
 
 async def _amended_now(

@@ -7,7 +7,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from concord_stores.sqlite_file import NotAtOnce, Schema, SqliteFile, open_file
+from concord_stores.sqlite_file import NotAtOnce, SqliteFile, open_file
+from concord_stores.sqlite_schema import Schema
 
 TABLES = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);"
 LONG = (

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from concord_stores.sqlite_copy import copy_at_one_instant, demand_sound, read_only
-from concord_stores.sqlite_file import FileUnusable, Schema, open_file
+from concord_stores.sqlite_file import FileUnusable, open_file
+from concord_stores.sqlite_schema import Schema
 
 SCHEMA = Schema(1, "CREATE TABLE meta (key, value);\nCREATE TABLE row (text);", {})
 COPIES = 4

@@ -6,7 +6,8 @@ import uuid
 from contextlib import closing
 from pathlib import Path
 
-from concord_stores.sqlite_file import Schema, open_file
+from concord_stores.sqlite_file import open_file
+from concord_stores.sqlite_schema import Schema
 
 _made: dict[str, tuple[bytes, bytes]] = {}
 

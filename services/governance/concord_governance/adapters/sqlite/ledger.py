@@ -14,11 +14,11 @@ from concord_stores.sqlite_file import (
     FileDamaged,
     FileFull,
     FileUnreadable,
-    Schema,
     SqliteFile,
     drive,
     open_file,
 )
+from concord_stores.sqlite_schema import Schema
 
 from concord_governance.adapters.sqlite.reads import SqliteLedgerReads
 from concord_governance.adapters.sqlite.writes import SqliteLedgerWrites

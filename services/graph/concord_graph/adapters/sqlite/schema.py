@@ -6,7 +6,7 @@ import sqlite3
 import uuid
 from pathlib import Path
 
-from concord_stores.sqlite_file import Schema
+from concord_stores.sqlite_schema import Schema
 
 
 def _begin(db: sqlite3.Connection) -> None:

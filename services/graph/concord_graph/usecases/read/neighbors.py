@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from concord_graph.domain.items import Edge, EdgeType
+from concord_graph.domain.items import Edge, EdgeType, Instant, ItemKind
 from concord_graph.ports import Reads, Step, Walk
-from concord_graph.usecases.read.shown import Shown, show, step_relevance
+from concord_graph.usecases.read.shown import Shown, show, step_relevance, with_heads
 
 MOST_EDGES = 10_000
 FEW_EDGES = 100
@@ -35,6 +35,21 @@ class Neighborhood:
 
     reached: tuple[Reached, ...]
     truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NeighborPage:
+    """A page of a walk: what was reached with its edge, and whether more follows.
+
+    `now` (µs) is the instant of the reading, `valid` the one asked about.
+    """
+
+    entries: tuple[tuple[Reached, Shown], ...]
+    has_more: bool
+    truncated: bool
+    visited: int
+    now: int
+    valid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +81,42 @@ def _reached_at_once(shown: Shown, start_id: str, walk: Walk) -> Reached:
     onward = walk.outgoing and edge.source.id == start_id
     far = edge.target if onward else edge.source
     return Reached(shown.relevance, 1, edge.id, (edge.id,), far.id)
+
+
+async def neighbor_page(  # one argument per part of the question
+    tx: Reads,
+    around: Neighborhood,
+    known: Mapping[str, Shown],
+    at: Instant,
+    *,
+    now: int,
+    after: tuple[float, int, str] | None,
+    limit: int,
+) -> NeighborPage:
+    """Return the page of what surrounds an item after a rank, with its edges as readers see them.
+
+    `known` are edges that were read already.
+    """
+    rest = [r for r in around.reached if after is None or r.rank > after]
+    page = rest[:limit]
+    missing = [reached.edge_id for reached in page if reached.edge_id not in known]
+    if missing:
+        views = await tx.views(ItemKind.EDGE, missing, at)
+        known = {**known, **{i: show(view, now, at.valid) for i, view in views.items()}}
+    shown = [known[reached.edge_id] for reached in page]
+    with_ends = await with_heads(tx, [one.view for one in shown], at)
+    entries = tuple(
+        (reached, one if view is one.view else one._replace(view=view))
+        for reached, one, view in zip(page, shown, with_ends, strict=True)
+    )
+    return NeighborPage(
+        entries=entries,
+        has_more=len(rest) > limit,
+        truncated=around.truncated,
+        visited=len(around.reached),
+        now=now,
+        valid=at.valid,
+    )
 
 
 async def walk_neighbors(
