@@ -20,14 +20,14 @@ QDRANT_TESTS := services/search/tests/index_contract $(addprefix services/search
 NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests tests/chaos/test_backup_of_neo4j.py
 PYTEST := $(BIN)/python -W error -m pytest
 # Tests write much that is thrown away: into memory, where there is such a folder.
-test test-alone test-neo4j test-qdrant test-strangers soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
+test test-alone test-neo4j test-qdrant test-replicas test-strangers soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
 # Processes that tests start read what earlier ones compiled: a third of their start without it.
 test test-neo4j test-qdrant test-strangers soak chaos: export PYTHONDONTWRITEBYTECODE :=
 # Three workers for two cores: a test waits for disks and processes for a third of its time.
 WORKERS := $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN) / 2)
 PARALLEL = -n $(WORKERS) --dist worksteal
 
-.PHONY: menu setup setup-dev run install demo test reads test-neo4j test-qdrant test-strangers grpcurl test-alone test-compose compose-up compose-down neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
+.PHONY: menu setup setup-dev run install demo test reads test-neo4j test-qdrant test-replicas test-strangers grpcurl test-alone test-compose compose-up compose-down neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
 
 menu: ## print this menu
 	@echo "make ..."
@@ -48,7 +48,7 @@ demo: $(VENV)/run.stamp ## walk through what Concord does, in a throw-away syste
 	@$(BIN)/concord demo
 
 test: $(VENV)/dev.stamp ## set up and run every test but the chaos and soak ones
-	$(PYTEST) $(PARALLEL) -m "not chaos and not soak and not neo4j and not qdrant and not strangers and not compose" $(ARGS)
+	$(PYTEST) $(PARALLEL) -m "not chaos and not soak and not neo4j and not qdrant and not strangers and not compose and not replicas" $(ARGS)
 
 test-neo4j: WORKERS := auto # each has a Neo4j of its own
 test-neo4j: $(VENV)/dev.stamp ## run the stores' tests on a real Neo4j: its own (JDK 17, Maven), or NEO4J_URI's
@@ -56,9 +56,12 @@ test-neo4j: $(VENV)/dev.stamp ## run the stores' tests on a real Neo4j: its own 
 	  $(PYTEST) $(if $(NEO4J_URI),,$(PARALLEL)) -m "not chaos and not soak" \
 	  --timeout 300 $(NEO4J_TESTS) $(ARGS)
 
-test-qdrant chaos bench: export QDRANT_PROGRAM := $(or $(QDRANT_PROGRAM),../shared/tools/qdrant/start)
+test-qdrant test-replicas chaos bench: export QDRANT_PROGRAM := $(or $(QDRANT_PROGRAM),../shared/tools/qdrant/start)
 test-qdrant: $(VENV)/dev.stamp ## run the index's tests on a real Qdrant server: QDRANT_PROGRAM's, or QDRANT_URL's
 	INDEX_STORE=qdrant $(PYTEST) $(PARALLEL) -m "not chaos and not soak" $(QDRANT_TESTS) $(ARGS)
+
+test-replicas: $(VENV)/dev.stamp ## run two of each service on one Neo4j and one Qdrant, kill and renew them (CONCORD_KILLS_REPLICAS=n)
+	$(PYTEST) -m replicas -rP tests/replicas $(ARGS)
 
 test-strangers: export GRPCURL := $(wildcard $(CURDIR)/$(BIN)/grpcurl)
 test-strangers: export PYTHONPATH := $(CURDIR)/$(VENV)/strangers

@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 import urllib.request
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +23,8 @@ T = TypeVar("T")
 CONTAINERS = ("graph", "neo4j", "qdrant", "search", "dissonance", "governance", "gateway")
 BACK_WITHIN = 120.0
 """Seconds; Neo4j takes the longest."""
+asked_again: Counter[str] = Counter()
+"""How often `answered` had to ask again, by the reason of the refusal."""
 LATER = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.ABORTED}
 
 
@@ -74,6 +77,7 @@ async def answered(call: Callable[[], Awaitable[T]]) -> T:
             except Refused as refused:
                 if refused.code not in LATER:
                     raise
+                asked_again[f"{refused.code.name} {refused.reason}"] += 1
             await asyncio.sleep(0.2)
 
 

@@ -108,6 +108,23 @@ def test_an_example_names_every_setting_as_compose_and_config_have_it(service: s
     assert others == {key: written(known[key]) for key in known.keys() - chosen.keys()}
 
 
+def test_replicas_are_told_apart_by_what_they_must_be() -> None:
+    """W1, M4 The second search has a name and an index of its own; who asks it, and graph, which
+    waits for its confirmations, know it. All else is as compose.yaml has it."""
+    overlay = yaml.safe_load(
+        (ROOT / "deploy" / "compose.replicas.yaml").read_text("utf-8").replace("!override", "")
+    )["services"]
+    second = ",search-2=/run/secrets/search_public"
+    for service, key in (("graph", "GRAPH_ISSUER_KEYS"), ("dissonance", "DISSONANCE_ISSUER_KEYS")):
+        known = overlay[service]["environment"][key]
+        assert known.replace(second, "") == composed(service)["environment"][key]
+        assert second in known
+    assert overlay["search-2"]["environment"] == {"SEARCH_ISSUER_NAME": "search-2"}
+    confirmers = overlay["graph"]["environment"]["GRAPH_ERASE_CONFIRMERS"].split(",")
+    by_default = concord_graph.config.GraphConfig.model_fields["erase_confirmers"].default
+    assert sorted(confirmers) == sorted([*by_default, "search-2"])
+
+
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_is_given_the_secrets_that_it_reads_and_no_others(service: str) -> None:
     """Must hold: a service that is broken into holds nobody else's keys."""

@@ -94,6 +94,7 @@ def options() -> list[tuple[str, int | str]]:
     return [
         ("grpc.max_receive_message_length", MAX_REPLY_BYTES),
         ("grpc.service_config", RETRIES),
+        ("grpc.lb_policy_name", "round_robin"),  # of a name or list with several gateways
         ("grpc.enable_http_proxy", 0),  # the address is meant, not the machine's web proxy
         ("grpc.use_local_subchannel_pool", 1),  # a new client does not inherit a backoff
         ("grpc.initial_reconnect_backoff_ms", 100),

@@ -225,7 +225,8 @@ class GraphClient:
     async def confirm_erase(self, space: str, memory_id: str) -> None:
         """Confirms that the index holds nothing more of an erased memory; again changes nothing."""
         messages.clear_cache()
-        who = Caller(space, PRINCIPAL, frozenset({"confirm:write"}), "SYSTEM")
+        # By the name of its key: each replica has an index of its own to erase from.
+        who = Caller(space, self._issuer.name, frozenset({"confirm:write"}), "SYSTEM")
         request = memory_pb2.ConfirmEraseRequest(
             request_id=hashlib.sha256(memory_id.encode()).hexdigest(), memory_id=memory_id
         )
