@@ -17,7 +17,8 @@ READ_TESTS := $(foreach name,nodes edges memories episodes near_names as_of_read
 QDRANT_TESTS := services/search/tests/index_contract $(addprefix services/search/tests/, \
                 test_qdrant_server.py test_following_the_feed.py test_slices_and_retries.py test_reindex.py) \
                 tests/e2e/test_search_service.py $(if $(QDRANT_URL),,services/search/tests/test_qdrant_gone.py tests/e2e/test_qdrant_server.py)
-NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests tests/chaos/test_backup_of_neo4j.py
+NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests \
+               tests/chaos/test_backup_of_neo4j.py tests/e2e/test_late_stores.py
 PYTEST := $(BIN)/python -W error -m pytest
 # Tests write much that is thrown away: into memory, where there is such a folder.
 test test-alone test-neo4j test-qdrant test-replicas test-strangers soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
@@ -56,7 +57,7 @@ test-neo4j: $(VENV)/dev.stamp ## run the stores' tests on a real Neo4j: its own 
 	  $(PYTEST) $(if $(NEO4J_URI),,$(PARALLEL)) -m "not chaos and not soak" \
 	  --timeout 300 $(NEO4J_TESTS) $(ARGS)
 
-test-qdrant test-replicas chaos bench: export QDRANT_PROGRAM := $(or $(QDRANT_PROGRAM),../shared/tools/qdrant/start)
+test-neo4j test-qdrant test-replicas chaos bench: export QDRANT_PROGRAM := $(or $(QDRANT_PROGRAM),../shared/tools/qdrant/start)
 test-qdrant: $(VENV)/dev.stamp ## run the index's tests on a real Qdrant server: QDRANT_PROGRAM's, or QDRANT_URL's
 	INDEX_STORE=qdrant $(PYTEST) $(PARALLEL) -m "not chaos and not soak" $(QDRANT_TESTS) $(ARGS)
 

@@ -53,10 +53,10 @@ class Relay:
 
 
 @asynccontextmanager
-async def relay(behind: str) -> AsyncIterator[Relay]:
-    """A relay to `behind`; its `address` is what to connect to."""
+async def relay(behind: str, port: int = 0) -> AsyncIterator[Relay]:
+    """A relay to `behind`; its `address` is what to connect to. Port 0: any."""
     made = Relay(behind)
-    server = await asyncio.start_server(made.connected, "127.0.0.1", 0)
+    server = await asyncio.start_server(made.connected, "127.0.0.1", port)
     made.address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
         yield made

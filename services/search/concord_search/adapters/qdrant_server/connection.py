@@ -93,7 +93,7 @@ class Connection:
                 return IndexUnavailable(f"{where} refuses the key: see QDRANT_API_KEY")
             case grpc.StatusCode.NOT_FOUND:
                 return IndexUnavailable(f"{where} has lost a collection")
-        return IndexUnavailable(f"{where} does not answer ({code.name})")
+        return IndexUnavailable(f"{where} does not answer ({code.name}): see QDRANT_URL")
 
     async def close(self) -> None:
         """Ends the connection."""
