@@ -30,7 +30,7 @@ MAX_VIOLATION_CHARACTERS = 160
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 TLS_REMEDY = "check SERVICES_TLS_CA, SERVICES_TLS_CERT and SERVICES_TLS_KEY of both services"
-_NO_TLS = re.compile(r"Tls handshake failed|failed to connect.*Socket closed")
+_NO_TLS = re.compile(r"Tls handshake failed|(failed to connect|backends failing).*Socket closed")
 """How gRPC says that a certificate is not accepted, or that one side alone speaks TLS."""
 
 
