@@ -21,6 +21,8 @@ from concord_testing.up_process import STOP_WITHIN, clean_environ
 SERVICES = ("graph", "search", "governance", "dissonance", "gateway")
 """In the order in which their replicas are renewed: who is asked before who asks."""
 START_WITHIN = 200.0
+FOUND_AGAIN_WITHIN = 3.0
+"""Seconds: channels look every 2 for a replica that was gone, and gRPC adds a fifth to that."""
 SIGNERS = ("gateway", "search", "governance", "dissonance")
 
 
@@ -51,9 +53,10 @@ class Replica:
             return subprocess.Popen(command, env=self.environ, stdout=log, stderr=log)
 
     async def renew(self) -> None:
-        """End it in order and start it again."""
+        """End it in order and start it again; returns once every caller has found it again."""
         assert await self.end(signal.SIGTERM) == 0
         await self.start()
+        await asyncio.sleep(FOUND_AGAIN_WITHIN)
 
     async def end(self, how: signal.Signals) -> int:
         """Send a signal; return the exit status."""
