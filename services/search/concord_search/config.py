@@ -155,6 +155,6 @@ class SearchConfig(IndexConfig):
     key_file: Path
     """Search's own Ed25519 private key (PEM), with which it signs its tokens for graph."""
     issuer_name: str = Field(default="search", min_length=1, max_length=128)
-    """The name under which graph knows that key."""
+    """The name under which graph knows that key; each of several searches has its own."""
     reflection: bool = False
     """Whether to serve gRPC reflection."""
