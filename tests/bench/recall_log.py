@@ -23,7 +23,7 @@ CALLS = 20
 
 
 async def bench(run: Run) -> AsyncIterator[Row]:
-    """The same questions of the same memories, in turn; ten results an answer."""
+    """Like questions of the same memories, in turn; ten results an answer."""
     size, asked = run.size(2_000, 200), sentences.questions(seed=8)
     logged = unlogged = NONE
     async with whole(run.folder / "recalls", StandIn()) as system:
@@ -35,9 +35,14 @@ async def bench(run: Run) -> AsyncIterator[Row]:
         await _turn_on(system)
         for turn in range(run.rounds):
             warm_up = 0 if turn else CALLS
-            requests = [SearchRequest(query=text) for text in islice(asked, CALLS + warm_up)]
+            # questions of its own for each: what was asked once is not embedded again
             lanes = [
-                system.search.lane(METHOD, requests, SearchResponse, space=space)
+                system.search.lane(
+                    METHOD,
+                    [SearchRequest(query=text) for text in islice(asked, CALLS + warm_up)],
+                    SearchResponse,
+                    space=space,
+                )
                 for space in (ON, OFF)
             ]
             of_on, of_off = await run.caller.alternate(

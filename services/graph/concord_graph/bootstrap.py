@@ -117,7 +117,7 @@ class GraphApp:
         )
         governed = GovernedChanges(enrolment)
         previews = Previews(store, clock)
-        recalls = Recalls(store, clock)
+        recalls = self._recalls = Recalls(store, clock)
         self.registrations: Sequence[Registration] = (
             Registration(
                 graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
@@ -220,14 +220,15 @@ class GraphApp:
         )
 
     async def start(self) -> None:
-        """Begin to flush reads and to scrub what was erased, in the background."""
+        """Begin to write reads and recalls and to scrub what was erased, in the background."""
         self._touches.start()
+        self._recalls.start()
         self._scrubbing.start()
 
     async def ready(self) -> bool:
         """Return whether the store answers, which a damaged, full or busy one does not, and the
         work in the background goes on."""
-        if any(each.has_died for each in (self._scrubbing, self._touches)):
+        if any(each.has_died for each in (self._scrubbing, self._touches, self._recalls)):
             return False
         try:
             return await self._store.ready()
@@ -245,6 +246,7 @@ class GraphApp:
         try:
             await self._scrubbing.close()
             await self._touches.close()
+            await self._recalls.close()
         finally:
             await self._store.close()
 

@@ -1,10 +1,20 @@
 """Which memories were returned to whom: opt-in, ids alone, for 90 days, erased with the memory."""
 
+import asyncio
 from pathlib import Path
+from typing import Any, cast
 
+import pytest
 from concord.graph.v1 import recall_pb2, record_pb2
-from concord_testing.polling import until
-from graph_world import DAY, Calls, World, micros, refused
+from concord_graph.domain.errors import StoreUnavailable
+from concord_graph.domain.items import Memory
+from concord_graph.domain.recalls import Recall, RecallFilter
+from concord_graph.ports import Author, Reads, Writes
+from concord_graph.usecases import recalls as use_case
+from concord_graph.usecases.recalls import Recalls
+from concord_graph.usecases.write.writer import Writer
+from concord_testing.polling import SECONDS, until
+from graph_world import DAY, START, Calls, Clock, World, micros, opened_store, refused, world
 
 
 def query_of(live: World, number: int) -> str:
@@ -124,3 +134,85 @@ async def test_a_querys_text_is_erased_by_its_id(live: World, home: Calls) -> No
     assert (await refused(home.record.AddFeedback(vote))).reason == "ERROR_REASON_ITEM_EXISTS"
     erase.query_id = "no-such"
     assert not (await home.recall.EraseQueryText(erase)).erased
+
+
+async def test_is_written_without_a_reader(tmp_path: Path) -> None:
+    """W8 No answer waits for the disk; what was returned is in the store soon after."""
+    store = await opened_store(tmp_path / "graph.db", Clock())
+    log = Recalls(store, Clock())
+    await store.write("home", _put)
+    await log.turn("home", on=True)
+    log.start()
+
+    async def stored(tx: Reads) -> int:
+        return len(await tx.recalls(RecallFilter(), "", 10))
+
+    assert await log.add("home", Recall(_id_at(0), "p", "", ("m",)))
+    async with asyncio.timeout(SECONDS):
+        while not await store.read("home", stored):  # noqa: ASYNC110 - it tells nobody
+            await asyncio.sleep(0.01)
+    await log.close()
+    await store.close()
+
+
+async def test_an_orderly_stop_loses_none(tmp_path: Path) -> None:
+    """W8 What was returned just before it is in the log of the next life."""
+    path, clock = tmp_path / "graph.db", Clock()
+    async with world(path, clock=clock) as live:
+        memory = await live.calls().add("Tea at four.")
+        await turn(live.calls(), on=True)
+        query_id = query_of(live, 0)
+        await recall(live.calls(), query_id, memory.id)
+
+    async with world(path, clock=clock) as live:
+        assert [each.query_id for each in (await listed(live.calls())).recalls] == [query_id]
+
+
+async def test_as_many_wait_as_the_limit_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """W8 A store that refuses loses none: the next answer fails, and those before it are kept."""
+    monkeypatch.setattr(use_case, "MOST_WAITING", 2)
+    store = await opened_store(tmp_path / "graph.db", Clock())
+    refusing = _Refusing(store)
+    log = Recalls(cast(Any, refusing), Clock())
+
+    await store.write("home", _put)
+    await log.turn("home", on=True)
+    refusing.refuses = True
+    ids = [_id_at(each) for each in range(3)]
+    for each in ids[:2]:
+        assert await log.add("home", Recall(each, "p", "", ("m",)))
+    with pytest.raises(StoreUnavailable):
+        await log.add("home", Recall(ids[2], "p", "", ("m",)))
+    refusing.refuses = False
+
+    kept, _ = await log.list("home", RecallFilter(), "", 10)
+    assert [each.query_id for each in kept] == [ids[1], ids[0]]
+    await store.close()
+
+
+async def _put(tx: Writes) -> None:
+    await Writer(tx, Author("p", "Test", "r"), START).put(None, Memory(id="m", content="x"))
+
+
+def _id_at(number: int) -> str:
+    text = f"{START // 1000:012x}"
+    return f"{text[:8]}-{text[8:]}-7{number:03d}"
+
+
+class _Refusing:
+    """A store whose writes are refused while it is told to."""
+
+    refuses = False
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    async def read(self, *asked: Any) -> Any:
+        return await self._store.read(*asked)
+
+    async def write(self, *asked: Any) -> Any:
+        if self.refuses:
+            raise StoreUnavailable("the disk is full")
+        return await self._store.write(*asked)

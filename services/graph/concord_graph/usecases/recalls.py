@@ -1,48 +1,100 @@
-"""The recall log of a space, and what is kept of a query's text (W8, S7)."""
+"""The recall log of a space, and what is kept of a query's text (W8, S7).
+
+What was returned is collected here and written five times a second: no answer waits for the disk.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from concord_graph.domain.errors import Overloaded, SpaceDeleted, StoreUnavailable
 from concord_graph.domain.recalls import KEPT_DAYS, Recall, RecallFilter
 from concord_graph.domain.relevance import MICROSECONDS_PER_DAY
 from concord_graph.ports import Clock, GraphStore, Reads, ServiceRecord, Writes
+from concord_graph.usecases.background import Background
 from concord_graph.usecases.feedback import first_id
 from concord_graph.usecases.read.recall_log import keeps_recalls
 from concord_graph.usecases.records import demand_space
 
+FLUSH_SECONDS = 0.2
+"""Between two writes of what was returned: what a crash may lose of it."""
 
-class Recalls:
+MOST_WAITING = 1_000
+"""Recalls of all spaces that wait to be written; then an answer waits for the write."""
+
+
+class Recalls(Background):
     """Reads and writes of what was returned to whom."""
 
     def __init__(self, store: GraphStore, clock: Clock) -> None:
+        super().__init__()
         self._store = store
         self._clock = clock
+        self._waiting: dict[str, list[Recall]] = {}
+        self._flushing = asyncio.Lock()
+        self._stopping = asyncio.Event()
+
+    def start(self) -> None:
+        """Begin to write in the background."""
+        self._begin(self._run(), "recalls")
+
+    async def close(self) -> None:
+        """Write what waits; nothing that was returned before is lost."""
+        self._stopping.set()
+        if self._task is not None:
+            await self._task
+        await self.flush()
 
     async def add(self, space: str, recall: Recall) -> bool:
-        """Keep a recall where the log is on, and forget those that are too old; say if it is on."""
+        """Keep a recall where the log is on; say if it is on. Waits only where too many wait."""
         if not await self._store.read(space, keeps_recalls):
             return False
-        now = self._clock()
+        if sum(map(len, self._waiting.values())) >= MOST_WAITING:
+            await self.flush()
+        self._waiting.setdefault(space, []).append(replace(recall, time=self._clock()))
+        return True
 
-        async def work(tx: Writes) -> bool:
+    async def flush(self) -> None:
+        """Write what waits. What cannot be written goes on waiting."""
+        async with self._flushing:
+            for space in list(self._waiting):
+                recalls = tuple(self._waiting[space])
+                await self._write(space, recalls)
+                del self._waiting[space][: len(recalls)]
+                if not self._waiting[space]:
+                    del self._waiting[space]
+
+    async def _write(self, space: str, recalls: Sequence[Recall]) -> None:
+        """Write recalls, and forget those that are too old; nothing in a deleted space."""
+        oldest = first_id(self._clock() - KEPT_DAYS * MICROSECONDS_PER_DAY)
+
+        async def work(tx: Writes) -> None:
             demand_space(tx)
-            if not await keeps_recalls(tx):
-                return False
-            await tx.drop_recalls(first_id(now - KEPT_DAYS * MICROSECONDS_PER_DAY))
-            await tx.put_recall(replace(recall, time=now))
-            return True
+            await tx.drop_recalls(oldest)
+            for each in recalls:
+                await tx.put_recall(each)
 
-        return await self._store.write(space, work)
+        with contextlib.suppress(SpaceDeleted):
+            await self._store.write(space, work)
+
+    async def _run(self) -> None:
+        while not self._stopping.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), FLUSH_SECONDS)
+            with contextlib.suppress(Overloaded, StoreUnavailable):
+                await self.flush()
 
     async def list(
         self, space: str, filter_: RecallFilter, before: str, limit: int
     ) -> tuple[Sequence[Recall], bool]:
         """Return recalls, the newest first, before a query id; and whether the log is on.
 
-        Those that are too old are not shown, also while nothing writes.
+        Those that are too old are not shown, also while nothing writes; those that wait are.
         """
+        await self.flush()
         oldest = first_id(self._clock() - KEPT_DAYS * MICROSECONDS_PER_DAY)
 
         async def work(tx: Reads) -> tuple[Sequence[Recall], bool]:

@@ -28,7 +28,8 @@ if _version_not_supported:
 class RecallServiceStub:
     """Keeps a space's recall log, which is off until somebody turns it on. Search writes it: each answer of Search and
     IntegrativeSearch that did not peek and returned a memory. It holds ids alone: no text of a query or a memory. An
-    entry is kept for 90 days; what of it names a memory goes with the memory's erasure. It is in no export.
+    entry is kept for 90 days; what of it names a memory goes with the memory's erasure. It is in no export. It is written
+    five times a second: a crash of graph loses what was returned in the last fifth of one.
     """
 
     def __init__(self, channel):
@@ -57,7 +58,8 @@ class RecallServiceStub:
 class RecallServiceServicer:
     """Keeps a space's recall log, which is off until somebody turns it on. Search writes it: each answer of Search and
     IntegrativeSearch that did not peek and returned a memory. It holds ids alone: no text of a query or a memory. An
-    entry is kept for 90 days; what of it names a memory goes with the memory's erasure. It is in no export.
+    entry is kept for 90 days; what of it names a memory goes with the memory's erasure. It is in no export. It is written
+    five times a second: a crash of graph loses what was returned in the last fifth of one.
     """
 
     def ListRecalls(self, request, context):
@@ -111,7 +113,8 @@ def add_RecallServiceServicer_to_server(servicer, server):
 class RecallService:
     """Keeps a space's recall log, which is off until somebody turns it on. Search writes it: each answer of Search and
     IntegrativeSearch that did not peek and returned a memory. It holds ids alone: no text of a query or a memory. An
-    entry is kept for 90 days; what of it names a memory goes with the memory's erasure. It is in no export.
+    entry is kept for 90 days; what of it names a memory goes with the memory's erasure. It is in no export. It is written
+    five times a second: a crash of graph loses what was returned in the last fifth of one.
     """
 
     @staticmethod
