@@ -28,7 +28,7 @@ test test-neo4j test-qdrant test-strangers soak chaos: export PYTHONDONTWRITEBYT
 WORKERS := $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN) / 2)
 PARALLEL = -n $(WORKERS) --dist worksteal
 
-.PHONY: menu setup setup-dev run install demo test reads test-neo4j test-qdrant test-replicas test-strangers grpcurl test-alone test-compose compose-up compose-down neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
+.PHONY: menu setup setup-dev run install demo test reads test-neo4j test-qdrant test-replicas test-strangers grpcurl test-alone test-compose compose-up compose-backup compose-restore compose-down neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
 
 menu: ## print this menu
 	@echo "make ..."
@@ -106,6 +106,17 @@ compose-up: $(VENV)/run.stamp ## make secrets once, then build and start the dis
 	  $$user $$port $$((port + 1)) > deploy/.env
 	$(COMPOSE) up -d --build --wait
 	@echo "It runs. CONCORD_DATA=$(SECRETS) $(BIN)/concord status"
+
+OWNED = $$(grep ^CONCORD_USER= deploy/.env | cut -d= -f2)
+compose-backup: ## back up the distributed system, running, into deploy/backups (ARGS="--keep 7")
+	@mkdir -p deploy/backups; if [ "$$(id -u)" = 0 ]; then chown $(OWNED) deploy/backups; fi
+	$(COMPOSE) run --rm --build operator backup create /backups $(ARGS)
+
+compose-restore: ## stop the services, put a backup of deploy/backups in the place of all there is, start (BACKUP=name; TLS=1 as before)
+	@test -d "deploy/backups/$(BACKUP)/" || { echo "BACKUP= names a folder in deploy/backups" >&2; exit 1; }
+	$(COMPOSE) stop gateway search dissonance governance graph
+	$(COMPOSE) run --rm --build operator backup restore /backups/$(BACKUP) --replace $(ARGS)
+	$(COMPOSE) up -d --wait
 
 compose-down: ## stop the distributed system; its data and secrets stay
 	$(COMPOSE_PROGRAM) -f deploy/compose.yaml down

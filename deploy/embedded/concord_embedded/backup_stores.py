@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from concord_chassis.config import load
+from concord_chassis.config import ConfigError, load
 from concord_governance.adapters.sqlite import copies as ledger_copies
 from concord_governance.adapters.sqlite.copies import LogHead
 from concord_governance.adapters.sqlite.ledger import SCHEMA as LEDGER_SCHEMA
@@ -24,7 +24,7 @@ from concord_stores.neo4j_config import Neo4jConfig
 from concord_stores.sqlite_copy import copy_at_one_instant, demand_sound, read_live, read_only
 
 from concord_embedded.data_directory import DataDirectory
-from concord_embedded.errors import BackupError
+from concord_embedded.errors import BackupError, StartError
 
 GRAPH, LEDGER, NEO4J = "graph.db", "ledger.db", "neo4j.jsonl.gz"
 
@@ -83,12 +83,16 @@ class Stores(Protocol):
 
 
 def of(environ: Mapping[str, str]) -> Stores:
-    """The stores that the settings choose. Raises `BackupError`, `ConfigError`."""
+    """The stores that the settings choose. Raises `BackupError`; `StartError`, naming what is not
+    set."""
     chosen = {environ.get("GRAPH_STORE") or "sqlite", environ.get("GOVERNANCE_STORE") or "sqlite"}
     if chosen == {"neo4j"}:
         from concord_embedded.neo4j_stores import Neo4jStores  # slow
 
-        return Neo4jStores(load(Neo4jConfig, environ, "NEO4J_"))
+        try:
+            return Neo4jStores(load(Neo4jConfig, environ, "NEO4J_"))
+        except ConfigError as error:
+            raise StartError(str(error)) from error
     if "neo4j" in chosen:
         raise BackupError(
             "BACKUP_UNSUPPORTED",

@@ -266,7 +266,7 @@ def build(
     embedders = _embedders(config, log) if embedder is None else Embedders(embedder, *others)
     return SearchApp(
         index=index_at(config.index_path, qdrant, embedders.models, log),
-        graph=GraphClient(config.graph_address, issuer),
+        graph=GraphClient(config.graph_address, issuer, config.issuer_name),
         embedders=embedders,
         judges=JudgesClient(address, issuer) if (address := config.dissonance_address) else None,
         records=RecordsClient(config.graph_address, issuer),

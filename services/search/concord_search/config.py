@@ -28,6 +28,9 @@ class IndexConfig(BaseModel):
     """Graph's address: unix:/path or host:port."""
     index_path: Path
     """The directory of the index; no other process may use it."""
+    issuer_name: str = Field(default="search", min_length=1, max_length=128)
+    """The name under which graph knows this search's key, and under which it confirms erasures;
+    each of several searches has its own."""
     dissonance_address: ServiceAddress = ""
     """Dissonance's address, which compares results with constitutive statements; empty = nobody
     does, and replies say so."""
@@ -154,7 +157,5 @@ class SearchConfig(IndexConfig):
     """Issuer name to the file of its Ed25519 public key (PEM)."""
     key_file: Path
     """Search's own Ed25519 private key (PEM), with which it signs its tokens for graph."""
-    issuer_name: str = Field(default="search", min_length=1, max_length=128)
-    """The name under which graph knows that key; each of several searches has its own."""
     reflection: bool = False
     """Whether to serve gRPC reflection."""

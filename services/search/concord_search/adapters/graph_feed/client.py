@@ -70,8 +70,10 @@ T = TypeVar("T")
 class GraphClient:
     """Graph behind an address, asked under a service principal's own tokens."""
 
-    def __init__(self, address: str, issuer: TokenIssuer) -> None:
+    def __init__(self, address: str, issuer: TokenIssuer, confirmer: str = PRINCIPAL) -> None:
+        """`confirmer`: the name under which erasures are confirmed."""
         self._issuer = issuer
+        self._confirmer = confirmer
         service = Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM")
         token = RenewedToken(issuer, service)
         self._channel = connect(address, token=token)
@@ -226,7 +228,7 @@ class GraphClient:
         """Confirms that the index holds nothing more of an erased memory; again changes nothing."""
         messages.clear_cache()
         # By the name of its key: each replica has an index of its own to erase from.
-        who = Caller(space, self._issuer.name, frozenset({"confirm:write"}), "SYSTEM")
+        who = Caller(space, self._confirmer, frozenset({"confirm:write"}), "SYSTEM")
         request = memory_pb2.ConfirmEraseRequest(
             request_id=hashlib.sha256(memory_id.encode()).hexdigest(), memory_id=memory_id
         )

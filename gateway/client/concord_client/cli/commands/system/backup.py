@@ -160,13 +160,9 @@ def _session(ctx: typer.Context, as_json: bool) -> Session:
 
 
 def _stores(session: Session) -> "Stores":
-    from concord_chassis.config import ConfigError
     from concord_embedded import backup_stores
 
-    try:
-        return backup_stores.of(session.environ)
-    except ConfigError as error:
-        raise CommandError(str(error)) from error
+    return backup_stores.of(session.environ)
 
 
 def _create(session: Session, folder: Path, keep: int | None) -> None:
