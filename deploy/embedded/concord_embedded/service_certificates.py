@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import (
@@ -65,7 +66,7 @@ def _known(folder: Path, name: str) -> Pair | None:
 def _is_of(certificate: x509.Certificate, authority: x509.Certificate) -> bool:
     try:
         certificate.verify_directly_issued_by(authority)
-    except Exception:  # noqa: BLE001 - whatever it is, another one is made
+    except (ValueError, TypeError, InvalidSignature):
         return False
     return True
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 from concord.graph.v1 import recall_pb2, record_pb2
-from concord_graph.domain.errors import StoreUnavailable
+from concord_graph.domain.errors import StoreCorrupt, StoreUnavailable
 from concord_graph.domain.items import Memory
 from concord_graph.domain.recalls import Recall, RecallFilter
 from concord_graph.ports import Author, Reads, Writes
@@ -168,6 +168,34 @@ async def test_an_orderly_stop_loses_none(tmp_path: Path) -> None:
         assert [each.query_id for each in (await listed(live.calls())).recalls] == [query_id]
 
 
+async def test_goes_on_after_a_store_that_refused(tmp_path: Path) -> None:
+    """W8 A refusal ends neither the writing in the background nor an orderly stop."""
+    store = await opened_store(tmp_path / "graph.db", Clock())
+    refusing = _Refusing(store)
+    log = Recalls(cast(Any, refusing), Clock())
+    await store.write("home", _put)
+    await log.turn("home", on=True)
+    log.start()
+
+    async def stored(tx: Reads) -> int:
+        return len(await tx.recalls(RecallFilter(), "", 10))
+
+    for error in (StoreCorrupt("damaged"), StoreUnavailable("away")):
+        refusing.error, refusing.refuses, before = error, True, refusing.refused
+        assert await log.add("home", Recall(_id_at(before), "p", "", ("m",)))
+        async with asyncio.timeout(SECONDS):
+            while refusing.refused == before:  # noqa: ASYNC110 - it tells nobody
+                await asyncio.sleep(0.01)
+        refusing.refuses = False
+    async with asyncio.timeout(SECONDS):
+        while await store.read("home", stored) < 2:  # noqa: ASYNC110 - it tells nobody
+            await asyncio.sleep(0.01)
+    refusing.refuses = True
+    assert await log.add("home", Recall(_id_at(900), "p", "", ("m",)))
+    await log.close()
+    await store.close()
+
+
 async def test_as_many_wait_as_the_limit_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,14 +233,17 @@ class _Refusing:
     """A store whose writes are refused while it is told to."""
 
     refuses = False
+    refused = 0
 
     def __init__(self, store: Any) -> None:
         self._store = store
+        self.error: Exception = StoreUnavailable("the disk is full")
 
-    async def read(self, *asked: Any) -> Any:
-        return await self._store.read(*asked)
+    async def read(self, *asked: Any, brief: bool = False) -> Any:
+        return await self._store.read(*asked, brief=brief)
 
     async def write(self, *asked: Any) -> Any:
         if self.refuses:
-            raise StoreUnavailable("the disk is full")
+            self.refused += 1
+            raise self.error
         return await self._store.write(*asked)

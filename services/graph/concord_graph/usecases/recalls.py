@@ -10,7 +10,12 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from concord_graph.domain.errors import Overloaded, SpaceDeleted, StoreUnavailable
+from concord_graph.domain.errors import (
+    Overloaded,
+    SpaceDeleted,
+    StoreCorrupt,
+    StoreUnavailable,
+)
 from concord_graph.domain.recalls import KEPT_DAYS, Recall, RecallFilter
 from concord_graph.domain.relevance import MICROSECONDS_PER_DAY
 from concord_graph.ports import Clock, GraphStore, Reads, ServiceRecord, Writes
@@ -22,6 +27,7 @@ from concord_graph.usecases.records import demand_space
 FLUSH_SECONDS = 0.2
 """Between two writes of what was returned: what a crash may lose of it."""
 
+_REFUSALS = (Overloaded, StoreUnavailable, StoreCorrupt)
 MOST_WAITING = 1_000
 """Recalls of all spaces that wait to be written; then an answer waits for the write."""
 
@@ -42,15 +48,16 @@ class Recalls(Background):
         self._begin(self._run(), "recalls")
 
     async def close(self) -> None:
-        """Write what waits; nothing that was returned before is lost."""
+        """Write what waits: nothing that was returned before is lost, unless the store refuses."""
         self._stopping.set()
         if self._task is not None:
             await self._task
-        await self.flush()
+        with contextlib.suppress(*_REFUSALS):  # the other parts are closed, too
+            await self.flush()
 
     async def add(self, space: str, recall: Recall) -> bool:
         """Keep a recall where the log is on; say if it is on. Waits only where too many wait."""
-        if not await self._store.read(space, keeps_recalls):
+        if not await self._store.read(space, keeps_recalls, brief=True):
             return False
         if sum(map(len, self._waiting.values())) >= MOST_WAITING:
             await self.flush()
@@ -84,7 +91,7 @@ class Recalls(Background):
         while not self._stopping.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), FLUSH_SECONDS)
-            with contextlib.suppress(Overloaded, StoreUnavailable):
+            with contextlib.suppress(*_REFUSALS):
                 await self.flush()
 
     async def list(
