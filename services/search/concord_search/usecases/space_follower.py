@@ -35,7 +35,6 @@ from concord_search.ports import (
     Graph,
     Hydrated,
     IndexState,
-    Vector,
     Version,
     VersionedIndex,
 )
@@ -94,6 +93,15 @@ class FollowerContext:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a slice does to the index but for its vectors; for each state whether it needs one."""
+
+    batch: Batch
+    model: EmbeddingModel
+    lacking: Sequence[bool]
+
+
 class SpaceFollower:
     """The one worker that follows a space. `put` its changes while `run` runs.
 
@@ -104,7 +112,7 @@ class SpaceFollower:
         self._space = space
         self._context = context
         self._changes: asyncio.Queue[Sequence[Change]] = asyncio.Queue(QUEUED_MESSAGES)
-        self._read: asyncio.Queue[tuple[Sequence[Change], _States | None]] = asyncio.Queue(1)
+        self._read: asyncio.Queue[tuple[Sequence[Change], _Plan | None]] = asyncio.Queue(1)
         self._ready: asyncio.Queue[tuple[Sequence[Change], Batch | None]] = asyncio.Queue(1)
         self._coming: dict[str, tuple[int, str]] = {}
         self._write_lock = context.write_locks[space]
@@ -131,7 +139,7 @@ class SpaceFollower:
         """
         for start in range(0, len(changes), SLICE):
             part = changes[start : start + SLICE]
-            batch = await self._batch(part, await self._states_after(part), {})
+            batch = await self._embedded(await self._plan(part, {}))
             await self._write(replace(batch, applied_seq=0, latest=0, to_confirm=()))
 
     async def retry(self, parked: Sequence[Parked]) -> int:
@@ -146,14 +154,14 @@ class SpaceFollower:
 
     async def _reads(self) -> None:
         async for changes in _slices(self._changes):
-            await self._read.put((changes, await _whole(self._states_after(changes))))
+            await self._read.put((changes, await _whole(self._plan_ahead(changes))))
 
     async def _embeds(self) -> None:
         while True:
-            changes, found = await self._read.get()
+            changes, plan = await self._read.get()
             batch = None
-            if found is not None:
-                batch = await self._patiently(partial(self._batch_ahead, changes, found))
+            if plan is not None:
+                batch = await self._patiently(partial(self._embedded, plan))
             await self._ready.put((changes, batch))
 
     async def _writes(self) -> None:
@@ -196,22 +204,21 @@ class SpaceFollower:
         found = await self._context.graph.at(self._space, ours) if ours else ()
         return list(zip(ours, found, strict=True))
 
-    async def _batch_ahead(self, changes: Sequence[Change], found: _States) -> Batch:
+    async def _plan_ahead(self, changes: Sequence[Change]) -> _Plan:
         """What a slice does to the index once all before it is written."""
-        batch = await self._batch(changes, found, self._coming)
-        self._coming |= {state.id: (state.seq, state.content) for state, _ in batch.states}
-        return batch
+        plan = await self._plan(changes, self._coming)
+        self._coming |= {state.id: (state.seq, state.content) for state, _ in plan.batch.states}
+        return plan
 
-    async def _batch(
-        self, changes: Sequence[Change], found: _States, coming: dict[str, tuple[int, str]]
-    ) -> Batch:
+    async def _plan(self, changes: Sequence[Change], coming: dict[str, tuple[int, str]]) -> _Plan:
+        found = await self._states_after(changes)
         states = [h.state for change, h in found if h is not None and _makes_state(change, h)]
         model = (await self._state()).model
-        return Batch(
+        batch = Batch(
             applied_seq=changes[-1].seq,
             latest=changes[-1].record_time,
             model=model,
-            states=await self._with_vectors(states, coming, model),
+            states=[(state, None) for state in states],
             touches=_touches(found),
             endings=[
                 Ending(change.item_id, change.seq, change.record_time)
@@ -223,32 +230,35 @@ class SpaceFollower:
                 {c.item_id for c, _ in found if c.kind == ChangeKind.ERASED and c.is_memory}
             ),
         )
+        return _Plan(batch, model, await self._lacking(states, coming))
 
-    async def _with_vectors(
-        self,
-        states: Sequence[MemoryState],
-        coming: dict[str, tuple[int, str]],
-        model: EmbeddingModel,
-    ) -> list[tuple[MemoryState, Vector | None]]:
-        """States with their vectors; None where the newest state before says the same.
+    async def _lacking(
+        self, states: Sequence[MemoryState], coming: dict[str, tuple[int, str]]
+    ) -> Sequence[bool]:
+        """For each state whether it needs a vector: the newest before it says something else.
 
         That is the one `coming` where there is one: slices that are not written yet.
         """
         if not states:
-            return []
+            return ()
         index, version = self._context.index, self._context.version
         lacking = await index.unembedded(self._space, states, version)
-        wanted = [
+        return [
             coming[state.id][1] != state.content if state.id in coming else lacks
             for state, lacks in zip(states, lacking, strict=True)
         ]
-        texts = [state.content for state, needs in zip(states, wanted, strict=True) if needs]
-        embedder = await self._context.embedders.of(model)
-        vectors = iter(await embedder.embed(texts)) if texts else iter(())
-        return [
-            (state, next(vectors) if needs else None)
-            for state, needs in zip(states, wanted, strict=True)
+
+    async def _embedded(self, plan: _Plan) -> Batch:
+        """The plan with the vectors that it needs."""
+        planned = [
+            (state, lacks)
+            for (state, _), lacks in zip(plan.batch.states, plan.lacking, strict=True)
         ]
+        texts = [state.content for state, lacks in planned if lacks]
+        embedder = await self._context.embedders.of(plan.model)
+        vectors = iter(await embedder.embed(texts) if texts else ())
+        states = [(state, next(vectors) if lacks else None) for state, lacks in planned]
+        return replace(plan.batch, states=states)
 
     async def _write(self, batch: Batch) -> bool:
         index, version = self._context.index, self._context.version
@@ -274,7 +284,7 @@ class SpaceFollower:
     async def _settle(self, changes: Sequence[Change]) -> None:
         """Applies changes; halves what fails until single rows are left, and parks those."""
         try:
-            await self._write(await self._batch(changes, await self._states_after(changes), {}))
+            await self._write(await self._embedded(await self._plan(changes, {})))
         except _UNRELATED:
             raise
         # Whatever a single row does to us, the feed goes on (design section 5); it is parked,
@@ -348,8 +358,8 @@ class SpaceFollower:
             ending = Ending(state.id, state.seq, state.record_from)
             return Batch(0, 0, endings=[ending], settled=settled)
         model = (await self._state()).model
-        states = await self._with_vectors([state], {}, model)
-        return Batch(0, 0, states=states, settled=settled, model=model)
+        batch = Batch(0, 0, states=[(state, None)], settled=settled, model=model)
+        return await self._embedded(_Plan(batch, model, await self._lacking([state], {})))
 
 
 async def _whole(step: Awaitable[T]) -> T | None:

@@ -255,7 +255,7 @@ class QdrantIndex(Generic[S]):
 
     async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
         """For each state, whether it needs a vector that the index does not have."""
-        return await self._writer.run(self._part(space).unembedded, states)
+        return await self._readers.run(self._part(space).unembedded, states)
 
     async def ask(self, space: str, question: Question) -> Found:
         """The candidates for a question; none for a space without a part."""
