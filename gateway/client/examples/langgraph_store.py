@@ -139,7 +139,7 @@ class ConcordStore(BaseStore):
 
     def _call(self, method: str, request: Any, reply: Any) -> Any:
         """Through the client, so that a search sees what was written before."""
-        return self._concord.take(Step(SERVICE + method, request, reply, lambda told: told))
+        return self._concord.take(Step(SERVICE + method, request, reply, lambda message: message))
 
 
 def _id(namespace: Namespace, key: str) -> str:

@@ -2,7 +2,7 @@
 
     OPENAI_BASE_URL=http://127.0.0.1:8000/v1 OPENAI_API_KEY=none python openai_tools.py MODEL WORDS
 
-The model calls tools until it answers; each call is one verb, each refusal is told to the model in
+The model calls tools until it answers; each call is one verb, each refusal is given to the model in
 Concord's own words.
 """
 
@@ -21,7 +21,7 @@ MOST_CALLS = 8
 
 def tool(name: str, description: str, **texts: str) -> dict[str, Any]:
     """A function that takes texts, by their descriptions."""
-    properties = {key: {"type": "string", "description": told} for key, told in texts.items()}
+    properties = {key: {"type": "string", "description": text} for key, text in texts.items()}
     return {
         "type": "function",
         "function": {
@@ -58,12 +58,12 @@ class Memory:
     async def call(self, name: str, arguments: str) -> str:
         """A tool's answer as JSON, or why there is none."""
         try:
-            told = await self._tools[name](**json.loads(arguments))
+            result = await self._tools[name](**json.loads(arguments))
         except (KeyError, TypeError, ValueError):
-            told = {"error": f"There is no tool {name} that takes {arguments}."}
+            result = {"error": f"There is no tool {name} that takes {arguments}."}
         except Refused as refused:
-            told = {"error": refused.reason, "message": refused.message}
-        return json.dumps(told, ensure_ascii=False)
+            result = {"error": refused.reason, "message": refused.message}
+        return json.dumps(result, ensure_ascii=False)
 
     async def recall(self, question: str) -> object:
         """The best memories, with their ids."""
@@ -92,8 +92,8 @@ async def answer(model: AsyncOpenAI, name: str, concord: AsyncConcord, said: str
         messages.append(message.model_dump(exclude_none=True))
         for call in message.tool_calls:
             if call.type == "function":
-                told = await memory.call(call.function.name, call.function.arguments)
-                messages.append({"role": "tool", "tool_call_id": call.id, "content": told})
+                result = await memory.call(call.function.name, call.function.arguments)
+                messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
     return ""
 
 

@@ -80,7 +80,7 @@ class ToolCalls:
         except Failure as failure:
             raise _refusal(failure) from None
         except grpc.aio.AioRpcError as error:
-            raise _told(error) from None
+            raise _refusal_of(error) from None
 
 
 class McpDoor:
@@ -172,7 +172,7 @@ def _refusal(failure: Failure) -> Refusal:
     return Refusal(failure.reason, failure.message)
 
 
-def _told(error: grpc.aio.AioRpcError) -> Refusal:
+def _refusal_of(error: grpc.aio.AioRpcError) -> Refusal:
     """The refusal that a service's error carries; of the runtime's own never its text."""
     if made_by_runtime(error):
         return _refusal(of_runtime(error))

@@ -41,8 +41,8 @@ def answer_of(tool: Tool, reply: Message, max_tokens: int) -> dict[str, Json]:
 def shaped(message: Message, shape: Shape) -> dict[str, Json]:
     """The fields that a shape names; what is empty is left out."""
     found = {}
-    for name, told in shape.items():
-        path, inner = (told, None) if isinstance(told, str) else told
+    for name, field_shape in shape.items():
+        path, inner = (field_shape, None) if isinstance(field_shape, str) else field_shape
         *above, last = path.split(".")
         owner = message
         for each in above:
@@ -52,19 +52,19 @@ def shaped(message: Message, shape: Shape) -> dict[str, Json]:
         if last == "head_ids" and not owner.is_superseded:  # type: ignore[attr-defined] # its sibling
             continue  # what nothing replaced is its own head
         if schema.is_map(field):
-            told_value: Json = dict(value)
+            shown: Json = dict(value)
         elif field.is_repeated:
-            told_value = [_told(field, each, inner) for each in value]
+            shown = [_shown(field, each, inner) for each in value]
         elif field.has_presence and not owner.HasField(last):
             continue
         else:
-            told_value = _told(field, value, inner)
-        if told_value not in ("", [], {}, None):
-            found[name] = told_value
+            shown = _shown(field, value, inner)
+        if shown not in ("", [], {}, None):
+            found[name] = shown
     return found
 
 
-def _told(field: FieldDescriptor, value: Json, inner: Shape | None) -> Json:
+def _shown(field: FieldDescriptor, value: Json, inner: Shape | None) -> Json:
     if inner is not None:
         return shaped(value, inner)
     if field.enum_type is not None:

@@ -37,8 +37,8 @@ def request_of(tool: Tool, given: Mapping[str, Json]) -> Message:
         if value is not None:
             _put(tool, request, argument, value)
         elif argument.required:
-            told = f"{tool.name} needs {argument.name}."
-            raise Refusal(INVALID, told, [(argument.name, "It is required.")])
+            problem = f"{tool.name} needs {argument.name}."
+            raise Refusal(INVALID, problem, [(argument.name, "It is required.")])
     return request
 
 
@@ -92,8 +92,8 @@ def _put(tool: Tool, request: Message, argument: Argument, value: Json) -> None:
             message = getattr(message, each)
         _set(message, schema.field_at(tool.request, argument.path), value)
     except (TypeError, ValueError, json_format.ParseError):
-        told = schema.words(argument, tool.request)
-        raise refused(argument.name, told) from None
+        problem = schema.words(argument, tool.request)
+        raise refused(argument.name, problem) from None
 
 
 def _set(message: Message, field: FieldDescriptor, value: Json) -> None:

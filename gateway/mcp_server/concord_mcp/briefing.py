@@ -15,17 +15,17 @@ DESCRIPTION = "Proposals that wait for consent, and conflicts that are open."
 
 async def text_of(calls: Calls) -> str:
     """The briefing of the caller's space. Raises `Refusal`."""
-    told = await calls.call(
+    reply = await calls.call(
         "/concord.governance.v1.ProposalService/GetBriefing",
         proposal_pb2.GetBriefingRequest(),
         proposal_pb2.GetBriefingResponse,
     )
     lines = []
-    if told.graph_rolled_back:
+    if reply.graph_rolled_back:
         lines.append("Nothing can be decided: graph is older than the audit log of this space.")
-    lines += _proposals("wait for consent", told.proposals, told.pending_count)
-    lines += _proposals("wait for the agent's review", told.reviews, told.review_count)
-    lines += _conflicts(told)
+    lines += _proposals("wait for consent", reply.proposals, reply.pending_count)
+    lines += _proposals("wait for the agent's review", reply.reviews, reply.review_count)
+    lines += _conflicts(reply)
     return "\n".join(lines) or "Nothing waits: no proposal is pending, no conflict is open."
 
 
@@ -36,13 +36,13 @@ def _proposals(what: str, shown: Iterable[proposal_pb2.BriefingLine], count: int
     return [f"{count} proposals {what}:", *rows]
 
 
-def _conflicts(told: proposal_pb2.GetBriefingResponse) -> list[str]:
-    count = told.potential_count + told.confirmed_count
+def _conflicts(reply: proposal_pb2.GetBriefingResponse) -> list[str]:
+    count = reply.potential_count + reply.confirmed_count
     if not count:
         return []
     names = conflict_pb2.ConflictClass.DESCRIPTOR
     rows = []
-    for each in told.conflicts:
+    for each in reply.conflicts:
         named = schema.named(names, each.conflict_class)
         sides = f'"{each.first_statement}" against "{each.second_statement}"'
         rows.append(f"- {each.conflict_id} {named}: {sides}")

@@ -74,7 +74,7 @@ def words(argument: Argument, request: Descriptor) -> str:
     kind = schema.get("type", "object")
     if kind == "array" and "enum" in schema["items"]:
         return f"It is a list of {', '.join(schema['items']['enum'])}."
-    told = {
+    text = {
         "array": "It is a list.",
         "string": "It is an instant, such as 2026-01-31T00:00:00Z."
         if schema.get("format")
@@ -84,12 +84,12 @@ def words(argument: Argument, request: Descriptor) -> str:
         "boolean": "It is true or false.",
     }.get(kind, "It is an object.")
     if required := schema.get("items", schema).get("required"):
-        return f"{told[:-1]} with {', '.join(required)}."
+        return f"{text[:-1]} with {', '.join(required)}."
     if "maximum" in schema:
-        return f"{told[:-1]} from {schema.get('minimum', 0)} to {schema['maximum']}."
+        return f"{text[:-1]} from {schema.get('minimum', 0)} to {schema['maximum']}."
     if kind == "object" and (members := _members(request, argument)):
-        return f"{told[:-1]} with one of {', '.join(members)}."
-    return told
+        return f"{text[:-1]} with one of {', '.join(members)}."
+    return text
 
 
 def _members(request: Descriptor, argument: Argument) -> list[str]:
@@ -180,8 +180,8 @@ def _range(field: FieldDescriptor) -> dict[str, Json]:
 
 def _shaped(message: Descriptor, shape: Shape) -> dict[str, Json]:
     properties: dict[str, Json] = {}
-    for name, told in shape.items():
-        path, inner = (told, None) if isinstance(told, str) else told
+    for name, field_shape in shape.items():
+        path, inner = (field_shape, None) if isinstance(field_shape, str) else field_shape
         field = field_at(message, path)
         one = _answered(field) if inner is None else _shaped(message_of(field), inner)
         is_list = field.is_repeated and not is_map(field)

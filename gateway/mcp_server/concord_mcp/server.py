@@ -85,23 +85,23 @@ class Tools:
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         try:
-            told = await self._answer(await self._caller(context), params)
+            result = await self._answer(await self._caller(context), params)
         except Refusal as refusal:
             return types.CallToolResult(
-                content=[types.TextContent(type="text", text=_text(self._told(refusal)))],
+                content=[types.TextContent(type="text", text=_text(self._error(refusal)))],
                 is_error=True,
             )
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=_text(told))], structured_content=told
+            content=[types.TextContent(type="text", text=_text(result))], structured_content=result
         )
 
-    def _told(self, refusal: Refusal) -> dict[str, Json]:
+    def _error(self, refusal: Refusal) -> dict[str, Json]:
         """A refusal, and where an agent alone may not do a thing, what it can do."""
-        told = _refused(refusal)
+        result = _refused(refusal)
         if refusal.reason == _NEEDS_CONSENT:
             where = "." if _PROPOSE in self._tools else ", a tool of the profile governance."
-            told["error"]["next"] = f"Propose it with {_PROPOSE}{where}"
-        return told
+            result["error"]["next"] = f"Propose it with {_PROPOSE}{where}"
+        return result
 
     async def _answer(self, calls: Calls, params: types.CallToolRequestParams) -> dict[str, Json]:
         tool, given = self._tools.get(params.name), params.arguments or {}
@@ -124,10 +124,10 @@ class Tools:
             raise Refusal(refusal.reason, refusal.message, fields) from None
         if tool.refused and (failure := tool.refused(reply)):
             raise failure
-        told = answer.answer_of(tool, reply, room)
+        result = answer.answer_of(tool, reply, room)
         if (token := getattr(reply, "token", "")) and not await _settled(calls, token):
-            told["note"] = UNSETTLED
-        return told
+            result["note"] = UNSETTLED
+        return result
 
     async def _read(
         self, context: Context, params: types.ReadResourceRequestParams
@@ -183,15 +183,17 @@ def described(tool: Tool | ComposedTool) -> types.Tool:
 async def _resources(
     _context: Context, _params: types.PaginatedRequestParams | None
 ) -> types.ListResourcesResult:
-    told = types.Resource(uri=briefing.URI, name=briefing.NAME, description=briefing.DESCRIPTION)
-    return types.ListResourcesResult(resources=[told])
+    resource = types.Resource(
+        uri=briefing.URI, name=briefing.NAME, description=briefing.DESCRIPTION
+    )
+    return types.ListResourcesResult(resources=[resource])
 
 
 async def _prompts(
     _context: Context, _params: types.PaginatedRequestParams | None
 ) -> types.ListPromptsResult:
-    told = types.Prompt(name=briefing.NAME, description=briefing.DESCRIPTION)
-    return types.ListPromptsResult(prompts=[told])
+    prompt = types.Prompt(name=briefing.NAME, description=briefing.DESCRIPTION)
+    return types.ListPromptsResult(prompts=[prompt])
 
 
 async def _settled(calls: Calls, token: str) -> bool:
@@ -213,15 +215,15 @@ async def _settled(calls: Calls, token: str) -> bool:
 
 
 def _refused(refusal: Refusal) -> dict[str, Json]:
-    told: dict[str, Json] = {"reason": refusal.reason, "message": refusal.message}
+    error: dict[str, Json] = {"reason": refusal.reason, "message": refusal.message}
     if refusal.fields:
-        told["fields"] = [{"argument": name, "problem": why} for name, why in refusal.fields]
-    return {"error": told}
+        error["fields"] = [{"argument": name, "problem": why} for name, why in refusal.fields]
+    return {"error": error}
 
 
 def _failed(refusal: Refusal) -> MCPError:
     return MCPError(types.INTERNAL_ERROR, refusal.message, _refused(refusal)["error"])
 
 
-def _text(told: Json) -> str:
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+def _text(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -25,7 +25,7 @@ class Reply(Protocol):
 def result_of(replies: "Iterable[Reply]", title: str) -> "DialecticResult":
     """Follow a run with a progress bar, and return its result. Raises `CommandError`.
 
-    Reviewers are told of as they answer: on a terminal all of them, else those that failed.
+    Reviewers are printed as they answer: on a terminal all of them, else those that failed.
     """
     from concord_client.cli.render.progress import bar
 

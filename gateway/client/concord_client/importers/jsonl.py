@@ -90,7 +90,7 @@ def _memory(line: bytes, *, first: bool) -> Memory:
     try:
         _parse(text, memory)
     except ParseError as error:
-        raise ItemUnreadable(_told(why_not(text, Memory, str(error)))) from None
+        raise ItemUnreadable(_on_one_line(why_not(text, Memory, str(error)))) from None
     except RecursionError:
         raise ItemUnreadable("the JSON is nested too deeply") from None
     check_content(memory.content)
@@ -118,7 +118,7 @@ def memory_of(value: Mapping[str, object]) -> Memory:
     try:
         _fill(memory, value)
     except ParseError as error:
-        raise ItemUnreadable(_told(why_not(json.dumps(value), Memory, str(error)))) from None
+        raise ItemUnreadable(_on_one_line(why_not(json.dumps(value), Memory, str(error)))) from None
     check_content(memory.content)
     return memory
 
@@ -132,7 +132,7 @@ def _fill(memory: Memory, value: Mapping[str, object]) -> None:
     )
 
 
-def _told(reason: str) -> str:
+def _on_one_line(reason: str) -> str:
     """Return the reason on one line and not too long."""
     reason = re.sub(r"\s+", " ", reason).strip()
     return reason if len(reason) <= _LONGEST_REASON else reason[: _LONGEST_REASON - 1] + "…"

@@ -103,7 +103,7 @@ class Concord(_Verbs):
         """Call what a step says. Raises `Refused`."""
         reply = self.stubs.call(step.path, self._asked(step.request), step.reply)
         self._heard(reply)
-        return step.told(reply)
+        return step.read(reply)
 
     def run(self, run: Run[T]) -> T:
         """Call what a run says, and follow its events to the end. Raises `Refused`."""
@@ -113,7 +113,7 @@ class Concord(_Verbs):
             for reply in replies:
                 if end := run.heard(reply):
                     self._heard(end.done.synthesis.kept)
-                    return run.told(end)
+                    return run.read(end)
         finally:
             replies.cancel()
         raise dialectic.without_end()
@@ -161,7 +161,7 @@ class AsyncConcord(_Verbs):
         """Call what a step says. Raises `Refused`."""
         reply = await self.stubs.call(step.path, self._asked(step.request), step.reply)
         self._heard(reply)
-        return step.told(reply)
+        return step.read(reply)
 
     async def run(self, run: Run[T]) -> T:
         """Call what a run says, and follow its events to the end. Raises `Refused`."""
@@ -171,7 +171,7 @@ class AsyncConcord(_Verbs):
             async for reply in replies:
                 if end := run.heard(reply):
                     self._heard(end.done.synthesis.kept)
-                    return run.told(end)
+                    return run.read(end)
         raise dialectic.without_end()
 
     async def verify(self, checkpoint: str | None = None) -> things.Log:

@@ -39,7 +39,7 @@ class Run(Generic[T]):
     path: str
     request: Message
     reply: type[Reply]
-    told: Callable[[dialectic_pb2.DialecticEvent], T]
+    read: Callable[[dialectic_pb2.DialecticEvent], T]
     on_event: OnEvent | None
     timeout: float
 

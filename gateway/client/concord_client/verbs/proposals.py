@@ -30,30 +30,30 @@ def propose(action: Mapping[str, object], *, note: str = "") -> Step[things.Prop
         getattr(governed, name).request_id = secrets.token_urlsafe(24)
     request = proposal_pb2.CreateProposalRequest(action=governed, note=note)
 
-    def told(reply: proposal_pb2.CreateProposalResponse) -> things.Proposal:
+    def read(reply: proposal_pb2.CreateProposalResponse) -> things.Proposal:
         return read_reply.proposal(reply.proposal)
 
-    return Step(f"{_PROPOSALS}CreateProposal", request, proposal_pb2.CreateProposalResponse, told)
+    return Step(f"{_PROPOSALS}CreateProposal", request, proposal_pb2.CreateProposalResponse, read)
 
 
 def pending() -> Step[tuple[things.Proposal, ...]]:
     """Proposals that wait for consent, the newest first, at most 50."""
     request = proposal_pb2.ListProposalsRequest(statuses=[proposal_pb2.PROPOSAL_STATUS_PENDING])
 
-    def told(reply: proposal_pb2.ListProposalsResponse) -> tuple[things.Proposal, ...]:
+    def read(reply: proposal_pb2.ListProposalsResponse) -> tuple[things.Proposal, ...]:
         return tuple(read_reply.proposal(each) for each in reply.proposals)
 
-    return Step(f"{_PROPOSALS}ListProposals", request, proposal_pb2.ListProposalsResponse, told)
+    return Step(f"{_PROPOSALS}ListProposals", request, proposal_pb2.ListProposalsResponse, read)
 
 
 def review(id: str) -> Step[things.Proposal | None]:  # noqa: A002
     """A proposal as it stands, or None."""
     request = proposal_pb2.GetProposalRequest(id=id)
 
-    def told(reply: proposal_pb2.GetProposalResponse) -> things.Proposal | None:
+    def read(reply: proposal_pb2.GetProposalResponse) -> things.Proposal | None:
         return read_reply.proposal(reply.proposal) if reply.HasField("proposal") else None
 
-    return Step(f"{_PROPOSALS}GetProposal", request, proposal_pb2.GetProposalResponse, told)
+    return Step(f"{_PROPOSALS}GetProposal", request, proposal_pb2.GetProposalResponse, read)
 
 
 def approve(
@@ -70,10 +70,10 @@ def approve(
     consent = signing.sign_consent(slot=slot, signer=signer, **found.terms())
     request = proposal_pb2.ApproveProposalRequest(proposal_id=proposal.id, consent=consent)
 
-    def told(reply: proposal_pb2.ApproveProposalResponse) -> things.Proposal:
+    def read(reply: proposal_pb2.ApproveProposalResponse) -> things.Proposal:
         return read_reply.proposal(reply.proposal)
 
-    return Step(f"{_PROPOSALS}ApproveProposal", request, proposal_pb2.ApproveProposalResponse, told)
+    return Step(f"{_PROPOSALS}ApproveProposal", request, proposal_pb2.ApproveProposalResponse, read)
 
 
 def reject(
@@ -100,19 +100,19 @@ def reject(
     )
     request = proposal_pb2.RejectProposalRequest(proposal_id=proposal.id, rejection=rejection)
 
-    def told(reply: proposal_pb2.RejectProposalResponse) -> things.Proposal:
+    def read(reply: proposal_pb2.RejectProposalResponse) -> things.Proposal:
         return read_reply.proposal(reply.proposal)
 
-    return Step(f"{_PROPOSALS}RejectProposal", request, proposal_pb2.RejectProposalResponse, told)
+    return Step(f"{_PROPOSALS}RejectProposal", request, proposal_pb2.RejectProposalResponse, read)
 
 
 def undo(proposal: things.Proposal) -> Step[things.Proposal]:
     """Propose to undo what an executed proposal did; whoever had to agree must agree again."""
     request = proposal_pb2.UndoModificationRequest(proposal_id=proposal.id)
 
-    def told(reply: proposal_pb2.UndoModificationResponse) -> things.Proposal:
+    def read(reply: proposal_pb2.UndoModificationResponse) -> things.Proposal:
         return read_reply.proposal(reply.proposal)
 
     return Step(
-        f"{_PROPOSALS}UndoModification", request, proposal_pb2.UndoModificationResponse, told
+        f"{_PROPOSALS}UndoModification", request, proposal_pb2.UndoModificationResponse, read
     )

@@ -9,32 +9,32 @@ from concord_client.verbs import dialectic_things as things
 from concord_client.verbs.read_reply import name_of, time_of
 
 
-def event(told: dialectic_pb2.DialecticEvent) -> things.Event:
+def event(message: dialectic_pb2.DialecticEvent) -> things.Event:
     """An event that ends nothing."""
     return things.Event(
-        told.number,
-        told.run_id,
-        name_of(dialectic_pb2.DialecticStage, told.stage),
-        told.percent,
-        tuple(_thesis(each) for each in told.theses.theses),
-        _contradiction(told.contradiction) if told.HasField("contradiction") else None,
-        _peer_review(told.review) if told.HasField("review") else None,
-        _failed(told.failed_reviewer) if told.HasField("failed_reviewer") else None,
+        message.number,
+        message.run_id,
+        name_of(dialectic_pb2.DialecticStage, message.stage),
+        message.percent,
+        tuple(_thesis(each) for each in message.theses.theses),
+        _contradiction(message.contradiction) if message.HasField("contradiction") else None,
+        _peer_review(message.review) if message.HasField("review") else None,
+        _failed(message.failed_reviewer) if message.HasField("failed_reviewer") else None,
     )
 
 
-def failure(told: dialectic_pb2.RunFailure) -> Refused:
+def failure(message: dialectic_pb2.RunFailure) -> Refused:
     """Why a run failed, as a failed call says it."""
-    kind = KIND_OF_REASON.get(told.reason, Refused)
-    code = grpc.StatusCode.__members__.get(told.code, grpc.StatusCode.UNKNOWN)
-    return kind(code, told.reason, told.message, metadata=told.metadata)
+    kind = KIND_OF_REASON.get(message.reason, Refused)
+    code = grpc.StatusCode.__members__.get(message.code, grpc.StatusCode.UNKNOWN)
+    return kind(code, message.reason, message.message, metadata=message.metadata)
 
 
-def synthesis(told: dialectic_pb2.DialecticEvent) -> things.Synthesis:
+def synthesis(message: dialectic_pb2.DialecticEvent) -> things.Synthesis:
     """The synthesis that a run ends with."""
-    found, done = told.done.synthesis, told.done
+    found, done = message.done.synthesis, message.done
     return things.Synthesis(
-        run_id=told.run_id,
+        run_id=message.run_id,
         text=found.text,
         summary=found.summary,
         theses=tuple(_thesis(each) for each in found.theses),
@@ -57,93 +57,94 @@ def synthesis(told: dialectic_pb2.DialecticEvent) -> things.Synthesis:
     )
 
 
-def review(told: dialectic_pb2.DialecticEvent) -> things.AnswerReview:
+def review(message: dialectic_pb2.DialecticEvent) -> things.AnswerReview:
     """The review that a run ends with."""
-    return _review(told.done.review)
+    return _review(message.done.review)
 
 
-def _thesis(told: dialectic_pb2.Thesis) -> things.Thesis:
+def _thesis(message: dialectic_pb2.Thesis) -> things.Thesis:
     return things.Thesis(
-        index=told.index,
-        agent_source=told.agent_source,
-        memory_id=told.memory_id,
-        claim=told.claim,
-        evidence=tuple(told.evidence),
-        confidence=told.confidence,
-        legal_basis=tuple(told.legal_basis),
-        context=told.context,
-        region=told.region,
-        valid_from=time_of(told, "valid_from"),
-        authority=told.authority if told.HasField("authority") else None,
-        is_kept=told.is_kept,
+        index=message.index,
+        agent_source=message.agent_source,
+        memory_id=message.memory_id,
+        claim=message.claim,
+        evidence=tuple(message.evidence),
+        confidence=message.confidence,
+        legal_basis=tuple(message.legal_basis),
+        context=message.context,
+        region=message.region,
+        valid_from=time_of(message, "valid_from"),
+        authority=message.authority if message.HasField("authority") else None,
+        is_kept=message.is_kept,
     )
 
 
-def _contradiction(told: dialectic_pb2.Contradiction) -> things.Contradiction:
+def _contradiction(message: dialectic_pb2.Contradiction) -> things.Contradiction:
     return things.Contradiction(
-        thesis_a=told.thesis_a,
-        thesis_b=told.thesis_b,
-        type=name_of(conflict_pb2.ConflictType, told.type),
-        severity=name_of(conflict_pb2.ConflictSeverity, told.severity),
-        description=told.description,
-        strategy=name_of(dialectic_pb2.ResolutionStrategy, told.strategy),
-        potential_resolutions=tuple(told.potential_resolutions),
-        confidence=told.confidence,
-        prevailing=told.prevailing if told.HasField("prevailing") else None,
+        thesis_a=message.thesis_a,
+        thesis_b=message.thesis_b,
+        type=name_of(conflict_pb2.ConflictType, message.type),
+        severity=name_of(conflict_pb2.ConflictSeverity, message.severity),
+        description=message.description,
+        strategy=name_of(dialectic_pb2.ResolutionStrategy, message.strategy),
+        potential_resolutions=tuple(message.potential_resolutions),
+        confidence=message.confidence,
+        prevailing=message.prevailing if message.HasField("prevailing") else None,
     )
 
 
-def _set_aside(told: dialectic_pb2.SetAside) -> things.SetAside:
-    reason = name_of(dialectic_pb2.SetAsideReason, told.reason)
-    return things.SetAside(told.agent_source, told.text, reason)
+def _set_aside(message: dialectic_pb2.SetAside) -> things.SetAside:
+    reason = name_of(dialectic_pb2.SetAsideReason, message.reason)
+    return things.SetAside(message.agent_source, message.text, reason)
 
 
-def _review(told: review_pb2.AnswerReview) -> things.AnswerReview:
+def _review(message: review_pb2.AnswerReview) -> things.AnswerReview:
     return things.AnswerReview(
-        _round(told.verdict),
-        tuple(_round(each) for each in told.earlier_rounds),
-        told.summary,
-        tuple(told.warnings),
+        _round(message.verdict),
+        tuple(_round(each) for each in message.earlier_rounds),
+        message.summary,
+        tuple(message.warnings),
     )
 
 
-def _round(told: review_pb2.ReviewRound) -> things.ReviewRound:
+def _round(message: review_pb2.ReviewRound) -> things.ReviewRound:
     return things.ReviewRound(
-        answer=told.answer,
-        status=name_of(review_pb2.ApprovalStatus, told.status),
-        consensus_score=told.consensus_score,
-        average_score=told.average_score,
-        approval_rate=told.approval_rate,
-        confidence=told.confidence,
-        expected_count=told.expected_count,
-        reviews=tuple(_peer_review(each) for each in told.reviews),
-        failed=tuple(_failed(each) for each in told.failed),
+        answer=message.answer,
+        status=name_of(review_pb2.ApprovalStatus, message.status),
+        consensus_score=message.consensus_score,
+        average_score=message.average_score,
+        approval_rate=message.approval_rate,
+        confidence=message.confidence,
+        expected_count=message.expected_count,
+        reviews=tuple(_peer_review(each) for each in message.reviews),
+        failed=tuple(_failed(each) for each in message.failed),
         conflicts=tuple(
             things.ScoreConflict(
                 each.criterion, each.reviewer_a, each.score_a, each.reviewer_b, each.score_b
             )
-            for each in told.conflicts
+            for each in message.conflicts
         ),
-        recommendations=tuple(told.recommendations),
+        recommendations=tuple(message.recommendations),
     )
 
 
-def _peer_review(told: review_pb2.PeerReview) -> things.PeerReview:
+def _peer_review(message: review_pb2.PeerReview) -> things.PeerReview:
     return things.PeerReview(
-        reviewer=told.reviewer.name,
-        model=told.reviewer.model,
-        round=told.round,
+        reviewer=message.reviewer.name,
+        model=message.reviewer.model,
+        round=message.round,
         scores=tuple(
-            things.CriterionScore(each.criterion, each.score, each.comment) for each in told.scores
+            things.CriterionScore(each.criterion, each.score, each.comment)
+            for each in message.scores
         ),
-        weighted_score=told.weighted_score,
-        strengths=tuple(told.strengths),
-        weaknesses=tuple(told.weaknesses),
-        recommendation=name_of(review_pb2.Recommendation, told.recommendation),
-        comments=told.comments,
+        weighted_score=message.weighted_score,
+        strengths=tuple(message.strengths),
+        weaknesses=tuple(message.weaknesses),
+        recommendation=name_of(review_pb2.Recommendation, message.recommendation),
+        comments=message.comments,
     )
 
 
-def _failed(told: review_pb2.FailedReviewer) -> things.FailedReviewer:
-    failure_name = name_of(review_pb2.ReviewerFailure, told.failure)
-    return things.FailedReviewer(told.reviewer.name, told.round, failure_name, told.detail)
+def _failed(message: review_pb2.FailedReviewer) -> things.FailedReviewer:
+    failure_name = name_of(review_pb2.ReviewerFailure, message.failure)
+    return things.FailedReviewer(message.reviewer.name, message.round, failure_name, message.detail)

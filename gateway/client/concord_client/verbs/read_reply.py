@@ -16,97 +16,97 @@ from concord_client.verbs import things
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
 
 
-def memory(told: type_pb2.Memory) -> things.Memory:
+def memory(read: type_pb2.Memory) -> things.Memory:
     """A memory."""
     return things.Memory(
-        id=told.id,
-        content=told.content,
-        kind=name_of(type_pb2.MemoryKind, told.kind),
-        importance=name_of(type_pb2.Importance, told.importance),
-        domain=told.domain,
-        tags=tuple(told.tags),
-        facts=tuple(things.Fact(each.subject, each.relation, each.object) for each in told.facts),
+        id=read.id,
+        content=read.content,
+        kind=name_of(type_pb2.MemoryKind, read.kind),
+        importance=name_of(type_pb2.Importance, read.importance),
+        domain=read.domain,
+        tags=tuple(read.tags),
+        facts=tuple(things.Fact(each.subject, each.relation, each.object) for each in read.facts),
         sources=tuple(
             things.Source(each.speaker, each.file, tuple(each.turn_ids), tuple(each.memory_ids))
-            for each in told.sources
+            for each in read.sources
         ),
-        session_id=told.session_id,
-        origin=name_of(type_pb2.Origin, told.origin),
-        properties=json_format.MessageToDict(told.properties),
-        valid_from=time_of(told, "valid_from"),
-        valid_until=time_of(told, "valid_until"),
-        created=time_of(told, "create_time"),
-        modified=time_of(told, "modify_time"),
-        etag=told.etag,
-        is_constitutive=told.edge_type == CONSTITUTIVE,
-        is_superseded=told.supersession.is_superseded,
-        superseded_by=tuple(told.supersession.head_ids) if told.supersession.is_superseded else (),
-        conflict_ids=tuple(told.conflict_ids),
+        session_id=read.session_id,
+        origin=name_of(type_pb2.Origin, read.origin),
+        properties=json_format.MessageToDict(read.properties),
+        valid_from=time_of(read, "valid_from"),
+        valid_until=time_of(read, "valid_until"),
+        created=time_of(read, "create_time"),
+        modified=time_of(read, "modify_time"),
+        etag=read.etag,
+        is_constitutive=read.edge_type == CONSTITUTIVE,
+        is_superseded=read.supersession.is_superseded,
+        superseded_by=tuple(read.supersession.head_ids) if read.supersession.is_superseded else (),
+        conflict_ids=tuple(read.conflict_ids),
     )
 
 
-def added(told: memory_pb2.AddMemoryResponse) -> things.Added:
+def added(read: memory_pb2.AddMemoryResponse) -> things.Added:
     """What adding did."""
-    return things.Added(memory(told.memory), told.created)
+    return things.Added(memory(read.memory), read.created)
 
 
-def answer(told: search_pb2.SearchResponse) -> things.Answer:
+def answer(read: search_pb2.SearchResponse) -> things.Answer:
     """What a search found."""
     return things.Answer(
-        results=tuple(_result(each) for each in told.results),
-        confidence=name_of(search_pb2.ConfidenceBand, told.confidence),
-        advice=tuple(told.stac_lines),
-        next_action=name_of(search_pb2.NextAction, told.next_action),
-        index_incomplete=told.index_incomplete,
-        context=told.context,
+        results=tuple(_result(each) for each in read.results),
+        confidence=name_of(search_pb2.ConfidenceBand, read.confidence),
+        advice=tuple(read.stac_lines),
+        next_action=name_of(search_pb2.NextAction, read.next_action),
+        index_incomplete=read.index_incomplete,
+        context=read.context,
     )
 
 
-def _result(told: search_pb2.SearchResult) -> things.Result:
+def _result(read: search_pb2.SearchResult) -> things.Result:
     return things.Result(
-        memory=memory(told.memory),
-        score=told.composite_score,
-        confidence=name_of(search_pb2.ConfidenceBand, told.confidence),
-        why=told.explanation.relevance_reason,
-        provenance=told.provenance,
-        signals={each.signal_name: each.score for each in told.explanation.signals},
-        conflict_ids=tuple(each.conflict_id for each in told.potential_conflicts),
+        memory=memory(read.memory),
+        score=read.composite_score,
+        confidence=name_of(search_pb2.ConfidenceBand, read.confidence),
+        why=read.explanation.relevance_reason,
+        provenance=read.provenance,
+        signals={each.signal_name: each.score for each in read.explanation.signals},
+        conflict_ids=tuple(each.conflict_id for each in read.potential_conflicts),
     )
 
 
-def version(told: memory_pb2.MemoryVersion) -> things.Version:
+def version(read: memory_pb2.MemoryVersion) -> things.Version:
     """One of a memory's versions."""
     return things.Version(
-        told.revision,
-        memory(told.memory),
-        time_of(told, "record_from"),
-        time_of(told, "record_until"),
-        told.principal,
+        read.revision,
+        memory(read.memory),
+        time_of(read, "record_from"),
+        time_of(read, "record_until"),
+        read.principal,
     )
 
 
-def edge(told: type_pb2.Edge) -> things.Edge:
+def edge(read: type_pb2.Edge) -> things.Edge:
     """An edge."""
     return things.Edge(
-        id=told.id,
-        source=told.source.name or told.source.id,
-        relation=told.relation,
-        target=told.target.name or told.target.id,
-        weight=told.weight,
-        valid_from=time_of(told, "valid_from"),
-        valid_until=time_of(told, "valid_until"),
-        etag=told.etag,
-        is_constitutive=told.edge_type == CONSTITUTIVE,
-        is_superseded=told.supersession.is_superseded,
+        id=read.id,
+        source=read.source.name or read.source.id,
+        relation=read.relation,
+        target=read.target.name or read.target.id,
+        weight=read.weight,
+        valid_from=time_of(read, "valid_from"),
+        valid_until=time_of(read, "valid_until"),
+        etag=read.etag,
+        is_constitutive=read.edge_type == CONSTITUTIVE,
+        is_superseded=read.supersession.is_superseded,
     )
 
 
-def neighbor(told: graph_pb2.Neighbor) -> things.Neighbor:
+def neighbor(read: graph_pb2.Neighbor) -> things.Neighbor:
     """A neighbour."""
-    return things.Neighbor(told.neighbor.name or told.neighbor.id, told.distance, edge(told.edge))
+    return things.Neighbor(read.neighbor.name or read.neighbor.id, read.distance, edge(read.edge))
 
 
-def followed(told: relation_pb2.FollowRelationsResponse) -> things.Followed:
+def followed(read: relation_pb2.FollowRelationsResponse) -> things.Followed:
     """Where relations lead."""
     hops = tuple(
         things.Hop(
@@ -115,46 +115,46 @@ def followed(told: relation_pb2.FollowRelationsResponse) -> things.Followed:
             each.truncated,
             tuple(each.held_relations),
         )
-        for each in told.hops
+        for each in read.hops
     )
-    return things.Followed(tuple(end.name or end.id for end in told.ends), hops, told.unheld_hop)
+    return things.Followed(tuple(end.name or end.id for end in read.ends), hops, read.unheld_hop)
 
 
-def proposal(told: proposal_pb2.Proposal) -> things.Proposal:
+def proposal(read: proposal_pb2.Proposal) -> things.Proposal:
     """A proposal, compared with its stored bytes. Raises `ReviewError` where it is not theirs."""
-    action = review(told).document["action"] if told.canonical else {}
+    action = review(read).document["action"] if read.canonical else {}
     return things.Proposal(
-        id=told.id,
-        number=told.number,
-        status=name_of(proposal_pb2.ProposalStatus, told.status),
-        kind=name_of(proposal_pb2.ProposalKind, told.kind),
-        level=name_of(proposal_pb2.ApprovalLevel, told.approval_level),
-        says=told.framing.neutral_summary,
-        digest=told.digest,
+        id=read.id,
+        number=read.number,
+        status=name_of(proposal_pb2.ProposalStatus, read.status),
+        kind=name_of(proposal_pb2.ProposalKind, read.kind),
+        level=name_of(proposal_pb2.ApprovalLevel, read.approval_level),
+        says=read.framing.neutral_summary,
+        digest=read.digest,
         action=action,
-        canonical=told.canonical,
+        canonical=read.canonical,
     )
 
 
-def conflict(told: conflict_pb2.Conflict) -> things.Conflict:
+def conflict(read: conflict_pb2.Conflict) -> things.Conflict:
     """A conflict."""
     return things.Conflict(
-        id=told.id,
-        conflict_class=name_of(conflict_pb2.ConflictClass, told.conflict_class),
-        state=name_of(conflict_pb2.ConflictState, told.state),
-        first_id=told.first.id,
-        first_says=told.first.statement,
-        second_id=told.second.id,
-        second_says=told.second.statement,
-        confidence=told.confidence,
+        id=read.id,
+        conflict_class=name_of(conflict_pb2.ConflictClass, read.conflict_class),
+        state=name_of(conflict_pb2.ConflictState, read.state),
+        first_id=read.first.id,
+        first_says=read.first.statement,
+        second_id=read.second.id,
+        second_says=read.second.statement,
+        confidence=read.confidence,
     )
 
 
-def time_of(told: Message, name: str) -> datetime | None:
+def time_of(read: Message, name: str) -> datetime | None:
     """A field's instant; None when it is absent."""
-    if not told.HasField(name):
+    if not read.HasField(name):
         return None
-    found: datetime = getattr(told, name).ToDatetime(tzinfo=UTC)
+    found: datetime = getattr(read, name).ToDatetime(tzinfo=UTC)
     return found
 
 

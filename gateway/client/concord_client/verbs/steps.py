@@ -42,7 +42,7 @@ class Step(Generic[T]):
     path: str
     request: Message
     reply: type[Message]
-    told: Callable[..., T]
+    read: Callable[..., T]
 
 
 def add(
@@ -128,10 +128,10 @@ def get(id: str, *, as_of: datetime | None = None) -> Step[things.Memory | None]
     """The memory of an id, or None."""
     request = memory_pb2.GetMemoryRequest(id=id, as_of=_as_of(as_of))
 
-    def told(reply: memory_pb2.GetMemoryResponse) -> things.Memory | None:
+    def read(reply: memory_pb2.GetMemoryResponse) -> things.Memory | None:
         return read_reply.memory(reply.memory) if reply.HasField("memory") else None
 
-    return Step(f"{_MEMORY}GetMemory", request, memory_pb2.GetMemoryResponse, told)
+    return Step(f"{_MEMORY}GetMemory", request, memory_pb2.GetMemoryResponse, read)
 
 
 def update(
@@ -163,30 +163,30 @@ def update(
         mask.append("domain")
     request = memory_pb2.UpdateMemoryRequest(memory=changed, update_mask=FieldMask(paths=mask))
 
-    def told(reply: memory_pb2.UpdateMemoryResponse) -> things.Memory:
+    def read(reply: memory_pb2.UpdateMemoryResponse) -> things.Memory:
         return read_reply.memory(reply.memory)
 
-    return Step(f"{_MEMORY}UpdateMemory", request, memory_pb2.UpdateMemoryResponse, told)
+    return Step(f"{_MEMORY}UpdateMemory", request, memory_pb2.UpdateMemoryResponse, read)
 
 
 def forget(memory: things.Memory) -> Step[things.Memory]:
     """Leave a memory out of what is read and found; its history stays."""
     request = memory_pb2.ForgetMemoryRequest(id=memory.id, etag=memory.etag)
 
-    def told(reply: memory_pb2.ForgetMemoryResponse) -> things.Memory:
+    def read(reply: memory_pb2.ForgetMemoryResponse) -> things.Memory:
         return read_reply.memory(reply.memory)
 
-    return Step(f"{_MEMORY}ForgetMemory", request, memory_pb2.ForgetMemoryResponse, told)
+    return Step(f"{_MEMORY}ForgetMemory", request, memory_pb2.ForgetMemoryResponse, read)
 
 
 def history(id: str, *, limit: int = 50) -> Step[tuple[things.Version, ...]]:  # noqa: A002
     """A memory's versions, the newest first. `limit`: 1 to 200."""
     request = memory_pb2.GetMemoryHistoryRequest(id=id, page_size=limit)
 
-    def told(reply: memory_pb2.GetMemoryHistoryResponse) -> tuple[things.Version, ...]:
+    def read(reply: memory_pb2.GetMemoryHistoryResponse) -> tuple[things.Version, ...]:
         return tuple(read_reply.version(each) for each in reply.versions)
 
-    return Step(f"{_MEMORY}GetMemoryHistory", request, memory_pb2.GetMemoryHistoryResponse, told)
+    return Step(f"{_MEMORY}GetMemoryHistory", request, memory_pb2.GetMemoryHistoryResponse, read)
 
 
 def relate(newer_id: str, relation: Lineage, older_id: str) -> Step[things.Edge]:
@@ -197,10 +197,10 @@ def relate(newer_id: str, relation: Lineage, older_id: str) -> Step[things.Edge]
         older_id=older_id,
     )
 
-    def told(reply: lineage_pb2.AddLineageResponse) -> things.Edge:
+    def read(reply: lineage_pb2.AddLineageResponse) -> things.Edge:
         return read_reply.edge(reply.edge)
 
-    return Step(f"{_LINEAGE}AddLineage", request, lineage_pb2.AddLineageResponse, told)
+    return Step(f"{_LINEAGE}AddLineage", request, lineage_pb2.AddLineageResponse, read)
 
 
 def link(
@@ -225,10 +225,10 @@ def link(
     )
     request = graph_pb2.UpsertEdgeRequest(edge=edge)
 
-    def told(reply: graph_pb2.UpsertEdgeResponse) -> things.Edge:
+    def read(reply: graph_pb2.UpsertEdgeResponse) -> things.Edge:
         return read_reply.edge(reply.edge)
 
-    return Step(f"{_GRAPH}UpsertEdge", request, graph_pb2.UpsertEdgeResponse, told)
+    return Step(f"{_GRAPH}UpsertEdge", request, graph_pb2.UpsertEdgeResponse, read)
 
 
 def neighbors(
@@ -251,10 +251,10 @@ def neighbors(
     if relations:
         request.filter.relations.extend(relations)
 
-    def told(reply: graph_pb2.QueryNeighborsResponse) -> tuple[things.Neighbor, ...]:
+    def read(reply: graph_pb2.QueryNeighborsResponse) -> tuple[things.Neighbor, ...]:
         return tuple(read_reply.neighbor(each) for each in reply.neighbors)
 
-    return Step(f"{_GRAPH}QueryNeighbors", request, graph_pb2.QueryNeighborsResponse, told)
+    return Step(f"{_GRAPH}QueryNeighbors", request, graph_pb2.QueryNeighborsResponse, read)
 
 
 def follow(
@@ -265,19 +265,19 @@ def follow(
         start=type_pb2.EdgeEnd(name=node), relations=relations, as_of=_as_of(as_of)
     )
 
-    def told(reply: relation_pb2.FollowRelationsResponse) -> things.Followed | None:
+    def read(reply: relation_pb2.FollowRelationsResponse) -> things.Followed | None:
         found = reply.status == type_pb2.LOOKUP_STATUS_FOUND
         return read_reply.followed(reply) if found else None
 
     path = f"{_RELATION}FollowRelations"
-    return Step(path, request, relation_pb2.FollowRelationsResponse, told)
+    return Step(path, request, relation_pb2.FollowRelationsResponse, read)
 
 
 def check(node: str, *, dry_run: bool = False) -> Step[things.Check]:
     """Look for contradictions around a node. `dry_run` judges and records nothing."""
     request = dissonance_pb2.CheckDissonanceRequest(context_node=node, dry_run=dry_run)
 
-    def told(reply: dissonance_pb2.CheckDissonanceResponse) -> things.Check:
+    def read(reply: dissonance_pb2.CheckDissonanceResponse) -> things.Check:
         status = dissonance_pb2.CheckStatus.Name(reply.status).removeprefix("CHECK_STATUS_")
         return things.Check(
             status,
@@ -287,7 +287,7 @@ def check(node: str, *, dry_run: bool = False) -> Step[things.Check]:
         )
 
     return Step(
-        f"{_DISSONANCE}CheckDissonance", request, dissonance_pb2.CheckDissonanceResponse, told
+        f"{_DISSONANCE}CheckDissonance", request, dissonance_pb2.CheckDissonanceResponse, read
     )
 
 

@@ -99,10 +99,10 @@ def nearest_each(memories: Sequence[Statement], similar: Near) -> dict[str, list
     there = {memory.id: memory for memory in sorted(memories, key=_says_more)}
     texts = {memory.id: memory.side.reading for memory in there.values()}
     weights, place = rarity(texts), {each: number for number, each in enumerate(there)}
-    told, worded = telling(texts, weights), near_in_words(texts, weights)
+    affirmed, worded = telling(texts, weights), near_in_words(texts, weights)
     nearest = {}
     for memory in memories:
-        denied = [other for other, _ in told.get(memory.id, ())]
+        denied = [other for other, _ in affirmed.get(memory.id, ())]
         near = _ranked(memory.id, worded, similar, place)
         brought = (
             [other for other in found if _brings(memory, there[other])] for found in (denied, near)

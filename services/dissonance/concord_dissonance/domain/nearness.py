@@ -102,19 +102,23 @@ def telling(texts: Mapping[str, Reading], weights: Weights) -> Near:
 
     The likeness is the share of the denied stems, weighted by rarity, in one clause.
     """
-    told = [
+    affirming = [
         (each, clause)
         for each, text in texts.items()
         for clause in text.clauses
         if not clause.is_negated
     ]
-    leads = _postings(clause.content.keys() for _, clause in told)
+    leads = _postings(clause.content.keys() for _, clause in affirming)
     best: dict[str, dict[str, float]] = defaultdict(dict)
     for text, reading in texts.items():
         for denying, denied in experiences_denied(reading):
             for at in {at for stem in denied for at in leads.get(stem, ())}:
-                other, clause = told[at]
-                share = _told(denied, clause, weights) if same_speaker(denying, clause) else 0.0
+                other, clause = affirming[at]
+                share = (
+                    _share_affirmed(denied, clause, weights)
+                    if same_speaker(denying, clause)
+                    else 0.0
+                )
                 if other != text and share >= LEAST_TOLD:
                     best[text][other] = max(share, best[text].get(other, 0.0))
                     best[other][text] = max(share, best[other].get(text, 0.0))
@@ -122,9 +126,9 @@ def telling(texts: Mapping[str, Reading], weights: Weights) -> Near:
     return {each: _best(place, found.items()) for each, found in best.items()}
 
 
-def _told(denied: Set[str], clause: Clause, weights: Weights) -> float:
-    told = denied & clause.content.keys()
-    if len(told) < 2:
+def _share_affirmed(denied: Set[str], clause: Clause, weights: Weights) -> float:
+    affirmed = denied & clause.content.keys()
+    if len(affirmed) < 2:
         return 0.0
-    share = sum(weights[stem] for stem in told) / sum(weights[stem] for stem in denied)
+    share = sum(weights[stem] for stem in affirmed) / sum(weights[stem] for stem in denied)
     return round(share, _DIGITS) + _COUNTED * bool(clause.values)

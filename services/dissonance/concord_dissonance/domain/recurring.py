@@ -47,10 +47,10 @@ def recurrences(
         return wanted <= frozenset().union(*(sessions.get(each.id, ()) for each in stating))
 
     found = [Recurrence(tuple(group)) for group in texts.values() if recurs(group)]
-    told = {fact for each in found for memory in each.stating for fact in memory.facts}
+    stated = {fact for each in found for memory in each.stating for fact in memory.facts}
     found += [
         Recurrence(tuple(group), fact)
         for fact, group in triples.items()
-        if fact not in told and recurs(group)
+        if fact not in stated and recurs(group)
     ]
     return found

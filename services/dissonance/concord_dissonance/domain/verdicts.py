@@ -118,7 +118,7 @@ class Verdict:
     confidence: float
     """In [0, 1]: how often such verdicts were right on development data; 1 for exact ones."""
     older: Older = Older.NEITHER
-    """Told for an evolution alone."""
+    """Set for an evolution alone."""
     type: ConflictType | None = None
     severity: Severity | None = None
     """None where there is no conflict."""

@@ -41,6 +41,6 @@ def options(request: pb.ReviewAnswerRequest) -> ReviewOptions:
 
 
 def _language(*texts: str) -> str:
-    """Return the language of the first text that tells one."""
+    """Return the language of the first text that shows one."""
     readings = map(read, texts)
-    return next((each.language for each in readings if each.is_language_told), DEFAULT_LANGUAGE)
+    return next((each.language for each in readings if each.is_language_known), DEFAULT_LANGUAGE)

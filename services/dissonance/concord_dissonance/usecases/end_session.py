@@ -12,7 +12,7 @@ from concord_dissonance.usecases.check_written import CheckWritten, WrittenCheck
 from concord_dissonance.usecases.recurring import ProposeRecurring, Recurring
 
 REMEMBERED = 100
-"""Ended sessions whose check is remembered: of a caller who ends one and the feed that tells of it,
+"""Ended sessions whose check is remembered: of a caller who ends one and the feed that reports it,
 the second is answered with what the first found."""
 
 

@@ -23,7 +23,7 @@ the most that a burst of writes puts it off."""
 
 AGAIN = 15.0
 """Seconds until a space with as many proposals as may wait is looked at again: of a rejection or an
-expiry no feed tells."""
+expiry no feed reports."""
 
 
 class Marked:

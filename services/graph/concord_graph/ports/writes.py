@@ -32,7 +32,7 @@ class Writes(Reads, Protocol):
     """One transaction on one space: all of it is kept, or nothing."""
 
     def step(self) -> None:
-        """Begin the next of several things that are told one after the other, as a batch's are.
+        """Begin the next of several commands that are reported one by one, as a batch's are.
 
         What is written in one step is known from one instant on: no read sees half of it (T3).
         """

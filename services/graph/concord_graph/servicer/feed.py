@@ -196,9 +196,9 @@ def _lease_key(request: feed_pb2.AcquireLeaseRequest | feed_pb2.RenewLeaseReques
 def _change(change: Change, imported: Imported) -> feed_pb2.Change:
     is_import = change.seq == imported.seq
     audited = change.needs_consent or change.paper or is_import
-    told = _attestation(change) if audited else None
+    attestation = _attestation(change) if audited else None
     return feed_pb2.Change(
-        attestation=told,
+        attestation=attestation,
         seq=change.seq,
         record_time=outgoing.stamp(change.record_time),
         item_id=change.item_id,

@@ -227,7 +227,7 @@ _SHOWN: list[tuple[str, str, Callable[[Any], Any]]] = [
     for field in own_fields(Memory)
     if field.name not in {"id_stated", "concepts_stated", "erase_time", "properties"}
 ]
-"""What a memory states: the contract's name, the field's, and how its value is told."""
+"""What a memory states: the contract's name, the field's, and how its value is written."""
 
 
 def version(item: Memory) -> memory_pb2.MemoryVersion:

@@ -63,13 +63,13 @@ async def exported(config: TracingConfig, log: Logger) -> AsyncIterator[SpansOf]
         provider.add_span_processor(processor)
         return Spans(provider.get_tracer("concord"))
 
-    told, handler = logging.getLogger("opentelemetry"), _ToLog(log)
-    told.addHandler(handler)
+    logger, handler = logging.getLogger("opentelemetry"), _ToLog(log)
+    logger.addHandler(handler)
     try:
         yield spans_of
     finally:
         await asyncio.to_thread(processor.shutdown)
-        told.removeHandler(handler)
+        logger.removeHandler(handler)
 
 
 class _ToLog(logging.Handler):

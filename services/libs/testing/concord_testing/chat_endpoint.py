@@ -36,8 +36,8 @@ def saying(content: str | None, *, finish: str = "stop", refusal: str | None = N
     """Return a completion that says this."""
     message = {"role": "assistant", "content": content, "refusal": refusal}
     choice = {"index": 0, "message": message, "finish_reason": finish}
-    told = {"id": "x", "object": "chat.completion", "choices": [choice]}
-    return http(200, json.dumps(told).encode())
+    reply = {"id": "x", "object": "chat.completion", "choices": [choice]}
+    return http(200, json.dumps(reply).encode())
 
 
 def cut(reply: bytes) -> Iterator[bytes]:

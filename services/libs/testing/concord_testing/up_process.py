@@ -79,8 +79,8 @@ def spawned(
             )
             process.start()
         try:
-            told = json.loads(output.readline())
-            yield Spawned(process, data, told["url"], told["httpUrl"])
+            ready = json.loads(output.readline())
+            yield Spawned(process, data, ready["url"], ready["httpUrl"])
         finally:
             process.terminate()
             process.join(STOP_WITHIN)

@@ -82,8 +82,8 @@ class _Commands:
         *more: str,
     ) -> dict[str, Any]:
         signed = ["--as", "agent", "--digest", given["digest"], *more, "--json"]
-        told = await self._run(command, *signed, "--", given["proposal_id"])
-        json_format.Parse(told, reply)
+        output = await self._run(command, *signed, "--", given["proposal_id"])
+        json_format.Parse(output, reply)
         return shaped(reply, STANDS)
 
     async def _run(self, *arguments: str) -> str:

@@ -63,10 +63,10 @@ def _scores(last: review_pb2.ReviewRound) -> RenderableType:
 
 def _review(said: review_pb2.PeerReview) -> list[RenderableType]:
     role = word(review_pb2.ReviewerRole.Name(said.reviewer.role), "REVIEWER_ROLE_")
-    told = f"{said.overall_score:.1f} of 10 by its own count, which is not used"
+    own_count = f"{said.overall_score:.1f} of 10 by its own count, which is not used"
     pairs = [
         ("model", f"{said.reviewer.model} of {said.reviewer.vendor}, {role}"),
-        ("score", f"{said.weighted_score:.2f} of 10 by its criteria; {told}"),
+        ("score", f"{said.weighted_score:.2f} of 10 by its criteria; {own_count}"),
         ("comments", said.comments),
         ("strengths", "\n".join(said.strengths)),
         ("weaknesses", "\n".join(said.weaknesses)),

@@ -14,7 +14,7 @@ _LEAST_TAKEN_UP = 0.5
 _LEAST_TOLD = 0.5
 """Share of a denied experience that the other text tells of."""
 _WELL_TOLD = 0.8
-_FEWEST_TOLD = 2
+_FEWEST_AFFIRMED = 2
 
 
 def denied_clauses(first: Reading, second: Reading) -> Iterator[Finding]:
@@ -38,13 +38,13 @@ def denied_clauses(first: Reading, second: Reading) -> Iterator[Finding]:
 def denied_experiences(first: Reading, second: Reading) -> Iterator[Finding]:
     """Yield clauses of which one says "never" of what the other text tells, in whichever words."""
     for clause in first.clauses:
-        if found := _told(clause, second):
-            pattern, told = found
-            yield Finding(Reason.NEGATION, pattern, clause, told, Older.FIRST)
+        if found := _affirmed(clause, second):
+            pattern, affirmed = found
+            yield Finding(Reason.NEGATION, pattern, clause, affirmed, Older.FIRST)
     for clause in second.clauses:
-        if found := _told(clause, first):
-            pattern, told = found
-            yield Finding(Reason.NEGATION, pattern, told, clause, Older.SECOND)
+        if found := _affirmed(clause, first):
+            pattern, affirmed = found
+            yield Finding(Reason.NEGATION, pattern, affirmed, clause, Older.SECOND)
 
 
 def experiences_denied(text: Reading) -> Iterator[tuple[Clause, set[str]]]:
@@ -52,7 +52,9 @@ def experiences_denied(text: Reading) -> Iterator[tuple[Clause, set[str]]]:
     for clause in text.clauses:
         at, _ = _denies_experience(clause)
         if at is not None:
-            yield from ((clause, part) for part in _parts(clause, at) if len(part) >= _FEWEST_TOLD)
+            yield from (
+                (clause, part) for part in _parts(clause, at) if len(part) >= _FEWEST_AFFIRMED
+            )
 
 
 def _who_denies(one: Clause, other: Clause) -> Older:
@@ -88,19 +90,19 @@ def _denied(clause: Clause) -> set[str]:
     return set(content_of(tokens[begin : next(buts, len(tokens))], clause.words))
 
 
-def _told(clause: Clause, other: Reading) -> tuple[str, Clause] | None:
+def _affirmed(clause: Clause, other: Reading) -> tuple[str, Clause] | None:
     """Return the pattern by which a text tells of an experience that a clause denies, and the
     clause that tells most of it."""
     at, implied = _denies_experience(clause)
     if at is None:
         return None
-    told = [each for each in other.clauses if not each.is_negated and each.tokens]
-    everything = {stem for each in told for stem in each.content}
+    affirmed = [each for each in other.clauses if not each.is_negated and each.tokens]
+    everything = {stem for each in affirmed for stem in each.content}
     best = max((_share(part, everything) for part in _parts(clause, at)), default=0.0)
     if best < _LEAST_TOLD:
         return None
     denied = set(content_of(clause.tokens[at:], clause.words))
-    where = max(told, key=lambda each: len(denied & each.content.keys()))
+    where = max(affirmed, key=lambda each: len(denied & each.content.keys()))
     if where.goes_on(denied):
         return None  # for the first time
     if implied:
@@ -130,12 +132,12 @@ def _denies_experience(clause: Clause) -> tuple[int | None, bool]:
 
 
 def _parts(clause: Clause, at: int) -> Iterator[set[str]]:
-    """Yield the stems that are denied, and those of each alternative: neither A nor B is told."""
+    """Yield the stems that are denied, and those of each alternative ("neither A nor B")."""
     tokens = clause.tokens[at:]
     yield set(content_of(tokens, clause.words))
     for part in _alternatives(tokens, clause):
         stems = set(content_of(part, clause.words))
-        if len(stems) >= _FEWEST_TOLD:
+        if len(stems) >= _FEWEST_AFFIRMED:
             yield stems
 
 
@@ -151,5 +153,5 @@ def _alternatives(tokens: Sequence[Token], clause: Clause) -> Iterator[list[Toke
 
 
 def _share(part: set[str], everything: set[str]) -> float:
-    told = part & everything
-    return len(told) / len(part) if len(told) >= _FEWEST_TOLD else 0.0
+    affirmed = part & everything
+    return len(affirmed) / len(part) if len(affirmed) >= _FEWEST_AFFIRMED else 0.0

@@ -23,7 +23,7 @@ class Compared:
     reason: Reason = Reason.SAME_VALUE
     """Why they differ, where `same` is NO, or one contains the other."""
     family: str = ""
-    """The list or kind of values that told."""
+    """The list or kind of values that decided."""
 
     @property
     def is_place(self) -> bool:

@@ -37,11 +37,11 @@ def judge_texts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention
 
     Texts whose words tell no language are read in each, until one decides.
     """
-    told = {each.language for each in (first.reading, second.reading) if each.is_language_told}
+    known = {each.language for each in (first.reading, second.reading) if each.is_language_known}
     said: Verdict | Abstention = Abstention(Abstained.NOTHING_TO_COMPARE)
     if (first.kind is Kind.PLAN) != (second.kind is Kind.PLAN):
         return Abstention(Abstained.NOT_ASSERTED)
-    for language in told or LANGUAGES if len(told) < len(LANGUAGES) else ():
+    for language in known or LANGUAGES if len(known) < len(LANGUAGES) else ():
         said = _judge_in(language, first, second, rules)
         if isinstance(said, Verdict):
             break

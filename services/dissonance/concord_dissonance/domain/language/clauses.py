@@ -156,7 +156,7 @@ class Reading:
 
     language: str
     clauses: tuple[Clause, ...]
-    is_language_told: bool = True
+    is_language_known: bool = True
     """False where its words could be of either language."""
 
     @cached_property

@@ -37,22 +37,22 @@ _NEGATED = re.compile(r"(.+)(n't)")
 def read(text: str, *, plans: bool = False, language: str = "") -> Reading:
     """Read a text of any length; its cost is linear in that. With `plans`, a plan claims itself.
 
-    The language is told from its words, unless it is given.
+    The language is found by its words, unless it is given.
     """
     visible, places = _visible(text)
     visible = LINK.sub(_blanked, _CODE.sub(_blanked, visible))
     visible = _QUOTED.sub(_blanked_quotation, visible)
     found = list(_TOKEN.finditer(visible))
     words = [fold(each.group()) for each in found if each.lastgroup == "word"]
-    told = _language(words)
-    language = language or told or DEFAULT_LANGUAGE
+    recognised = _language(words)
+    language = language or recognised or DEFAULT_LANGUAGE
     sentences = _sentences(found, lexicon(language), places)
     clauses = [
         clause
         for number, (sentence, end) in enumerate(sentences)
         for clause in _clauses(number, sentence, end, lexicon(language), plans=plans)
     ]
-    return Reading(language, tuple(clauses), is_language_told=bool(told))
+    return Reading(language, tuple(clauses), is_language_known=bool(recognised))
 
 
 def _visible(text: str) -> tuple[str, Sequence[int]]:

@@ -211,13 +211,13 @@ def _worded(
     by_pair = {each.pair: each for each in said}
     worded = []
     for at, each in enumerate(found.contradictions):
-        told = by_pair.get((each.clash.first, each.clash.second))
+        described = by_pair.get((each.clash.first, each.clash.second))
         is_own = words is not None and not is_constitutive(each, theses)
         worded.append(
             Worded(
-                told.description if told else "",
+                described.description if described else "",
                 words.resolutions[at].explanation if words and is_own else "",
-                told.resolutions if told else (),
+                described.resolutions if described else (),
             )
         )
     return worded

@@ -53,7 +53,7 @@ class AnswerReviewed:
 
 
 Say = Callable[[Stage, float, ReviewedIn | None], None]
-"""Told what the review is at, the share of its work that is done, and who answered."""
+"""Called with the stage, the share of the work that is done, and who answered."""
 
 
 class ReviewAnswer:

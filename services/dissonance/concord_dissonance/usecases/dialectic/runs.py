@@ -132,7 +132,7 @@ class Run:
             result = await work(self)
         except asyncio.CancelledError:
             result = Failed(RunCancelled())
-        except Exception as error:  # noqa: BLE001 - the run's edge: its followers are told
+        except Exception as error:  # noqa: BLE001 - the run's edge: its followers get it
             if not isinstance(error, DissonanceError | Failure):
                 self._log.error("a run died", exc_info=error)
             result = Failed(error)

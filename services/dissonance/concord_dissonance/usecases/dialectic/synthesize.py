@@ -234,6 +234,6 @@ def _language(query: SynthesisQuery, theses: Sequence[Scoped]) -> str:
     """Return the language that was asked for, else that of the question, else of the theses."""
     for text in (query.question, query.query, " ".join(each.thesis.claim for each in theses)):
         reading = read(text)
-        if not query.language and reading.is_language_told:
+        if not query.language and reading.is_language_known:
             return reading.language
     return query.language or DEFAULT_LANGUAGE

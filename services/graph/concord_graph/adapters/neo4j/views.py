@@ -260,7 +260,7 @@ class Neo4jViews:
             known_at(walk.at.record),
             _ends(walk),
             tests,
-            # what is whole tells when it is superseded: its reader tests that
+            # a whole view says when its edge is superseded: its reader tests that
             hide_superseded=not (walk.include_superseded or whole),
             whole=whole,
             standing_only=not walk.include_superseded,

@@ -79,7 +79,7 @@ def sources(now: bool) -> str:
 def ended_from(superseded_from: str, now: bool) -> str:
     """Return when the last fact of memory m ends (µs); NULL when it states none that is there.
 
-    `superseded_from` tells it of edge e. What defines the agent, or what both parties agreed to
+    `superseded_from` states it of edge e. What defines the agent, or what both parties agreed to
     rests on, does not end with its facts (G4).
     """
     until = f"min(coalesce(e.valid_until, {FOREVER}), max(e.effective_from, {superseded_from}))"

@@ -191,13 +191,13 @@ class SqliteStore:
         return open_, self._erased
 
     def _write_anew(self) -> None:
-        with _told():
+        with _failures_named():
             self._file.write_anew()
         self._empty_log()
 
     def _empty_log(self) -> None:
         """Move everything from the write-ahead log into the file, and truncate the log."""
-        with _told():
+        with _failures_named():
             if not self._file.empty_log(_LOG_PATIENCE):
                 raise Overloaded("somebody reads what the log still holds")
 
@@ -232,7 +232,7 @@ class SqliteStore:
             raise NotAtOnce
         with ExitStack() as visible:
             visible.callback(self._visible.release)
-            with _told(), self._file.reading_at_once() as db:
+            with _failures_named(), self._file.reading_at_once() as db:
                 view = SqliteReads(db, space, epoch=self._epoch, pending=self._pending())
                 visible.close()
                 return drive(cast("Coroutine[Any, Any, T]", work(view)))
@@ -321,7 +321,7 @@ class SqliteStore:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        with _told(), self._file.transaction(begin) as db:
+        with _failures_named(), self._file.transaction(begin) as db:
             yield db
 
     def _announce(self) -> None:
@@ -356,7 +356,7 @@ def open_store(
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _failures_named() -> Iterator[None]:
     """Raise graph's own words for what keeps the file from being read or written."""
     try:
         yield

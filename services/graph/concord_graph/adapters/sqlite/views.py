@@ -115,7 +115,7 @@ class ViewReads:
         sql = statements.walked(
             walk.at.record == FOREVER,
             _ends(walk),
-            # what is whole tells when it is superseded: its reader tests that
+            # a whole view says when its edge is superseded: its reader tests that
             not (walk.include_superseded or seen == Seen.WHOLE),
             tests,
             seen=seen,

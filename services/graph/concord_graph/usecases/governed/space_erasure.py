@@ -34,7 +34,7 @@ class ErasingSpaces:
         """Erase some of what a space holds; return whether nothing is left.
 
         The first step deletes the space, in the transaction that checks what both slots signed for
-        it. The expiry of that was judged by whoever decided the deletion, before this was told.
+        it. The expiry of that was judged by whoever decided the deletion, before graph was asked.
 
         Raises:
             DeletionInvalid: the space has a genesis, and they did not sign.
@@ -57,7 +57,7 @@ class ErasingSpaces:
         return await tx.drop_rows(ROWS_A_STEP)
 
     async def _erase(self, tx: Writes, author: Author, memory_id: str) -> None:
-        """Open a memory's receipt, and tell everybody who keeps something of it."""
+        """Open a memory's receipt, and notify everybody who keeps something of it."""
         memory = await tx.memory(memory_id)
         seq, time = tx.tick()
         change = Change(

@@ -55,7 +55,7 @@ async def attested_memories(
     tx: Reads, now: int, before: tuple[int, str] | None, limit: int
 ) -> Sequence[Attested]:
     """Return the live constitutive memories older than `before`, newest first, whenever they hold:
-    the log tells of those that have not begun and of those that have ended, too."""
+    the log lists those that have not begun and of those that have ended, too."""
     at = Instant(now, FOREVER)
     found = await tx.list_memories(_CONSTITUTIVE_MEMORIES, at, before, limit)
     return [await _attested(tx, await tx.memory(memory_id)) for _, memory_id in found]

@@ -29,7 +29,7 @@ class Link:
 class Chain:
     """Every item by effective valid time, and every lineage edge among them.
 
-    `valid` (µs) is the instant that their supersession is told for.
+    `valid` (µs) is the instant that their supersession is stated for.
     """
 
     items: tuple[Link, ...]

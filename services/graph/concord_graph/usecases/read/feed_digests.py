@@ -68,9 +68,9 @@ class Digests:
             case ChangeType.CREATED | ChangeType.RESTORED:
                 memory.forgotten = False
         if change.type in _MAKE_A_STATE and not memory.forgotten:
-            told = f"{change.item_id}\n{change.seq}".encode()
+            line = f"{change.item_id}\n{change.seq}".encode()
             memory.states += 1
-            memory.digest ^= int.from_bytes(sha256(told).digest())
+            memory.digest ^= int.from_bytes(sha256(line).digest())
 
     def buckets(self) -> list[Bucket]:
         """Return every bucket, by number."""

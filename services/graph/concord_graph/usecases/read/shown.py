@@ -28,7 +28,7 @@ MOST_CHAIN_ITEMS = 10_000
 class Shown(NamedTuple):
     """A view with what its reader sees beside: importance (never unset) and relevance in [0, 1].
 
-    `valid` (µs) is the instant that its supersession is told for.
+    `valid` (µs) is the instant that its supersession is stated for.
     """
 
     view: View

@@ -86,10 +86,10 @@ def _look(item_id: str, view: View | None, at: Instant) -> str:
 
 def _arrow(edge: Edge) -> Iterator[str]:
     tooltip = edge.properties.get("context", "")
-    told = f", tooltip={quoted_label(str(tooltip))}" if tooltip else ""
+    shown = f", tooltip={quoted_label(str(tooltip))}" if tooltip else ""
     yield (
         f"{_quoted(edge.source.id)} -> {_quoted(edge.target.id)}"
-        f" [label={_quoted(edge.relation)}, {_STYLES[edge.relation]}{told}];"
+        f" [label={_quoted(edge.relation)}, {_STYLES[edge.relation]}{shown}];"
     )
 
 

@@ -1,6 +1,6 @@
 """Whether the lines of a full export hold together: revisions, changes, references (G15).
 
-What is wrong is told of the line of the change, which stands behind that of its revision.
+What is wrong is reported at the line of the change, which stands behind that of its revision.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def as_put(item: Record) -> Record:
     """Return a revision as it was put: the last one, and not known to end.
 
     What was erased is put as it is now: nothing comes after an erased revision, and several that
-    lost what told them apart would stand at one place.
+    lost what distinguished them would stand at one place.
     """
     if not isinstance(item, DeclaredRelation) and is_erased(item):
         return item if item.revision.record_until == FOREVER else replace(item, erase_time=0)
@@ -88,8 +88,8 @@ def misfit(change: Change, item: Record | None, *, consented: bool) -> str:
 def mismatch(item: Record, before: Record | None, change: Change) -> str:
     """Return why a revision is not the one of its change, or does not follow on `before`."""
     revision = item.revision
-    told = (change.item_id, change.item_kind, change.revision, change.seq, change.record_time)
-    if told != (item.id, item.kind, revision.number, revision.seq, revision.record_from):
+    stated = (change.item_id, change.item_kind, change.revision, change.seq, change.record_time)
+    if stated != (item.id, item.kind, revision.number, revision.seq, revision.record_from):
         return "is not the change that the line before belongs to"
     if revision.principal != change.author.principal:
         return "is of another principal than the revision"
@@ -115,8 +115,8 @@ def unattested(item: Record, change: Change) -> str:
 
 def is_receipt(erasure: Erasure, change: Change) -> bool:
     """Return whether a receipt is that of an erasure."""
-    told = (change.item_id, change.record_time, change.author.principal, change.before_digest)
-    return told == (erasure.memory_id, erasure.time, erasure.principal, erasure.digest)
+    stated = (change.item_id, change.record_time, change.author.principal, change.before_digest)
+    return stated == (erasure.memory_id, erasure.time, erasure.principal, erasure.digest)
 
 
 async def missing(tx: Writes, item: Record) -> str:

@@ -304,9 +304,9 @@ class FullImport:
         if not isinstance(line, EndLine):
             raise self._wrong("does not stand where such a line may stand")
         if line != EndLine(self._counts.total(), self._hashed.hexdigest()):
-            raise self._wrong("tells of other lines than these: the export was changed")
+            raise self._wrong("is about other lines than these: the export was changed")
         if header.counts != self._counts:
-            raise ExportInvalid(1, "tells of other lines than these: the export was changed")
+            raise ExportInvalid(1, "is about other lines than these: the export was changed")
         if self._upload.file.read(1):
             self._number += 1
             raise self._wrong("comes after the last")

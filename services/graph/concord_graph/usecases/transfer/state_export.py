@@ -232,4 +232,4 @@ _WRITTEN: Mapping[type, list[tuple[str, Callable[[Any], Any] | None]]] = {
     ]
     for kind in (Memory, Source, Fact)
 }
-"""The fields that an export tells, by their names."""
+"""The fields that an export states, by their names."""

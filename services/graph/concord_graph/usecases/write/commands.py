@@ -209,11 +209,11 @@ class Commands:
             raise TooManyRefusals(self._limit.wait(space, author.principal, now))
         if not on_record:
             return
-        told = [(item_id, why)] + [("", LIMIT_REACHED)] * is_last
+        refusals = [(item_id, why)] + [("", LIMIT_REACHED)] * is_last
 
         async def transaction(tx: Writes) -> None:
             early = author.method == IMPORT and await tx.head_seq() == 0
-            for about, reason in told:
+            for about, reason in refusals:
                 if early:
                     await tx.keep_early_refusal(self._clock(), author, reason)
                     continue

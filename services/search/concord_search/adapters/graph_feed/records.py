@@ -63,13 +63,13 @@ class RecordsClient:
 
     async def add_recall(self, space: str, recall: Recall) -> None:
         """Keeps what an answer returned, in a space whose recall log is on; else does nothing."""
-        told = recall_pb2.Recall(
+        logged = recall_pb2.Recall(
             query_id=recall.query_id,
             principal=recall.principal,
             session_id=recall.session_id,
             memory_ids=recall.memory_ids,
         )
-        request = record_pb2.AddRecallRequest(recall=told)
+        request = record_pb2.AddRecallRequest(recall=logged)
         await reply(self._records.AddRecall(request, metadata=self._own(space)))
 
     async def vote(
