@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 
@@ -15,7 +16,8 @@ class UnknownSchema(Exception):
 class Schema:
     """A file's tables: their version and the SQL that makes them.
 
-    `conversions` is by version the SQL that brings the tables of an earlier release to this one.
+    `conversions` is by version the SQL that brings the columns of an earlier release's tables to
+    this one's; tables, indexes, views and triggers that are missing or differ come from `tables`.
     `begin` runs once, in the transaction that makes a new file.
     """
 
@@ -36,13 +38,15 @@ class Schema:
             version = _version(db)
             if version == self.version:
                 return
-            script = self.conversions.get(version) if version else self.tables
-            if script is None:
-                raise UnknownSchema(version)
-            for statement in _statements(script):
-                db.execute(statement)
             if version == 0:
+                _run(db, self.tables)
                 self.begin(db)
+            elif version in self.conversions:
+                _drop(db, "trigger")  # they guard rows against writes, not against a conversion
+                _run(db, self.conversions[version])
+                _make_missing(db, self.tables)
+            else:
+                raise UnknownSchema(version)
             db.execute("INSERT OR REPLACE INTO meta VALUES ('schema', ?)", (str(self.version),))
             db.execute("COMMIT")
         finally:
@@ -55,6 +59,36 @@ def _version(db: sqlite3.Connection) -> int:
         return 0
     row = db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
     return int(row[0])
+
+
+def _run(db: sqlite3.Connection, script: str) -> None:
+    for statement in _statements(script):
+        db.execute(statement)
+
+
+def _drop(db: sqlite3.Connection, kind: str, kept: Collection[str] = ()) -> None:
+    """Drop what is of a kind, but for what SQLite made by itself and what has one of the texts."""
+    made = "SELECT name, sql FROM sqlite_master WHERE type = ? AND sql IS NOT NULL"
+    for name, sql in db.execute(made, (kind,)).fetchall():
+        if sql not in kept:
+            db.execute(f"DROP {kind} {name}")
+
+
+def _make_missing(db: sqlite3.Connection, tables: str) -> None:
+    """Make what is not there as `tables` makes it; an index that is the same is not made anew."""
+    wanted = {
+        match["name"]: match["sql"] for match in map(_CREATE.search, _statements(tables)) if match
+    }
+    _drop(db, "view")
+    _drop(db, "index", wanted.values())
+    there = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
+    for name, sql in wanted.items():
+        if name not in there:
+            db.execute(sql)
+
+
+_CREATE = re.compile(r"^(?P<sql>CREATE (?:UNIQUE )?\w+ (?P<name>\w+)[^;]*(?:;[^;]*)*?);\s*$", re.M)
+"""A statement behind its comments, without the semicolon at its end: as SQLite keeps its text."""
 
 
 def _statements(script: str) -> Iterator[str]:

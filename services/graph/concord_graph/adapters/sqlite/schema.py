@@ -13,17 +13,29 @@ def _begin(db: sqlite3.Connection) -> None:
     db.execute("INSERT INTO meta VALUES ('epoch', ?)", (str(uuid.uuid4()),))
 
 
-_HERE = Path(__file__).parent
-_FROM_19, _FROM_26, _FROM_33 = (
-    (_HERE / name).read_text("utf-8") for name in ("from_e65dbee.sql", "from_26.sql", "from_33.sql")
-)
+_FROM_26 = """
+ALTER TABLE relation ADD COLUMN temporal_class INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE relation ADD COLUMN transitive INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE relation ADD COLUMN exclusive_sets TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE entry ADD COLUMN words TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE entry ADD COLUMN erase_time INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE entry ADD COLUMN first_id TEXT AS (body ->> '$.first.id');
+ALTER TABLE entry ADD COLUMN second_id TEXT AS (body ->> '$.second.id');
+ALTER TABLE memory ADD COLUMN role INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE memory ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;
+"""
+_FROM_E65DBEE = """
+ALTER TABLE memory ADD COLUMN properties TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE space ADD COLUMN enrolment TEXT NOT NULL DEFAULT '';
+ALTER TABLE space ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE space DROP COLUMN tally;
+DROP TABLE IF EXISTS sketch;
+DROP TABLE IF EXISTS sketched;
+DROP TABLE IF EXISTS sketch_key;
+"""
 SCHEMA = Schema(
     version=34,
-    tables=(_HERE / "schema.sql").read_text("utf-8"),
-    conversions={
-        19: _FROM_19 + _FROM_26 + _FROM_33,
-        26: _FROM_26 + _FROM_33,
-        33: _FROM_33,
-    },
+    tables=Path(__file__).with_name("schema.sql").read_text("utf-8"),
+    conversions={19: _FROM_E65DBEE + _FROM_26, 26: _FROM_26, 33: ""},
     begin=_begin,
 )
