@@ -157,6 +157,17 @@ def test_the_recall_log_names_integrative_searches_too(concord: CommandLine, not
     assert concord.done("feedback", query_id, "--helpful")
 
 
+def test_the_weight_is_calibrated_with_the_owners_key(concord: CommandLine, notes: Notes) -> None:
+    """S7 Votes are the agent's, the weight is its owner's; without a move there is none to undo."""
+    asked = ("integrative", f"the {notes.word} office", "--node", "me", "--fresh", notes.token)
+    told = concord.reply(IntegrativeSearchResponse, *asked)
+    concord.done("feedback", told.feedback_request.query_id, "--helpful")
+
+    assert "Evidence: constitutive-first replies helped" in concord.done("calibrate", "--dry-run")
+    assert "The constitutive weight stays: 2.00 to 2.00." in concord.done("calibrate", "--apply")
+    assert "Evidence: no move to take back." in concord.done("calibrate", "--revert")
+
+
 def test_explain_shows_every_signal(concord: CommandLine, notes: Notes) -> None:
     """S3 S4 Each signal with score, weight and contribution, and why one dropped out."""
     shown = concord.done("search", notes.word, "--fresh", notes.token, "--explain")

@@ -67,7 +67,8 @@ class Feedback:
             found = await self._records.calibration(space)
             old = self._in_force(found)
             if action is Action.REVERT:
-                asked = Proposal(found.former or old, "the last move was taken back")
+                said = "the last move was taken back" if found.former else "no move to take back"
+                asked = Proposal(found.former or old, said)
             else:
                 asked = calibration.proposed(old, found.votes, by_hand=True)
             if action is Action.DRY_RUN or asked.weight == old:

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from concord_client.cli.session import JsonOption, Session, SpaceOption
+from concord_client.credentials import Role
 
 
 def feedback(
@@ -62,7 +63,7 @@ def calibrate(
         action=feedback_pb2.RecalibrateAction.Value(f"RECALIBRATE_ACTION_{action}")
     )
     session = Session.of(ctx, space, as_json)
-    with session.client() as client:
+    with session.client(Role.ADMIN) as client:
         reply = client.feedback.Recalibrate(request)
     if session.as_json:
         session.reply(reply)
