@@ -1,11 +1,15 @@
 """What surfaces without a search, through gRPC, over the real graph and index (spec S9)."""
 
+from itertools import count
+from time import process_time
+
 import grpc
 import pytest
 from concord.search.v1 import suggestion_pb2 as pb
 from concord.search.v1.suggestion_pb2_grpc import SuggestionServiceStub
 from concord.type.v1 import type_pb2
 from concord_chassis.failure import from_rpc_error
+from concord_concepts.triggers import Situation
 from concord_search.usecases import suggest
 from search_over_graph import SCOPES, TwoServers
 
@@ -82,6 +86,36 @@ async def test_time_for_triggers_is_bounded(
     reply = await stub.SuggestProactively(pb.SuggestProactivelyRequest(file_path="x.toml"))
 
     assert not reply.all_triggers_tried
+
+
+def test_slow_patterns_of_one_memory_leave_time_for_the_others() -> None:
+    """S9 50 ms a call, and nobody's triggers keep all others from surfacing."""
+    slow = [f"error:(.*a){{{number}}}.{{90}}z" for number in range(5, 25)]
+    said = [("first", slow), *((f"m{at}", ["the pool"]) for at in range(20))]
+    ticks = count()
+
+    found, all_tried = suggest.met(
+        said,
+        Situation(said="the pool", error="ab" * 2_000),
+        lambda: next(ticks) / 1_000,  # each look at the clock takes a millisecond
+    )
+
+    assert found == {f"m{at}": "the pool" for at in range(20)}
+    assert not all_tried
+
+
+def test_a_thousand_triggers_are_tried_in_a_call() -> None:
+    """S9 A long text's words are found once; most errors lack what a pattern begins with."""
+    kinds = ("word{} alpha", "error:timeout {} .*pool", "file:src/mod{}/*.py")
+    said = [(f"m{at}", [kinds[at % 3].format(at)]) for at in range(1_000)]
+    long = Situation(path="src/mod5/a.py", error="It failed at y\n" * 250, said="the river " * 200)
+    for _ in range(2):  # the first one reads the triggers
+        began = process_time()
+        found, _ = suggest.met(said, long, lambda: 0.0)
+        took = process_time() - began
+
+    assert list(found) == ["m5"]
+    assert took < suggest.TRIED_WITHIN
 
 
 @pytest.mark.parametrize("text", ["file:", "error:(", "error:(?=x)", "***"])

@@ -11,16 +11,19 @@ is made as far as texts need it.
 lower case are one.
 """
 
+import re
 from collections.abc import Callable
 from functools import partial
 
 MOST_STATES = 1_000
 """A pattern with more is refused: counted repeats multiply what they repeat."""
 MOST_REPEATS = 100
-KEPT_STEPS = 4_096
-"""Steps of the automaton that are remembered; beyond, it begins to remember anew."""
+KEPT_STATES = 16_384
+"""States in the steps of the automaton that are remembered; beyond, it begins to remember anew."""
 
 _SPECIAL = frozenset("*+?{}()|[]^$.\\")
+_PLAIN = re.compile(r"(?:[^*+?{}()|[\]^$.\\](?![*+?{]))*")
+"""What a pattern begins with that stands for itself."""
 _CLASSES: dict[str, Callable[[str], bool]] = {
     "d": str.isdigit,
     "w": lambda char: char.isalnum() or char == "_",
@@ -41,39 +44,62 @@ class PatternMalformed(ValueError):
     """A pattern that cannot be read, or is too large; the text says why."""
 
 
+class OutOfTime(Exception):
+    """The time for a pattern was over before it was known whether it matches."""
+
+
+def unhurried() -> bool:
+    """There is always time."""
+    return True
+
+
 class Pattern:
     """A regular expression. Raises `PatternMalformed`."""
 
     def __init__(self, text: str) -> None:
         reader = _Reader(text)
         self._first = reader.whole()(_MATCH)
+        # Most texts lack it, and so need no step of the automaton.
+        begins = _PLAIN.match(text)
+        self._begins = "" if begins is None or "|" in text else begins[0].lower()
         self._states = reader.states
         self._steps: dict[tuple[States, str], States] = {}
+        self._kept = 0
 
-    def is_in(self, text: str) -> bool:
-        """Whether some line of a text holds a match."""
-        return any(self._is_in(line) for line in text.lower().splitlines() or [""])
+    def is_in(self, text: str, has_time: Callable[[], bool] = unhurried) -> bool:
+        """Whether some line of a text holds a match.
 
-    def _is_in(self, line: str) -> bool:
+        Raises `OutOfTime` where `has_time` ends before a step that is not remembered.
+        """
+        lowered = text.lower()
+        if self._begins not in lowered:
+            return False
+        return any(self._is_in(line, has_time) for line in lowered.splitlines() or [""])
+
+    def _is_in(self, line: str, has_time: Callable[[], bool]) -> bool:
         now = self._closed({self._first}, {_BEGIN})
         for char in line:
             if _MATCH in now:
                 return True
-            now = self._after(now, char)
+            now = self._after(now, char, has_time)
         return _MATCH in self._closed(now, {_END} if line else {_BEGIN, _END})
 
-    def _after(self, states: States, char: str) -> States:
+    def _after(self, states: States, char: str, has_time: Callable[[], bool]) -> States:
         """Where a match may stand behind a character; one may begin there, too."""
         found = self._steps.get((states, char))
         if found is None:
-            if len(self._steps) >= KEPT_STEPS:
+            if not has_time():
+                raise OutOfTime
+            if self._kept >= KEPT_STATES:
                 self._steps.clear()
+                self._kept = 0
             reached = {self._first}
             for state in states:
                 test, following = self._states[state]
                 if callable(test) and test(char):
                     reached.update(following)
             found = self._steps[states, char] = self._closed(reached, set())
+            self._kept += len(found)
         return found
 
     def _closed(self, states: set[int] | States, at: set[str]) -> States:

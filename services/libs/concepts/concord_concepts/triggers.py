@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import translate
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from concord_concepts.patterns import Pattern, PatternMalformed
 
@@ -21,7 +21,7 @@ class TriggerMalformed(ValueError):
     """A trigger that nothing can match; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Situation:
     """What somebody is at: a path, the text of an error, what is being said; each may be empty."""
 
@@ -29,13 +29,15 @@ class Situation:
     error: str = ""
     said: str = ""
 
-    @property
+    @cached_property
     def words(self) -> str:
         """Every word of it in lower case, between single spaces."""
         return _words(f"{self.said}\n{self.error}\n{self.path}")
 
 
-Matches = Callable[[Situation], bool]
+HasTime = Callable[[], bool]
+Matches = Callable[[Situation, HasTime], bool]
+"""Raises `OutOfTime` where the time ends before it is known."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -48,7 +50,7 @@ def trigger(text: str) -> Matches:
     words = _words(text)
     if not words.strip():
         raise TriggerMalformed("holds no word")
-    return lambda situation: words in situation.words
+    return lambda situation, _: words in situation.words
 
 
 def _file(glob: str) -> Matches:
@@ -57,7 +59,7 @@ def _file(glob: str) -> Matches:
     # fnmatch writes each * as an atomic group: a path is matched without going back
     pattern = re.compile(translate(glob))
 
-    def matches(situation: Situation) -> bool:
+    def matches(situation: Situation, _: HasTime) -> bool:
         parts = situation.path.split("/")
         ends = ("/".join(parts[at:]) for at in range(len(parts)))
         return bool(situation.path) and any(pattern.match(end) for end in ends)
@@ -70,7 +72,12 @@ def _error(text: str) -> Matches:
         pattern = Pattern(text)
     except PatternMalformed as error:
         raise TriggerMalformed(str(error)) from error
-    return lambda situation: pattern.is_in(situation.error)
+
+    def matches(situation: Situation, has_time: HasTime) -> bool:
+        # Without an error, a pattern that may be empty would match nothing's only line.
+        return bool(situation.error) and pattern.is_in(situation.error, has_time)
+
+    return matches
 
 
 def _words(text: str) -> str:

@@ -5,7 +5,14 @@ import re
 import string
 
 import pytest
-from concord_concepts.patterns import Pattern, PatternMalformed
+from concord_concepts.patterns import (
+    KEPT_STATES,
+    MOST_STATES,
+    OutOfTime,
+    Pattern,
+    PatternMalformed,
+    unhurried,
+)
 from concord_concepts.triggers import Situation, TriggerMalformed, trigger
 
 
@@ -67,6 +74,32 @@ def test_no_pattern_makes_the_automaton_grow_beyond_its_bound() -> None:
     assert pattern.is_in("a" * 50 + "b" * 20 + "c")
 
 
+def slow(states: int) -> tuple[Pattern, str]:
+    """A pattern, and a text every character of which is a step of its own."""
+    chance = random.Random(states)
+    return Pattern(f"(.*a){{{states}}}.{{90}}z"), "".join(chance.choices("ab", k=2_000))
+
+
+def test_a_pattern_stops_when_its_time_is_over() -> None:
+    """S9 Only steps that are not remembered ask for the time."""
+    pattern, text = slow(20)
+    left = iter([True] * 10)
+
+    with pytest.raises(OutOfTime):
+        pattern.is_in(text, lambda: next(left, False))
+    assert not pattern.is_in(text[:10], lambda: False)
+
+
+def test_a_pattern_remembers_no_more_states_than_it_may() -> None:
+    """S9 A trigger is kept as long as the process lives."""
+    pattern, text = slow(20)
+    pattern.is_in(text)
+
+    kept = sum(map(len, pattern._steps.values()))
+
+    assert 0 < kept <= KEPT_STATES + MOST_STATES
+
+
 @pytest.mark.parametrize(
     ("text", "situation", "expected"),
     [
@@ -77,6 +110,8 @@ def test_no_pattern_makes_the_automaton_grow_beyond_its_bound() -> None:
         ("file:*", Situation(error="boom"), False),
         ("error:timeout .* (db|cache)", Situation(error="x\nTimeout after 3s on DB"), True),
         ("error:timeout", Situation(said="a timeout"), False),
+        ("error:.*", Situation(error="\n"), True),
+        ("error:.*", Situation(path="notes.txt"), False),
         ("deploy staging", Situation(said="How do I Deploy: staging?"), True),
         ("deploy staging", Situation(said="redeploy staging"), False),
         ("toml", Situation(path="a/pyproject.toml"), True),
@@ -85,7 +120,7 @@ def test_no_pattern_makes_the_automaton_grow_beyond_its_bound() -> None:
 )
 def test_a_trigger_matches(text: str, situation: Situation, expected: bool) -> None:
     """S9 Paths by globs, errors by patterns, else words at their boundaries."""
-    assert trigger(text)(situation) == expected
+    assert trigger(text)(situation, unhurried) == expected
 
 
 @pytest.mark.parametrize("text", ["file:", "file: ", "error:", "error:(", "***", "error:(?=x)"])
@@ -99,5 +134,5 @@ def test_a_long_path_is_matched_without_going_back() -> None:
     """S9 As many stars as a trigger has room for."""
     glob = "file:" + "*a" * 100 + "*b"
 
-    assert not trigger(glob)(Situation(path="a" * 2_000))
-    assert trigger("file:*x*")(Situation(path=string.ascii_lowercase))
+    assert not trigger(glob)(Situation(path="a" * 2_000), unhurried)
+    assert trigger("file:*x*")(Situation(path=string.ascii_lowercase), unhurried)

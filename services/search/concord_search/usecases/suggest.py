@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 from concord_chassis.workers import Workers
+from concord_concepts.patterns import OutOfTime
 from concord_concepts.triggers import Situation, TriggerMalformed, trigger
 from numpy.typing import NDArray
 
@@ -19,6 +20,10 @@ from concord_search.usecases.search import Ranked, Search, SearchQuery, only, wa
 
 TRIED_WITHIN = 0.05
 """Seconds for triggers; those that were not tried by then are left out, and the reply says so."""
+
+OF_ONE_MEMORY = 0.1
+"""The share of that time for steps of a memory's patterns that are not remembered: one that somebody
+wrote to be slow leaves time for all others."""
 
 STRONG_OVERLAP = 0.5
 """The share of concepts in common from which a memory surfaces without a trigger (spec S5)."""
@@ -144,20 +149,37 @@ def met(
     """The first trigger of each memory that a situation meets, and whether all were tried."""
     until = seconds() + TRIED_WITHIN
     found: dict[str, str] = {}
+    all_tried = True
     for memory_id, triggers in said:
-        if seconds() > until:
+        now = seconds()
+        if now > until:
             return found, False
-        first = next((each for each in triggers if _is_met(each, situation)), None)
+        own = min(until, now + TRIED_WITHIN * OF_ONE_MEMORY)
+        try:
+            first = _first_met(triggers, situation, own, seconds)
+        except OutOfTime:
+            all_tried = False
+            continue
         if first is not None:
             found[memory_id] = first
-    return found, True
+    return found, all_tried
 
 
-def _is_met(text: str, situation: Situation) -> bool:
-    try:
-        return trigger(text)(situation)
-    except TriggerMalformed:  # written by a version that did not look
-        return False
+def _first_met(
+    triggers: Sequence[str], situation: Situation, until: float, seconds: Callable[[], float]
+) -> str | None:
+    """Raises `OutOfTime`."""
+
+    def has_time() -> bool:
+        return seconds() <= until
+
+    for text in triggers:
+        try:
+            if trigger(text)(situation, has_time):
+                return text
+        except TriggerMalformed:  # written by a version that did not look
+            continue
+    return None
 
 
 def _shared(memory: Hydrated, question: Question) -> list[str]:
