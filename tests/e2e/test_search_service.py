@@ -155,7 +155,8 @@ async def test_of_two_results_in_conflict_one_is_preferred(running: TwoServers) 
     assert both.preferred_memory_id == "ten"
     assert both.stac_lines[-1] == "Next: prefer ten, and say that nine conflicts with it."
     assert ids(alone) == ["ten"]
-    assert alone.next_action != search_pb2.NEXT_ACTION_PREFER
+    assert alone.next_action == search_pb2.NEXT_ACTION_CAVEAT
+    assert "nine conflicts with it" in alone.stac_lines[-1]
     assert alone.preferred_memory_id == ""
 
 
@@ -560,6 +561,7 @@ async def test_what_was_replaced_is_not_stated(
     assert results["gate"].confidence == search_pb2.CONFIDENCE_BAND_LOW
     assert reply.confidence == results["locked"].confidence
     assert f"Relevance: {results['locked'].composite_score:.2f}" in reply.stac_lines[1]
+    assert reply.stac_lines[0].endswith("Found 2.")
     assert ids(alone) == ["gate"]
     assert alone.confidence == search_pb2.CONFIDENCE_BAND_LOW
     assert alone.next_action == search_pb2.NEXT_ACTION_SUMMARISE

@@ -7,6 +7,7 @@ import pytest
 from concord_search.domain.confidence import Band, Confidence, Logit
 from concord_search.domain.errors import SettingsInvalid
 from concord_search.domain.ranking import Breakdown, SignalPart
+from concord_search.domain.speech import asks_of_the_past
 from concord_search.domain.stac import (
     Case,
     NextAction,
@@ -90,6 +91,7 @@ def test_the_next_action_follows_the_rules(results: list[Breakdown], expected: N
         (Case(Band.LOW), NextAction.SUMMARISE),
         (Case(Band.HIGH, asks=True), NextAction.CAVEAT),
         (Case(Band.HIGH, lacks_rarest=True), NextAction.CAVEAT),
+        (Case(Band.HIGH, disputed_by="m2"), NextAction.CAVEAT),
         (Case(Band.HIGH, current=False), NextAction.SUMMARISE),
     ],
 )
@@ -103,7 +105,13 @@ def test_what_asks_lacks_the_rarest_words_or_is_over_is_never_stated(
 
 
 @pytest.mark.parametrize(
-    "case", [Case(Band.LOW), Case(Band.HIGH, asks=True), Case(Band.HIGH, lacks_rarest=True)]
+    "case",
+    [
+        Case(Band.LOW),
+        Case(Band.HIGH, asks=True),
+        Case(Band.HIGH, lacks_rarest=True),
+        Case(Band.HIGH, disputed_by="m2"),
+    ],
 )
 def test_what_is_hardly_sure_is_not_accepted(case: Case) -> None:
     """S5 accept is never said of a question, nor when the query's rarest terms are missing."""
@@ -135,6 +143,23 @@ def test_a_question_for_the_past_is_shown_the_history() -> None:
     said = lines([result()], "", "x", StacOptions(), LIMITS, Case(Band.MEDIUM, of_past=True))
 
     assert said[-1].endswith("search in history mode.")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Where did we have our office before?", True),
+        ("What did Ada do before the move?", True),
+        ("Who was the former owner?", True),
+        ("Wo war unser Büro früher?", True),
+        ("Was war der ursprüngliche Name?", True),
+        ("Do it before noon", False),
+        ("Wo ist das Büro?", False),
+    ],
+)
+def test_a_question_for_the_past_is_known_by_its_words(query: str, expected: bool) -> None:
+    """S5 T4 in English and in German."""
+    assert asks_of_the_past(query) is expected
 
 
 @pytest.mark.parametrize(

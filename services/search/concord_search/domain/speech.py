@@ -19,10 +19,12 @@ _ASKS_WHEN = re.compile(
     re.IGNORECASE,
 )
 _ASKS_OF_THE_PAST = re.compile(
-    r"\b(?:used to|previously|formerly|originally|before (?:that|it|the)|at first|in the past"
-    r"|back then|at the time|earlier)\b",
+    r"\b(?:used to|previously|former(?:ly)?|originally|before(?= (?:that|it|the)\b|\W*$)|at first"
+    r"|in the past|back then|at the time|earlier|no longer"
+    r"|früher\w*|damals|ehemal\w*|vormals|ursprünglich\w*|anfangs|vorher|zuvor)\b",
     re.IGNORECASE,
 )
+"""In English and in German."""
 
 
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE)

@@ -71,7 +71,9 @@ class Case:
     `band`: the top result's. `current`: it holds, and nothing has replaced it. `asks`: it is a
     question itself. `lacks_rarest`: the query's rarest terms are not in it. `lag`: changes that the
     index lacks. `words`: what near results would add to the query. `of_past`: the query is about
-    what was, and replaced memories were left out.
+    what was, and replaced memories were left out. `disputed_by`: the id of a memory that is no
+    result, but in an open conflict with the top one. `replaced`: results that no longer hold, beside
+    those that do.
     """
 
     band: Band = Band.UNKNOWN
@@ -82,6 +84,8 @@ class Case:
     lag: int = 0
     words: tuple[str, ...] = ()
     of_past: bool = False
+    disputed_by: str = ""
+    replaced: int = 0
 
 
 def is_second_preferred(first: Breakdown, second: Breakdown, limits: Thresholds) -> bool:
@@ -102,7 +106,8 @@ def next_action(results: Sequence[Breakdown], limits: Thresholds, case: Case) ->
     an index that lags, else refine; a near match that shares neither concept nor domain: ask; a
     near match with authority or recency: accept; none of the first three shares a concept: refine;
     else what the top result's confidence band says. What no longer holds is never used or stated;
-    a question, what lacks the query's rarest terms, and what is hardly sure only with a caveat.
+    a question, what is disputed, what lacks the query's rarest terms, and what is hardly sure only
+    with a caveat.
     """
     if case.preference is not None:
         return NextAction.PREFER
@@ -113,7 +118,7 @@ def next_action(results: Sequence[Breakdown], limits: Thresholds, case: Case) ->
         return NextAction.SUMMARISE
     if action in _ASSERTING and case.band is Band.LOW:
         return NextAction.SUMMARISE
-    if action in _ASSERTING and (case.asks or case.lacks_rarest):
+    if action in _ASSERTING and (case.asks or case.disputed_by or case.lacks_rarest):
         return NextAction.CAVEAT
     return action
 
@@ -149,7 +154,7 @@ def lines(  # noqa: PLR0917 - one argument per part of the lines
     """
     written = []
     if results and options.show_why:
-        written.append(_why_surfaced(results[0], domain, len(results), limits))
+        written.append(_why_surfaced(results[0], domain, len(results) + case.replaced, limits))
     if results:
         written.append(f"Relevance: {results[0].composite:.2f}, {why[:1].lower()}{why[1:]}")
     if options.show_next:
@@ -167,6 +172,8 @@ def _next(action: NextAction, case: Case) -> str:
         said = f"refine the query: broaden or rename it, or add words: {', '.join(case.words)}."
     elif action is NextAction.CAVEAT and case.asks:
         said = "ask once, or go on from it: the best match is itself a question."
+    elif action is NextAction.CAVEAT and case.disputed_by:
+        said = f"say it with a caveat, or ask once: {case.disputed_by} conflicts with it."
     elif action is NextAction.CAVEAT and case.lacks_rarest:
         said = "say it with a caveat, or ask once: it lacks the query's rarest words."
     if case.of_past:

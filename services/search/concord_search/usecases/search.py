@@ -332,6 +332,7 @@ class Search:
         best = sorted(current or results, key=lambda each: -each.breakdown.composite)
         breakdowns = [each.breakdown for each in best]
         case = self._case(space, query, question, best, current=bool(current))
+        case = replace(case, replaced=len(results) - len(best))
         followed = self._progress.of(space)
         return SearchAnswer(
             results=results,
@@ -374,6 +375,7 @@ class Search:
             lacks_rarest=top.lacks_rarest,
             words=_words_to_add(question, best),
             of_past=_of_past(query),
+            disputed_by=best[0].conflicts[0].other_id if best[0].conflicts else "",
         )
 
 

@@ -22,7 +22,7 @@ TRIED_WITHIN = 0.05
 """Seconds for triggers; those that were not tried by then are left out, and the reply says so."""
 
 OF_ONE_MEMORY = 0.1
-"""The share of that time for steps of a memory's patterns that are not remembered: one that somebody
+"""The share of that time for steps of a memory's patterns that are not remembered: what somebody
 wrote to be slow leaves time for all others."""
 
 STRONG_OVERLAP = 0.5

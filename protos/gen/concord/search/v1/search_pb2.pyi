@@ -482,7 +482,8 @@ class SearchResponse(_message.Message):
     """
     next_action: Global___NextAction.ValueType
     """What to do next. Never ACCEPT, STATE or CAVEAT when no result is current; PREFER when one of the first
-    three current results is in an open conflict with another result of the page.
+    three current results is in an open conflict with another result of the page. Never ACCEPT or STATE when
+    the best one is in an open conflict.
     """
     index_token: _builtins.str
     """Freshness token of the index that answered."""
