@@ -567,6 +567,36 @@ async def test_what_was_replaced_is_not_stated(
     assert alone.next_action == search_pb2.NEXT_ACTION_SUMMARISE
 
 
+async def test_how_sure_a_result_is_hangs_on_no_page(running: TwoServers) -> None:
+    """S5 S6 The band and the composite of a result are the same beside few and beside many."""
+    texts = [f"The gate {number} opens at nine, says Ada." for number in range(12)]
+    turns = [Memory(id=f"g{at}", content=text) for at, text in enumerate(texts)]
+    token = await running.add(*turns)
+    asked = "When does the gate 3 open?"
+    history = search_pb2.SUPERSEDED_MODE_HISTORY
+    seen = []
+    for size in (1, 12):
+        by_values = await running.searching().IntegrativeSearch(
+            search_pb2.IntegrativeSearchRequest(
+                query=asked,
+                context_node="nobody",
+                limit=size,
+                peek=True,
+                consistency=type_pb2.Consistency(at_least_as_fresh=token),
+            )
+        )
+        chains = await search(running, asked, page_size=size, peek=True, superseded=history)
+        plain = await search(running, asked, page_size=size, peek=True)
+        seen += [
+            (each.confidence, pytest.approx(each.composite_score, abs=1e-6))
+            for reply in (by_values, chains, plain)
+            for each in reply.results
+            if each.memory.id == "g3"
+        ]
+
+    assert seen == seen[-1:] * 6
+
+
 async def test_similar_memories_come_by_cosine(running: TwoServers) -> None:
     """S1 FindSimilar: near to a memory or a text, the memory itself left out, no read counted."""
     cat = Memory(id="cat", content="My cat is called Mia and likes long naps.")

@@ -72,8 +72,8 @@ class Case:
     question itself. `lacks_rarest`: the query's rarest terms are not in it. `lag`: changes that the
     index lacks. `words`: what near results would add to the query. `of_past`: the query is about
     what was, and replaced memories were left out. `disputed_by`: the id of a memory that is no
-    result, but in an open conflict with the top one. `replaced`: results that no longer hold, beside
-    those that do.
+    result, but in an open conflict with the top one. `replaced`: results that no longer hold,
+    beside those that do.
     """
 
     band: Band = Band.UNKNOWN

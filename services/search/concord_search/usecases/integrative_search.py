@@ -120,7 +120,8 @@ class IntegrativeSearch:
         shown = await self._shown(space, query, question, weighed)
         if not shown:
             self._progress.demand_following("anything matches")
-        explained = await self._explained(space, asked, question, shown)
+        beside = [self._index.id_of(space, each.item) for each in weighed]
+        explained = await self._explained(space, asked, only(question, beside), shown)
         clashes, check = await self._check(
             space, [each.memory for _, each in explained], statements or (), query.use_models
         )
@@ -159,6 +160,7 @@ class IntegrativeSearch:
             filter=query.filter,
             superseded=Superseded.INCLUDE if query.include_superseded else Superseded.EXCLUDE,
             as_of=query.as_of,
+            session_id=query.session_id,
         )
         question = await self._search.question(space, asked)
         return asked, replace(question, scope=replace(question.scope, edges=True))
@@ -216,12 +218,11 @@ class IntegrativeSearch:
     ) -> list[tuple[Weighed, Result]]:
         """What is shown with its composite, signal by signal, in the given order.
 
-        Without what was erased since it was found.
+        Without what was erased since it was found. `question` names all candidates.
         """
         if not shown:
             return []
-        ids = [item.state.id for _, item in shown]
-        ranked = await self._search.ranked(space, asked, only(question, ids))
+        ranked = await self._search.ranked(space, asked, question)
         names = ranked.ranking.found.items
         rows = {self._index.id_of(space, name): row for row, name in enumerate(names)}
         there = [(place, item) for place, item in shown if item.state.id in rows]

@@ -1,7 +1,7 @@
 """Finds what answers a query and says why (spec S1-S5, T4)."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from concord_chassis import deadline
@@ -230,7 +230,7 @@ class Search:
         self, ranked: Ranked, rows: Sequence[int], query: SearchQuery
     ) -> list[Result]:
         found = ranked.ranking.found
-        ids = [self._index.id_of(ranked.space, found.items[row]) for row in rows]
+        ids = self._ids(ranked, rows)
         memories = await self._graph.current(
             ranked.space,
             ids,
@@ -247,6 +247,10 @@ class Search:
                 and may_be_shown(memory, int(found.seqs[row]), ranked.question)
             ],
         )
+
+    def _ids(self, ranked: Ranked, rows: Iterable[int]) -> list[str]:
+        items = ranked.ranking.found.items
+        return [self._index.id_of(ranked.space, items[row]) for row in rows]
 
     def results(self, ranked: Ranked, shown: Sequence[tuple[int, Hydrated]]) -> list[Result]:
         """Candidates, by their rows, with their explanations and how sure each is."""
@@ -283,19 +287,22 @@ class Search:
         members = await self._chains(ranked, query.offset, end)
         if not members:
             return [], end if end < len(ranked.rows) else None
+        others = self._ids(ranked, range(len(ranked.ranking.found)))
         whole = await self.ranked(
             ranked.space,
             SearchQuery(query.text, superseded=query.superseded, as_of=query.as_of),
-            only(ranked.question, members),
+            only(ranked.question, [*members, *others]),
         )
-        results = await self._hydrated(whole, whole.rows, query)
+        wanted = set(members)
+        ids = self._ids(whole, whole.rows)
+        rows = [row for row, each in zip(whole.rows, ids, strict=True) if each in wanted]
+        results = await self._hydrated(whole, rows, query)
         results.sort(key=lambda each: (each.memory.state.valid_from, each.memory.state.id))
         return results, end if end < len(ranked.rows) else None
 
     async def _chains(self, ranked: Ranked, start: int, end: int) -> list[str]:
         """The members of the chains of some matches; a chain is its best match's alone."""
-        found = ranked.ranking.found
-        names = [self._index.id_of(ranked.space, found.items[row]) for row in ranked.rows]
+        names = self._ids(ranked, ranked.rows)
         place = {name: at for at, name in enumerate(names)}
         members: dict[str, None] = {}
         for at, name in list(enumerate(names))[start:end]:
@@ -442,18 +449,12 @@ def _preference(best: Sequence[Result], limits: Thresholds) -> Preference | None
 
 
 def only(question: Question, members: Sequence[str]) -> Question:
-    """The same question about some items alone, whatever their times and lineage."""
-    return Question(
-        vector=question.vector,
-        text=question.text,
-        scope=question.scope,
-        model=question.model,
-        concepts=question.concepts,
-        domain=question.domain,
-        only=tuple(members),
-        branch_limit=RANKED,
-        limit=RANKED,
-    )
+    """The same question about some items alone, whatever their times and lineage.
+
+    Name those beside which they were found, too: how sure each is hangs on the others.
+    """
+    limit = max(RANKED, len(members))
+    return replace(question, only=tuple(dict.fromkeys(members)), branch_limit=limit, limit=limit)
 
 
 def may_be_shown(memory: Hydrated, scored_seq: int, question: Question) -> bool:
