@@ -31,6 +31,7 @@ from tests.bench import (
     retrieval,
     rpc,
     searching,
+    suggesting,
     values_in_time,
 )
 from tests.bench.run import Bench, Run
@@ -54,6 +55,7 @@ BENCHES: Mapping[str, Bench] = {
     "facts": facts_read.bench,
     "search": searching.bench,
     "recall-log": recall_log.bench,
+    "suggestions": suggesting.bench,
     "importing": importing.bench,
     "residence": residence.bench,
     "erasure": erasure.bench,

@@ -7,7 +7,12 @@ from collections.abc import AsyncIterator, Iterator
 from itertools import islice
 from pathlib import Path
 
-from concord.search.v1.search_pb2 import SearchRequest, SearchResponse
+from concord.search.v1.search_pb2 import (
+    IntegrativeSearchRequest,
+    IntegrativeSearchResponse,
+    SearchRequest,
+    SearchResponse,
+)
 from concord.type.v1.type_pb2 import Memory
 from concord_graph.bootstrap import system_clock
 from concord_search.adapters.edge.index import GRAPH_FROM
@@ -23,13 +28,14 @@ from tests.bench.table import Bar, Row
 from tests.bench.timing import NONE, Latencies
 
 METHOD = "/concord.search.v1.SearchService/Search"
+BY_VALUES = "/concord.search.v1.SearchService/IntegrativeSearch"
 CALLS = 20
 ASKED = 200
 DRAWN = "document vectors are those of 2,000 sentences, perturbed; query vectors are the model's"
 
 
 GROWN, LARGE, RECALL = Bar(1.3), Bar(2.0), Bar(0.99, at_most=False)
-TIMES_FLOOR = Bar(1.5)
+TIMES_FLOOR, TIMES_FLOOR_BY_VALUES = Bar(1.5), Bar(2.0)
 
 
 async def bench(run: Run) -> AsyncIterator[Row]:
@@ -41,8 +47,9 @@ async def bench(run: Run) -> AsyncIterator[Row]:
     for size, growth in sizes:
         data = await filled(run, size)
         with copied(data / "index", run.folder / f"bare-{size}") as engine:
-            row = await _compared(run, data, engine, size)
+            row, by_values = await _compared(run, data, engine, size)
             yield row
+            yield by_values
             yield await _recalled(engine, size)
         if growth is None:
             smallest = row.figure[0]
@@ -96,33 +103,50 @@ def _in_graph(index: Path) -> int:
     return int(built.read_text("ascii")) // 2 if built.exists() else 0
 
 
-async def _compared(run: Run, data: Path, engine: BareEngine, size: int) -> Row:
+async def _compared(run: Run, data: Path, engine: BareEngine, size: int) -> tuple[Row, Row]:
+    """Search and IntegrativeSearch, each beside the least that it could cost."""
     embedder = StandIn()
     asked, alone = sentences.questions(seed=8), sentences.questions(seed=9)
-    empty = searched = bare = NONE
+    empty = searched = by_values = bare = NONE
     async with whole(data, embedder) as system:
         await _bare(embedder, engine, islice(alone, CALLS))  # warm
         for turn in range(run.rounds):
             warm_up = 0 if turn else CALLS
-            requests = [SearchRequest(query=text) for text in islice(asked, CALLS + warm_up)]
-            search = system.search.lane(METHOD, requests, SearchResponse, space="default")
-            lanes = [system.search.empty_lane(), search]
-            found_empty, found_search = await run.caller.alternate(
+            number = CALLS + warm_up
+            texts = [SearchRequest(query=text) for text in islice(asked, number)]
+            valued = [
+                IntegrativeSearchRequest(query=text, context_node="agent")
+                for text in islice(asked, number)
+            ]
+            lanes = [
+                system.search.empty_lane(),
+                system.search.lane(METHOD, texts, SearchResponse, space="default"),
+                system.search.lane(BY_VALUES, valued, IntegrativeSearchResponse, space="default"),
+            ]
+            found = await run.caller.alternate(
                 lanes, rounds=1, calls=CALLS, warm_up=max(warm_up, 1)
             )
-            empty, searched = empty + found_empty, searched + found_search
+            empty, searched, by_values = empty + found[0], searched + found[1], by_values + found[2]
             bare += await _bare(embedder, engine, islice(alone, CALLS))
     floor = (bare.at(50) + empty.at(50), bare.at(95) + empty.at(95))
-    return Row(
-        f"search, {size:,} memories",
-        "ms",
-        searched.pair,
-        floor=floor,
-        floor_is="query embedding + one bare engine query + an empty RPC; ratio of p50",
-        ratio=searched.at(50) / floor[0],
-        bar=TIMES_FLOOR,
-        note=DRAWN,
+    kinds = (
+        ("search", searched, TIMES_FLOOR),
+        ("integrative search", by_values, TIMES_FLOOR_BY_VALUES),
     )
+    first, second = (
+        Row(
+            f"{what}, {size:,} memories",
+            "ms",
+            latencies.pair,
+            floor=floor,
+            floor_is="query embedding + one bare engine query + an empty RPC; ratio of p50",
+            ratio=latencies.at(50) / floor[0],
+            bar=bar,
+            note=DRAWN,
+        )
+        for what, latencies, bar in kinds
+    )
+    return first, second
 
 
 async def _bare(embedder: StandIn, engine: BareEngine, texts: Iterator[str]) -> Latencies:
