@@ -19,6 +19,7 @@ from concord_gateway.callers import Callers
 from concord_gateway.config import Config
 from concord_gateway.governance import SERVICE as GOVERNANCE
 from concord_gateway.governance import Governance
+from concord_gateway.grpc import health_socket
 from concord_gateway.grpc.health import Health, Probe
 from concord_gateway.grpc.proxy import Proxy
 from concord_gateway.grpc.server import GrpcServer
@@ -119,7 +120,12 @@ class Gateway:
                 seconds=self._config.deadline,
             )
             http = self._http(routes, gate, probe, agents, undo)
-            grpc = self._grpc(routes, gate, probe)
+            health = Health(probe, interval=self._config.health_interval)
+            if self._config.health_socket:
+                await undo.enter_async_context(
+                    health_socket.answering(health, self._config.health_socket)
+                )
+            grpc = self._grpc(routes, gate, health)
             await grpc.start()
             undo.push_async_callback(grpc.stop, 0)
             await agents.start()
@@ -185,7 +191,7 @@ class Gateway:
         )
         return HttpServer(application, bound, limits, self._tls)
 
-    def _grpc(self, routes: dict[str, Route], gate: Gate, probe: Probe) -> GrpcServer:
+    def _grpc(self, routes: dict[str, Route], gate: Gate, health: Health) -> GrpcServer:
         config = self._config
         addresses.bound(config.grpc_listen, "GATEWAY_GRPC_LISTEN").close()
         proxy = Proxy(
@@ -198,7 +204,7 @@ class Gateway:
         )
         return GrpcServer(
             proxy,
-            Health(probe, interval=config.health_interval),
+            health,
             config.grpc_listen,
             max_message_bytes=config.max_message_bytes,
             reflected=self._services if config.reflection else (),

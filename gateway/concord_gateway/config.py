@@ -75,6 +75,9 @@ class Config(BaseModel):
     """For all of a request's body to arrive."""
     health_timeout: float = Field(default=1.0, gt=0, le=60.0)
     """A service that is silent for longer does not serve."""
+    health_socket: Path | None = None
+    """A Unix socket that tells the health without TLS, to this process's user alone: for a
+    container's check. The image sets it to /tmp/health.sock."""
     health_interval: float = Field(default=1.0, gt=0, le=60.0)
     """Between two looks on behalf of somebody who watches the health."""
     grace: float = Field(default=10.0, ge=0, le=600.0)

@@ -1,5 +1,7 @@
 """TLS and mTLS on both addresses, with certificates made here."""
 
+import asyncio
+import socket
 import ssl
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,6 +9,8 @@ from pathlib import Path
 import grpc
 import httpx
 import pytest
+from concord_chassis.probe import serves
+from concord_chassis.server import BindError
 from concord_gateway import tls
 from concord_gateway.config import Config, read
 from concord_gateway.errors import TlsRefused
@@ -78,6 +82,41 @@ async def test_mutual_tls_lets_in_certified_callers_alone(tmp_path: Path) -> Non
             assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
             with pytest.raises(httpx.TransportError):
                 await over_http(door, ca, wrong)
+
+
+async def test_the_health_socket_asks_for_no_certificate_and_tells_the_truth(
+    tmp_path: Path,
+) -> None:
+    """W1 W6 Under mTLS a container's own check needs none; it offers health alone, takes the place
+    of a socket that was left there, and says at once that a service went away."""
+    ca = pair(tmp_path, "ca")
+    mine, path = pair(tmp_path, "gateway", ca), tmp_path / "health.sock"
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(path))
+    async with front(
+        tmp_path,
+        tls_cert=mine.cert_file,
+        tls_key=mine.key_file,
+        tls_client_ca=ca.cert_file,
+        health_socket=path,
+    ) as door:
+        address = f"unix:{path}"
+        assert not path.stat().st_mode & 0o022
+        assert await asyncio.to_thread(serves, address)
+        assert not await asyncio.to_thread(serves, f"127.0.0.1:{door.gateway.grpc_port}")
+        async with grpc.aio.insecure_channel(address) as channel:
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await Stub(channel).say(Request(), metadata=door.as_writer, timeout=SECONDS)
+        assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+        await door.upstream.server.stop(0)
+        assert not await asyncio.to_thread(serves, address)
+
+
+async def test_a_health_socket_that_cannot_be_is_named_with_its_setting(tmp_path: Path) -> None:
+    """W6 It does not start without the check that its container waits for."""
+    with pytest.raises(BindError, match="GATEWAY_HEALTH_SOCKET"):
+        async with front(tmp_path, health_socket=tmp_path / "nowhere" / "health.sock"):
+            pass
 
 
 SMALLEST = {

@@ -162,6 +162,19 @@ def test_under_tls_a_service_is_given_its_own_certificate_and_its_key(service: s
     assert service in distributed_secrets.SERVICES
 
 
+def test_a_gateway_that_speaks_tls_does_so_to_everybody() -> None:
+    """W6 The overlay of a certificate of the operator's own allows no plain text beside it."""
+    overlay = yaml.safe_load((ROOT / "deploy" / "compose.gateway-tls.yaml").read_text("utf-8"))
+    given = overlay["services"]["gateway"]
+    files = {key: value.rpartition("/")[2] for key, value in given["environment"].items()}
+
+    assert given["environment"].keys() <= settings("gateway").keys()
+    assert files.pop("GATEWAY_PLAIN_TEXT_NETWORK") == "false"
+    assert files.keys() == {"GATEWAY_TLS_CERT", "GATEWAY_TLS_KEY"}
+    assert sorted(files.values()) == sorted(given["secrets"]) == sorted(overlay["secrets"])
+    assert not overlay["secrets"].keys() & (COMPOSE["secrets"].keys() | TLS["secrets"].keys())
+
+
 def test_the_gateway_alone_is_reached_from_outside() -> None:
     """Must hold: no database's port is published, and the gateway's on loopback alone."""
     ports = {name: each["ports"] for name, each in COMPOSE["services"].items() if "ports" in each}
@@ -183,3 +196,20 @@ def test_an_image_holds_what_its_service_needs_and_no_more(service: str) -> None
     assert installed == {locks.folders()[name] for name in ours}
     assert f"-r requirements/{service}.lock" in stage
     assert ("-r requirements/model.lock" in stage) == (locks.MODEL in others)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_an_image_asks_for_health_where_its_service_tells_it(service: str) -> None:
+    """Must hold: `up --wait` hears the truth, also of a gateway that speaks TLS: its own addresses
+    may want a certificate of whoever asks."""
+    text = (ROOT / "deploy" / "Dockerfile").read_text("utf-8")
+    (stage,) = re.findall(rf"^FROM runtime AS {service}\n((?:(?!FROM).*\n)*)", text, re.M)
+    (asked,) = re.findall(r'"concord_chassis.probe", "([^"]+)"\]', stage)
+    if service == "gateway":
+        (socket,) = re.findall(r"^ENV GATEWAY_HEALTH_SOCKET=(\S+)$", stage, re.M)
+        assert asked == f"unix:{socket}"
+        assert socket.rpartition("/")[0] in composed(service)["tmpfs"]
+        assert "GATEWAY_HEALTH_SOCKET" in settings(service)
+    else:
+        listens = composed(service)["environment"][f"{service.upper()}_LISTEN"]
+        assert asked.replace("127.0.0.1", "0.0.0.0") == listens  # noqa: S104 - compose's word

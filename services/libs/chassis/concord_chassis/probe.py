@@ -1,7 +1,7 @@
-"""`python -m concord_chassis.probe HOST:PORT` exits with 0 while the server there serves.
+"""`python -m concord_chassis.probe ADDRESS` exits with 0 while the server there serves.
 
-For containers' health checks: what it asks is the standard health service, under TLS where
-SERVICES_TLS_... say so. `--plain` is for an address that they are not about: the gateway's.
+For containers' health checks: what it asks is the standard health service. `host:port` is asked
+under TLS where SERVICES_TLS_... say so, `unix:/path` never.
 """
 
 import os
@@ -21,7 +21,7 @@ ANSWERS_WITHIN = 5.0
 def serves(address: str, tls: ServicesTls | None = None) -> bool:
     """Whether the server at `host:port` or `unix:/path` says that it serves.
 
-    With `tls` it is the server that the certificate is of, whatever its address here.
+    With `tls` the server at `host:port` is the one that the certificate is of.
     """
     with _channel(address, tls) as channel:
         try:
@@ -35,7 +35,7 @@ def serves(address: str, tls: ServicesTls | None = None) -> bool:
 
 def _channel(address: str, tls: ServicesTls | None) -> grpc.Channel:
     direct = ("grpc.enable_http_proxy", 0)
-    if tls is None:
+    if tls is None or address.startswith("unix:"):
         return grpc.insecure_channel(address, options=[direct])
     own_name = ("grpc.ssl_target_name_override", tls.name)
     return grpc.secure_channel(address, tls.of_channel(), options=[direct, own_name])
@@ -43,7 +43,6 @@ def _channel(address: str, tls: ServicesTls | None) -> grpc.Channel:
 
 if __name__ == "__main__":
     try:
-        _plain = "--plain" in sys.argv[2:]
-        sys.exit(not serves(sys.argv[1], None if _plain else services_tls.read(os.environ)))
+        sys.exit(not serves(sys.argv[1], services_tls.read(os.environ)))
     except ConfigError as error:
         sys.exit(str(error))
