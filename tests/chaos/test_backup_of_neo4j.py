@@ -212,6 +212,18 @@ def test_a_torn_copy_is_no_backup(tmp_path: Path) -> None:
     assert command(data, "backup", "verify", made["path"])[2].startswith("BACKUP_EDITED")
 
 
+def test_a_database_without_the_ledger_is_not_backed_up(tmp_path: Path) -> None:
+    """W7 A2 Two databases cannot be read at one instant: where the ledger is elsewhere, which
+    services as processes of their own allow, a backup is refused and nothing is written."""
+    data, folder = tmp_path / "data", tmp_path / "kept"
+    with spawned(data, settings={"GOVERNANCE_STORE": "sqlite"}) as server:
+        status, _, said = command(server.data, "backup", "create", str(folder))
+
+    assert (status, said.partition(":")[0]) == (1, "BACKUP_NO_SYSTEM")
+    assert "does not hold both graph and the ledger" in said
+    assert not list(folder.glob("*"))
+
+
 def stopped_half_way(patch: pytest.MonkeyPatch, data: Path, backup: Path) -> None:
     """Restore until the copy is there, and no further."""
     import asyncio
