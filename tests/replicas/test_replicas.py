@@ -4,6 +4,7 @@ import asyncio
 import os
 import random
 import signal
+import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -16,11 +17,22 @@ from concord_chassis.identity import Caller, TokenIssuer
 from concord_chassis.key_files import read_private_key
 from concord_client import AsyncClient, Refused
 from concord_client.credentials import SYSTEM_SPACE, Target
+from concord_graph.domain.leases import LEASE_SECONDS
 
+from tests.composed.mixed_load import governed_space
 from tests.composed.using import asked_again
 from tests.e2e.running_system import fresh_spaces
 from tests.replicas.replicated import SERVICES, System, replicated
-from tests.replicas.use import QUIET_WITHIN, under_load
+from tests.replicas.use import (
+    QUIET_WITHIN,
+    conflicts_written,
+    contradict,
+    following,
+    suspended,
+    under_load,
+    until_proposed,
+    until_recorded,
+)
 
 pytestmark = [
     pytest.mark.replicas,
@@ -147,3 +159,29 @@ async def test_a_lease_is_one_however_many_graphs_there_are(system: System) -> N
     taken = await acquire(second, "later")
     assert (refused.acquired, refused.fencing_number) == (False, 1)
     assert (taken.acquired, taken.fencing_number) == (True, 2)
+
+
+async def test_a_follower_that_dies_is_followed_by_the_other_one(system: System) -> None:
+    """D7, design 1: of two dissonance the one that has a space's lease is killed. The other one has
+    it once it is over, no earlier, and records and proposes what was written meanwhile once."""
+    holder, other = system.replicas["dissonance"]
+    async with governed_space(await fresh_spaces(system.secrets)) as space:
+        with suspended(other):
+            await contradict(space, "office")
+            await until_recorded(space, 1)
+        await contradict(space, "library")
+        await asyncio.sleep(random.uniform(0.0, 2.0))
+        await holder.end(signal.SIGKILL)
+        killed = time.monotonic()
+        left = following(system, space.name)
+        await contradict(space, "museum")
+        await until_recorded(space, 3)
+        print(f"recorded {time.monotonic() - killed:.1f} s after its follower was killed")
+        taken = following(system, space.name)
+        await holder.start()
+
+        assert (taken.number, taken.holder != left.holder) == (left.number + 1, True)
+        assert taken.until - LEASE_SECONDS * 1_000_000 >= left.until
+        recorded = await conflicts_written(space)
+        assert list(recorded.values()) == [1, 1, 1]
+        assert await until_proposed(space, 3) == recorded

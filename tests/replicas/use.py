@@ -1,16 +1,21 @@
 """What agents do with replicas, and what must hold afterwards."""
 
 import asyncio
+import signal
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import NamedTuple
 
-from concord.graph.v1 import memory_pb2
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import conflict_pb2, memory_pb2, space_pb2
 from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.channel import connect
 from concord_chassis.identity import Caller, TokenIssuer
 from concord_chassis.key_files import read_private_key
+from concord_dissonance.adapters.decisions import conflict_of
+from neo4j import GraphDatabase
 
 from tests.composed import mixed_load
 from tests.composed.mixed_load import Space
@@ -92,3 +97,75 @@ async def nothing_doubled(space: Space) -> None:
     # A write whose reply was lost as the load ended may be there too: at most one a writer.
     assert set(space.memories) <= set(listed)
     assert len(listed) <= len(space.memories) + 2
+
+
+class Following(NamedTuple):
+    """Dissonance's lease of a space, as the store has it; `until` in microseconds since 1970."""
+
+    holder: str
+    number: int
+    until: int
+
+
+def following(system: System, space: str) -> Following:
+    """Who follows a space. Read from the store: to ask graph for a lease may take it."""
+    told = system.replicas["graph"][0].environ
+    who = (told["NEO4J_USER"], told["NEO4J_PASSWORD"])
+    query = (
+        "MATCH (l:ConcordLease {space: $space, owner: 'dissonance', name: 'follow'})"
+        " RETURN l.holder, l.number, l.until"
+    )
+    with GraphDatabase.driver(told["NEO4J_URI"], auth=who) as driver:
+        (found,), _, _ = driver.execute_query(query, space=space)
+    return Following(*found.values())
+
+
+@contextmanager
+def suspended(replica: Replica) -> Iterator[None]:
+    """One process does nothing for the length of the block, and loses nothing."""
+    assert replica.process is not None
+    replica.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        replica.process.send_signal(signal.SIGCONT)
+
+
+async def contradict(space: Space, place: str) -> None:
+    """Write a memory, and a reflection that contradicts it."""
+    kinds = type_pb2.MEMORY_KIND_FACT, type_pb2.MEMORY_KIND_REFLECTION
+    for kind, verb in zip(kinds, ("is", "is not"), strict=True):
+        memory = type_pb2.Memory(content=f"The {place} {verb} open on Sunday.", kind=kind)
+        request = memory_pb2.AddMemoryRequest(request_id=f"{place} {verb}", memory=memory)
+        await answered(lambda: space.agent.stubs.memory.AddMemory(request))  # noqa: B023 - awaited
+
+
+async def until_recorded(space: Space, count: int) -> None:
+    """Return once so many conflicts stand."""
+    request = conflict_pb2.ListConflictsRequest()
+    async with asyncio.timeout(QUIET_WITHIN):
+        while True:
+            found = await answered(lambda: space.agent.stubs.conflict.ListConflicts(request))
+            if len(found.conflicts) >= count:
+                return
+            await asyncio.sleep(0.2)
+
+
+async def until_proposed(space: Space, count: int) -> Counter[str]:
+    """How many proposals each conflict has, once so many conflicts have one."""
+    request = proposal_pb2.ListProposalsRequest(page_size=100)
+    async with asyncio.timeout(QUIET_WITHIN):
+        while True:
+            made = await answered(lambda: space.agent.stubs.proposals.ListProposals(request))
+            named = (conflict_of(each.action)[0] for each in made.proposals)
+            found = Counter(each for each in named if each)
+            if len(found) >= count:
+                return found
+            await asyncio.sleep(0.2)
+
+
+async def conflicts_written(space: Space) -> Counter[str]:
+    """How often each conflict was written, by the space's record of operations."""
+    request = space_pb2.ListOperationsRequest(page_size=500)
+    made = (await space.agent.stubs.space.ListOperations(request)).operations
+    return Counter(each.item_id for each in made if each.item_kind == type_pb2.ITEM_KIND_CONFLICT)
