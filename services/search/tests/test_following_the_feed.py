@@ -11,6 +11,7 @@ from concord_search.domain.errors import (
     FreshnessTokenInvalid,
     GraphRefused,
     IndexStale,
+    IndexUnavailable,
 )
 from concord_search.usecases.progress import Demand
 from concord_search.usecases.space_follower import SLICE
@@ -62,6 +63,24 @@ async def test_it_reconnects_when_graph_comes_back(
 
     assert at_work.progress.following
     assert at_work.graph.connections == 2
+
+
+async def test_an_index_that_a_write_lost_is_named_with_its_reason(
+    at_work: Following, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S10 What failed below the follower of a space is told in its own words, also to searches."""
+    reason = "Qdrant does not answer at http://127.0.0.1:6334"
+
+    async def lost(*_: object) -> None:
+        raise IndexUnavailable(reason)
+
+    with monkeypatch.context() as gone:
+        gone.setattr(at_work.lab.index, "apply", lost)
+        at_work.graph.say(SPACE, make_state("a", 1))
+        await until(lambda: at_work.progress.index_lost != "")
+
+        assert at_work.progress.index_lost == reason
+    await at_work.reached(1)
 
 
 async def test_every_kind_of_change_does_what_it_says(

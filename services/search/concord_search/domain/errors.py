@@ -150,3 +150,10 @@ class IndexLocked(IndexUnusable):
 
 class ModelMismatch(IndexUnusable):
     """Weights or vectors are of another model than the one expected."""
+
+
+def reason_of(error: BaseException) -> str:
+    """What an error says; of a group of them, however deep, what each of its errors says."""
+    if isinstance(error, BaseExceptionGroup):
+        return "; ".join(dict.fromkeys(map(reason_of, error.exceptions)))
+    return str(error)

@@ -14,6 +14,7 @@ from concord_search.domain.errors import (
     IndexCorrupt,
     IndexDiskFull,
     IndexUnavailable,
+    reason_of,
 )
 from concord_search.ports import Changes, Graph, IndexState, SpaceHead, VersionedIndex
 from concord_search.usecases.embedders import Embedders
@@ -66,15 +67,15 @@ class Follow:
             try:
                 await self._follow()
             except* GraphUnavailable as lost:
-                self._log.warning("feed lost", reason=str(lost.exceptions[0]), retry_in=wait)
+                self._log.warning("feed lost", reason=reason_of(lost), retry_in=wait)
             except* IndexDiskFull as full:
-                self._progress.disk_full = str(full.exceptions[0])
+                self._progress.disk_full = reason_of(full)
                 self._log.warning("disk full", reason=self._progress.disk_full, retry_in=wait)
             except* IndexUnavailable as lost:
-                self._progress.index_lost = str(lost.exceptions[0])
+                self._progress.index_lost = reason_of(lost)
                 self._log.warning("index lost", reason=self._progress.index_lost, retry_in=wait)
             except* IndexCorrupt as damaged:
-                self._log.error("index damaged", reason=str(damaged.exceptions[0]))
+                self._log.error("index damaged", reason=reason_of(damaged))
                 self._progress.broken = damaged.exceptions[0]
             finally:
                 self._progress.following = False

@@ -19,6 +19,7 @@ from concord_search.domain.errors import (
     IndexCorrupt,
     ReindexUnderWay,
     SearchError,
+    reason_of,
 )
 from concord_search.ports import IndexState, Version
 from concord_search.usecases.progress import Demand, Progress
@@ -120,11 +121,11 @@ class Reindex:
                 await self._follow(space)
             except* IndexCorrupt as damaged:
                 if space in await self._index.states(Version.NEXT):
-                    reason = str(damaged.exceptions[0])
+                    reason = reason_of(damaged)
                     self._log.error("reindex given up", space=space, reason=reason)
                     await self._index.remove_version(space, Version.NEXT)
             except* SearchError as lost:
-                self._log.warning("reindex waits", reason=str(lost.exceptions[0]), retry_in=wait)
+                self._log.warning("reindex waits", reason=reason_of(lost), retry_in=wait)
             await asyncio.sleep(wait)
             wait = min(wait * 2, LONGEST_WAIT)
 
