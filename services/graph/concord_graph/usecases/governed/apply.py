@@ -83,11 +83,11 @@ class Restore:
 
 @dataclass(frozen=True, slots=True)
 class GovernedChange:
-    """A change as governance asks for it.
+    """A change that governance asks graph to apply.
 
-    `grant`: the signed envelope; empty where the change needs no consent. `etags`: the versions by
-    id that such a change was proposed on. `newest`: number and digest of the newest change that
-    governance has from the feed.
+    `grant`: the signed envelope; empty if the change needs no consent. `etags`: without a grant,
+    the items' versions, by id, when the change was proposed. `newest`: sequence number and digest
+    of the last change that governance has read from the feed.
     """
 
     command: Command[Result]
@@ -124,9 +124,9 @@ class GovernedChanges:
         return Acknowledged()
 
     async def change(self, writer: Writer, change: GovernedChange) -> ChangeApplied:
-        """Do one change, under its grant or, where it needs no consent, on the proposed versions.
+        """Apply one change: under its grant, or, if it needs no consent, if no etag has changed.
 
-        A grant is verified and its nonces are burnt in this very transaction.
+        The grant is verified and its nonces are burnt in the transaction of the change.
         """
         tx = writer.tx
         if not change.grant:
@@ -145,7 +145,9 @@ class GovernedChanges:
         return applied
 
     async def recall(self, writer: Writer, newest: tuple[int, str]) -> ChangeApplied:
-        """Refuse a change whose action was erased: it was never done, or its receipt would answer.
+        """Refuse a change whose action was erased.
+
+        It was never applied: otherwise its receipt would have answered before this command ran.
 
         `newest`: as in `GovernedChange`.
         """
@@ -153,10 +155,11 @@ class GovernedChanges:
         raise ItemErased("")
 
     async def _verified(self, writer: Writer, change: GovernedChange) -> Grant:
-        """Return the grant.
+        """Return the verified grant.
 
-        A store that was restored from a backup may hold other keys than the consents were signed
-        with: `RolledBack` comes before their errors, but only to whom governance signed for.
+        A store that was restored from a backup may hold other keys than those that signed the
+        consents. Then `RolledBack` is raised instead of their errors, if governance's signature
+        holds.
         """
         try:
             grant = verify_grant(
@@ -196,11 +199,12 @@ class GovernedChanges:
     async def restore(
         self, writer: Writer, envelope: bytes, export_digest: str, restore: Restore
     ) -> tuple[Writer, RestoreGrant]:
-        """Return a writer that may import what the principals of an imported genesis agreed to.
+        """Return a writer that may import constitutive items, and the restore grant.
 
-        Both have signed for this very export and space; the nonce is burnt. The enrolment secret is
-        demanded as for any genesis: whoever invents principals can sign for them as well. The
-        import is compared with what they signed once all of it has been read.
+        Both principals of the imported genesis must have signed this export's digest and this
+        space; the grant's nonce is burnt. The enrolment secret is demanded as for any genesis,
+        since whoever invents principals can sign for them as well. `demand_as_signed` compares the
+        import with the grant once all of it has been read.
         """
         tx = writer.tx
         if not restore.grant:
@@ -234,7 +238,7 @@ async def register(tx: Writes, enrolment_digest: str) -> bool:
     If it does, nothing changes; until then the newest digest counts.
 
     Raises:
-        SpaceDeleted: its name is not used again.
+        SpaceDeleted: the name of a deleted space is not used again.
     """
     if tx.is_deleted:
         raise SpaceDeleted(tx.space)
@@ -246,11 +250,11 @@ async def register(tx: Writes, enrolment_digest: str) -> bool:
 
 
 async def keys_now(tx: Reads) -> GenesisRecord:
-    """Return the genesis with the keys as they stand now, governance's of this place among them.
+    """Return the genesis with the keys that count now: both slots' and this system's governance's.
 
     Raises:
         GenesisMissing: the space has none.
-        GenesisDamaged: not both slots have a key.
+        GenesisDamaged: a slot has no key.
     """
     genesis = await tx.genesis()
     if genesis is None:
@@ -272,14 +276,14 @@ async def keys_now(tx: Reads) -> GenesisRecord:
 
 
 async def demand_as_signed(tx: Reads, grant: RestoreGrant, agreed: Agreed) -> None:
-    """Demand that an import, read whole, holds exactly what both principals signed for.
+    """Demand that an import, read to its end, holds exactly the items that both principals signed.
 
-    `agreed`: the constitutive items according to its changes, whose digests were checked with their
-    revisions; here the items' ends and the set of the items are checked.
+    `agreed`: the constitutive items that the import's changes name. Their digests were checked with
+    each revision; this function checks their ends and that no item is missing or added.
 
     Raises:
-        RestoreInvalid: other keys stand, or other things are agreed to.
-        GenesisDamaged: not both slots have a key.
+        RestoreInvalid: the import has other keys or other constitutive items.
+        GenesisDamaged: a slot has no key.
     """
     standing = await keys_now(tx)
     said = grant.genesis
@@ -304,7 +308,7 @@ async def _principal_edges(tx: Reads) -> Sequence[Edge]:
 async def _with_effects(
     writer: Writer, command: Command[Result], etags: Mapping[str, str], scope: Scope
 ) -> ChangeApplied:
-    """Run the command; return the item of its reply with all that the change did."""
+    """Run the command; return the item of its reply and every effect of the change."""
     item, *_ = (await command(writer)).shown
     scope = scope.naming(item.id)
     named = [effect for effect in writer.effects if not scope.cascades_to(effect)]
@@ -318,7 +322,7 @@ async def _with_effects(
 
 
 async def _orphans(writer: Writer) -> tuple[str, ...]:
-    """Return the live lineage at items that the change deleted: it lost an end (V8)."""
+    """Return the ids of live lineage edges that lost an end by this change (V8)."""
     tx, gone = writer.tx, set()
     for effect in writer.effects:
         item: Item | None = await tx.memory(effect.id) or await tx.edge(effect.id)
@@ -329,7 +333,7 @@ async def _orphans(writer: Writer) -> tuple[str, ...]:
 
 
 async def demand_etags(tx: Reads, etags: Mapping[str, str]) -> None:
-    """Demand that every item has the version that was consented to; "" = there is no item."""
+    """Demand that every item has the etag that was consented to; "" = it must not exist."""
     for item_id, consented in etags.items():
         item = await record_by_id(tx, item_id) if consented else await item_by_id(tx, item_id)
         if (etag(item) if item else "") != consented:
@@ -337,9 +341,10 @@ async def demand_etags(tx: Reads, etags: Mapping[str, str]) -> None:
 
 
 def _demand_consented(etags: Mapping[str, str], effects: Sequence[Effect]) -> None:
-    """Demand that a change wrote no item but those that its proposal showed and cascaded ones.
+    """Demand that a change wrote only items that its proposal named.
 
-    A new item has another id each time the change is tried, so new ones are only counted.
+    `effects`: those that are not cascaded. A new item gets another id at each attempt, so new items
+    are only counted.
     """
     made = sum(not effect.before for effect in effects)
     if made > sum(not consented for consented in etags.values()):
@@ -379,7 +384,7 @@ async def _reserved_edge(
 
 
 def _key(text: str) -> bytes:
-    """Return the key that a principal's edge names; empty for what is none."""
+    """Return the key that a principal's edge names; empty if its text is no base64url."""
     try:
         return urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:

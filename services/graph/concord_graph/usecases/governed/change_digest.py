@@ -1,4 +1,4 @@
-"""Digests of changes: they tell apart what two copies of a store recorded under one number.
+"""Digests of changes: they differ if two copies of a store recorded other changes at one number.
 
 A follower that keeps the digest of the last change it applied notices that the store was restored
 from an older copy, even after that copy has recorded as many changes again.
@@ -27,16 +27,16 @@ def digest_of(epoch: str, change: Change) -> str:
 
 
 async def digest_at(store: GraphStore, space: str, seq: int) -> str:
-    """Return the digest of the change of a number; empty when the store has none."""
+    """Return the digest of the change with this number; empty if the store has no such change."""
     found = await store.changes(space, seq - 1, 1)
     return digest_of(store.epoch, found[0]) if found and found[0].seq == seq else ""
 
 
 async def demand_expected_state(tx: Reads, seq: int, change_digest: str) -> None:
-    """Demand that the store still holds a change that a follower has from it; seq 0 = none.
+    """Demand that the store still holds the last change that a follower read; seq 0 = none yet.
 
     Raises:
-        RolledBack: it holds no change of that number, or another one.
+        RolledBack: the store holds no change of that number, or another one.
     """
     if not seq:
         return

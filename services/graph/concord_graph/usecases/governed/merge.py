@@ -1,4 +1,4 @@
-"""Two items that say the same become one (V1): the older one stays."""
+"""Merges two items that say the same (V1): the older one stays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from concord_graph.usecases.memory.memories import MERGED, Memories
 from concord_graph.usecases.write.writer import Writer, etag_matches, written
 
 _MOST = {"sources": 20, "tags": 50, "facts": 10}
-"""As the contract bounds a memory's fields."""
+"""The contract's bounds of a memory's fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ async def merge_items(writer: Writer, merge: Merge, memories: Memories) -> Writt
         EtagMismatch: one of them is another version.
         FieldInvalid: they are not of one kind, or the younger one would be kept.
         ItemNotFound: there is no such live memory or node.
-        ItemState: they are turns, or state more together than one memory may.
-        LineageCycle: one replaces the other, over any steps.
+        ItemState: they are turns, or exceed a memory's bounds together.
+        LineageCycle: one replaces the other, directly or over other items.
     """
     kept = await _live(writer, merge.kept_id)
     merged = await _live(writer, merge.merged_id)
@@ -67,7 +67,7 @@ async def merge_items(writer: Writer, merge: Merge, memories: Memories) -> Writt
 async def _merge_memories(
     writer: Writer, kept: Memory, merged: Memory, memories: Memories
 ) -> Written:
-    # Where neither leads to the other, no chain becomes a circle when both are one.
+    # If no lineage leads from one to the other, merging them closes no circle.
     await refuse_descent(writer, merged.id, kept.id)
     record = LineageDraft(
         Relation.SUPERSEDES, kept.id, merged.id, "merged", properties={MERGED: True}
@@ -91,9 +91,10 @@ async def _merge_nodes(writer: Writer, kept: Node, merged: Node) -> Written:
 
 
 def _united(kept: Memory, merged: Memory) -> Memory:
-    """Return the kept memory with what only the other one has, its own first.
+    """Return the kept memory with the sources, tags and facts of both, its own first.
 
-    A blank source stands for a memory that named none, so that both are found by what they said.
+    If only the merged one names sources, a blank source is put first: equal words are looked up by
+    source, and the words without a source must be found, too.
     """
     sources = dict.fromkeys(kept.sources or (merged.sources and (Source(),)))
     sources |= dict.fromkeys(merged.sources)
@@ -129,7 +130,7 @@ async def _move_edges(writer: Writer, kept: Memory | Node, merged: Memory | Node
 
 
 async def _move(writer: Writer, edge: Edge, source: End, target: End) -> None:
-    """Move an edge to other ends; what says the same there already takes it in."""
+    """Move an edge to other ends; if an edge there says the same, it takes over the facts."""
     if edge.relation == Relation.CONTRADICTS:
         source, target = sorted((source, target), key=lambda end: end.id)
     origin = Origin.EXPLICIT if edge.origin == Origin.CONTENT else edge.origin
@@ -138,7 +139,7 @@ async def _move(writer: Writer, edge: Edge, source: End, target: End) -> None:
     twins = [each for each in there if edge.is_lineage or each.place == moved.place]
     if twins:
         await _take_in(writer, edge, twins[-1])
-    elif edge.relation == Relation.CONTRADICTS:  # its conflict ends, and one of the others begins
+    elif edge.relation == Relation.CONTRADICTS:  # one pair's conflict ends, another begins
         await writer.put(edge, replace(edge, deleted=True))
         await writer.put(None, replace(moved, id=writer.new_id(), revision=Revision()))
     else:

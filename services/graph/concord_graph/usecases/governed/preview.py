@@ -58,7 +58,7 @@ class Preview:
 
 
 class _RolledBack(Exception):
-    """Ends a preview's transaction without keeping it."""
+    """Carries the preview out of its transaction, which rolls back."""
 
     def __init__(self, preview: Preview) -> None:
         super().__init__()
@@ -80,10 +80,12 @@ class Previews:
         etags: Mapping[str, str],
         scope: Scope,
     ) -> Preview:
-        """Return what the command would touch; its own refusals are raised.
+        """Return the items that the command would touch; the command's own errors are raised.
+
+        `etags`: the expected version of items by id; "" = the item must not exist.
 
         Raises:
-            GrantInvalid: an item is not as `etags` says, by id; "" = there is none.
+            GrantInvalid: an item has another version than `etags` says.
         """
 
         async def transaction(tx: Writes) -> None:
@@ -102,7 +104,7 @@ class Previews:
 
 
 class _Sight:
-    """What a previewed change has written, beside what was there before it."""
+    """Compares the items that a previewed change has written with their former revisions."""
 
     def __init__(self, tx: Writes, writer: Writer, scope: Scope) -> None:
         self._tx = tx
@@ -146,14 +148,14 @@ class _Sight:
 
     async def _unwritten(self, item_id: str) -> Touched:
         item = await item_by_id(self._tx, item_id)
-        if item is None:  # a memory that is named before there is one
+        if item is None:  # a memory that a link names before it exists
             return Touched(item_id, ItemKind.MEMORY, "", needs_consent=True, is_pinned=True)
         needs_consent = item_id in self._consented
         said = await self._statement(item) if needs_consent else ""
         return Touched(item_id, item.kind, etag(item), needs_consent, said, is_pinned=True)
 
     async def _before(self, effect: Effect) -> Item | Entry | None:
-        """Return an item as it was before the change; one that it made, as it made it."""
+        """Return an item as it was before the change; a new item as the change created it."""
         number = effect.before or effect.after
         found = await self._tx.revision(Ref(effect.kind, effect.id, number))
         return found if isinstance(found, Item | Entry) else None
@@ -163,8 +165,10 @@ class _Sight:
         return found if isinstance(found, Item | Entry) else None
 
     async def _statement(self, item: Item | Entry | None, *, now: bool = False) -> str:
-        """Return all that an item says, as far as its words go; an edge's ends by their names
-        before the change, or `now`, when it is made."""
+        """Return the words of an item: its content, name or triple, with its properties.
+
+        An edge's ends have the names from before the change, or, with `now`, those after it.
+        """
         match item:
             case Memory():
                 return item.content
@@ -180,7 +184,7 @@ class _Sight:
         return ""
 
     async def _named(self, end: End, *, now: bool) -> str:
-        """Return an end by its name; what is no node has a line of its own."""
+        """Return a node end's name, else the end's id: other items have a line of their own."""
         if end.kind != ItemKind.NODE:
             return end.id
         effect = None if now else self._effects.get(end.id)
@@ -189,7 +193,7 @@ class _Sight:
 
 
 def _decided(conflict: Conflict) -> str:
-    """Return what is decided about a conflict: its sides stand beside it, with their statements."""
+    """Return a conflict's state and resolution; its sides are previewed as items of their own."""
     resolution = conflict.resolution
     gives_way = resolution.superseded_id if resolution else ""
     words = [

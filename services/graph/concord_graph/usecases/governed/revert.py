@@ -52,8 +52,9 @@ async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> Items
     }
     if in_the_way := await conflicts(writer.tx, plan):
         raise UndoConflict(in_the_way)
-    # removals free names and places of triples for what is restored; edges go before their ends,
-    # and conflicts before edges, whose write would otherwise change what they do not speak of
+    # removals come first: they free the names and triples of restored items. Edges are removed
+    # before their ends. Conflicts are written before edges, whose write changes a conflict that
+    # does not agree with them
     found = [each for each in plan.values() if isinstance(each.before, Entry)]
     removed = [each for each in plan.values() if each.is_removed and each not in found]
     restored = [each for each in plan.values() if not each.is_removed and each not in found]
@@ -67,9 +68,9 @@ async def revert_items(writer: Writer, reversions: Sequence[Reversion]) -> Items
 
 
 async def _as_left(writer: Writer, stored: Record, reversion: Reversion) -> Record | None:
-    """Return the revision that is to be undone; None when the item differs from it by now.
+    """Return the revision that is to be undone; None if the item says something else by now.
 
-    An item that was changed since, and changed back, does not differ (0020).
+    An item that was changed and changed back says the same (0020).
     """
     if stored.revision.number == reversion.expected:
         return stored
@@ -78,7 +79,7 @@ async def _as_left(writer: Writer, stored: Record, reversion: Reversion) -> Reco
 
 
 async def _as_before(writer: Writer, stored: Record, revision: int) -> Record:
-    """Return an item as a revision had it; 0 = it was not there."""
+    """Return an item as an earlier revision had it; revision 0 = it did not exist."""
     if revision == 0:
         return _gone(stored)
     before = await writer.tx.revision(Ref(stored.kind, stored.id, revision))

@@ -25,19 +25,19 @@ class ErasingSpaces:
     def __init__(
         self, store: GraphStore, confirmers: Sequence[str], erased: Callable[[], None]
     ) -> None:
-        """`erased` runs when nothing is left."""
+        """`erased` runs once the space holds nothing more."""
         self._store = store
         self._erasing = Erasing(confirmers)
         self._erased = erased
 
     async def step(self, space: str, principal: str, statement: bytes) -> bool:
-        """Erase some of what a space holds; return whether nothing is left.
+        """Erase some of a space's items; return whether none are left.
 
-        The first step deletes the space, in the transaction that checks what both slots signed for
-        it. The expiry of that was judged by whoever decided the deletion, before graph was asked.
+        The first step deletes the space, in the transaction that checks both slots' signatures.
+        Governance has judged whether these have expired, before it asked graph.
 
         Raises:
-            DeletionInvalid: the space has a genesis, and they did not sign.
+            DeletionInvalid: the space has a genesis, and not both slots signed.
         """
         author = Author(principal, METHOD, "", "SYSTEM")
         complete = await self._store.write(space, lambda tx: self._step(tx, author, statement))
@@ -57,7 +57,7 @@ class ErasingSpaces:
         return await tx.drop_rows(ROWS_A_STEP)
 
     async def _erase(self, tx: Writes, author: Author, memory_id: str) -> None:
-        """Open a memory's receipt, and notify everybody who keeps something of it."""
+        """Open the receipt of a memory's erasure; the feed announces it to the other services."""
         memory = await tx.memory(memory_id)
         seq, time = tx.tick()
         change = Change(

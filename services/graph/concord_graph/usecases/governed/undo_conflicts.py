@@ -1,4 +1,4 @@
-"""The conflicts of an undo, which are looked for before anything is written (V8).
+"""The conflicts of an undo, which are searched before anything is written (V8).
 
 An undo restores items as they were. It is refused if later items depend on what it removes, if the
 ends of the edges that it restores have changed, or if a live item has a restored item's name or
@@ -164,7 +164,7 @@ async def _rivals_for_key(tx: Reads, planned: Planned, plan: Plan) -> list[str]:
 
 
 def _is_rival(planned: Planned, edge: Edge, sibling: Edge) -> bool:
-    """Return whether two edges of one triple cannot both be live.
+    """Return whether these two edges of one triple cannot both be live.
 
     A descriptive edge is never restored beside a constitutive one; a constitutive one is not
     restored beside a descriptive edge of a later revision (G4).

@@ -46,14 +46,14 @@ from concord_graph.usecases.write.conflicts import CONFLICT_ID, as_before
 from concord_graph.usecases.write.writer import Writer, written
 
 _BY_GOVERNANCE = frozenset({"ApplyGovernedChange", "PreviewChange"})
-"""Methods through which governance acts: it has the agent's own signature or session."""
+"""RPCs of governance: it calls them with the agent's consent, or for the agent's session."""
 
 
 async def record_conflicts(writer: Writer, findings: Sequence[Conflict]) -> ConflictsRecorded:
-    """Record what judges found: all of it, or nothing.
+    """Record all of the judges' findings, or none.
 
-    The kinds of the findings' sides are filled in here. A finding about a version that is no longer
-    the newest, about what is gone, or about what the other side has superseded is stale.
+    The kinds of the findings' sides are filled in here. A finding is stale if one of its items has
+    a newer version, is gone, or was superseded by the other.
     """
     _check(findings)
     judged = await _Judged.of(writer.tx, findings, Instant(writer.now))
@@ -110,7 +110,7 @@ async def resolve_conflict(
 async def reopen_conflict(
     writer: Writer, conflict_id: str, etag: str, links: LinkParser
 ) -> Written:
-    """Take the last review or resolution of a conflict back, with the lineage that it wrote."""
+    """Undo the last review or resolution of a conflict, and delete the lineage that it wrote."""
     stored, conflict, needs_consent = await _decidable(writer, conflict_id, etag)
     if not conflict.reopens_at:
         raise ItemState("there is no review or resolution to take back")
@@ -137,7 +137,7 @@ class _Judged:
 
     @classmethod
     async def of(cls, tx: Reads, findings: Sequence[Conflict], at: Instant) -> _Judged:
-        """Read them in sets."""
+        """Read the items of all findings, with one query a kind."""
         ids = {item_id for found in findings for item_id in found.pair}
         views: dict[str, View] = {}
         successors: dict[str, set[str]] = {}
@@ -153,11 +153,11 @@ class _Judged:
         return cls(views, successors, replacing)
 
     def is_stale(self, found: Conflict, place: int) -> bool:
-        """Return whether a finding is about versions that no longer stand beside one another.
+        """Return whether a side is gone, has another version by now, or superseded the other one.
 
         Raises:
-            ItemNotFound: a side never was there.
-            FieldInvalid: the sides are of two kinds, or lineage.
+            ItemNotFound: a side never existed.
+            FieldInvalid: the sides are items of two kinds, or lineage edges.
         """
         for side in found.sides:
             if side.id not in self._views:
@@ -176,8 +176,8 @@ class _Judged:
     def _is_settled(self, found: Conflict, items: Sequence[Item]) -> bool:
         """Return whether one side has superseded the other.
 
-        Of two values of a relation with one value at a time, the one that arrived later supersedes
-        the other where neither states from when it held: that order settles nothing.
+        Values of a functional relation that state no valid time supersede each other by arrival;
+        that order settles no conflict.
         """
         if found.pair in self._replacing:
             return True
@@ -232,9 +232,9 @@ def _demand_agent(author: Author) -> None:
 async def _put(
     writer: Writer, stored: Entry, after: Conflict, links: LinkParser, *, needs_consent: bool
 ) -> Entry:
-    """Write a conflict that a review decided, then CONTRADICTS between its sides as it says.
+    """Write a reviewed conflict, then create or delete the CONTRADICTS edge between its sides.
 
-    The conflict comes first: an edge that it does not speak of would decide about it anew.
+    The conflict comes first: the write of an edge that it does not name yet would change it again.
     """
     known = conflict_of(stored)
     before, edge = None, None

@@ -75,7 +75,7 @@ async def upsert_edge(writer: Writer, draft: EdgeDraft, etag: str = "") -> Writt
 
 
 async def update_edge(writer: Writer, patch: Patch, links: LinkParser) -> Written:
-    """Change the named fields of an edge; one that a content makes keeps its ends."""
+    """Change the named fields of an edge; an edge that a content's link makes keeps its ends."""
     stored = await _live(writer, patch.item_id)
     unknown = set(patch.values) - (_ANNOTATIONS if stored.is_lineage else _CHANGEABLE)
     if unknown:
@@ -95,10 +95,13 @@ async def update_edge(writer: Writer, patch: Patch, links: LinkParser) -> Writte
 
 
 async def delete_edge(writer: Writer, edge_id: str, etag: str, links: LinkParser) -> Written:
-    """Delete an edge, a lineage edge or a resolution record, but none that a content makes."""
+    """Delete an edge, a lineage edge or a resolution record.
+
+    An edge is refused while a content's link or a memory's fact makes it.
+    """
     stored = await _live(writer, edge_id)
     await writer.demand_etag(stored, etag, replace(stored, deleted=True))
-    # written before it is judged: an attempt on what defines the agent is refused, and recorded, so
+    # the write comes before the other checks: an attempt at a constitutive edge goes on record
     gone = await writer.put(stored, replace(stored, deleted=True))
     await refuse_said(writer, stored, links)
     await refuse_stated(writer, stored)
@@ -106,7 +109,7 @@ async def delete_edge(writer: Writer, edge_id: str, etag: str, links: LinkParser
 
 
 def _the_callers(edge: Edge) -> Edge:
-    """Return an edge that a caller wrote: it no longer comes and goes with facts alone."""
+    """Return a fact's edge as the caller's own: it stays when no memory states it any more."""
     if edge.origin != Origin.FACT or edge.edge_type == EdgeType.CONSTITUTIVE:
         return edge
     return replace(edge, origin=Origin.EXPLICIT)
@@ -131,7 +134,7 @@ async def _create(writer: Writer, draft: EdgeDraft, source: End, target: End) ->
 
 
 def _merged(stored: Edge, draft: EdgeDraft) -> dict[str, Any]:
-    """Return a stored edge's fields after an upsert; what the draft leaves out stays."""
+    """Return a stored edge's fields after an upsert; fields that the draft leaves out stay."""
     return {
         "weight": stored.weight if draft.weight is None else draft.weight,
         "properties": merged_properties(stored.properties, draft.properties),
@@ -147,7 +150,11 @@ def _merged(stored: Edge, draft: EdgeDraft) -> dict[str, Any]:
 
 
 async def addressed(writer: Writer, edges: Sequence[Edge], valid_from: int | None) -> Edge | None:
-    """Return which of a triple's edges an upsert means; one that was replaced is not current."""
+    """Return which of a triple's edges an upsert updates; None: it creates another one.
+
+    A constitutive or pinned edge comes first. Without `valid_from` (µs) it is the current edge,
+    with it the edge that begins then.
+    """
     current = await current_edges(writer.tx, edges, Instant(writer.now))
     if fixed := await fixed_edges(writer.tx, current):
         return fixed[-1]
@@ -174,11 +181,11 @@ async def _patched(writer: Writer, stored: Edge, patch: Patch) -> dict[str, Any]
 
 
 async def put_edge(writer: Writer, stored: Edge, edge: Edge) -> Edge:
-    """Write an edge, which may have other ends or another valid time than before.
+    """Write an edge, whose ends or valid time may have changed.
 
     Raises:
-        ItemExists: another one has that place.
-        LineageCycle: where it now is, something would lead from it back to itself.
+        ItemExists: another edge of that triple begins at that time.
+        LineageCycle: after the move, lineage and succession would lead from it back to itself.
     """
     if edge == stored:
         return stored
@@ -186,12 +193,12 @@ async def put_edge(writer: Writer, stored: Edge, edge: Edge) -> Edge:
         return await writer.put(stored, edge)
     await _check_place(writer, edge)
     moved = await writer.put(stored, edge)
-    await refuse_descent(writer, edge.id, edge.id)  # as it succeeds others from where it now is
+    await refuse_descent(writer, edge.id, edge.id)  # by its new successors
     return moved
 
 
 async def _check_place(writer: Writer, edge: Edge) -> None:
-    """Refuse to move an edge onto another of its triple and valid_from, or a constitutive one's."""
+    """Refuse a move to a triple with a constitutive edge, or with an edge of that valid_from."""
     others = await writer.tx.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
     for other in others:
         if other.id == edge.id:
@@ -212,7 +219,7 @@ def _asked_about(draft: EdgeDraft) -> Expected:
 
 
 async def end_of(writer: Writer, end: EndRef, field: str, *, of_facts: bool = False) -> End:
-    """Return the item that an end names; a node that is only named is created."""
+    """Return the item that an end names; an unknown node name creates the node."""
     if end.id:
         return await _end_by_id(writer, end, field)
     check_name(end.name, field)
@@ -247,7 +254,7 @@ async def _live(writer: Writer, edge_id: str) -> Edge:
 
 
 async def _demand_type(writer: Writer, stored: Edge, edge: Edge) -> None:
-    """Refuse to make a resolution of an edge: of a constitutive one, on record, as protected."""
+    """Refuse to turn an edge into a resolution; for a constitutive edge that is recorded."""
     if edge.edge_type == stored.edge_type:
         return
     if edge.edge_type == EdgeType.RESOLUTION:

@@ -35,11 +35,11 @@ MOST_FORMER = 100_000
 
 
 async def add_lineage(writer: Writer, draft: LineageDraft) -> Written:
-    """State how a newer item stands to an older one; between edges this is a resolution record."""
+    """Write lineage from a newer item to an older one; between edges it is a resolution record."""
     kind = await _common_kind(writer, draft)
     newer, older = End(draft.newer_id, kind), End(draft.older_id, kind)
     if draft.relation == Relation.CONTRADICTS and newer.id > older.id:
-        newer, older = older, newer  # undirected: one edge however it is said
+        newer, older = older, newer  # undirected: one edge in either order
     stored = await _stored(writer, newer, draft.relation, older)
     if stored is not None and not await _is_void(writer, stored):
         if stored.origin == Origin.EXPLICIT or stored.erase_time:
@@ -51,7 +51,7 @@ async def add_lineage(writer: Writer, draft: LineageDraft) -> Written:
         await refuse_descent(writer, newer.id, older.id, in_no_row=older.id if taken_out else "")
     if (
         stored is not None
-    ):  # void since its end became constitutive or held: made anew, with consent
+    ):  # void since its end became constitutive or pinned: made anew, with consent
         await writer.put(stored, replace(stored, deleted=True))
     edge = _lineage(writer, newer, draft.relation, older, draft.context)
     edge = replace(edge, properties={**edge.properties, **draft.properties})
@@ -59,9 +59,9 @@ async def add_lineage(writer: Writer, draft: LineageDraft) -> Written:
 
 
 async def contradiction(writer: Writer, conflict: Conflict) -> tuple[Edge | None, Edge]:
-    """Return the CONTRADICTS between a conflict's sides as it is stored, and as it should be.
+    """Return the CONTRADICTS edge between a conflict's sides as stored, and as it should be.
 
-    Where none stands, the one that the conflict had comes back.
+    If no such edge is live, the conflict's former edge is restored.
     """
     first, second = (End(side.id, side.kind) for side in conflict.sides)
     stored = await _stored(writer, first, Relation.CONTRADICTS, second)
@@ -86,13 +86,13 @@ def _lineage(writer: Writer, newer: End, relation: Relation, older: End, context
 
 async def _stored(writer: Writer, newer: End, relation: Relation, older: End) -> Edge | None:
     edges = list(await writer.tx.live_edges_of_triple(newer.id, relation, older.id))
-    if relation == Relation.CONTRADICTS:  # a content may have said it the other way round
+    if relation == Relation.CONTRADICTS:  # a content's link may lead the other way
         edges += await writer.tx.live_edges_of_triple(older.id, relation, newer.id)
     return edges[-1] if edges else None
 
 
 async def _is_void(writer: Writer, edge: Edge) -> bool:
-    """Return whether protection keeps this lineage from counting (G4)."""
+    """Return whether this lineage has no effect: its older end is protected (G4)."""
     if edge.governed or edge.relation not in HIDING:
         return False
     older = await writer.tx.memory(edge.target.id) or await writer.tx.edge(edge.target.id)
@@ -100,9 +100,10 @@ async def _is_void(writer: Writer, edge: Edge) -> bool:
 
 
 async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> None:
-    """Make the edges that a memory's content asks for, and end those it no longer does.
+    """Create the edges of the links in a memory's content; delete those of removed links.
 
-    A link without a relation word to what is no memory is text; lineage at it is refused.
+    A link without a relation word to an item that is no memory is plain text; with a relation word
+    it is refused.
     """
     if not links and memory.revision.number == 1:
         return
@@ -115,7 +116,7 @@ async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> N
         and (link.target_id not in others or link.relation in LINEAGE_WORDS)
     }
     for edge in await writer.tx.content_edges_from(memory.id):
-        # What was erased with its other end stays as it is (M4).
+        # An edge that was erased with its other end stays erased (M4).
         if (edge.relation, edge.target.id) not in wanted and not edge.erase_time:
             await writer.put(edge, replace(edge, deleted=True))
     for relation, target_id in sorted(wanted):
@@ -123,7 +124,7 @@ async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> N
             continue
         if relation in HIDING:
             await refuse_descent(writer, memory.id, target_id)
-        # written before it is judged: an attempt to hide what defines the agent goes on record
+        # the write comes before the check: an attempt to replace a constitutive item is recorded
         await writer.put(
             None,
             Edge(
@@ -139,10 +140,10 @@ async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> N
 
 
 async def refuse_said(writer: Writer, edge: Edge, parse: LinkParser) -> None:
-    """Refuse to take an edge away that a link in its memory's content still makes (M3).
+    """Refuse to remove an edge while a link in its memory's content makes it (M3).
 
-    The content is what counts: a text must not say what the graph does not. What both parties said
-    beside the text they may take back: lineage of the text's own counts for nothing there (G4).
+    Text and graph must say the same, so the content is changed instead. Lineage that both
+    principals wrote beside the text may be removed: the link's own has no effect there (G4).
     """
     beside = edge.governed and edge.origin == Origin.EXPLICIT
     if beside or edge.target.kind != ItemKind.MEMORY:
@@ -154,10 +155,9 @@ async def refuse_said(writer: Writer, edge: Edge, parse: LinkParser) -> None:
 
 
 async def refuse_stated(writer: Writer, edge: Edge) -> None:
-    """Refuse to take an edge away that a memory states as a fact (M1).
+    """Refuse to remove an edge while a memory states it as a fact (M1).
 
-    A memory must not say what the graph does not. Both parties may take back what they agreed to,
-    whoever states it, too.
+    Memory and graph must say the same. Under a grant an edge may be removed all the same.
     """
     if not writer.is_granted and await writer.tx.stating([edge.id], limit=1):
         raise ItemState("a memory states this edge as a fact: change the memory")
@@ -191,7 +191,7 @@ async def _common_kind(writer: Writer, draft: LineageDraft) -> ItemKind:
     if older.kind != newer.kind:
         ends = End(newer.id, newer.kind), End(older.id, older.kind)
         tried = Edge(id=writer.new_id(), source=ends[0], relation=draft.relation, target=ends[1])
-        await writer.demand_allowed(None, tried)  # of something constitutive: on record, as such
+        await writer.demand_allowed(None, tried)  # an attempt at a constitutive item goes on record
         raise FieldInvalid("older_id", "must name an item of the same kind as newer_id")
     if isinstance(newer, Edge) and (
         newer.is_lineage or (isinstance(older, Edge) and older.is_lineage)
@@ -201,7 +201,10 @@ async def _common_kind(writer: Writer, draft: LineageDraft) -> ItemKind:
 
 
 async def _takes_out_of_row(tx: Reads, draft: LineageDraft) -> bool:
-    """Return whether lineage says that the later of two values of one row never held (T2)."""
+    """Return whether lineage replaces the later of two successive values by the earlier one.
+
+    The later value then never held, and succession leaves it out (T2).
+    """
     newer, older = await tx.edge(draft.newer_id), await tx.edge(draft.older_id)
     if newer is None or older is None or draft.relation not in REPLACING:
         return False
@@ -212,11 +215,12 @@ async def _takes_out_of_row(tx: Reads, draft: LineageDraft) -> bool:
 async def refuse_descent(
     writer: Writer, newer_id: str, older_id: str, *, in_no_row: str = ""
 ) -> None:
-    """Refuse what leads, over any steps of lineage or succession, from the older to the newer.
+    """Refuse lineage that would close a circle: the older item replaces the newer one already.
 
-    With one id for both: what leads from an item back to itself. It is looked for from both ends,
-    so that the end of a chain, however long, costs no more than a step. The edge `in_no_row` stands
-    in no row of values once this is written.
+    Lineage and succession of values are walked, over any number of steps. With one id for both it
+    is asked whether an item leads back to itself. The walk goes from both ends, the cheaper one
+    first, so a head of a long chain costs one step. The edge `in_no_row` will be in no succession
+    once this lineage is written.
     """
     down = _Walk(writer.tx, older_id, in_no_row, down=True)
     up = _Walk(writer.tx, newer_id, in_no_row, down=False)
@@ -227,7 +231,7 @@ async def refuse_descent(
 
 
 class _Walk:
-    """Goes step by step to what items replace (down), or to what replaces them (up)."""
+    """Walks step by step to the items that these replace (down), or that replace them (up)."""
 
     def __init__(self, tx: Reads, item_id: str, in_no_row: str, *, down: bool) -> None:
         self._tx = tx
@@ -239,11 +243,11 @@ class _Walk:
 
     @property
     def size(self) -> tuple[int, int]:
-        """How much a step costs, then how much was walked."""
+        """The cost of the next step, then of the walk so far, in items."""
         return len(self.frontier), len(self.seen)
 
     async def step(self) -> set[str]:
-        """Go one step; return what it reaches."""
+        """Go one step; return the ids that it reaches."""
         reached = await self._by_succession()
         for edge in await self._tx.lineage_edges(self.frontier):
             ends = (edge.source.id, edge.target.id)
@@ -255,7 +259,7 @@ class _Walk:
         return reached
 
     async def _by_succession(self) -> set[str]:
-        """Return the edges that the frontier's follow, or are followed by; each row read once."""
+        """Return the edges before (down) or after (up) the frontier's in their successions."""
         found: set[str] = set()
         for edge_id in self.frontier:
             known = edge_id in self._in_row or edge_id == self._in_no_row
@@ -273,7 +277,7 @@ class _Walk:
 
 
 def _beyond(edge: Edge, row: Sequence[Edge], *, down: bool) -> set[str]:
-    """Return what an edge's row leads to, over any steps: from the next other value on."""
+    """Return the ids of a succession's edges from the next other value on, in one direction."""
     others = [
         each
         for each in row

@@ -21,7 +21,7 @@ _CHANGEABLE = frozenset({"label", "name", "properties", "vector_id"})
 
 
 async def upsert_node(writer: Writer, draft: NodeDraft, etag: str = "") -> Written:
-    """Create a node or merge into the one of that name (G1)."""
+    """Create a node, or update the node of that name (G1)."""
     check_name(draft.name, "node.name")
     stored = await writer.tx.live_node_named(draft.name)
     if stored is None:
@@ -37,7 +37,7 @@ async def upsert_node(writer: Writer, draft: NodeDraft, etag: str = "") -> Writt
 
 
 async def create_node(writer: Writer, draft: NodeDraft, *, of_facts: bool = False) -> Node:
-    """Create a node of a name that is free."""
+    """Create a node; the caller knows that the name is free."""
     node = Node(id=writer.new_id(), name=draft.name, of_facts=of_facts)
     fields = merged_node(node, draft)
     return await writer.put(None, replace(node, **fields))
@@ -68,7 +68,7 @@ async def delete_node(writer: Writer, node_id: str, etag: str, *, cascade: bool)
     """Delete a node, with `cascade` its edges too."""
     stored = await _live(writer, node_id)
     await writer.demand_etag(stored, etag, replace(stored, deleted=True))
-    # the node first: an attempt on what defines the agent is refused, and recorded, as such
+    # the node first: an attempt to delete a constitutive edge's end goes on record
     gone = await writer.put(stored, replace(stored, deleted=True))
     edge_ids = await writer.tx.live_edge_ids_at(node_id)
     if edge_ids and not cascade:

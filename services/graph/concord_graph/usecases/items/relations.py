@@ -1,4 +1,4 @@
-"""Declaring what holds of a relation itself (T2)."""
+"""Declaring properties of a relation, such as that it has one value at a time (T2)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from concord_graph.usecases.write.writer import Writer, written
 
 
 class Declaration(TypedDict, total=False):
-    """The fields of a declaration; an absent one stays as it was declared."""
+    """The fields of a declaration; a field that is left out keeps its declared value."""
 
     functional: Required[bool]
     temporal_class: TemporalClass
@@ -24,7 +24,7 @@ class Declaration(TypedDict, total=False):
 async def declare_relation(
     writer: Writer, name: str, declaration: Declaration, *, etag: str = ""
 ) -> Written:
-    """Declare what holds of a relation, or change what was declared."""
+    """Declare a relation's properties, or change them."""
     check_relation(name, "name")
     stored = await writer.tx.relation(name)
     if stored is None:

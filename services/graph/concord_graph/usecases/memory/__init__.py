@@ -1,1 +1,1 @@
-"""Commands on memories, on the facts they state and on the layers around them."""
+"""Commands on memories, their facts, dialogues, episodes, sessions and working memory."""

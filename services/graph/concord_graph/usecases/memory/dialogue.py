@@ -14,7 +14,7 @@ Place = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class TurnPage:
-    """A page of turns; `last` is where the next one goes on, None on the last page."""
+    """A page of turns; the next page begins after `last`, which is None on the last page."""
 
     turns: tuple[Shown, ...]
     last: Place | None
@@ -24,7 +24,7 @@ class TurnPage:
 async def list_turns(
     tx: Reads, session_id: str, at: Instant, *, now: int, after: Place | None, limit: int
 ) -> TurnPage:
-    """Return a page of a session's live turns by order; `now` (µs) is when they are read."""
+    """Return a page of a session's live turns by order, as of `now` (µs)."""
     places = await tx.turns(session_id, at, after, limit + 1)
     page = places[:limit]
     views = await tx.views(ItemKind.MEMORY, [turn_id for _, _, turn_id in page], at)

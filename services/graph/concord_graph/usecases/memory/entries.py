@@ -1,4 +1,4 @@
-"""Listing what is kept beside the items: episodes and working memory (M2)."""
+"""Listing entries: episodes and working memory (M2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from concord_graph.ports import EntryFilter, Reads
 
 @dataclass(frozen=True, slots=True)
 class EntryPage:
-    """A page of a list of entries, how many match in all, and whether more follow."""
+    """A page of entries, how many match in all, and whether more pages follow."""
 
     entries: tuple[Entry, ...]
     total: int
@@ -27,7 +27,7 @@ async def list_entries(
     skip: int = 0,
     limit: int,
 ) -> EntryPage:
-    """Return a page of entries; `before` is the (rank, time in µs) that the last one ended with."""
+    """Return a page of entries; `before`: (rank, time in µs) of the previous page's last entry."""
     start = (before[0], before[1]) if before else None
     found, total = await tx.entries(filter_, at, before=start, skip=skip, limit=limit + 1)
     return EntryPage(tuple(found[:limit]), total, len(found) > limit)

@@ -1,4 +1,4 @@
-"""Keeping what was tried and how it went (M2)."""
+"""Storing episodes: what an agent tried, and with which reward (M2)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from concord_graph.usecases.write.writer import Writer, written
 
 
 async def add_episode(writer: Writer, draft: EpisodeDraft) -> Written:
-    """Keep an episode. The memories that it is about must exist, forgotten or not."""
+    """Store an episode. The memories that it names must exist; they may be forgotten."""
     kinds = await writer.tx.kinds(draft.memory_ids)
     for memory_id in draft.memory_ids:
         if kinds.get(memory_id) != ItemKind.MEMORY:

@@ -1,4 +1,4 @@
-"""Erasing a memory, and waiting until no store holds anything of it (M4)."""
+"""Erasing a memory, with a receipt that every store confirms (M4)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from concord_graph.usecases.write.writer import Writer, ref
 
 
 class Erasing:
-    """Erases memories; `confirmers` are the services that keep something derived from them."""
+    """Erases memories; `confirmers`: the names of the services that keep derived data."""
 
     def __init__(self, confirmers: Sequence[str]) -> None:
         self._confirmers = (STORE, *confirmers)
 
     async def erase(self, writer: Writer, memory_id: str, etag: str, reason: str) -> MemoryErased:
-        """Erase what every revision of a memory and of its edges says, and open a receipt."""
+        """Erase the words of every revision of a memory and of its edges; open a receipt."""
         stored = await writer.tx.memory(memory_id)
         if stored is None:
             raise ItemNotFound(memory_id)
@@ -54,12 +54,12 @@ class Erasing:
         return MemoryErased(ref(written), erasure.id)
 
     async def open(self, tx: Writes, erasure: Erasure) -> None:
-        """Keep a receipt that waits for everybody who may hold something here."""
+        """Store the receipt of an erasure, which every confirmer has yet to confirm."""
         waiting = tuple(Confirmation(name) for name in self._confirmers)
         await tx.put_erasure(replace(erasure, confirmations=waiting))
 
     async def confirm(self, writer: Writer, memory_id: str) -> Acknowledged:
-        """Note that the author's own store holds nothing more of an erased memory."""
+        """Confirm, as the author, that its store holds nothing of an erased memory."""
         erasure = await writer.tx.erasure(memory_id=memory_id)
         if erasure is None:
             raise ItemNotFound(memory_id)
@@ -83,9 +83,9 @@ class Erasing:
 
 
 async def goes_with(tx: Reads, memory: Memory) -> tuple[Sequence[Edge], frozenset[str]]:
-    """Return what is erased with a memory: its edges, and the ghosts that only it names.
+    """Return a memory's edges, and the ghosts that only it names: both are erased with it.
 
-    A ghost's id stands in the memory's content. Where no other item names it, nobody else needs it.
+    A ghost's id is part of the memory's content; no other item needs it.
     """
     edges = await tx.edges_at(memory.id)
     kept = [edge for edge in edges if not edge.erase_time]

@@ -14,7 +14,7 @@ _REASON = "erased before the restore"
 
 
 class ErasingAgain:
-    """Applies what another copy of the store knows to one that was restored."""
+    """Repeats erasures and burnt nonces on a restored store, as another copy recorded them."""
 
     def __init__(self, store: GraphStore, clock: Clock, confirmers: Sequence[str]) -> None:
         self._store = store
@@ -22,10 +22,10 @@ class ErasingAgain:
         self._erasing = Erasing(confirmers)
 
     async def erase(self, space: str, memory_id: str) -> bool:
-        """Erase a memory; return False when it is not there or is erased.
+        """Erase a memory; return False if there is no such memory or it is erased already.
 
         Raises:
-            ConstitutiveProtected: it is constitutive here: only both principals erase it.
+            ConstitutiveProtected: it is constitutive in this copy: both principals must consent.
         """
 
         async def work(tx: Writes) -> bool:
@@ -39,5 +39,5 @@ class ErasingAgain:
         return await self._store.write(space, work, author=RESTORING)
 
     async def burn(self, space: str, nonce: str) -> bool:
-        """Burn a nonce; return False when it is burnt."""
+        """Burn a nonce; return False if it was burnt already."""
         return await self._store.write(space, lambda tx: tx.burn([nonce]), author=RESTORING)

@@ -1,4 +1,7 @@
-"""What memories state as edges: made with the memory, gone with the last that states them (M1)."""
+"""The edges of memories' facts: created with a memory, deleted with the last one stating them.
+
+Requirement M1.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,9 @@ _SOURCES_A_PAGE = 100
 
 
 async def make_edges(writer: Writer, before: Memory | None, after: Memory) -> list[str]:
-    """Return the ids of the edges that the memory's facts are, made or changed as they ask.
+    """Create or change the edges of a memory's facts; return their ids, one a fact.
 
-    To be called before the memory is written, and only if it may be; `keep_facts` after it.
+    Call it before the memory is written, once the write is allowed; call `keep_facts` afterwards.
     """
     making = _Making(writer, before, after)
     former = await _former(writer.tx, before)
@@ -32,7 +35,7 @@ async def make_edges(writer: Writer, before: Memory | None, after: Memory) -> li
 async def keep_facts(
     writer: Writer, before: Memory | None, after: Memory, edges: list[str]
 ) -> None:
-    """Keep which edges the facts are of a memory that was just written; settle those it left."""
+    """Store which edges a just written memory's facts are; settle the edges it no longer states."""
     lost = list(await writer.tx.facts_of(after.id)) if before is not None else []
     if edges != lost:
         await _put_facts(writer, after.id, edges, after.revision.record_from)
@@ -42,7 +45,7 @@ async def keep_facts(
 
 
 async def state_again(writer: Writer, written: Memory, then: int) -> Memory:
-    """Let a memory that was just written state what it did at a record time (µs)."""
+    """Let a just written memory state the edges that it stated at a record time (µs)."""
     edges = await writer.tx.facts_of(written.id, then)
     if len(edges) == len(written.facts) and edges != await writer.tx.facts_of(written.id):
         await _put_facts(writer, written.id, edges, written.revision.record_from)
@@ -50,7 +53,7 @@ async def state_again(writer: Writer, written: Memory, then: int) -> Memory:
 
 
 async def restate(writer: Writer, reverted: Sequence[Record]) -> None:
-    """Make the edges again that live memories state and that went with what was reverted."""
+    """Recreate edges that live memories state, and that the reverted items took away."""
     ids = {each.id for each in reverted if isinstance(each, Memory)}
     for edge in reverted:
         if isinstance(edge, Edge) and edge.deleted:
@@ -66,7 +69,10 @@ async def restate(writer: Writer, reverted: Sequence[Record]) -> None:
 
 
 async def settle(writer: Writer, edge_id: str) -> None:
-    """Let an edge that a memory no longer states say what the others do, or go with the last."""
+    """Update an edge that a memory no longer states to what the other memories state.
+
+    If no memory states it any more, it is deleted.
+    """
     edge = await writer.tx.edge(edge_id)
     if edge is None or edge.deleted or not await follows_facts(writer, edge):
         return
@@ -78,7 +84,7 @@ async def settle(writer: Writer, edge_id: str) -> None:
 
 
 async def move_facts(writer: Writer, edge_id: str, other_id: str, time: int) -> None:
-    """Let the memories that state an edge state another one in its place, from a time (µs) on."""
+    """Let the memories that state one edge state the other one instead, from a time (µs) on."""
     after = ""
     while page := await writer.tx.stating([edge_id], after, _SOURCES_A_PAGE):
         for after, _ in page:
@@ -106,7 +112,7 @@ async def _are_there(tx: Reads, edge_ids: Sequence[str]) -> bool:
 
 
 async def _former(tx: Reads, before: Memory | None) -> dict[tuple[str, str, str], Edge]:
-    """Return the edges that the facts were, by triple."""
+    """Return the edges of the former revision's facts, by triple."""
     if before is None:
         return {}
     ids = await tx.facts_of(before.id)
@@ -119,7 +125,7 @@ async def _former(tx: Reads, before: Memory | None) -> dict[tuple[str, str, str]
 
 
 class _Making:
-    """Finds or makes the edges that a memory's facts are to be."""
+    """Finds or creates the edges of a memory's facts."""
 
     def __init__(self, writer: Writer, before: Memory | None, after: Memory) -> None:
         self._writer = writer
@@ -128,7 +134,7 @@ class _Making:
         self._states = before is not None and not before.deleted
 
     async def edge_of(self, place: int, fact: Fact, former: Edge | None) -> str:
-        """Return the edge that a fact is: the former one, the addressed one, or a new one."""
+        """Return the id of a fact's edge: the former one, the addressed one, or a new one."""
         field = f"memory.facts[{place}]"
         check_relation(fact.relation, f"{field}.relation")
         if former is not None and not former.deleted and self._keeps_time:
@@ -137,7 +143,7 @@ class _Making:
         target = await end_of(self._writer, EndRef(fact.object), f"{field}.object", of_facts=True)
         edges = await self._writer.tx.live_edges_of_triple(source.id, fact.relation, target.id)
         stored = await addressed(self._writer, edges, self._memory.valid_from)
-        if stored is None and not self._writer.is_granted:  # nothing plain comes beside these
+        if stored is None and not self._writer.is_granted:  # no descriptive edge beside a fixed one
             stored = next(iter(await fixed_edges(self._writer.tx, edges)), None)
         if stored is not None:
             anew = not self._states or former is None or former.id != stored.id
@@ -151,9 +157,9 @@ class _Making:
         return (await self._writer.put(None, edge)).id
 
     async def _gained(self, edge: Edge, fact: Fact, *, anew: bool) -> Edge:
-        """Return an edge that the memory states, `anew` or otherwise than before.
+        """Update an edge by the fact of a memory that states it, `anew` if it did not before.
 
-        A constitutive edge gains a source, no more.
+        A constitutive edge is not changed: it only gains a source.
         """
         writer, said = self._writer, self._says(fact)
         if edge.edge_type == EdgeType.CONSTITUTIVE:
@@ -183,7 +189,7 @@ class _Making:
 
 
 def _returns(former: Edge, wanted: Edge, there: Sequence[Edge]) -> bool:
-    """Return whether an edge that went with its last memory is the one that is wanted again."""
+    """Return whether the deleted edge of a former fact can be restored as the wanted one."""
     return (
         former.deleted
         and former.origin == Origin.FACT
@@ -196,7 +202,7 @@ def _returns(former: Edge, wanted: Edge, there: Sequence[Edge]) -> bool:
 
 
 async def follows_facts(writer: Writer, edge: Edge) -> bool:
-    """Return whether an edge is what memories say it is, and nobody holds it otherwise."""
+    """Return whether facts alone decide about an edge: no caller wrote it, no consent pins it."""
     return (
         edge.origin == Origin.FACT
         and edge.edge_type == EdgeType.DESCRIPTIVE
@@ -205,9 +211,9 @@ async def follows_facts(writer: Writer, edge: Edge) -> bool:
 
 
 async def said_of(tx: Reads, edge: Edge, but: str = "") -> Saying | None:
-    """Return what the live memories say together of an edge; None when none states it.
+    """Return what the live memories, except `but`, state of an edge; None if none states it.
 
-    It ends as soon as they say what the edge says: no memory that states it says more.
+    It stops reading once they state all that the edge says: the rest cannot add to that.
     """
     said: Saying | None = None
     after = ""
@@ -233,7 +239,7 @@ def _of(memory: Memory, fact: Fact) -> Saying:
 
 
 def saying(edge: Edge, said: Saying) -> Edge:
-    """Return an edge that says this."""
+    """Return an edge with this weight, these properties and this end of its valid time."""
     return replace(
         edge, weight=said.weight, properties=dict(said.properties), valid_until=said.until
     )

@@ -49,7 +49,7 @@ from concord_graph.usecases.write.refusals import BatchRefused, ItemRefused
 from concord_graph.usecases.write.writer import Writer, ref, written
 
 MERGED = "merged"
-"""The property of the lineage that a merge leaves (V1)."""
+"""The property that marks the lineage of a merge (V1)."""
 
 
 class Memories:
@@ -60,7 +60,7 @@ class Memories:
         self._concepts = concepts
 
     async def add(self, writer: Writer, draft: MemoryDraft) -> Written:
-        """Remember a text, once (M1, M5)."""
+        """Create a memory, unless it exists: by id, external id or its words (M1, M5)."""
         self._check(draft)
         await writer.tx.expect(lambda: self._asked_about([draft]))
         known = await self._known(writer, draft)
@@ -79,7 +79,7 @@ class Memories:
     async def add_many(
         self, writer: Writer, drafts: Sequence[MemoryDraft], *, update_existing: bool
     ) -> BatchAdded:
-        """Remember texts in one transaction: all of them, or none with a list of what was wrong."""
+        """Create memories in one transaction: all, or none with every refusal listed."""
         await writer.tx.expect(lambda: self._asked_about(drafts))
         added: list[Written] = []
         refusals: list[ItemRefused] = []
@@ -113,7 +113,7 @@ class Memories:
         return written(stored, await self.replace(writer, stored, memory))
 
     async def forget(self, writer: Writer, memory_id: str, etag: str) -> Written:
-        """Forget a memory softly."""
+        """Forget a memory: it can be restored."""
         stored = await _existing(writer, memory_id)
         await writer.demand_etag(stored, etag, replace(stored, deleted=True))
         _demand_unerased(stored)
@@ -136,9 +136,9 @@ class Memories:
         return written(stored, back)
 
     async def append(self, writer: Writer, drafts: Sequence[MemoryDraft]) -> TurnsAppended:
-        """Keep turns at the end of their session's dialogue: the same words again are another turn.
+        """Append turns to their session's dialogue; the same words again are another turn.
 
-        A turn whose external id is known is not kept twice.
+        A turn whose external id is known is not appended again.
         """
         await writer.tx.expect(lambda: self._asked_about(drafts))
         turns: list[Written] = []
@@ -158,7 +158,7 @@ class Memories:
             return written(None, await self._create(writer, draft))
         if said(known) != said(self._drafted(known, draft)):
             raise ItemExists(known.id, "external id")
-        return written(known, known)  # a forgotten one stays so: an import is no wish
+        return written(known, known)  # a forgotten turn stays forgotten: nobody asked for it
 
     async def _add_one(
         self, writer: Writer, draft: MemoryDraft, *, update_existing: bool
@@ -173,7 +173,7 @@ class Memories:
             await writer.restate(known, draft.session_id)
         drafted = self._drafted(known, draft)
         if known.deleted or not _keyed(draft) or drafted == known:
-            return written(known, known)  # what was forgotten stays so: an import is no wish
+            return written(known, known)  # forgotten stays forgotten: nobody asked for it
         if not update_existing:
             await _refuse_other_words(writer, known, drafted)
         return written(known, await self.replace(writer, known, drafted))
@@ -198,7 +198,7 @@ class Memories:
         return memory
 
     async def replace(self, writer: Writer, stored: Memory, memory: Memory) -> Memory:
-        """Write the next version of a memory, with the edges that its content and facts make."""
+        """Write a memory's next revision, and the edges of its content's links and its facts."""
         if memory == stored:
             return stored
         check_still_said(stored, memory)
@@ -211,18 +211,18 @@ class Memories:
         return replaced
 
     async def _put(self, writer: Writer, before: Memory | None, after: Memory) -> Memory:
-        """Write a memory, with the edges that its facts are."""
+        """Write a memory and the edges of its facts."""
         if _stating(before) == _stating(after):
             return await writer.put(before, after)
         await writer.demand_allowed(before, after)
-        async with writer.together():  # those whose supersession changes see the memory, too
+        async with writer.together():  # announces the changed items after both writes
             edges = await make_edges(writer, before, after)
             put = await writer.put(before, after)
             await keep_facts(writer, before, put, edges)
         return put
 
     async def _known(self, writer: Writer, draft: MemoryDraft) -> Memory | None:
-        """Return the memory that the draft is: by external id, by id, else by what it says."""
+        """Return the memory that a draft repeats: by external id, by id, else by its words."""
         tx = writer.tx
         by_key = await tx.memory_by_external_id(draft.external_id) if draft.external_id else None
         by_id = await self._named(writer, draft.id) if draft.id else None
@@ -251,9 +251,9 @@ class Memories:
     async def _has_only_ended(
         self, tx: Reads, memory: Memory, supersession: Supersession, at: Instant
     ) -> bool:
-        """Return whether a memory with a stated time counts as superseded by its facts alone.
+        """Return whether a memory with a stated begin is superseded only because its facts ended.
 
-        To say it again states the same edges, which have ended all the same: nothing new.
+        Saying it again would state the same, ended edges: it is the same memory.
         """
         if memory.valid_from is None or not supersession.is_superseded(at.valid):
             return False
@@ -269,7 +269,7 @@ class Memories:
         return memory
 
     def _asked_about(self, drafts: Sequence[MemoryDraft]) -> Expected:
-        """Return what remembering the drafts will ask the store for."""
+        """Return the keys that creating these drafts will ask the store for."""
         linked = [i for draft in drafts for i in self._linked_ids(draft.content)]
         said = [_digest(draft) for draft in drafts if not _keyed(draft)]
         return Expected(
@@ -285,7 +285,7 @@ class Memories:
         try:
             return [link.target_id for link in self.links(content)]
         except MalformedLink:
-            return []  # refused in its turn
+            return []  # the draft itself is refused later
 
     def _check(self, draft: MemoryDraft) -> None:
         if not draft.content:
@@ -298,7 +298,7 @@ class Memories:
             raise FieldInvalid("memory.edge_type", "a memory is descriptive or constitutive")
 
     def _drafted(self, memory: Memory, draft: MemoryDraft) -> Memory:
-        """Return the memory with everything that the draft states."""
+        """Return the memory with all fields of the draft."""
         values = {name: getattr(draft, name) for name in DRAFTED}
         values["edge_type"] = draft.edge_type or memory.edge_type
         values["concepts_stated"] = bool(draft.concepts)
@@ -307,7 +307,7 @@ class Memories:
 
     def _patched(self, stored: Memory, values: Any) -> Memory:
         memory = replace(stored, **values)
-        if memory.edge_type is None:  # named in the mask, but unspecified: no change
+        if memory.edge_type is None:  # in the mask, but unspecified: no change
             memory = replace(memory, edge_type=stored.edge_type)
         if not memory.content:
             raise FieldInvalid("memory.content", "is required")
@@ -325,29 +325,29 @@ class Memories:
 
 
 async def _refuse_other_words(writer: Writer, known: Memory, drafted: Memory) -> None:
-    """Refuse a draft whose id or key is taken: of something constitutive, as protected."""
+    """Refuse a draft whose id or external id is taken; a constitutive memory's is protected."""
     if known.edge_type == EdgeType.CONSTITUTIVE:
         await writer.demand_allowed(known, drafted)
     raise ItemExists(known.id, "id or external id")
 
 
 def _stating(memory: Memory | None) -> object:
-    """Return what of a memory its facts' edges hang on."""
+    """Return the fields of a memory that decide about its facts' edges."""
     if memory is None or not memory.facts:
         return None
     return memory.facts, memory.valid_from, memory.valid_until, memory.edge_type, memory.deleted
 
 
 def _keyed(draft: MemoryDraft) -> bool:
-    """Return whether the caller named the memory: then equal words do not make it another one."""
+    """Return whether the caller chose an id or external id: then words are not compared."""
     return bool(draft.id or draft.external_id)
 
 
 def _is_said(supersession: Supersession, memory: Memory, draft: MemoryDraft, at: Instant) -> bool:
-    """Return whether saying a memory's words again is that memory (M5).
+    """Return whether a draft with a memory's words repeats that memory (M5).
 
-    With another stated begin they say something else. A replaced text may be said again: A, B, A.
-    So may one whose time is over or is yet to come, but with the same end it is the same statement.
+    With another stated begin it does not. The words of a superseded memory may come again as a new
+    one: A, B, A. So may those of a memory that has ended or not begun, unless both end alike.
     """
     if memory.valid_from != draft.valid_from:
         return False
@@ -361,12 +361,15 @@ def _is_same(memory: Memory, draft: MemoryDraft) -> bool:
 
 
 def _digest(draft: MemoryDraft) -> str:
-    """Return the digest by which a memory that says the same is found."""
+    """Return the digest by which a memory with the same words, kind and sources is found."""
     return content_digest(draft.content, draft.memory_kind, draft.sources)
 
 
 async def _merged_into(tx: Reads, memory: Memory) -> Memory | None:
-    """Return the current memory that a memory became part of (V1); None without one."""
+    """Return the memory that a memory was merged into (V1), over any number of merges.
+
+    None if it was replaced otherwise; the memory itself if it was not replaced.
+    """
     kept: Memory | None = memory
     while kept is not None:
         memory = kept
@@ -396,7 +399,7 @@ def _demand_unerased(memory: Memory) -> None:
 
 
 def _check_triggers(memory: Memory) -> None:
-    """Refuse triggers that nothing can ever meet (S9)."""
+    """Refuse malformed triggers: no situation could ever match them (S9)."""
     for place, text in enumerate(memory.surfaces_when):
         try:
             trigger(text)

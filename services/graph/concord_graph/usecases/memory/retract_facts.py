@@ -1,4 +1,4 @@
-"""Retracting the facts that an erased memory stated: only those of other memories stay (M4)."""
+"""Retracting the facts of an erased memory: only what other memories state stays (M4)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from concord_graph.usecases.write.writer import Writer
 _A_PAGE = 100
 
 Words = frozenset[tuple[str, str, str]]
-"""Relation, key and JSON text of properties of facts."""
+"""Of each property of a fact: the relation, the property's key and its JSON text."""
 
 
 async def words_of(tx: Reads, memory: Memory) -> Words:
@@ -32,7 +32,7 @@ async def words_of(tx: Reads, memory: Memory) -> Words:
 
 
 class FactRetraction:
-    """Retracts the facts of one memory; `words`: its `words_of` from before it was erased."""
+    """Retracts the facts of an erased memory; `words`: its `words_of` from before the erasure."""
 
     def __init__(self, writer: Writer, memory: Memory, words: Words) -> None:
         self._writer = writer
@@ -41,10 +41,10 @@ class FactRetraction:
         self.edge_count = 0
 
     async def run(self) -> None:
-        """Leave the memory without facts; erase the edges and nodes that only its facts created.
+        """Remove the memory's facts; erase the edges and nodes that only they created.
 
-        An edge that other memories state too stays, with their properties. If one of its revisions
-        may hold properties that only the erased memory stated, it is erased and created anew.
+        An edge that other memories state stays, with their properties. If one of its revisions may
+        hold properties that only the erased memory stated, it is erased and created anew.
         """
         tx = self._writer.tx
         ids = await tx.ever_facts_of(self._memory.id)
@@ -73,7 +73,7 @@ class FactRetraction:
                 yield memory
 
     async def _others_state(self, edge: Edge) -> tuple[bool, bool]:
-        """Return whether other memories state an edge, and whether the erased one stated more."""
+        """Return whether others state an edge, and whether they lack a property of the erased."""
         own = {each for each in self._words if each[0] == edge.relation}
         stated = False
         async for other in self._others(edge):
@@ -87,7 +87,7 @@ class FactRetraction:
         await self._writer.put(edge, erased_edge(edge, self._memory.erase_time, ()))
 
     async def _replace(self, edge: Edge) -> None:
-        """Erase an edge, and create it anew with what other memories state, and its lineage."""
+        """Erase an edge; create it anew from other memories' facts, with the same lineage."""
         writer = self._writer
         said = await said_of(writer.tx, edge)
         lineage = await writer.tx.lineage_edges([edge.id])

@@ -1,4 +1,4 @@
-"""Taking what was erased out of the store's own files, beside the calls (M4)."""
+"""Removing erased words from the store's own files, in the background (M4)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.05, 5.0
 
 
 class Scrubbing(Background):
-    """Scrubs the store after each erasure, and at the start what an earlier life left undone."""
+    """Scrubs the store after each erasure, and at the start what an earlier process left."""
 
     def __init__(self, store: GraphStore) -> None:
         super().__init__()
@@ -21,12 +21,12 @@ class Scrubbing(Background):
         self._thorough = True
 
     def start(self) -> None:
-        """Begin, with what an earlier life of the store left undone."""
+        """Begin, with the erasures that an earlier process left in the files."""
         self._wanted.set()
         self._begin(self._run(), "scrub")
 
     def wake(self) -> None:
-        """Something was erased."""
+        """Scrub once more: an item was erased."""
         self._wanted.set()
 
     async def _run(self) -> None:

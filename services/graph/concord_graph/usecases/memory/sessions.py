@@ -14,11 +14,12 @@ from concord_graph.usecases.write.writer import Writer
 async def end_session(
     writer: Writer, session_id: str, last_use_time: int | None = None
 ) -> SessionEnded:
-    """End a session and announce it in the feed; one that has ended stays as it is, as does one
-    whose last use was another than the stated one.
+    """End a session and announce it in the feed.
+
+    Nothing changes if it has ended, or if its last use was not at `last_use_time` (µs; None: any).
 
     Raises:
-        ItemNotFound: it was never used.
+        ItemNotFound: no call ever used the session.
     """
     session = await writer.tx.session(session_id)
     if session is None:

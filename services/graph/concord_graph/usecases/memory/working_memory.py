@@ -1,4 +1,4 @@
-"""What a space holds in mind: a bounded list that evicts what matters least (M2)."""
+"""A space's working memory: a bounded list that evicts its least important entries (M2)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class WorkingMemory:
         self.capacity = capacity
 
     async def put(self, writer: Writer, draft: WorkingDraft) -> WorkingMemoryPut:
-        """Put a text there, once; of a full one, entries are evicted to make room.
+        """Put a text into the list, or renew the entry that has it; evict entries if it is full.
 
         Raises:
-            WorkingMemoryFull: it is full of HIGH entries, which stay.
+            WorkingMemoryFull: every entry is HIGH, and none of these is evicted.
         """
         held = await _entries(writer, EntryFilter(_KIND))
         known = next((entry for entry in held if entry.body["content"] == draft.content), None)
@@ -43,7 +43,7 @@ class WorkingMemory:
         return WorkingMemoryPut(ref(put), tuple(map(ref, evicted)))
 
     def _to_go(self, others: list[Entry], known: Entry | None) -> list[Entry]:
-        """Return what makes room: the least important first, of those the oldest."""
+        """Return the entries to evict: the least important first, of equal ones the oldest."""
         excess = len(others) + 1 - self.capacity
         movable = [entry for entry in others if entry.rank < Importance.HIGH]
         if excess > len(movable) and known is None:
@@ -56,7 +56,7 @@ class WorkingMemory:
         return await writer.keep(entry, replace(entry, shelf=STALE, body=body))
 
     async def remove(self, writer: Writer, entry_id: str) -> WorkingMemoryRemoved:
-        """Remove an entry, held or stale."""
+        """Remove an entry, whether it is held or was evicted (stale)."""
         found = await _entries(writer, EntryFilter(_KIND, shelf=None, ids=(entry_id,)))
         if not found:
             raise ItemNotFound(entry_id)
@@ -65,7 +65,7 @@ class WorkingMemory:
     async def clear(
         self, writer: Writer, session_id: str, *, include_stale: bool
     ) -> WorkingMemoryRemoved:
-        """Remove every entry, or every one that a session put there."""
+        """Remove every entry, or all that a session put there; evicted ones if wanted."""
         shelf = None if include_stale else ""
         filter_ = EntryFilter(_KIND, shelf=shelf, session_id=session_id)
         return await _removed(writer, await _entries(writer, filter_))
