@@ -1,4 +1,4 @@
-"""What both parties agreed to, by digests alone: for the audit log, and to compare it with (A2)."""
+"""Digests of the constitutive items, for the audit log and for comparing the store with it (A2)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CONSTITUTIVE_MEMORIES = MemoryFilter(edge_type=EdgeType.CONSTITUTIVE, at_any_ti
 
 @dataclass(frozen=True, slots=True)
 class Attested:
-    """A live constitutive item by what its row says now. `create_time` (µs) orders memories."""
+    """A live constitutive item, by the digests of its row. `create_time` (µs) orders memories."""
 
     id: str
     kind: ItemKind
@@ -35,7 +35,7 @@ class Attested:
 
 
 async def digests_of_ends(tx: Reads, item: Record) -> Mapping[str, str] | None:
-    """Return the digests of what a constitutive item rests on; None for any other item."""
+    """Return the digests of a constitutive item's ends, by id; None for any other item."""
     if not isinstance(item, (Edge, Memory)) or not protection.is_constitutive(item):
         return None
     if isinstance(item, Memory):
@@ -54,8 +54,10 @@ async def attested_edges(tx: Reads, now: int, after: str, limit: int) -> Sequenc
 async def attested_memories(
     tx: Reads, now: int, before: tuple[int, str] | None, limit: int
 ) -> Sequence[Attested]:
-    """Return the live constitutive memories older than `before`, newest first, whenever they hold:
-    the log lists those that have not begun and of those that have ended, too."""
+    """Return the live constitutive memories older than `before`, newest first.
+
+    Those that have ended or not begun are among them: the log lists them, too.
+    """
     at = Instant(now, FOREVER)
     found = await tx.list_memories(_CONSTITUTIVE_MEMORIES, at, before, limit)
     return [await _attested(tx, await tx.memory(memory_id)) for _, memory_id in found]

@@ -1,4 +1,4 @@
-"""What an id names now, whatever its kind."""
+"""The current item of an id, whatever its kind."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from concord_graph.ports import Reads, Ref
 
 
 async def item_by_id(tx: Reads, item_id: str) -> Item | None:
-    """Return an item as it is now; None when there never was one."""
+    """Return an item's newest revision, a deleted one too; None if the id is unknown."""
     return await tx.memory(item_id) or await tx.edge(item_id) or await tx.node(item_id)
 
 
 async def record_by_id(tx: Reads, item_id: str) -> Record | None:
-    """Return an item, a conflict or a declared relation as it is now; None: there never was one."""
+    """Return the newest revision of an item, a conflict or a declared relation; None: unknown."""
     item = await item_by_id(tx, item_id)
     if item is not None:
         return item

@@ -16,7 +16,7 @@ MOST_ITEMS = 1_000
 class Link:
     """One item of a chain; `view` is None for a ghost.
 
-    `derived_from` are the memories that its sources name; they are no part of the chain.
+    `derived_from`: the memories that its sources name, which are no part of the chain.
     """
 
     id: str
@@ -27,9 +27,9 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Every item by effective valid time, and every lineage edge among them.
+    """A chain's items by effective valid time, and all lineage edges between them.
 
-    `valid` (µs) is the instant that their supersession is stated for.
+    `valid` (µs): the instant at which their supersession is worked out.
     """
 
     items: tuple[Link, ...]
@@ -39,9 +39,9 @@ class Chain:
 
 
 async def chain_of(tx: Reads, item_id: str, at: Instant) -> Chain | None:
-    """Return the chain of a memory, an edge or a ghost; None when nothing knows the id.
+    """Return the chain of a memory, an edge or a ghost; None if the id is unknown.
 
-    A memory's chain goes on along what it states: with those that state what came before or after.
+    A memory's chain includes the memories that state the former or later values of its facts.
     """
     edges, ids = await _around(tx, {item_id, *await _taking_turns(tx, item_id, at)}, at)
     views = await _views(tx, ids, at)
@@ -51,7 +51,7 @@ async def chain_of(tx: Reads, item_id: str, at: Instant) -> Chain | None:
 
 
 async def _around(tx: Reads, start: set[str], at: Instant) -> tuple[dict[str, Edge], set[str]]:
-    """Return the lineage from these items on, and every item that it or succession leads to."""
+    """Return all lineage around these items, and every item that lineage or succession reaches."""
     edges: dict[str, Edge] = {}
     ids, frontier = set(start), set(start)
     while frontier and len(ids) <= MOST_ITEMS:
@@ -64,7 +64,7 @@ async def _around(tx: Reads, start: set[str], at: Instant) -> tuple[dict[str, Ed
 
 
 async def _taking_turns(tx: Reads, item_id: str, at: Instant) -> set[str]:
-    """Return the memories that state what stands in one chain with what this one states (T2)."""
+    """Return the memories whose facts are in one chain with a fact of this memory (T2)."""
     stated = set(await tx.facts_of(item_id, at.record))
     if not stated:
         return set()
@@ -74,7 +74,7 @@ async def _taking_turns(tx: Reads, item_id: str, at: Instant) -> set[str]:
 
 
 async def _in_succession(tx: Reads, ids: set[str], at: Instant) -> set[str]:
-    """Return the live edges that follow or precede any of these in time (G2, T2)."""
+    """Return the live edges that precede or succeed any of these edges in time (G2, T2)."""
     found: set[str] = set()
     for view in (await tx.views(ItemKind.EDGE, ids, at)).values():
         edge = view.item
@@ -115,7 +115,7 @@ async def _views(tx: Reads, ids: set[str], at: Instant) -> dict[str, View]:
 
 
 async def _with_sources(tx: Reads, links: list[Link], at: Instant) -> list[Link]:
-    """Fill in the memories that the items' sources name (M1), of the first MOST_ITEMS of them."""
+    """Fill in the memories that the items' sources name (M1), at most MOST_ITEMS in all."""
     named: dict[str, tuple[str, ...]] = {}
     left = MOST_ITEMS
     for link in links:
@@ -139,5 +139,5 @@ def _link(item_id: str, view: View | None, at: Instant) -> Link:
 
 
 def _when(view: View | None, item_id: str) -> tuple[int, str]:
-    """A ghost has no time: it is older than what points at it."""
+    """Return the sort key of an item; a ghost has no time and sorts as the oldest."""
     return (view.supersession.effective_from if view else -(2**62), item_id)

@@ -1,4 +1,4 @@
-"""Reading conflicts with both sides as they are at an instant (D5), and what depends on a side."""
+"""Reads conflicts with both sides as of an instant (D5), and the items that depend on a side."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MOST_DEPENDENTS = 50
 
 @dataclass(frozen=True, slots=True)
 class ShownSide:
-    """A side with its item at the instant; no `view`: it was not known then.
+    """A side with its item as of the instant; `view` is None if it was not known then.
 
-    `sources`: whose the item is; of an edge, the memories that state it, then their sources.
+    `sources`: the item's sources; of an edge, the memories that state it, then their sources.
     """
 
     side: Side
@@ -27,13 +27,13 @@ class ShownSide:
 
     @property
     def is_as_judged(self) -> bool:
-        """Whether the item is in the version that was judged."""
+        """Whether the item still has the version that was judged."""
         return self.view is not None and etag(self.view.item) == self.side.etag
 
 
 @dataclass(frozen=True, slots=True)
 class ShownConflict:
-    """A conflict as a reader sees it; `valid` (µs) is the instant that was asked about."""
+    """A conflict with both sides; `valid` (µs): the instant that the reader asked about."""
 
     entry: Entry
     conflict: Conflict
@@ -44,7 +44,7 @@ class ShownConflict:
 
 @dataclass(frozen=True, slots=True)
 class ConflictPage:
-    """A page of conflicts, how many match in all, and whether more follow."""
+    """A page of conflicts, how many match in all, and whether more pages follow."""
 
     conflicts: tuple[ShownConflict, ...]
     total: int
@@ -68,16 +68,16 @@ async def get_conflict(
 async def list_conflicts(
     tx: Reads, filter_: EntryFilter, at: Instant, before: Sequence[int] | None, limit: int
 ) -> ConflictPage:
-    """Return a page of conflicts, newest first; `before` is (rank, time in µs) of the last one."""
+    """Return a page of conflicts, newest first; `before`: (rank, time in µs) of the last one."""
     start = (before[0], before[1]) if before else None
-    recorded = replace(at, stated=False)  # that two items disagree holds at no valid time
+    recorded = replace(at, stated=False)  # a conflict has no valid time
     found, total = await tx.entries(filter_, recorded, before=start, limit=limit + 1)
     shown = await shown_conflicts(tx, found[:limit], at)
     return ConflictPage(tuple(shown), total, len(found) > limit)
 
 
 async def shown_conflicts(tx: Reads, entries: Sequence[Entry], at: Instant) -> list[ShownConflict]:
-    """Return conflicts with their sides, which are read in sets."""
+    """Return conflicts with their sides, which are read with one query a kind."""
     conflicts = [conflict_of(entry) for entry in entries]
     sides = [side for conflict in conflicts for side in conflict.sides]
     views: dict[str, View] = {}
@@ -101,10 +101,10 @@ async def shown_conflicts(tx: Reads, entries: Sequence[Entry], at: Instant) -> l
 async def dependents(
     tx: Reads, item_id: str, other_id: str, kind: ItemKind, at: Instant
 ) -> Sequence[str]:
-    """Return ids of items that depend on one side of a conflict, the other side left out (D12):
-    derived from it, then about the same subject.
+    """Return the ids of items that depend on one side of a conflict, without the other side (D12).
 
-    Of an edge, what derives from the memories that state it.
+    First the memories that are derived from it, or, for an edge, from the memories that state it;
+    then the edges of the same subject.
     """
     view = (await tx.views(kind, [item_id], at)).get(item_id)
     if view is None:
@@ -132,6 +132,6 @@ def _sources(view: View | None, stating: Mapping[str, View]) -> tuple[Source, ..
         return ()
     items = [view.item, *(stating[each].item for each in view.sources if each in stating)]
     every = [source for item in items if isinstance(item, Memory) for source in item.sources]
-    if view.sources:  # who states an edge, also where they name no source of their own
+    if view.sources:  # stating memories count even if they name no source
         every.insert(0, Source(memory_ids=tuple(view.sources[:MOST_SOURCES])))
     return tuple(dict.fromkeys(every))[:MOST_SOURCES]

@@ -1,4 +1,4 @@
-"""Digests of what the memories of a space were, for those who follow the feed to compare with."""
+"""Digests of the states of a space's memories, with which followers of the feed compare theirs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAKE_A_STATE = frozenset(
 
 @dataclass(slots=True)
 class Bucket:
-    """How many states there are, and the exclusive or of their digests."""
+    """How many states of memories a bucket has, and the exclusive or of their digests."""
 
     states: int = 0
     digest: int = 0
@@ -33,7 +33,7 @@ class Bucket:
 
 @dataclass(slots=True)
 class _Memory:
-    """What is known of a memory on the way through the outbox."""
+    """The states of one memory so far, while the outbox is read."""
 
     bucket: int
     states: int = 0
@@ -49,7 +49,7 @@ class Digests:
     _memories: dict[str, _Memory] = field(default_factory=dict)
 
     def take(self, changes: Iterable[Change]) -> None:
-        """Take the next changes in."""
+        """Count the next changes."""
         for change in changes:
             self.seq = change.seq
             if change.item_kind == ItemKind.MEMORY:
@@ -83,9 +83,9 @@ class Digests:
 
 
 async def digests(store: GraphStore, space: str, through: int) -> Digests:
-    """Return the digests of a space through a change; 0: through all there are.
+    """Return the digests of a space up to and with a change; 0: up to the newest.
 
-    What was erased later counts: the answer for a change is the same whenever it is asked for.
+    Memories that were erased after that change count: its digests never change.
     """
     found = Digests()
     while changes := await store.changes(space, found.seq, CHANGES_A_READ):

@@ -1,4 +1,4 @@
-"""Where named relations lead from an item, hop by hop (G9, T3)."""
+"""Follows a list of relations from an item, hop by hop (G9, T3)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ HELD_EDGES = 200
 
 @dataclass(frozen=True, slots=True)
 class FollowedHop:
-    """One relation, as it was followed: its edges and distinct ends, best first.
+    """One followed relation: its edges and distinct ends, best first.
 
-    Without ends nothing holds the relation; `held_relations` are then those that something does.
+    If no item has the relation, there are no ends, and `held_relations` names those they have.
     """
 
     relation: str
@@ -32,7 +32,7 @@ class FollowedHop:
 async def follow(
     tx: Reads, start_id: str, relations: Sequence[str], at: Instant
 ) -> list[FollowedHop]:
-    """Return the hops in order, up to the first that holds nothing."""
+    """Return the hops in order, up to and with the first that has no edges."""
     hops: list[FollowedHop] = []
     frontier: Sequence[str] = [start_id]
     for relation in relations:
@@ -64,7 +64,7 @@ def _rank(step: Step) -> tuple[bool, float, str]:
 
 
 async def _held_relations(tx: Reads, frontier: Sequence[str], at: Instant) -> tuple[str, ...]:
-    """Return relations that some of the items hold, so that a reader can name one of them."""
+    """Return relations that lead from the items: suggestions for a reader who found none."""
     steps = await tx.steps(frontier, Walk(at, incoming=False), HELD_EDGES)
     views = await tx.views(ItemKind.EDGE, [step.id for step in steps], at)
     held = {view.item.relation for view in views.values() if isinstance(view.item, Edge)}

@@ -1,4 +1,4 @@
-"""What a reader that found nothing may have meant (G13)."""
+"""Names that a reader who found nothing may have meant (G13)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def near_names(tx: Reads, kind: NameKind, asked: str) -> tuple[str, ...]:
 async def near_triple(
     tx: Reads, source: EndRef, relation: str, target: EndRef, now: int
 ) -> tuple[str, ...]:
-    """Return up to 5 names for what of a triple is unknown: an end, else the relation."""
+    """Return up to 5 names near a triple's unknown ends, or, if both are known, its relation."""
     at = Instant(now)
     ends = [await tx.find(end, at) for end in (source, target)]
     unknown = [end for end, found in zip((source, target), ends, strict=True) if found is None]
@@ -35,7 +35,7 @@ async def near_triple(
 async def _near_relations(
     tx: Reads, source_id: str, relation: str, target_id: str, at: Instant
 ) -> tuple[str, ...]:
-    """Return relations that lead from the one to the other; none when the source has too many."""
+    """Return near relations from source to target; none if the source has too many edges."""
     walk = Walk(at, incoming=False, include_superseded=True)
     views = await tx.edges_at_hand(source_id, walk, MOST_EDGES) or ()
     edges = [view.item for view in views if isinstance(view.item, Edge)]

@@ -1,4 +1,4 @@
-"""What surrounds an item: a breadth-first walk, ranked by relevance (G9)."""
+"""The neighbours of an item: a breadth-first walk, ranked by relevance (G9)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FEW_EDGES = 100
 
 
 class Reached(NamedTuple):
-    """One edge in reach: its rank, how far it is, the edges that lead to it, what lies beyond."""
+    """One reached edge: its score, distance in hops, the edges to it, and its far end."""
 
     relevance: float
     distance: int
@@ -25,13 +25,13 @@ class Reached(NamedTuple):
 
     @property
     def rank(self) -> tuple[float, int, str]:
-        """Return what it is sorted by."""
+        """The sort key: best score first, then nearest, then by id."""
         return (-self.relevance, self.distance, self.edge_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Neighborhood:
-    """Every edge in reach, best first, and whether the walk was cut."""
+    """Every reached edge, best first, and whether the walk was cut."""
 
     reached: tuple[Reached, ...]
     truncated: bool
@@ -39,9 +39,9 @@ class Neighborhood:
 
 @dataclass(frozen=True, slots=True)
 class NeighborPage:
-    """A page of a walk: what was reached with its edge, and whether more follows.
+    """A page of a walk: each reached item with its edge, and whether more pages follow.
 
-    `now` (µs) is the instant of the reading, `valid` the one asked about.
+    `now` (µs): when it was read; `valid` (µs): the instant that the reader asked about.
     """
 
     entries: tuple[tuple[Reached, Shown], ...]
@@ -62,9 +62,9 @@ class _Hop:
 async def neighbors_at_hand(
     tx: Reads, start_id: str, walk: Walk, now: int
 ) -> tuple[Neighborhood, Mapping[str, Shown]] | None:
-    """Return what one hop reaches together with its edges; None when they are more than a few.
+    """Return the neighbours one hop away with their edges; None if there are more than a few.
 
-    Most nodes have few edges, and one statement that brings them whole costs less than a walk.
+    Most nodes have few edges: one query that reads these whole costs less than a walk.
     """
     views = await tx.edges_at_hand(start_id, walk, FEW_EDGES)
     if views is None:
@@ -93,9 +93,9 @@ async def neighbor_page(  # one argument per part of the question
     after: tuple[float, int, str] | None,
     limit: int,
 ) -> NeighborPage:
-    """Return the page of what surrounds an item after a rank, with its edges as readers see them.
+    """Return the page of neighbours that follows a rank, with the edges as readers see them.
 
-    `known` are edges that were read already.
+    `known`: edges that were read already.
     """
     rest = [r for r in around.reached if after is None or r.rank > after]
     page = rest[:limit]
@@ -132,7 +132,7 @@ async def walk_neighbors(
     truncated = False
     for distance in range(1, depth + 1):
         room = MOST_EDGES - len(reached)
-        # one more than there is room for shows that there are more; known edges come back too
+        # one more than fits shows that there are more; edges that are known come back, too
         found = await tx.steps(frontier, walk, MOST_EDGES + len(reached) + 1)
         steps = sorted((s for s in found if s.id not in reached), key=lambda s: s.id)
         if len(steps) > room:
@@ -150,10 +150,10 @@ async def walk_neighbors(
 async def _add_records(
     tx: Reads, steps: Sequence[Step], hop: _Hop, reached: dict[str, Reached]
 ) -> bool:
-    """Take in the resolution records that name a hop's edges, as far away as these are.
+    """Add the resolution records of a hop's edges, at the same distance.
 
-    They lead to the other edge, from where the walk does not go on. Return whether there were more
-    than there is room for.
+    Each leads to the other edge of its resolution, where the walk ends. Return whether there were
+    more of them than fit.
     """
     met = {step.id for step in steps}
     both = replace(hop.walk, outgoing=True, incoming=True)
@@ -177,9 +177,9 @@ async def _constitutive_first(
     reached: Mapping[str, Reached],
     steps: Sequence[Step],
 ) -> list[Step]:
-    """Return steps for a cut to fall on: no constitutive edge gives way to a descriptive one.
+    """Return a hop's steps, constitutive ones first, so that a cut takes descriptive ones.
 
-    The store gave only some of the steps there are, so the constitutive ones are asked for.
+    The store's answer was cut too, so the constitutive steps are asked for by themselves.
     """
     if walk.filter.edge_types and EdgeType.CONSTITUTIVE not in walk.filter.edge_types:
         return list(steps)
@@ -200,7 +200,7 @@ def _advance(
     paths: dict[str, tuple[str, ...]],
     reached: dict[str, Reached],
 ) -> list[str]:
-    """Take a hop's edges in; return the items that were met for the first time."""
+    """Add a hop's edges to `reached`; return the items that it met for the first time."""
     before = set(paths)
     met: list[str] = []
     for step in steps:
@@ -216,7 +216,7 @@ def _advance(
 
 
 def _orient(step: Step, walk: Walk, known: set[str]) -> tuple[str, str]:
-    """Return where a step starts and where it leads, as it is walked."""
+    """Return a step's start and end in walking direction."""
     if walk.outgoing and step.source_id in known:
         return step.source_id, step.target_id
     return step.target_id, step.source_id

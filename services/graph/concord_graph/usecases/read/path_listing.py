@@ -1,8 +1,8 @@
 """Listing the simple paths of one length in order: heaviest first, then by edge ids (G10).
 
-Best first: a beginning is worth its own weight times the most that the rest of the way can weigh.
-That most is worked out backwards from the end, so little but the beginnings of the answer is
-followed. Weights are whole numbers here: their products are exact, and equal paths are equal.
+Best-first search: a partial path is ranked by its weight times an upper bound for the rest of the
+way. The bounds are computed backwards from the end, so few partial paths besides the answer's are
+followed. Weights are scaled to whole numbers: products are exact, and equal paths compare equal.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from concord_graph.ports import Hop
 MOST_BEGINNINGS = 200_000
 
 Ways = dict[str, list[tuple[str, Hop]]]
-"""Item -> where an edge leads from it."""
+"""Item id -> (next item, edge) for each edge that leads on from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class FoundPath:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Edges as they may be walked between two items, and how far items are from the end."""
+    """The edges read so far, in walking direction, and each item's distance from the end."""
 
     start: str
     end: str
@@ -40,7 +40,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class _Beginning:
-    """A part of a path, ordered by what the whole can weigh; its own weight is a whole number."""
+    """A partial path, ordered by `most`, the bound of the whole path's scaled weight."""
 
     most: int
     edge_ids: tuple[str, ...]
@@ -53,7 +53,7 @@ class _Beginning:
 
 
 class Listing:
-    """Lists paths of one length after another over the same edges."""
+    """Lists the paths of one length after another, over the same edges."""
 
     def __init__(self, known: Known, longest: int, out_of_time: Callable[[], bool]) -> None:
         self._start = known.start
@@ -68,8 +68,8 @@ class Listing:
     def of_length(self, length: int, most: int) -> tuple[list[FoundPath], bool]:
         """Return the first `most` simple paths of exactly `length` edges.
 
-        Also whether it was cut: more than MOST_BEGINNINGS were followed at once, or no time is
-        left.
+        Also return whether the list was cut: more than MOST_BEGINNINGS partial paths waited at
+        once, or no time is left.
         """
         queue = [_Beginning(1, (), (self._start,), 1, 1.0)]
         paths: list[FoundPath] = []
@@ -103,9 +103,9 @@ class Listing:
                 heapq.heappush(queue, longer)
 
     def _one_further(self) -> dict[str, int]:
-        """Return how heavy a walk from an item to the end can be, of one more edge than so far.
+        """Return by item the heaviest walk to the end, one edge longer than the last result.
 
-        It may meet an item twice, so it is a bound of what a simple path weighs.
+        A walk may meet an item twice, so its weight is an upper bound for simple paths.
         """
         before, rest = self._rest[-1], dict[str, int]()
         for item, onward in self._ways.items():
@@ -120,13 +120,13 @@ class Listing:
 
 
 def _whole(weight: float, scale: int) -> int:
-    """Return a weight times a power of two that makes it a whole number."""
+    """Return a weight times `scale`, a power of two that makes it a whole number."""
     numerator, denominator = weight.as_integer_ratio()
     return numerator * (scale // denominator)
 
 
 def _useful(known: Known, longest: int) -> Ways:
-    """Return the ways that a path can take: near enough to both ends, and to no dead end."""
+    """Return the edges that a path can take: near enough to both ends, and into no dead end."""
     ways: Ways = {}
     frontier, past = [known.start], 0
     while frontier and past < longest:
@@ -145,12 +145,12 @@ def _useful(known: Known, longest: int) -> Ways:
 
 
 def _turns_back(onward: Sequence[tuple[str, Hop]], item: str) -> bool:
-    """Return whether there is no way on but back to the item: the leaf of a hub."""
+    """Return whether the only way on leads back to the item, as from a hub's leaf."""
     return len(onward) <= 1 and all(beyond == item for beyond, _ in onward)
 
 
 def _without_dead_ends(ways: Ways, ends: set[str]) -> Ways:
-    """Leave out, again and again, the items that hang on one other item alone."""
+    """Leave out items with a single neighbour, repeatedly, until there are none."""
     beside: dict[str, set[str]] = defaultdict(set)
     for item, onward in ways.items():
         for beyond, _ in onward:

@@ -1,10 +1,11 @@
-"""How two items hang together: simple paths, shortest first, then heavier (G10).
+"""Simple paths between two items, shortest first, then heaviest (G10).
 
-Two breadth-first searches meet. Each knows how far the items are from its end over the edges read
-so far, and which of them it has not opened yet: its rim. A path with an unread edge leaves the near
-rim at some item and enters the far rim at another, so none such is shorter than the nearest two of
-them are. What is shorter is settled and listed; then the cheapest items that part those rims are
-opened. A hub in both rims is left shut as long as all around it costs less.
+Two breadth-first searches meet. Each keeps the items' distance from its end over the edges read so
+far, and its rim: the items whose edges are unread. A path with an unread edge leaves the near rim
+at one item and enters the far rim at another, so it is at least as long as the nearest two such
+items allow. All shorter paths are known and listed. Then the items that separate these parts of
+the rims for the fewest edges are opened, that is, their edges are read. A hub in both rims stays
+unopened as long as opening all items around it costs less.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ class FoundPaths:
 
 
 class _Cut(Exception):
-    """The search has read too much, or has no time left."""
+    """The search would read too many edges, or has no time left."""
 
 
 @dataclass(slots=True)
 class _Side:
-    """What is known from one end: how far items are, where edges lead on from it, what is open."""
+    """The search from one end: items' distances, the edges read, and the opened items."""
 
     origin: str
     walk: Walk
@@ -50,7 +51,7 @@ class _Side:
         self.distance = {self.origin: 0}
 
     def rim(self, other: str) -> dict[int, list[str]]:
-        """Return by distance the items that are not open; a path ends at the other end."""
+        """Return the items that are not opened, by distance; `other`, the other end, never is."""
         rim: dict[int, list[str]] = {}
         for item, distance in self.distance.items():
             if item not in self.opened and item != other:
@@ -58,7 +59,7 @@ class _Side:
         return rim
 
     def add(self, source: str, target: str, hop: Hop) -> None:
-        """Take in an edge that leads away from this end, and what gets nearer by it."""
+        """Add an edge that leads away from this end, and update the distances beyond it."""
         self.onward[source].append((target, hop))
         if self.distance.get(source, math.inf) + 1 >= self.distance.get(target, math.inf):
             return
@@ -72,9 +73,10 @@ class _Side:
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """Where the shortest paths that have an unread edge may leave one rim and enter the other.
+    """Where the shortest possible paths with an unread edge leave one rim and enter the other.
 
-    What is not reached yet is at least `beyond_near` from the start and `beyond_far` from the end.
+    Items that are not reached yet are at least `beyond_near` edges from the start and `beyond_far`
+    edges from the end.
     """
 
     length: int
@@ -86,14 +88,14 @@ class _Gap:
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """Items to open at the two sides."""
+    """The items to open, whose edges are to be read, on either side."""
 
     near: list[str]
     far: list[str]
 
 
 class _Search:
-    """Both sides, the edges read, and how many there were."""
+    """The searches from both ends, the edges that they read, and how many these are."""
 
     def __init__(
         self, ends: tuple[str, str], walk: Walk, max_depth: int, out_of_time: Callable[[], bool]
@@ -101,7 +103,7 @@ class _Search:
         backward = replace(walk, outgoing=walk.incoming, incoming=walk.outgoing)
         self.near = _Side(ends[0], walk, set(), {})
         self.far = _Side(ends[1], backward, set(), {})
-        if walk.outgoing and walk.incoming:  # whoever is open is open to both
+        if walk.outgoing and walk.incoming:  # an opened item is opened for both
             self.far.opened, self.far.degrees = self.near.opened, self.near.degrees
         self._max_depth = max_depth
         self._out_of_time = out_of_time
@@ -109,12 +111,12 @@ class _Search:
         self._read = 0
 
     def known(self) -> Known:
-        """Return what was read."""
+        """Return the edges that were read."""
         near, far = self.near, self.far
         return Known(near.origin, far.origin, near.onward, far.distance)
 
     def gap(self) -> _Gap | None:
-        """Return the nearest two parts of the rims; None when every path is read."""
+        """Return the nearest parts of the two rims; None if every path has been read."""
         near, far = self.near.rim(self.far.origin), self.far.rim(self.near.origin)
         if not near or not far:
             return None
@@ -128,17 +130,17 @@ class _Search:
         return min(gaps, key=lambda gap: gap.length, default=None)
 
     async def close(self, tx: Reads, gap: _Gap) -> None:
-        """Open what parts the rims there.
+        """Open the items that separate the two parts of the rims.
 
         Raises:
-            _Cut: it would read too much, or takes too long.
+            _Cut: that would read too many edges, or takes too long.
         """
         opening = await self._cheapest(tx, gap)
         await self._open(tx, self.near, opening.near, gap)
         await self._open(tx, self.far, opening.far, gap)
 
     async def _cheapest(self, tx: Reads, gap: _Gap) -> _Opening:
-        """Return what to open to read the fewest edges."""
+        """Return the items whose opening reads the fewest edges."""
         opening = _Opening(gap.leaving, gap.entering)
         for cap in _CAPS:
             few, many = sorted(
@@ -158,7 +160,7 @@ class _Search:
         return opening
 
     async def _costs(self, tx: Reads, side: _Side, items: list[str], cap: int) -> dict[str, int]:
-        """Return how many edges each item has, at least when that is `cap` or more."""
+        """Return each item's number of edges; one of `cap` or more may be too small."""
         asked = [item for item in items if side.degrees.get(item, 0) in (0, *_CAPS)]
         asked = [item for item in asked if side.degrees.get(item, 0) < cap]
         for some in _slices(asked):
@@ -180,7 +182,7 @@ class _Search:
             raise _Cut
 
     def _take(self, hops: Iterable[Hop], gap: _Gap) -> None:
-        """Take in the edges that may be on a path that is asked for; the others are forgotten."""
+        """Keep the edges that can be on a path of the wanted length, and drop the others."""
         near, far = self.near, self.far
         for hop in hops:
             if hop.id in self._known:
@@ -195,7 +197,7 @@ class _Search:
 
 
 def _ways(hop: Hop, walk: Walk) -> Iterable[tuple[str, str]]:
-    if hop.source_id != hop.target_id:  # no simple path goes round
+    if hop.source_id != hop.target_id:  # no simple path has a loop
         if walk.outgoing:
             yield hop.source_id, hop.target_id
         if walk.incoming:
@@ -209,10 +211,10 @@ def _slices(items: list[str]) -> Iterable[list[str]]:
 def _cheapest(
     gap: _Gap, near: Mapping[str, int], far: Mapping[str, int], cap: int
 ) -> tuple[_Opening, bool]:
-    """Return what parts two rims for the fewest edges, and whether that is sure.
+    """Return the items that separate two rims for the fewest edges, and whether that is sure.
 
-    Each item of one rim has to be parted from each other item of the other: by opening all of one
-    rim, or all of both but an item that is in both.
+    Each item of one rim must be separated from each other item of the other rim: by opening one
+    whole rim, or both rims without an item that is in both.
     """
     openings = [_Opening(gap.leaving, []), _Opening([], gap.entering)]
     if shared := near.keys() & far.keys():
@@ -243,8 +245,9 @@ async def find_paths(
 ) -> FoundPaths:
     """Return up to `max_paths` simple paths of 1 to `max_depth` edges.
 
-    Cut when it would read more than MOST_EDGES edges, follow too many ways at once, or has no time
-    left: then it returns the first of all paths, those that no unread edge could come before.
+    The search is cut if it would read more than MOST_EDGES edges, follow too many partial paths at
+    once, or has no time left. The paths it then returns are still the first of all: no path with an
+    unread edge would come before them.
     """
     if start_id == end_id:
         return FoundPaths((), truncated=False)

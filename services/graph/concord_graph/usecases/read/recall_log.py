@@ -1,4 +1,4 @@
-"""Whether a space keeps what searches return to whom (W8)."""
+"""Whether a space logs which memories its searches returned to whom (W8)."""
 
 from concord_graph.ports import Reads, ServiceRecord
 

@@ -1,4 +1,4 @@
-"""Items as a reader meets them: with importance, relevance and heads worked out."""
+"""Items as readers see them: with importance, relevance and the heads of their chains."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ MOST_CHAIN_ITEMS = 10_000
 
 
 class Shown(NamedTuple):
-    """A view with what its reader sees beside: importance (never unset) and relevance in [0, 1].
+    """A view with its importance (never unset) and its relevance in [0, 1].
 
-    `valid` (µs) is the instant that its supersession is stated for.
+    `valid` (µs): the instant at which its supersession is worked out.
     """
 
     view: View
@@ -38,9 +38,10 @@ class Shown(NamedTuple):
 
 
 def show(view: View, now: int, valid: int | None = None) -> Shown:
-    """Work out importance and relevance at `now` (µs), whatever instant was asked about.
+    """Return a view with its importance and relevance at `now` (µs).
 
-    `valid` (µs) is that instant; None = now. A node has neither importance nor relevance.
+    `valid` (µs): the instant that the reader asked about; None = now. It does not change importance
+    and relevance. A node has neither.
     """
     item = view.item
     valid = now if valid is None else valid
@@ -69,16 +70,18 @@ def step_relevance(step: Step, now: int) -> float:
 
 
 async def with_heads(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
-    """Fill in the live ends of chains (T2), the amendments of items (T4) and their open conflicts
-    (D5), whether something is linked with memories (S8), and mark lineage that lost an end (V8),
-    and ends that are ghosts (M3)."""
+    """Fill in all that readers see of items beside their fields.
+
+    That is the heads of their chains (T2), amendments (T4), open conflicts (D5), whether memories
+    are linked (S8), lineage that lost an end (V8), and ends that are ghosts (M3).
+    """
     amended = await with_amendments(tx, await with_ends(tx, views, at), at)
     disputed = await with_conflicts(tx, amended, at)
     return await with_ghosts(tx, await with_connections(tx, disputed, at), at)
 
 
 async def with_connections(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
-    """Fill in whether memories state a fact or are linked with something that is there."""
+    """Fill in whether each memory states a fact or is linked with a live item."""
     ids = [v.item.id for v in views if isinstance(v.item, Memory) and not v.item.facts]
     linked = await tx.connected(ids, at.record) if ids else ()
     return [
@@ -115,7 +118,7 @@ async def with_amendments(tx: Reads, views: Sequence[View], at: Instant) -> list
 async def _amendments(
     tx: Reads, kind: ItemKind, ids: Collection[str], at: Instant
 ) -> dict[str, list[str]]:
-    """Return the live items that amend each and are current at the instant, by valid time."""
+    """Return the live, current items that amend each item, ordered by valid time."""
     amending = await tx.amending(kind, ids, at.record)
     if not amending:
         return {}
@@ -139,7 +142,7 @@ def _amended(view: View, ids: Sequence[str]) -> View:
 
 
 async def with_ends(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
-    """Fill in the live ends of chains (T2), and mark lineage that lost an end (V8)."""
+    """Fill in the heads of superseded items' chains (T2); mark lineage that lost an end (V8)."""
     above: dict[str, Collection[str]] = {}
     for kind in (ItemKind.EDGE, ItemKind.MEMORY):
         replaced = {
@@ -154,7 +157,7 @@ async def with_ends(tx: Reads, views: Sequence[View], at: Instant) -> list[View]
 
 
 async def with_orphans(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
-    """Mark live lineage and resolutions one of whose ends is gone; a ghost was never there."""
+    """Mark live lineage and resolutions with a deleted end; a ghost counts as no deleted end."""
     ends: dict[ItemKind, set[str]] = {}
     for view in views:
         for end in _lineage_ends(view):
@@ -169,7 +172,7 @@ async def with_orphans(tx: Reads, views: Sequence[View], at: Instant) -> list[Vi
 
 
 async def with_ghosts(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
-    """Show ends of edges that name a memory which was not known at the instant as ghosts."""
+    """Mark ends of edges as ghosts if their memory was not known at the instant."""
     ends = {end.id for view in views for end in _memory_ends(view)}
     ghosts = ends - (await tx.kinds(sorted(ends), at.record)).keys() if ends else ends
     if not ghosts:
@@ -195,7 +198,7 @@ def _with_ghosts(view: View, ghosts: Collection[str]) -> View:
 
 
 async def is_ghost(tx: Reads, item_id: str, at: Instant) -> bool:
-    """Return whether an id names nothing yet but a live edge ends at it."""
+    """Return whether an id names no item yet, but a live edge ends at it."""
     if not item_id or await tx.kinds([item_id], at.record):
         return False
     return (await tx.degrees([item_id], Walk(at), 1)).get(item_id, 0) > 0
@@ -219,7 +222,7 @@ def _orphaned(view: View) -> View:
 async def _above(
     tx: Reads, kind: ItemKind, ids: Collection[str], at: Instant
 ) -> dict[str, Collection[str]]:
-    """Return the successors of the ids, and theirs, up to the heads, which have none."""
+    """Return the successors of these ids and of their successors; a head has none."""
     above: dict[str, Collection[str]] = {}
     frontier = set(ids)
     while frontier and len(above) < MOST_CHAIN_ITEMS:
@@ -236,7 +239,7 @@ def _with_heads(view: View, above: Mapping[str, Collection[str]]) -> View:
     while frontier:
         item_id = frontier.pop()
         successors = set(above.get(item_id, ()))
-        if not successors:  # what merely ended leads nowhere, not to itself
+        if not successors:  # an item that only ended has no head, not itself as one
             heads.update(view.supersession.head_ids if item_id == view.item.id else [item_id])
         frontier += successors - seen
         seen |= successors
@@ -253,7 +256,7 @@ async def current_edges(tx: Reads, edges: Sequence[Edge], at: Instant) -> list[E
 
 
 async def fixed_edges(tx: Reads, edges: Sequence[Edge], record: int = FOREVER) -> list[Edge]:
-    """Return which of a triple's edges nobody moves alone: they stand before all others (G4)."""
+    """Return a triple's constitutive edges, else its pinned ones: they come before others (G4)."""
     constitutive = [edge for edge in edges if edge.edge_type == EdgeType.CONSTITUTIVE]
     return constitutive or [edge for edge in edges if await tx.is_pinned(edge.id, record)]
 

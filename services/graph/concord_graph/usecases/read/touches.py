@@ -1,4 +1,4 @@
-"""Counting reads off the reply's path (G6): collected here, flushed in one statement a second."""
+"""Counts reads (G6) without delaying replies: collected here, stored together once a second."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Counts = dict[tuple[str, str], tuple[int, int]]
 
 
 class Touches(Background):
-    """Reads not yet stored: those collected, and those that are on their way to the store."""
+    """Reads that are not stored yet: collected ones, and those being written to the store."""
 
     def __init__(self, store: GraphStore, clock: Clock) -> None:
         super().__init__()
@@ -47,16 +47,16 @@ class Touches(Background):
         self._begin(self._run(), "touches")
 
     async def close(self) -> None:
-        """Flush and announce what is left; nothing read before is lost."""
+        """Store and announce the remaining reads: none is lost."""
         self._stopping.set()
         if self._task is not None:
             await self._task
         await self.flush()
         with contextlib.suppress(Overloaded, StoreUnavailable, StoreCorrupt):
-            await self._store.announce_touches()  # else after the next start: the store remembers
+            await self._store.announce_touches()  # if this fails, the next start does it
 
     async def flush(self) -> None:
-        """Store what was collected. Pending reads stay visible until they are stored."""
+        """Store the collected reads; they stay visible as pending until then."""
         async with self._flushing:
             collected, _ = self.pending
             uses, self._uses = self._uses, {}

@@ -1,9 +1,9 @@
 """Lineage and decisions as a drawing in Graphviz's DOT language (G15).
 
-Memories and edges that lineage or open conflicts connect, newer above older. What does not hold at
-the time of the drawing is grey: superseded, ended or not begun. What is forgotten has a dashed
-frame, a ghost a dotted one. Conflicts have no direction: potential ones are dashed, confirmed ones,
-and CONTRADICTS, solid.
+Memories and edges that lineage or open conflicts connect, newer above older. An item that does not
+hold at the time of the drawing is grey: superseded, ended or not begun. A forgotten memory has a
+dashed frame, a ghost a dotted one. Conflicts have no direction: potential ones are dashed,
+confirmed ones and CONTRADICTS are solid.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _UNDRAWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\s]+")
 
 async def draw_lineage(tx: Reads, at: Instant) -> list[str]:
     """Return the lines of a directed graph; equal spaces give equal lines."""
-    at = replace(at, stated=False)  # what did not hold then is greyed, not left out
+    at = replace(at, stated=False)  # items that did not hold then are grey, not left out
     live = await tx.live_items(ItemKind.EDGE, at)
     lineage = sorted(
         (edge for edge in live if isinstance(edge, Edge) and edge.is_lineage),
@@ -52,7 +52,7 @@ async def draw_lineage(tx: Reads, at: Instant) -> list[str]:
 
 
 async def _open_conflicts(tx: Reads, at: Instant) -> list[Conflict]:
-    """Return the open conflicts by their sides; CONTRADICTS stands for those that it asserts."""
+    """Return the open conflicts by their sides, without those that a CONTRADICTS edge shows."""
     filter_ = EntryFilter(
         ItemKind.CONFLICT, shelf=None, shelves=tuple(sorted(state.name for state in OPEN))
     )

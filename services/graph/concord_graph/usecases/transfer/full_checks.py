@@ -1,6 +1,6 @@
-"""Whether the lines of a full export hold together: revisions, changes, references (G15).
+"""Checks that the lines of a full export are consistent: revisions, changes, references (G15).
 
-What is wrong is reported at the line of the change, which stands behind that of its revision.
+A fault is reported at the line of the change, which follows the line of its revision.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from concord_graph.usecases.write.commands import IMPORT
 
 
 class Sequence:
-    """Sees to it that changes come in sequence, and says when one of an earlier import is due."""
+    """Checks that changes come in sequence, and yields earlier imports' changes in their place."""
 
     def __init__(self, imports: tuple[Change, ...]) -> None:
         self.left = deque(imports)
         self._seq = self._time = 0
 
     def due(self) -> Iterator[Change]:
-        """Yield the changes of earlier imports that come next."""
+        """Yield the earlier imports' changes whose numbers come next."""
         while self.left and self.takes(self.left[0]):
             yield self.left.popleft()
 
     def takes(self, change: Change) -> bool:
-        """Go on to a change; return whether it is the next, and no earlier than the one before."""
+        """Advance to a change; return whether its number is the next and its time no earlier."""
         if change.seq != self._seq + 1 or change.record_time < self._time:
             return False
         self._seq, self._time = change.seq, change.record_time
@@ -59,10 +59,10 @@ class Sequence:
 
 
 def as_put(item: Record) -> Record:
-    """Return a revision as it was put: the last one, and not known to end.
+    """Return a revision as it was first written: the newest, with an open end.
 
-    What was erased is put as it is now: nothing comes after an erased revision, and several that
-    lost what distinguished them would stand at one place.
+    An erased revision is written as it is now. Erased ones lost the fields that distinguish them,
+    so several open ones would clash.
     """
     if not isinstance(item, DeclaredRelation) and is_erased(item):
         return item if item.revision.record_until == FOREVER else replace(item, erase_time=0)
@@ -70,9 +70,9 @@ def as_put(item: Record) -> Record:
 
 
 def misfit(change: Change, item: Record | None, *, consented: bool) -> str:
-    """Return why a change cannot come with such a revision, or with none.
+    """Return why a change cannot come with this revision, or with none; "" = it can.
 
-    `consented`: whether a genesis came before, by whose keys somebody can consent.
+    `consented`: whether a genesis came before, whose keys can have signed consents.
     """
     if (change.type in REVISING) != (item is not None):
         return "has no revision, or one that such a change does not make"
@@ -86,7 +86,7 @@ def misfit(change: Change, item: Record | None, *, consented: bool) -> str:
 
 
 def mismatch(item: Record, before: Record | None, change: Change) -> str:
-    """Return why a revision is not the one of its change, or does not follow on `before`."""
+    """Return why a revision does not belong to its change or follow `before`; "" = it does."""
     revision = item.revision
     stated = (change.item_id, change.item_kind, change.revision, change.seq, change.record_time)
     if stated != (item.id, item.kind, revision.number, revision.seq, revision.record_from):
@@ -105,7 +105,10 @@ def mismatch(item: Record, before: Record | None, change: Change) -> str:
 
 
 def unattested(item: Record, change: Change) -> str:
-    """Return why a change does not say of a revision what an audit needs: whether it is agreed."""
+    """Return why a change lacks the digests that an audit needs; "" = it has them.
+
+    It names the ends of a constitutive item, and of no other.
+    """
     if not isinstance(item, (Edge, Memory)) or is_erased(item):
         return ""
     if (change.ends is not None) != protection.is_constitutive(item):
@@ -114,13 +117,13 @@ def unattested(item: Record, change: Change) -> str:
 
 
 def is_receipt(erasure: Erasure, change: Change) -> bool:
-    """Return whether a receipt is that of an erasure."""
+    """Return whether a receipt belongs to the change that erased a memory."""
     stated = (change.item_id, change.record_time, change.author.principal, change.before_digest)
     return stated == (erasure.memory_id, erasure.time, erasure.principal, erasure.digest)
 
 
 async def missing(tx: Writes, item: Record) -> str:
-    """Return what an item names that is not there; a memory may be a ghost, for an edge."""
+    """Return why an item names another that does not exist; "" = none. Edges may name ghosts."""
     if isinstance(item, Edge) and not await _has_ends(tx, item):
         return "belongs to an edge with an end that is not there"
     if isinstance(item, Entry) and not await _is_sound(tx, item):
@@ -129,7 +132,7 @@ async def missing(tx: Writes, item: Record) -> str:
 
 
 async def states(tx: Writes, support: Support) -> bool:
-    """Return whether these edges can be what a memory states; of what was erased all can."""
+    """Return whether these edges can be a memory's facts; after an erasure any edges can."""
     memory = await tx.memory(support.memory_id) or await _first(
         tx, ItemKind.MEMORY, support.memory_id
     )
@@ -146,12 +149,12 @@ async def states(tx: Writes, support: Support) -> bool:
 
 
 async def _first(tx: Writes, kind: ItemKind, item_id: str) -> Record | None:
-    """Return the first revision of what may be erased further on: until then it has no newest."""
+    """Return the first revision of an item, whose newest may be an erased one further on."""
     return (await tx.revisions([Ref(kind, item_id, 1)]))[0]
 
 
 def _digests_match(item: Record, before: Record | None, change: Change) -> bool:
-    """Return whether a change names its revisions; with what was erased went what is digested."""
+    """Return whether a change's digests are those of its revisions; erased ones have none."""
     if is_erased(item) and change.type != ChangeType.ERASED:
         return True
     if change.digest != digest(item):
@@ -160,7 +163,7 @@ def _digests_match(item: Record, before: Record | None, change: Change) -> bool:
 
 
 def _is_bare(item: Record) -> bool:
-    """Return whether an erased item says nothing any more."""
+    """Return whether an erased item has no words left."""
     if item.revision.salt or isinstance(item, DeclaredRelation):
         return False
     time = item.erase_time
@@ -206,7 +209,7 @@ async def _is_sound(tx: Writes, entry: Entry) -> bool:
 
 
 async def _has_sides(tx: Writes, entry: Entry) -> bool:
-    """Return whether an entry keeps a conflict of items that are there; a memory may be a ghost."""
+    """Return whether an entry is a conflict between existing items or ghosts."""
     try:
         conflict = conflict_of(entry)
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -220,7 +223,7 @@ async def _has_sides(tx: Writes, entry: Entry) -> bool:
 
 
 async def _are_memories(tx: Writes, ids: list[str]) -> bool:
-    """Return whether ids name memories; one that is erased further on has no newest till then."""
+    """Return whether ids name memories, among them those that are erased further on."""
     kinds = await tx.kinds(ids)
     for one in ids:
         kind = kinds.get(one, ItemKind.GHOST)

@@ -1,7 +1,7 @@
 """A space's whole history as lines (G15, the full form): genesis, record, reads, burnt nonces.
 
-All of it is one consistent view. It is put down beside the store first, not held in memory: the
-header, which says how much follows, is only known at the end.
+All lines come from one consistent view. They go to a temporary file first, not into memory: the
+header comes first, but counts all lines, and so is only known at the end.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ REVISING = frozenset(
         ChangeType.ERASED,
     }
 )
-"""The changes that make a revision; its line stands before the change's."""
+"""The types of changes that make a revision, whose line comes before the change's."""
 
 
 async def put_down(tx: Reads, file: BinaryIO) -> FullExport:
-    """Write all lines between header and end to a file, from its beginning."""
+    """Write all lines between header and end line to a file, from its beginning."""
     file.seek(0)
     file.truncate()
     export = FullExport(file, tx.space, tx.epoch)
@@ -52,7 +52,7 @@ async def put_down(tx: Reads, file: BinaryIO) -> FullExport:
 
 
 class FullExport:
-    """An export of which all lines but the first and the last are in a file."""
+    """An export whose lines are in a file, but for the first and the last."""
 
     def __init__(self, file: BinaryIO, space: str, epoch: str) -> None:
         self._file = file
@@ -101,7 +101,7 @@ class FullExport:
             after = key_of(rows[-1])
 
     async def _keep_record(self, tx: Reads) -> None:
-        """Write every change in sequence, behind the revision that it made; receipts after it."""
+        """Write every change in sequence: first its revision, then the change, then its receipt."""
         async for changes in _steps(tx):
             made = [change for change in changes if change.type in REVISING]
             refs = [Ref(change.item_kind, change.item_id, change.revision) for change in made]
@@ -121,7 +121,7 @@ class FullExport:
                 if change.type == ChangeType.ERASED and change.item_kind == ItemKind.MEMORY:
                     receipt = await tx.erasure(memory_id=change.item_id)
                     if receipt is not None:
-                        self._keep(replace(receipt, confirmations=()))  # are of this place
+                        self._keep(replace(receipt, confirmations=()))  # belong to this system
 
     def _keep(self, line: Line) -> None:
         data = f"{encode(line)}\n".encode()
@@ -131,7 +131,7 @@ class FullExport:
 
 
 async def _steps(tx: Reads) -> AsyncIterator[Sequence[Change]]:
-    """Yield every change in sequence, some at a time; those of one record time stay together."""
+    """Yield every change in sequence, in parts; changes of one record time are in one part."""
     beyond, held = 0, list[Change]()
     while changes := await tx.operations(EVERY_CHANGE, beyond, PAGE):
         beyond = changes[-1].seq
@@ -145,10 +145,10 @@ async def _steps(tx: Reads) -> AsyncIterator[Sequence[Change]]:
 
 
 async def _supports(tx: Reads, made: Sequence[Change]) -> Mapping[int, Sequence[Support]]:
-    """Return what memories stated anew, by the change behind which it is put down.
+    """Return the memories' new facts by the number of the change that their lines follow.
 
-    That is their own of that record time, else their newest edge's, else the last one: an erasure
-    may replace several edges of a memory, in any order.
+    That is the memory's own change at that record time, else its newest edge's, else the last: an
+    erasure may replace several edges of a memory, in any order.
     """
     behind: dict[int, list[Support]] = defaultdict(list)
     if not made:

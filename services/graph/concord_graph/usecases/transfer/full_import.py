@@ -1,6 +1,6 @@
 """Reading a full export into an unused space: whole and consistent, or not at all (G15).
 
-What is remembered while reading is bounded by how many items are about to get a next revision.
+Its memory use is bounded by the number of items whose next revision is still to come.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ from concord_graph.usecases.write.commands import IMPORT
 from concord_graph.usecases.write.writer import Writer
 
 LONGEST_LINE = 8 << 20
-"""Bytes: several times what the largest item takes."""
+"""In bytes: several times the largest item's line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A whole file as it came, and the hex SHA-256 of it."""
+    """An uploaded file, whole, and the hex SHA-256 of its bytes."""
 
     file: BinaryIO
     digest: str
@@ -98,8 +98,8 @@ class FullImport:
         Raises:
             SpaceNotEmpty: something was recorded in the space.
             ExportInvalid: the lines are no whole export.
-            ConstitutiveProtected, ConsentError, EnrolmentSecretInvalid: both parties' agreement
-                is in it, and what would let that in is missing or wrong.
+            ConstitutiveProtected, ConsentError, EnrolmentSecretInvalid: it has constitutive items,
+                and the restore grant or the secret that allows them is missing or wrong.
         """
         if await self._writer.tx.head_seq() != 0:
             raise SpaceNotEmpty
@@ -129,7 +129,7 @@ class FullImport:
         await self._sign(header, granted=grant is not None)
         if grant is not None:
             await demand_as_signed(self._writer.tx, grant, self._agreed)
-        await self._writer.tx.nonces("", 1)  # a store that writes late tells now of what clashes
+        await self._writer.tx.nonces("", 1)  # a store that buffers writes reports clashes now
 
     def _lines(self) -> Iterator[bytes]:
         """Yield the lines with their line feeds; refuse to go beyond the last."""
@@ -172,7 +172,7 @@ class FullImport:
     async def _record(
         self, line: Line, lines: Iterator[bytes], header: Header, erasing: Erasing
     ) -> Line:
-        """Replay the changes in sequence; between them, those of earlier imports."""
+        """Replay the changes in sequence, and in their places those of earlier imports."""
         sequence = Sequence(header.imports)
         while not isinstance(line, (AccessLine, SessionRow, NonceLine, EndLine)):
             item = None
@@ -201,7 +201,7 @@ class FullImport:
     async def _supports(
         self, line: Line, lines: Iterator[bytes], change: Change, item: Record | None
     ) -> Line:
-        """Keep which edges facts became with a change."""
+        """Store which edges a change's memories state."""
         tx, last = self._writer.tx, ""
         while isinstance(line, Support):
             if line.memory_id <= last or line.record_from != change.record_time:
@@ -216,7 +216,7 @@ class FullImport:
         return line
 
     async def _states_all(self, memory: Memory) -> bool:
-        """Return whether each fact of a memory that was just written is an edge, and no other."""
+        """Return whether a just written memory states as many edges as it has facts."""
         if not memory.facts and (memory.revision.number == 1 or not memory.revision.salt):
             return True
         return len(memory.facts) == len(await self._writer.tx.facts_of(memory.id))
@@ -239,7 +239,7 @@ class FullImport:
             return
         before = await self._before(item)
         wrong = mismatch(item, before, change) or await missing(self._writer.tx, item)
-        if self._writer.is_granted:  # else protection refuses what is agreed to
+        if self._writer.is_granted:  # else protection refuses constitutive items
             wrong = wrong or unattested(item, change)
         if wrong:
             raise self._wrong(wrong)
@@ -254,7 +254,7 @@ class FullImport:
                 raise self._wrong("begins an item whose id is taken")
             return None
         (before,) = await tx.revisions([Ref(item.kind, item.id, number - 1)])
-        known = (FOREVER, item.revision.record_from)  # an erased one is put as it ended
+        known = (FOREVER, item.revision.record_from)  # an erased revision was written with its end
         if before is None or before.revision.record_until not in known:
             raise self._wrong(f"has revision {number}, which does not follow on the one before")
         if self._closing.pop(item.id, FOREVER) != item.revision.record_from:
@@ -274,7 +274,7 @@ class FullImport:
     async def _session_rows(
         self, line: Line, lines: Iterator[bytes], kind: type[SessionRow]
     ) -> Line:
-        """Keep what is known of sessions: rows of one kind, some at a time."""
+        """Store the rows about sessions of one kind, in parts."""
         last = ("", "")
         while isinstance(line, kind):
             rows: list[SessionRow] = []
@@ -312,7 +312,7 @@ class FullImport:
             raise self._wrong("comes after the last")
 
     async def _sign(self, header: Header, *, granted: bool) -> None:
-        """Put on record that all this was imported, from where, and by whom."""
+        """Record the import as a change: from where, and by whom."""
         agreed = ", as both of its parties have signed" if granted else ""
         seq, time = self._writer.tx.tick()
         change = Change(

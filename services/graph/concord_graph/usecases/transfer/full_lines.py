@@ -1,9 +1,9 @@
 """A space's history as lines: one record each, in one spelling (G15, the full form).
 
-A record is a JSON object with sorted keys, without spaces and without fields at their default, so
-that a field of a later program stands in no earlier line and an earlier line still reads. Numbers
-are spelt as JSON's shortest that reads back as the same value, whole doubles with ".0"; times as
-RFC 3339 in UTC with six decimals; bytes in hex; kinds and types by name.
+A record is a JSON object with sorted keys, without spaces and without fields at their default. So a
+later program's new field is missing in earlier lines, and these still read. Numbers have JSON's
+shortest spelling that reads back as the same value, whole doubles with ".0". Times are RFC 3339 in
+UTC with six decimals, bytes are hex, kinds and types are names.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from concord_graph.domain.sessions import Restatement, Session, SessionRead, Ses
 from concord_graph.ports import Change
 
 FORMAT = 3
-"""Grows with every change of the lines. Only this format is read: e65dbee wrote it, too."""
+"""Grows with every change of the line format. Only this one is read; e65dbee wrote it already."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Where an export comes from. Differs between an export and that of what was imported from it.
+    """Where an export comes from: the only line that an import and a second export change.
 
-    `imports` are the changes of imports that the space has been through, the refused ones among
-    them, and `burnt` the nonces that let them in: they are history of a place, not of the space.
+    `imports`: the changes of the space's own imports, refused ones too; `burnt`: the nonces of the
+    grants that allowed them. Both are history of a system, not of the space.
     """
 
     format: int
@@ -48,7 +48,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class GenesisLine:
-    """The genesis record, as it was accepted."""
+    """The envelope of the genesis, as it was accepted."""
 
     envelope: str
 
@@ -95,7 +95,7 @@ KINDS: Mapping[str, type[Line]] = {
     "nonce": NonceLine,
     "end": EndLine,
 }
-"""What a line can be, by its "kind": the one place where a kind is added."""
+"""The types of lines by "kind": a new kind is added here alone."""
 
 _NAMES: Mapping[type, str] = {kind: name for name, kind in KINDS.items() if kind is not Entry}
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
@@ -106,7 +106,7 @@ Convert = Callable[[Any], Any]
 
 
 class LineMalformed(ValueError):
-    """A line is no record, or not in its one spelling; says what is wrong."""
+    """A line is no record, or spells it otherwise; the message says what is wrong."""
 
 
 def kind_of(line: Line) -> str:
@@ -120,10 +120,10 @@ def encode(line: Line) -> str:
 
 
 def decode(text: str) -> Line:
-    """Return what a line says.
+    """Return the record of a line.
 
     Raises:
-        LineMalformed: it says nothing, or says it in another spelling.
+        LineMalformed: the line is no record, or spells it otherwise than `encode`.
     """
     try:
         record = json.loads(text)
@@ -143,7 +143,7 @@ def decode(text: str) -> Line:
 
 
 def rfc3339(time: int) -> str:
-    """Write microseconds since 1970."""
+    """Return a time (µs since 1970) as RFC 3339 text."""
     stamp = _EPOCH + timedelta(microseconds=time)
     return f"{stamp.isoformat(timespec='microseconds')}Z"
 
@@ -162,7 +162,7 @@ def _spelt(record: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """A field: how it is written and read, and what it is when it is left out."""
+    """A field: how it is written and read, and its default, which is left out."""
 
     name: str
     write: Convert
@@ -204,7 +204,7 @@ def _slots(kind: type) -> tuple[_Slot, ...]:
 
 
 def _converters(hint: Any, *, time: bool = False) -> tuple[Convert, Convert]:
-    """Return how a value of a type is written and read."""
+    """Return the functions that write and read a value of a type."""
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
     if origin in (types.UnionType, typing.Union):  # X | None; None is a default, so never written
         return _converters(parts[0], time=time)

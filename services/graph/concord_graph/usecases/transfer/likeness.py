@@ -1,8 +1,8 @@
-"""Telling apart items that state exports call by one name, whatever order they came in (G15).
+"""Distinguishes items of one name in a state export, independent of their order (G15).
 
-Colour refinement: an item's colour is a digest of what it says; again and again it takes in the
-colours of what hangs on it, until no more items differ. Items that are equal even then hang
-together in the same way, so any one of them may be called the first.
+Colour refinement: an item's colour is a digest of its words. Each round mixes in the colours of its
+neighbours, until a round distinguishes no further items. Items that are equal even then have equal
+neighbourhoods, so any one of them may be called the first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 Link = tuple[str, str, str]
-"""Two ids and the word that stands between them."""
+"""(start id, relation word, end id)."""
 
 _LENGTH = 12
 
@@ -22,8 +22,8 @@ def told_apart(
 ) -> dict[str, str]:
     """Return a short text for each of the `alike`, different for any two of them.
 
-    `said`: for every item by id, all of its own that the export says, the same for any order of
-    arrival; items not in it, as ghosts are, say their id.
+    `said`: by id, all that the export says of an item itself, whatever order items arrived in. For
+    items that are missing there, such as ghosts, the id is taken.
     """
     if not alike:
         return {}

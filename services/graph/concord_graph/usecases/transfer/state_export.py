@@ -1,10 +1,10 @@
-"""What holds, as canonical JSON Lines: equal states give equal bytes (G15, the state form).
+"""A space's live items as canonical JSON Lines: equal states give equal bytes (G15, state form).
 
-No generated ids, no defaulted times, no revisions, record times or access data. A memory without an
-id of its own is named by its external id, else by the digest of what it says; where two have one
-name, `among` tells them apart by all else that they say and hang on. What rests with a
-forgotten memory, its edges and lineage, does not hold and is left out until it returns. Of another
-instant, it is what was known then; when a valid time is stated, what of it held then.
+No generated ids, no defaulted times, no revisions, record times or access data. A memory without a
+stated id is named by its external id, else by the digest of its words; if two have one name,
+`among` distinguishes them by their other fields and their neighbours. The edges and lineage of a
+forgotten memory are left out until it is restored. As of an earlier instant, the export has what
+was known then; with a stated valid time, only what held at that time.
 """
 
 from __future__ import annotations
@@ -38,8 +38,11 @@ Record = dict[str, Any]
 
 
 async def export_state(tx: Reads, at: Instant) -> list[str]:
-    """Return the lines of the state export: memories, nodes, edges, lineage, and at last episodes,
-    what working memory holds, declared relations and conflicts, each sorted."""
+    """Return the lines of the state export, each part sorted.
+
+    The parts: memories, nodes, edges, lineage; then episodes, held entries of working memory,
+    declared relations and conflicts together.
+    """
     nodes = [n for n in await tx.live_items(ItemKind.NODE, at) if isinstance(n, Node)]
     memories = [m for m in await tx.live_items(ItemKind.MEMORY, at) if isinstance(m, Memory)]
     live = [e for e in await tx.live_items(ItemKind.EDGE, at) if isinstance(e, Edge)]
@@ -62,7 +65,7 @@ async def export_state(tx: Reads, at: Instant) -> list[str]:
 async def _with_their_ends(
     tx: Reads, edges: list[Edge], there: set[str], at: Instant
 ) -> list[Edge]:
-    """Return the edges whose ends are there, or are ghosts; an edge's end may be an edge."""
+    """Return the edges whose ends are exported or ghosts; an edge's end may be an edge."""
     ends = {end.id for edge in edges for end in (edge.source, edge.target)}
     gone = set(await tx.kinds(ends - there, at.record))
     while True:
@@ -76,7 +79,7 @@ async def _with_their_ends(
 def _told_apart(
     memories: list[Memory], edges: list[Edge], names: Mapping[str, Record]
 ) -> dict[str, Record]:
-    """Return what is added to the names of memories and edges that share theirs with another."""
+    """Return an addition to the name of each memory and edge that shares its name with another."""
     plain = {e.id: _triple(e, names) for e in edges if not e.is_lineage}
     called = {m.id: _text(names[m.id]) for m in memories}
     called |= {edge_id: _text(triple) for edge_id, triple in plain.items()}
@@ -116,7 +119,7 @@ def _memory_name(memory: Memory) -> Record:
 
 
 def _memory(memory: Memory) -> Record:
-    if memory.erase_time:  # of an instant when it was live
+    if memory.erase_time:  # as of an instant before its erasure
         return {"kind": "memory", "erased": memory.id}
     differing = {
         "kind": "memory",
@@ -128,7 +131,7 @@ def _memory(memory: Memory) -> Record:
 
 
 def _record(value: Memory | Source | Fact) -> Record:
-    """Return what a memory, a source or a fact says, without what is empty."""
+    """Return the fields of a memory, a source or a fact, without empty ones."""
     return _without_empty(
         {
             name: getattr(value, name) if write is None else write(getattr(value, name))
@@ -187,7 +190,7 @@ def _lineage(edge: Edge, names: dict[str, Record]) -> Record:
 
 
 def _stated(lineage: Edge) -> Record:
-    """Return the properties of lineage: of a resolution without its conflict's id and its time."""
+    """Return the properties of lineage, without a resolution's conflict id and time."""
     made = {CONFLICT_ID, "resolved_at"} if CONFLICT_ID in lineage.properties else set()
     return {name: value for name, value in lineage.properties.items() if name not in made}
 
@@ -216,7 +219,7 @@ _OF_TYPE: Mapping[Any, Callable[[Any], Any]] = {
 
 
 def _write(field: Field) -> Callable[[Any], Any] | None:
-    """Return how a field is written; None: as it is."""
+    """Return the function that writes a field; None: it is written as it is."""
     if field.is_time:
         return _time
     if isinstance(field.type, type) and issubclass(field.type, enum.IntEnum):
@@ -232,4 +235,4 @@ _WRITTEN: Mapping[type, list[tuple[str, Callable[[Any], Any] | None]]] = {
     ]
     for kind in (Memory, Source, Fact)
 }
-"""The fields that an export states, by their names."""
+"""The exported fields of each type by name, each with the function that writes it."""

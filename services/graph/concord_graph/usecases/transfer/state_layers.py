@@ -19,7 +19,7 @@ _ALL = 2**31 - 1
 async def layer_records(tx: Reads, at: Instant, names: Mapping[str, Record]) -> list[Record]:
     """Return episodes, held texts, declared relations and conflicts.
 
-    `names` says how a memory or an edge is named without a generated id.
+    `names`: by id, the exported name of a memory or an edge, without a generated id.
     """
     episodes, _ = await tx.entries(EntryFilter(ItemKind.EPISODE), at, limit=_ALL)
     held, _ = await tx.entries(EntryFilter(ItemKind.WORKING_MEMORY), at, limit=_ALL)
@@ -33,7 +33,7 @@ async def layer_records(tx: Reads, at: Instant, names: Mapping[str, Record]) -> 
 
 
 async def _conflicts(tx: Reads, at: Instant, names: Mapping[str, Record]) -> list[Conflict]:
-    """Return the conflicts whose sides hold, or are ghosts: the others rest with a side."""
+    """Return the conflicts whose sides are exported or ghosts; others wait for a forgotten side."""
     filter_ = EntryFilter(ItemKind.CONFLICT, shelf=None)
     entries, _ = await tx.entries(filter_, replace(at, stated=False), limit=_ALL)
     conflicts = [conflict_of(entry) for entry in entries]
