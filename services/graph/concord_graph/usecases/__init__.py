@@ -1,1 +1,1 @@
-"""What can be asked of graph: commands that write through one writer, and queries."""
+"""Graph's use cases: commands that write through one writer, and queries."""

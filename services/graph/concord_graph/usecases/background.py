@@ -1,4 +1,4 @@
-"""Work that goes on beside the calls, and is seen when it has died."""
+"""Background tasks whose unexpected end is noticed."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Coroutine
 
 
 class Background:
-    """One task. Who owns it asks whether it has died: nobody awaits it before the end."""
+    """One background task. Nobody awaits it before `close`, so its owner asks `has_died`."""
 
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
 
     @property
     def has_died(self) -> bool:
-        """Whether the work ended by itself, which it never does while all is well."""
+        """Whether the task ended by itself, which only a failure makes it do."""
         return self._task is not None and self._task.done()
 
     async def close(self) -> None:
-        """End; what is not done yet is done by the next life. Raises what the work failed with."""
+        """End the task; the next process does the rest. Raises the error that the task died of."""
         if self._task is None:
             return
         self._task.cancel()

@@ -1,4 +1,4 @@
-"""What principals thought of ranked queries, and the weight that follows from it (spec S7)."""
+"""Principals' votes on ranked queries, and the constitutive weight calibrated by them (S7)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_MOVES = 100
 
 @dataclass(frozen=True, slots=True)
 class RankedQuery:
-    """A query, the constitutive weight that ranked it, and whether a value came first."""
+    """A query, the constitutive weight that ranked it, and whether a value was its first result."""
 
     id: str
     text: str
@@ -29,7 +29,7 @@ class RankedQuery:
 
 @dataclass(frozen=True, slots=True)
 class VoteCount:
-    """Votes of one principal at one weight, with one kind of first result."""
+    """The votes of one principal at one weight, for one kind of first result."""
 
     principal: str
     weight: float
@@ -68,7 +68,7 @@ class Feedback:
         self._clock = clock
 
     async def put_query(self, space: str, query: RankedQuery) -> None:
-        """Keep a query for feedback; forget those that waited for too long."""
+        """Store a query for feedback; drop those that are older than `KEPT_DAYS`."""
         since = self._clock() - KEPT_DAYS * MICROSECONDS_PER_DAY
 
         async def work(tx: Writes) -> None:
@@ -81,10 +81,10 @@ class Feedback:
     async def add(
         self, space: str, query_id: str, principal: str, helpful: bool | None, reason: str
     ) -> Calibration:
-        """Keep a principal's vote, and count it unless `helpful` is None.
+        """Store a principal's vote, and count it unless `helpful` is None.
 
         Raises:
-            ItemNotFound: no such query waits for feedback.
+            ItemNotFound: no stored query has this id.
             ItemExists: the principal voted otherwise before.
         """
 
@@ -110,14 +110,14 @@ class Feedback:
         return await self._store.write(space, work)
 
     async def calibration(self, space: str) -> Calibration:
-        """Return the weight with its evidence."""
+        """Return the weight with the votes and moves that led to it."""
         return await self._store.read(space, _calibration)
 
     async def move(self, space: str, move: Move, etag: str) -> Calibration:
         """Move the weight.
 
         Raises:
-            EtagMismatch: something was counted or moved since it was read.
+            EtagMismatch: a vote or a move was added since the caller read the calibration.
         """
 
         async def work(tx: Writes) -> Calibration:
@@ -132,7 +132,7 @@ class Feedback:
 
 
 def first_id(time: int) -> str:
-    """Return a text before every UUIDv7 of a time (µs) or later, and after those before."""
+    """Return the text that sorts before every UUIDv7 of this time (µs) and after earlier ones."""
     text = f"{max(time, 0) // 1000:012x}"
     return f"{text[:8]}-{text[8:]}"
 

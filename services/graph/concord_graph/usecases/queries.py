@@ -67,17 +67,17 @@ from concord_graph.usecases.read.touches import Touches
 T = TypeVar("T")
 
 MOST_PAIRS = 1_000
-"""Pairs of memories in a list of what was read together."""
+"""Pairs of memories in a list of co-reads."""
 
 MOST_RESTATED = 1_000
 _FEW_STATES = 100
 MOST_TRIGGERED = 10_000
-"""Memories in a list of what several sessions stated."""
+"""Memories in a list of restated memories."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathPage:
-    """Paths with their edges by id; `valid` (µs) is the instant asked about."""
+    """Paths with their edges by id; `valid` (µs): the instant that the reader asked about."""
 
     found: FoundPaths
     edges: dict[str, Shown]
@@ -86,7 +86,7 @@ class PathPage:
 
 @dataclass(frozen=True, slots=True)
 class FollowedPage:
-    """The hops of a following, with their edges by id; `valid` (µs) is the instant asked about."""
+    """Followed hops with their edges by id; `valid` (µs): the instant the reader asked about."""
 
     hops: Sequence[FollowedHop]
     edges: dict[str, Shown]
@@ -94,15 +94,15 @@ class FollowedPage:
 
 
 WalkAt = Callable[[int], Walk]
-"""How edges are followed, once the instant of the reading (µs) is known."""
+"""Makes the walk from the time of the read (µs), which is known only in the read."""
 
 
 class _Many:
-    """More edges surround an item than a brief read takes in."""
+    """An item has more edges than a brief read may look at."""
 
 
 class Queries:
-    """Reads of one store. Reads that count are noted in `touches` once the reply is known."""
+    """Reads of one store. Reads that count as access are noted in `touches` after the read."""
 
     def __init__(self, store: GraphStore, touches: Touches, clock: Clock) -> None:
         self._store = store
@@ -112,9 +112,9 @@ class Queries:
     async def read(
         self, space: str, work: Callable[[Reads, int], Awaitable[T]], *, brief: bool = False
     ) -> T:
-        """Run work on a consistent view, with a "now" that no record is later than.
+        """Run work on a consistent view; its "now" (µs) is not before any record.
 
-        `brief` work looks at some hundred rows at most.
+        `brief`: the work looks at some hundred rows at most.
         """
         return await self._store.read(
             space, lambda tx: work(tx, max(self._clock(), tx.last_time)), brief=brief
@@ -166,7 +166,7 @@ class Queries:
             edges = await tx.live_edges_of_triple(str(ends[0]), relation, str(ends[1]), at.record)
             begun = [edge for edge in edges if edge.effective_from <= at.valid]
             chosen = await current_edges(tx, edges, at) or begun or edges
-            # what nobody moves alone stands first: it is the one that writes address, too
+            # constitutive and pinned edges come first: writes address them, too
             first = await fixed_edges(tx, chosen, at.record) or chosen
             return await _shown_edge(tx, first[-1].id, at, now) if first else None
 
@@ -183,7 +183,7 @@ class Queries:
         peek: bool,
         session_id: str = "",
     ) -> Shown | None:
-        """Return a memory by id or key: also a superseded or forgotten one."""
+        """Return a memory by id or external id, even if it is superseded or forgotten."""
 
         async def work(tx: Reads, now: int) -> Shown | None:
             key = memory_id
@@ -198,7 +198,7 @@ class Queries:
         return self._touched(space, found, peek=peek, session_id=session_id)
 
     async def near_names(self, space: str, kind: NameKind, asked: str) -> Sequence[str]:
-        """Return up to 5 live names that are spelt like what was asked for and not found."""
+        """Return up to 5 live names that are spelt like a name that was not found."""
         if not asked:
             return ()
         return await self.read(space, lambda tx, _: near_names(tx, kind, asked))
@@ -252,7 +252,7 @@ class Queries:
     async def history(
         self, space: str, memory_id: str, as_of: AsOf, before_revision: int, limit: int
     ) -> Sequence[Memory]:
-        """Return a page of a memory's revisions, newest first, as their intervals were known."""
+        """Return a page of a memory's revisions, newest first, with record times as known then."""
 
         async def work(tx: Reads, now: int) -> Sequence[Memory]:
             record = as_of.at(now).record
@@ -264,11 +264,11 @@ class Queries:
     async def operations(
         self, space: str, filter_: OperationFilter, beyond: int | None, limit: int
     ) -> Sequence[Change]:
-        """Return a page of who did what."""
+        """Return a page of changes with their authors."""
         return await self.read(space, lambda tx, _: tx.operations(filter_, beyond, limit))
 
     async def erasure(self, space: str, *, erase_id: str, memory_id: str) -> Erasure | None:
-        """Return a receipt by its id or by the memory's."""
+        """Return the receipt of an erasure by its id or by the memory's id."""
         return await self.read(
             space, lambda tx, _: tx.erasure(erase_id=erase_id, memory_id=memory_id)
         )
@@ -286,9 +286,9 @@ class Queries:
         peek: bool,
         session_id: str = "",
     ) -> NeighborPage | None:
-        """Return a page of what surrounds an item; None when it does not exist.
+        """Return a page of an item's neighbours; None if the item does not exist.
 
-        `pinned` is the first page's instant (µs), None on the first page.
+        `pinned`: the first page's instant (µs); None on the first page.
         """
 
         async def work(tx: Reads, current: int, *, walks: bool) -> NeighborPage | _Many | None:
@@ -328,7 +328,7 @@ class Queries:
         peek: bool,
         session_id: str = "",
     ) -> PathPage | None:
-        """Return paths between two items; None when one of them does not exist."""
+        """Return paths between two items; None if one of them does not exist."""
 
         async def work(tx: Reads, now: int) -> PathPage | None:
             walked = walk(now)
@@ -365,7 +365,7 @@ class Queries:
         peek: bool,
         session_id: str = "",
     ) -> FollowedPage | None:
-        """Return where relations lead from an item; None when it does not exist."""
+        """Follow relations from an item, hop by hop; None if the item does not exist."""
 
         async def work(tx: Reads, now: int) -> FollowedPage | None:
             at = as_of.at(now)
@@ -386,7 +386,7 @@ class Queries:
     async def chain(
         self, space: str, item_id: str, as_of: AsOf
     ) -> tuple[Chain, list[Shown]] | None:
-        """Return the whole chain of an item, and its lineage edges by id, as shown."""
+        """Return the whole chain of an item, and its lineage edges by id."""
 
         async def work(tx: Reads, now: int) -> tuple[Chain, list[Shown]] | None:
             at = as_of.at(now)
@@ -411,8 +411,10 @@ class Queries:
         return await self.read(space, work)
 
     async def genesis(self, space: str) -> tuple[GenesisRecord, bytes, int] | None:
-        """Return the genesis with the keys as they stand now, the record as accepted, and with
-        which change it was imported (0: it was not)."""
+        """Return the genesis with the keys that count now, its envelope, and the import's change.
+
+        The last is the number of the change that imported it, 0 if it was not imported.
+        """
 
         async def work(tx: Reads, _: int) -> tuple[GenesisRecord, bytes, int] | None:
             if await tx.genesis() is None:
@@ -426,9 +428,9 @@ class Queries:
     async def attested(
         self, space: str, cursor: tuple[bool, int, str], limit: int
     ) -> Sequence[Attested]:
-        """Return live constitutive items by digests: edges by id, then memories, newest first.
+        """Return digests of live constitutive items: edges by id, then memories, newest first.
 
-        `cursor`: whether it is at the memories, and what the last item's creation and id were.
+        `cursor`: whether the edges are done, and the last item's creation time (µs) and id.
         """
 
         async def work(tx: Reads, now: int) -> Sequence[Attested]:
@@ -448,8 +450,10 @@ class Queries:
         count_as_read: bool,
         session_id: str = "",
     ) -> tuple[Sequence[tuple[State, Shown] | None], bool]:
-        """Return memories as they were after a change (0: as of an instant), with what a reader
-        sees; and whether the space keeps a recall log."""
+        """Return memories as of the change that each ref names (0: as of `as_of`).
+
+        Also return whether the space keeps a recall log.
+        """
 
         async def work(tx: Reads, now: int) -> tuple[list[tuple[State, Shown] | None], bool]:
             at = as_of.at(now)
@@ -477,7 +481,7 @@ class Queries:
         return states, logs
 
     async def flush(self) -> None:
-        """Store the reads and the uses of sessions that were noted."""
+        """Store the reads and uses of sessions that were noted so far."""
         await self._touches.flush()
 
     async def session(self, space: str, session_id: str) -> Session | None:
@@ -493,17 +497,17 @@ class Queries:
         return await self.read(space, lambda tx, _: tx.sessions(filter_, before, limit))
 
     async def co_reads(self, space: str, session_id: str) -> Sequence[CoRead]:
-        """Return what was read together with what a session read, in it and in others."""
+        """Return pairs of memories, one read by this session, that were read in one session."""
         return await self.read(space, lambda tx, _: tx.co_reads(session_id, MOST_PAIRS))
 
     async def restated(
         self, space: str, session_ids: Sequence[str], least: int
     ) -> Sequence[Restated]:
-        """Return live memories that several of the sessions stated."""
+        """Return the live memories that at least `least` of these sessions stated."""
         return await self.read(space, lambda tx, _: tx.restated(session_ids, least, MOST_RESTATED))
 
     async def triggered(self, space: str) -> Sequence[tuple[str, Sequence[str]]]:
-        """Return the live memories that surface by triggers, with these."""
+        """Return the ids of live memories that have triggers, with their triggers."""
         return await self.read(space, lambda tx, _: tx.triggered(MOST_TRIGGERED))
 
     def _touched(
@@ -516,7 +520,7 @@ class Queries:
 
 
 async def _start_of(tx: Reads, end: EndRef, at: Instant) -> str | None:
-    """Return the id of the live item, or of the ghost, that a walk starts or ends at."""
+    """Return the id of the live item or ghost at which a walk starts or ends; None without one."""
     found = await tx.find(end, at)
     if found is None and not end.name and await is_ghost(tx, end.id, at):
         return end.id
@@ -537,7 +541,7 @@ async def _shown_all(
 
 
 def _open_then(memory: Memory, record: int) -> Memory:
-    """Return a revision as it was known: the one that was closed later was open."""
+    """Return a revision as known at a record time (µs): open if it was closed later."""
     if memory.revision.record_until <= record:
         return memory
     return replace(memory, revision=replace(memory.revision, record_until=FOREVER))
@@ -546,10 +550,10 @@ def _open_then(memory: Memory, record: int) -> Memory:
 async def _amended_now(
     tx: Reads, refs: Sequence[tuple[str, int]], states: Sequence[State | None], at: Instant
 ) -> dict[int, View]:
-    """Return those that were asked about at the instant, by their places, with their amendments,
-    open conflicts and connections.
+    """Return by place the views of refs without a change, with all that a reader sees of them.
 
-    A follower of the feed asks about changes one by one, and these are none of its business.
+    Refs with a change come from a follower of the feed, who needs neither amendments nor open
+    conflicts nor connections.
     """
     places = [i for i, state in enumerate(states) if state and not refs[i][1]]
     views = [state.view for i in places if (state := states[i])]

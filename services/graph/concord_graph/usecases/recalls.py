@@ -1,6 +1,6 @@
-"""The recall log of a space, and what is kept of a query's text (W8, S7).
+"""The recall log of a space, and the erasure of a query's text (W8, S7).
 
-What was returned is collected here and written five times a second: no answer waits for the disk.
+Recalls are collected here and written five times a second, so that no answer waits for the disk.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from concord_graph.usecases.read.recall_log import keeps_recalls
 from concord_graph.usecases.records import demand_space
 
 FLUSH_SECONDS = 0.2
-"""Between two writes of what was returned: what a crash may lose of it."""
+"""Between two writes of recalls; a crash may lose those of this time."""
 
 _REFUSALS = (Overloaded, StoreUnavailable, StoreCorrupt)
 MOST_WAITING = 1_000
-"""Recalls of all spaces that wait to be written; then an answer waits for the write."""
+"""Unwritten recalls of all spaces; beyond that, an answer waits for the write."""
 
 
 class Recalls(Background):
-    """Reads and writes of what was returned to whom."""
+    """Reads and writes the recall logs: which memories a search returned to whom."""
 
     def __init__(self, store: GraphStore, clock: Clock) -> None:
         super().__init__()
@@ -48,15 +48,18 @@ class Recalls(Background):
         self._begin(self._run(), "recalls")
 
     async def close(self) -> None:
-        """Write what waits: nothing that was returned before is lost, unless the store refuses."""
+        """Write the waiting recalls; they are lost only if the store refuses them."""
         self._stopping.set()
         if self._task is not None:
             await self._task
-        with contextlib.suppress(*_REFUSALS):  # the other parts are closed, too
+        with contextlib.suppress(*_REFUSALS):  # the other tasks must be closed, too
             await self.flush()
 
     async def add(self, space: str, recall: Recall) -> bool:
-        """Keep a recall where the log is on; say if it is on. Waits only where too many wait."""
+        """Store a recall if the space's log is on; return whether it is on.
+
+        Waits for a write only if `MOST_WAITING` recalls are unwritten.
+        """
         if not await self._store.read(space, keeps_recalls, brief=True):
             return False
         if sum(map(len, self._waiting.values())) >= MOST_WAITING:
@@ -65,7 +68,7 @@ class Recalls(Background):
         return True
 
     async def flush(self) -> None:
-        """Write what waits. What cannot be written goes on waiting."""
+        """Write the waiting recalls; those that cannot be written go on waiting."""
         async with self._flushing:
             for space in list(self._waiting):
                 recalls = tuple(self._waiting[space])
@@ -75,7 +78,7 @@ class Recalls(Background):
                     del self._waiting[space]
 
     async def _write(self, space: str, recalls: Sequence[Recall]) -> None:
-        """Write recalls, and forget those that are too old; nothing in a deleted space."""
+        """Write recalls, and drop those that are too old; in a deleted space do nothing."""
         oldest = first_id(self._clock() - KEPT_DAYS * MICROSECONDS_PER_DAY)
 
         async def work(tx: Writes) -> None:
@@ -97,9 +100,9 @@ class Recalls(Background):
     async def list(
         self, space: str, filter_: RecallFilter, before: str, limit: int
     ) -> tuple[Sequence[Recall], bool]:
-        """Return recalls, the newest first, before a query id; and whether the log is on.
+        """Return recalls older than a query id, the newest first; and whether the log is on.
 
-        Those that are too old are not shown, also while nothing writes; those that wait are.
+        Waiting recalls are written first. Recalls that are too old are left out, dropped or not.
         """
         await self.flush()
         oldest = first_id(self._clock() - KEPT_DAYS * MICROSECONDS_PER_DAY)
@@ -120,7 +123,7 @@ class Recalls(Background):
         await self._store.write(space, work)
 
     async def erase_text(self, space: str, query_id: str) -> bool:
-        """Erase the text of a query and the reasons of its votes; say whether there were any."""
+        """Erase a query's text and its votes' reasons; return whether there were any."""
 
         async def work(tx: Writes) -> bool:
             demand_space(tx)

@@ -1,4 +1,4 @@
-"""Records that Concord's other services keep here: how far a space was judged, what models cost."""
+"""Records that Concord's other services keep in graph: judged positions, models' costs and more."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from concord_graph.domain.errors import EtagMismatch, SpaceDeleted
 from concord_graph.ports import Clock, GraphStore, Reads, ServiceRecord, Writes
 
 MOST_SUGGESTED = 1_000
-"""Suggestions of a session that are kept."""
+"""How many suggestions of a session are remembered."""
 MOST_SPENDS = 1_000
-"""Spends of a day that are known when they come again."""
+"""How many spend ids of a day are remembered, so that a repeated spend is not added twice."""
 
 Sums = Mapping[str, int]
 """Calls, tokens and micros of money, by these names."""
@@ -21,7 +21,10 @@ Sums = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class JudgedPosition:
-    """How far a space was judged, and by what; `etag` names this version, empty without one."""
+    """How far a space was judged, and by which version of the judges.
+
+    `etag`: of this record; empty if none is stored.
+    """
 
     token: str = ""
     judge_version: str = ""
@@ -29,7 +32,7 @@ class JudgedPosition:
 
 
 class Records:
-    """Reads and writes of the records of services."""
+    """Reads and writes the records of other services."""
 
     def __init__(self, store: GraphStore, clock: Clock) -> None:
         self._store = store
@@ -38,7 +41,7 @@ class Records:
     async def judged_position(
         self, space: str, kind: ServiceRecord = ServiceRecord.JUDGED_POSITION
     ) -> JudgedPosition:
-        """Return how far a space was judged, or its changes followed."""
+        """Return how far a space was judged or, by `kind`, how far its changes were followed."""
 
         async def work(tx: Reads) -> JudgedPosition:
             return JudgedPosition(**await tx.service_record(kind))
@@ -51,10 +54,10 @@ class Records:
         position: JudgedPosition,
         kind: ServiceRecord = ServiceRecord.JUDGED_POSITION,
     ) -> str:
-        """Store a position whose etag is that of the stored one; return the new etag.
+        """Store a position that has the stored one's etag; return its new etag.
 
         Raises:
-            EtagMismatch: the stored one has another etag.
+            EtagMismatch: the stored position has another etag.
         """
 
         async def work(tx: Writes) -> str:
@@ -71,8 +74,11 @@ class Records:
     async def add_model_spend(
         self, space: str, spend: Sums, limit: Sums | None, spend_id: str = ""
     ) -> tuple[bool, Sums]:
-        """Add to what models cost today, unless a sum would pass its limit; return whether it was
-        added, and today's sums. A spend whose id was added before is not added again."""
+        """Add to today's costs of models, unless a sum would exceed its limit.
+
+        Return whether the spend is in today's sums, and these. A known `spend_id` is not added
+        again.
+        """
 
         async def work(tx: Writes) -> tuple[bool, Sums]:
             demand_space(tx)
@@ -97,7 +103,7 @@ class Records:
     async def claim_suggestions(
         self, space: str, session_id: str, memory_ids: Sequence[str], limit: int
     ) -> Sequence[str]:
-        """Return the first of the memories that a session was not suggested yet, and note them."""
+        """Return the first `limit` memories not yet suggested in a session; note them as such."""
 
         async def work(tx: Writes) -> Sequence[str]:
             demand_space(tx)

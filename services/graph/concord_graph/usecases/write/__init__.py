@@ -1,1 +1,1 @@
-"""The one writer, the commands that use it, and what a write changes beside the written item."""
+"""The one writer, the commands that use it, and the effects of a write on other items."""

@@ -25,8 +25,8 @@ Affected = Mapping[str, ItemKind]
 async def by_item(tx: Reads, before: Item | None, after: Item) -> Affected:
     """Return the other items whose supersession changed as `before` became `after`.
 
-    Of what follows one another in time these are the neighbours only: what stands further off is
-    replaced by the same one as before.
+    In a succession of values only the neighbours are affected: values further away keep the
+    successor that they had.
     """
     affected: dict[str, ItemKind] = {}
     if not isinstance(after, Node) and _weight(before) != _weight(after):
@@ -40,13 +40,13 @@ async def by_item(tx: Reads, before: Item | None, after: Item) -> Affected:
 
 
 def is_drawn(before: Item | None, after: Item) -> bool:
-    """Return whether an item's id was drawn for this very write: nothing hangs on it yet."""
+    """Return whether this write drew the item's id: then no other item can name it yet."""
     return before is None and not (isinstance(after, Memory) and after.id_stated)
 
 
 async def _around(tx: Reads, before: Item | None, after: Item) -> dict[str, ItemKind]:
     affected: dict[str, ItemKind] = {}
-    around: set[str] = set()  # lineage at these counts from now on, or no longer
+    around: set[str] = set()  # lineage at these takes effect, or loses it
     for version in (before, after):
         if isinstance(version, Edge):
             around |= await _pinned_by(tx, version)
@@ -64,9 +64,9 @@ async def _around(tx: Reads, before: Item | None, after: Item) -> dict[str, Item
 
 
 async def _replaced(tx: Reads, lineage: Edge) -> dict[str, ItemKind]:
-    """Return the ends of lineage, and what stands beside the older one in a row of values.
+    """Return the ends of lineage, and the neighbours of the older one in its succession.
 
-    A value that gave way to an earlier one stands in no row, and comes back into it.
+    A value that an earlier one replaced leaves its succession, and returns with that lineage's end.
     """
     affected = {end.id: end.kind for end in (lineage.source, lineage.target)}
     older = await tx.edge(lineage.target.id) if lineage.target.kind == ItemKind.EDGE else None
@@ -76,7 +76,7 @@ async def _replaced(tx: Reads, lineage: Edge) -> dict[str, ItemKind]:
 
 
 async def _stating(tx: Reads, edge_ids: Sequence[str]) -> dict[str, ItemKind]:
-    """Return the memories whose facts the edges are: they end with these (M1)."""
+    """Return the memories that state these edges: they are superseded with them (M1)."""
     stating = await tx.stating(edge_ids) if edge_ids else ()
     return {memory_id: ItemKind.MEMORY for memory_id, _ in stating}
 
@@ -95,7 +95,7 @@ async def _pinned_by(tx: Reads, edge: Edge) -> set[str]:
 async def by_declaration(
     tx: Reads, before: DeclaredRelation | None, after: DeclaredRelation
 ) -> Affected:
-    """Return the items whose supersession changed with what is declared about their relation."""
+    """Return the items whose supersession changed with the declaration of their relation."""
     if (before is not None and before.functional) == after.functional:
         return {}
     rivals = await tx.rivals(after.name, MOST_AFFECTED + 1)
@@ -108,7 +108,7 @@ async def by_declaration(
 
 
 def _weight(item: Item | None) -> object:
-    """Return what of an item the supersession of others depends on."""
+    """Return the fields of an item on which the supersession of other items depends."""
     if item is None or isinstance(item, Node):
         return None
     triple = (item.source, item.target) if isinstance(item, Edge) else None
@@ -116,5 +116,5 @@ def _weight(item: Item | None) -> object:
 
 
 def _interval(item: Item | None) -> object:
-    """Return what of an edge the facts hang on that it is."""
+    """Return the fields of an edge on which the supersession of its memories depends."""
     return (_weight(item), item.valid_until) if isinstance(item, Edge) else None

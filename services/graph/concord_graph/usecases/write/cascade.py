@@ -1,8 +1,8 @@
-"""What a governed change cascades to: items that need no consent and that its action does not name.
+"""The cascade of a governed change: items that need no consent and that its action does not name.
 
-Anybody may hang descriptive edges on anything. If the action had to name each of these with its
-version, whoever hangs many edges, or changes one at the right moment, could block what both
-principals agreed to.
+Anybody may attach descriptive edges to any item. If the action had to name each of them with its
+version, someone who attaches many edges, or changes one at the right moment, could block a change
+that both principals consented to.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ MOST_LISTED = MAX_REVERTED - MAX_ITEMS
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a governed action names itself.
+    """The items that a governed action names itself.
 
-    `named`: ids; None: the item of its reply. `erases`: no undo brings back what it cascades to,
-    and the items that it creates stand for what others still state. `irreversible`: both principals
-    agreed that no undo will be possible.
+    `named`: ids; None: the item of its reply. `erases`: no undo restores the cascaded items, and
+    new items only repeat facts of other memories. `irreversible`: both principals agreed that no
+    undo will be possible.
     """
 
     named: frozenset[str] | None = None
@@ -35,28 +35,28 @@ class Scope:
     irreversible: bool = False
 
     def naming(self, item_id: str) -> Scope:
-        """Return the scope of an action that was done, or rehearsed: its reply's item is known."""
+        """Return the scope once the item of the action's reply is known."""
         return self if self.named is not None else replace(self, named=frozenset([item_id]))
 
     def cascades_to(self, effect: Effect) -> bool:
-        """Return whether the signed envelopes need not name an item."""
+        """Return whether an effect is cascaded: the signed envelopes need not name its item."""
         if effect.needs_consent or effect.id in (self.named or ()):
             return False
         return bool(effect.before) or self.erases
 
     def is_beyond_undo(self, count: int) -> bool:
-        """Return whether an undo could not bring back so many cascaded items."""
+        """Return whether there are more cascaded items than an undo could restore."""
         return count > MOST_LISTED and not self.erases
 
 
 def cascade(effects: Sequence[Effect], scope: Scope) -> tuple[list[ItemEffect], Cascaded]:
-    """Return the effect on each cascaded item, and how many there are.
+    """Return the effect on each cascaded item, and their number.
 
-    They are only counted after an erasure, which no undo follows, and when there are more than
+    They are only counted after an erasure, which no undo follows, and if there are more than
     `MOST_LISTED`.
 
     Raises:
-        NotUndoable: there are more, and the principals did not agree to what is irreversible.
+        NotUndoable: there are more, and the principals did not agree to an irreversible change.
     """
     found = sorted((each for each in effects if scope.cascades_to(each)), key=lambda each: each.id)
     if not found:

@@ -50,16 +50,16 @@ _ON_RECORD = (
 )
 
 _OF_CONSTITUTIVE = (ItemExists, ItemState, LineageCycle)
-"""Refusals for another reason, on record too when the item that they name is constitutive."""
+"""Refusals that are recorded only if the item that they name is constitutive."""
 
 IMPORT = "ImportSpace"
-"""The method whose refusals do not begin a space's record: only an unused one is imported into."""
+"""Refused imports begin no record of their space: an import needs an unused space."""
 
 CONFIRM = "ConfirmErase"
-"""The method that still writes in a deleted space: its erasures are being confirmed."""
+"""The one method that still writes in a deleted space: it confirms erasures."""
 
 _BY_GOVERNANCE = frozenset({"ApplyGovernedChange", "RevokeConsent"})
-"""Methods that governance calls for everybody: nobody's refused attempts keep it from the rest."""
+"""Methods that governance calls for all callers: no refusal limit applies to it."""
 
 R = TypeVar("R", bound=Result)
 R_co = TypeVar("R_co", bound=Result, covariant=True)
@@ -68,7 +68,10 @@ Command = Callable[[Writer], Awaitable[R]]
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[R_co]):
-    """What a command did, with what its reply shows in order, and how fresh that is."""
+    """The result of a command, the items that its reply shows, and the change it came to.
+
+    `seq`, `epoch`: the last change and the store's epoch, for the freshness token. `now`: µs.
+    """
 
     result: R_co
     views: tuple[View, ...]
@@ -89,8 +92,8 @@ class Commands:
         reason_of: Callable[[Exception], str],
         use_session: Callable[[str, str], None],
     ) -> None:
-        """`reason_of`: the name of the ErrorReason that stands for a refusal. `use_session`: notes
-        that a write used a session of a space."""
+        """`reason_of`: returns the name of a refusal's ErrorReason. `use_session`: notes that a
+        write used a session of a space."""
         self._store = store
         self._use_session = use_session
         self._clock = clock
@@ -108,8 +111,8 @@ class Commands:
     ) -> Done[R]:
         """Run a command once for this author and request.
 
-        `request` is what is compared when the request id comes again, empty when nothing is.
-        `session_id`: the session that the request names, beside those of what it writes.
+        `request`: the bytes to compare if the request id comes again; empty: nothing is compared.
+        `session_id`: the session that the request itself names.
 
         Raises:
             TooManyRefusals: the author had too many refused attempts on record in this hour.
@@ -152,7 +155,7 @@ class Commands:
         if found is None:
             return None
         salt, digest, receipt = found
-        erased = not digest  # with what it was compared with: who sends it again gets what is left
+        erased = not digest  # its digest too: any repetition gets the rest of the receipt
         if request and not erased and not is_same_request(digest, salt, request):
             raise RequestIdReused(author.request_id)
         return receipt
@@ -201,11 +204,11 @@ class Commands:
         return bool(item_id) and await self._store.read(space, look)
 
     async def _record(self, space: str, author: Author, item_id: str, why: str) -> None:
-        """Write down a refused attempt on something constitutive, and that it is the last one."""
+        """Record a refused attempt at a constitutive item, and that the limit is reached."""
         now = self._clock()
         on_record, is_last = self._limit.entries(space, author.principal, now)
         if not on_record and author.method not in _BY_GOVERNANCE:
-            # others of this principal came to the limit while this one was tried
+            # other calls of this principal reached the limit meanwhile
             raise TooManyRefusals(self._limit.wait(space, author.principal, now))
         if not on_record:
             return
@@ -224,7 +227,7 @@ class Commands:
 
 
 async def _refused(tx: Writes, item_id: str, kind: ItemKind, author: Author, reason: str) -> None:
-    """Write down that an attempt was refused."""
+    """Append a refused attempt to the record."""
     seq, time = tx.tick()
     await tx.append(
         Change(
@@ -242,13 +245,13 @@ async def _refused(tx: Writes, item_id: str, kind: ItemKind, author: Author, rea
 
 
 def _refusals(error: Exception) -> list[Exception]:
-    """Return what must go on record: attempts at something constitutive, alone or in a batch."""
+    """Return the refusals that may have to be recorded, one or all of a batch."""
     causes = [r.cause for r in error.refusals] if isinstance(error, BatchRefused) else [error]
     return [cause for cause in causes if isinstance(cause, (*_ON_RECORD, *_OF_CONSTITUTIVE))]
 
 
 def is_same_request(digest: str, salt: bytes, request: bytes) -> bool:
-    """Return whether a request is the one whose salted digest was kept under its request id."""
+    """Return whether a request has the salted digest that was stored with its request id."""
     return digest == _fingerprint(salt, request)
 
 

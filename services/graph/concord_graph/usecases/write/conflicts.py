@@ -1,5 +1,8 @@
-"""What writes of other items do to conflicts (D5): CONTRADICTS that is written or deleted, a
-resolution's lineage that is deleted, and sides that are erased."""
+"""How writes of other items change conflicts (D5).
+
+Such writes are: CONTRADICTS is written or deleted, a resolution's lineage is deleted, a side is
+erased.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +27,16 @@ CONFLICT_ID = "conflict_id"
 _ALL = 2**31 - 1
 
 Following = tuple[Entry | None, Conflict]
-"""A conflict's entry (None: there is none yet) and what it becomes."""
+"""A conflict's stored entry (None: a new conflict) and its next state."""
 
 
 async def following(tx: Reads, before: Item | None, edge: Edge, author: str) -> Following | None:
-    """Return what the write of a lineage edge makes of the conflict of its ends, if anything.
+    """Return how the write of a lineage edge changes the conflict of its ends; None: not at all.
 
-    A decision writes its conflict first, which says already what the edge says: nothing follows.
+    A review writes the conflict before its edge, so the conflict agrees with the edge already.
     """
     was_there = isinstance(before, Edge) and not before.deleted
-    if was_there != edge.deleted:  # it was changed, or nothing was there before or after
+    if was_there != edge.deleted:  # neither created nor deleted
         return None
     contradicts = edge.relation == Relation.CONTRADICTS
     if not contradicts and not (edge.deleted and edge.properties.get(CONFLICT_ID)):
@@ -73,7 +76,7 @@ async def _deleted(tx: Reads, stored: Entry, edge: Edge, author: str) -> Followi
 
 
 async def as_before(tx: Reads, stored: Entry) -> Conflict:
-    """Return a conflict as it was before its last decision."""
+    """Return a conflict as it was before its last review or resolution."""
     known = conflict_of(stored)
     then = await tx.revision(Ref(ItemKind.CONFLICT, stored.id, known.reopens_at))
     if not isinstance(then, Entry):
@@ -82,7 +85,7 @@ async def as_before(tx: Reads, stored: Entry) -> Conflict:
 
 
 async def with_words(tx: Reads, item: Item) -> Sequence[Entry]:
-    """Return the conflicts of an erased item that still have words (M4)."""
+    """Return the conflicts of an erased item whose own words are not erased yet (M4)."""
     filter_ = EntryFilter(ItemKind.CONFLICT, shelf=None, sides=(item.id,))
     found, _ = await tx.entries(filter_, Instant(0, FOREVER), limit=_ALL)
     return [entry for entry in found if not entry.erase_time]

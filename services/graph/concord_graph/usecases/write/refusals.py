@@ -1,4 +1,4 @@
-"""How a batch says no: as a whole, naming every item that was wrong."""
+"""Refusals of a batch: it is refused as a whole, and every wrong item is named."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 class ItemRefused(Exception):
-    """One item of a batch was refused; `index` is its place from 0, `cause` says why."""
+    """One item of a batch was refused. `index`: its place, from 0; `cause`: the error."""
 
     def __init__(self, index: int, cause: Exception) -> None:
         super().__init__(f"item {index}: {cause}")

@@ -87,16 +87,16 @@ class Writer:
         self.now = now
         self.author = author
         self._grant = grant
-        self.sessions: set[str] = set()  # of the memories and entries that it created
+        self.sessions: set[str] = set()  # sessions of the items that it created
         self._owed: dict[str, ItemKind] | None = None
         self._made: set[str] = (
             set()
         )  # items that this grant created: the action's digest covers them
         self._worded: set[str] = set()  # nodes that state nothing beyond what the action states
         self._consented: set[str] = set()  # items that the consents pin, written or not
-        self._depended: set[str] = set()  # items that a decision is about, and needs no consent
+        self._depended: set[str] = set()  # items that a decision without consent is about
         self._effects: dict[str, Effect] = {}
-        self._taken: frozenset[str] | None = None  # as the store said, until a put may change it
+        self._taken: frozenset[str] | None = None  # read from the store; a put may outdate it
 
     def with_grant(self, grant: Grant | GenesisRecord | RestoreGrant | PreviewGrant) -> Writer:
         """Return a writer that this verified grant lets through protection."""
@@ -127,9 +127,10 @@ class Writer:
         return self.tx.new_id()
 
     def named(self, node: Node) -> None:
-        """Note that an action names this node; of a bare node the action states everything.
+        """Note that an action names this node by name.
 
-        If two actions would create the same node, the second finds exactly what it would create.
+        A node that has only a name states no more than the action does. So of two actions that
+        would create it, the second finds exactly the node that it would have created.
         """
         if node.is_bare:
             self._worded.add(node.id)
@@ -163,7 +164,8 @@ class Writer:
     async def put(self, before: ItemT | None, after: ItemT) -> ItemT:
         """Write `after` as the next revision of `before`, or as a new item.
 
-        What was erased is never written again: `ItemErased`.
+        Raises:
+            ItemErased: an erased item is never written again.
         """
         if isinstance(before, (Edge, Memory)) and before.erase_time:
             raise ItemErased(before.id)
@@ -184,7 +186,7 @@ class Writer:
     ) -> Entry:
         """Write the next revision of a conflict, or a new one; `demand_decidable` comes first.
 
-        A list of conflicts goes by the numbers of the changes that made them.
+        Lists of conflicts are sorted by the numbers of the changes that made them.
         """
         if before is not None and before.erase_time:
             raise ItemErased(before.id)
@@ -199,9 +201,9 @@ class Writer:
         return entry
 
     async def demand_decidable(self, entry: Entry, conflict: Conflict) -> bool:
-        """Return whether a decision about a conflict needs consent: a side is constitutive.
+        """Return whether a decision about a conflict needs consent because a side is constitutive.
 
-        The consents, and a proposal without any, name the conflict and both sides.
+        Its consents, or its proposal if it needs none, name the conflict and both sides.
         """
         sides = {each.id: await self._side(each.id) for each in conflict.sides}
         named = {entry.id, *(item_id for item_id, item in sides.items() if item is not None)}
@@ -213,8 +215,10 @@ class Writer:
         return bool(defining)
 
     def depend_on(self, *items: Item) -> None:
-        """Note what a change is about: a proposal, and consents if one of them is constitutive,
-        name these versions, whether the change writes them or not."""
+        """Note the items that a change is about, whether it writes them or not.
+
+        The proposal names their versions; so do the consents if one of them is constitutive.
+        """
         needs_consent = any(protection.is_constitutive(item) for item in items)
         self._pin({item.id for item in items}, needs_consent=needs_consent)
 
@@ -230,7 +234,7 @@ class Writer:
         return await self.tx.memory(item_id) or await self.tx.edge(item_id)
 
     async def _follow(self, before: Item | None, item: Item) -> None:
-        """Write what follows for conflicts from the write of another item."""
+        """Write the changes of conflicts that follow from the write of another item."""
         if isinstance(item, (Edge, Memory)) and item.erase_time:
             for entry in await conflicts.with_words(self.tx, item):
                 erased = await self._record(entry, erased_entry(entry, item.erase_time))
@@ -270,12 +274,12 @@ class Writer:
         return declared
 
     async def demand_allowed(self, before: ItemT | None, after: ItemT) -> None:
-        """Refuse a write that protection forbids, before the writes that would prepare it."""
+        """Refuse a write that protection forbids, before other writes prepare it."""
         await self._protected(before, after)
 
     @asynccontextmanager
     async def together(self) -> AsyncIterator[None]:
-        """Announce the items whose supersession a block of writes changes once each, at its end."""
+        """Announce each item whose supersession a block of writes changes once, at its end."""
         if self._owed is not None:
             yield
             return
@@ -294,21 +298,21 @@ class Writer:
         await self.tx.announce(changed, self.author)
 
     async def keep(self, before: Entry | None, after: Entry) -> Entry:
-        """Write an entry. Protection does not restrict entries, and no supersession changes.
+        """Write an entry, which protection does not restrict and no supersession depends on.
 
-        Each entry is a step of its own: lists of entries are sorted by time.
+        Each entry gets a record time of its own, since lists of entries are sorted by time.
         """
         self.tx.step()
         return await self._record(before, after)
 
     async def restate(self, memory: Memory, session_id: str) -> None:
-        """Note that a session stated a memory that was there already."""
+        """Note that a session stated an existing memory again."""
         if session_id and session_id != memory.session_id:
             self.sessions.add(session_id)
             await self.tx.put_restatement(memory.id, session_id, self.now)
 
     async def record_revocation(self, envelope: str) -> None:
-        """Write the outbox row of a nonce that this signed envelope burnt."""
+        """Write the outbox row of a revocation, whose signed envelope burnt a nonce."""
         seq, time = self.tx.tick()
         await self.tx.append(
             Change(
@@ -403,9 +407,9 @@ class Writer:
         return await self._consented_to(before, after, why)
 
     async def _demand_no_later_twin(self, before: Item | None, after: Item) -> None:
-        """Refuse to make an edge constitutive while a descriptive one of its triple begins later.
+        """Refuse to make an edge constitutive if a descriptive one of its triple begins later.
 
-        Nothing succeeds a constitutive edge, so both would hold from then on.
+        A constitutive edge has no successor, so both would hold from then on.
         """
         if not isinstance(after, Edge) or not protection.is_constitutive(after):
             return
@@ -419,7 +423,11 @@ class Writer:
                 raise ItemExists(sibling.id, "triple and a later valid_from")
 
     async def _why_not_alone(self, before: Item | None, after: Item) -> str | None:
-        """Return why a change needs consent, or None; without a grant that is refused."""
+        """Return why a change needs consent, None if it does not.
+
+        Raises:
+            ConstitutiveProtected: it does, and this writer has no grant.
+        """
         around = await self._surroundings(before, after)
         why = protection.breach(before, after, around)
         if why is not None and self._grant is None:
@@ -427,7 +435,7 @@ class Writer:
         return why
 
     async def _hung_on(self, item: Item) -> Sequence[Item]:
-        """Return the ends of an edge, as far as a caller may have named a reserved one by id."""
+        """Return those ends of an edge that may be reserved items, named by id."""
         if not isinstance(item, Edge):
             return ()
         found: list[Item | None] = []
@@ -457,9 +465,9 @@ class Writer:
         return after, True
 
     async def _depends_on(self, before: Item | None, after: Item) -> set[str]:
-        """Return the items whose statements an edge's consent includes.
+        """Return the items whose words are part of the consent to an edge.
 
-        They are its ends, and the ends of an end that is an edge.
+        These are its ends, and the ends of an end that is itself an edge.
         """
         if not isinstance(after, Edge) or not protection.takes_words(before, after):
             return set()
@@ -505,7 +513,7 @@ class Writer:
 
 
 def _protected_id(before: Item | None, after: Item, around: Surroundings) -> str:
-    """Return which item the refusal is about; empty for one that does not exist."""
+    """Return the id of the item that a refusal is about; empty if it does not exist."""
     if around.agreed_twin and not protection.is_constitutive(before):
         return around.agreed_twin
     if before is not None:
@@ -526,7 +534,7 @@ def ref(item: Record) -> Ref:
 
 
 def written(before: Record | None, after: Record) -> Written:
-    """Return what became of an item: it was created or updated, or left as it was."""
+    """Return an item's reference and outcome: created, updated or unchanged."""
     if before is None:
         return Written(ref(after), Outcome.CREATED)
     same = before.revision.number == after.revision.number
@@ -534,7 +542,7 @@ def written(before: Record | None, after: Record) -> Written:
 
 
 def _salt(before: Record | None, after: Record) -> bytes:
-    """Return the salt of an item's digests: drawn with it, and erased with what it says."""
+    """Return the salt of an item's digests: drawn at its creation, erased with its words."""
     if before is None:
         return secrets.token_bytes(16)
     return b"" if is_erased(after) else before.revision.salt
