@@ -2,6 +2,8 @@
 
     python killed_indexer.py DIRECTORY N [reindex]
 
+With 0 for N it lives, and prints how many writes there were.
+
 What it follows is the same for every process, so that the next one can go on where it ended.
 """
 
@@ -9,6 +11,7 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +70,11 @@ async def at_work(root: Path) -> Following:
     return following
 
 
-def die_at(write: int) -> None:
-    """Ends this process at a write of the engine: before it, or after it where `write` is odd."""
+def die_at(write: int) -> Callable[[], int]:
+    """Ends this process at a write of the engine: before it, or after it where `write` is odd.
+
+    Returns what counts the writes so far.
+    """
     apply, done = EdgeShard._update, 0
 
     def update(self: EdgeShard, operation: Any) -> None:
@@ -81,6 +87,7 @@ def die_at(write: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     EdgeShard._update = update  # type: ignore[method-assign]
+    return lambda: done
 
 
 async def main(root: Path, *, reindex: bool) -> None:
@@ -95,6 +102,7 @@ async def main(root: Path, *, reindex: bool) -> None:
 
 if __name__ == "__main__":
     space_follower.SLICE = 32
-    die_at(int(sys.argv[2]))
+    writes = die_at(int(sys.argv[2]))
     asyncio.run(main(Path(sys.argv[1]), reindex="reindex" in sys.argv))
+    print(writes(), flush=True)  # noqa: T201 - what its caller reads
     os._exit(0)
