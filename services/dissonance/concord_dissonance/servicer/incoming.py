@@ -19,8 +19,16 @@ _VERBS = {
 
 
 def pairs(request: pb.ClassifyPairsRequest) -> list[tuple[Side, Side]]:
-    """The pairs to judge."""
-    return [(_side(each.first, "1"), _side(each.second, "2")) for each in request.pairs]
+    """The pairs to judge; a statement of several is one side, and so is read once."""
+    sides: dict[tuple[bytes, str], Side] = {}
+
+    def side(said: pb.Statement, place: str) -> Side:
+        key = said.SerializeToString(deterministic=True), place
+        if key not in sides:
+            sides[key] = _side(said, place)
+        return sides[key]
+
+    return [(side(each.first, "1"), side(each.second, "2")) for each in request.pairs]
 
 
 def _side(said: pb.Statement, place: str) -> Side:
