@@ -168,6 +168,26 @@ def test_the_weight_is_calibrated_with_the_owners_key(concord: CommandLine, note
     assert "Evidence: no move to take back." in concord.done("calibrate", "--revert")
 
 
+@pytest.mark.parametrize("command", [["search"], ["integrative", "--node", "me"]])
+def test_a_search_may_belong_to_a_session(
+    concord: CommandLine, notes: Notes, unique: Unique, command: list[str]
+) -> None:
+    """M7 S3 Else nothing that was read together could count in a search of the command line."""
+    session = unique("talk")
+    concord.done(*command, notes.word, "--fresh", notes.token, "--session", session)
+
+    assert session in concord.done("session", "list", "--limit", "200")
+
+
+def test_counts_of_a_part_are_not_those_of_all(concord: CommandLine, notes: Notes) -> None:
+    """S8 A list that is full ends the assessment."""
+    assert notes.token
+    part, whole = (concord.done("health", "--limit", limit) for limit in ("1", "1000"))
+
+    assert part.startswith("Of the newest memories, as far as they were looked at:")
+    assert not whole.startswith("Of the newest")
+
+
 def test_explain_shows_every_signal(concord: CommandLine, notes: Notes) -> None:
     """S3 S4 Each signal with score, weight and contribution, and why one dropped out."""
     shown = concord.done("search", notes.word, "--fresh", notes.token, "--explain")

@@ -15,6 +15,10 @@ KnownAtOption = Annotated[
     str | None,
     typer.Option("--as-known-at", metavar="TIME", help="What was known at this time (ISO 8601)."),
 ]
+InSessionOption = Annotated[
+    str,
+    typer.Option("--session", help="Session id: its results count as read together in it."),
+]
 ConflictArgument = Annotated[str, typer.Argument(metavar="ID", help="A conflict's id.")]
 EtagOption = Annotated[
     str,

@@ -57,7 +57,10 @@ def _file(glob: str) -> Matches:
     if not glob:
         raise TriggerMalformed("holds no pattern of a path")
     # fnmatch writes each * as an atomic group: a path is matched without going back
-    pattern = re.compile(translate(glob))
+    translated = translate(glob)
+    if "(?!)" in translated:
+        raise TriggerMalformed("has a range that runs backwards")
+    pattern = re.compile(translated)
 
     def matches(situation: Situation, _: HasTime) -> bool:
         parts = situation.path.split("/")

@@ -123,7 +123,9 @@ def test_a_trigger_matches(text: str, situation: Situation, expected: bool) -> N
     assert trigger(text)(situation, unhurried) == expected
 
 
-@pytest.mark.parametrize("text", ["file:", "file: ", "error:", "error:(", "***", "error:(?=x)"])
+@pytest.mark.parametrize(
+    "text", ["file:", "file: ", "file:[z-a]*", "error:", "error:(", "***", "error:(?=x)"]
+)
 def test_a_malformed_trigger_is_refused(text: str) -> None:
     """S9 At the write, before anybody waits for it to fire."""
     with pytest.raises(TriggerMalformed):

@@ -28,6 +28,8 @@ def note(health: type_pb2.Health) -> str:
 
 def show_health(reply: AssessHealthResponse) -> None:
     """Prints the counts, and the listed memories with their reasons."""
+    if reply.next_page_token:
+        show("Of the newest memories, as far as they were looked at:")
     for each in reply.counts:
         show(text(f"{each.count:>8,}  {_status(each)}"))
     if reply.memories:

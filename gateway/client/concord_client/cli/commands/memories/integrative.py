@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from concord_client.cli.options import AsOfOption, KnownAtOption
+from concord_client.cli.options import AsOfOption, InSessionOption, KnownAtOption
 from concord_client.cli.render.integrative_page import show_integrative
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import asked_time
@@ -25,6 +25,7 @@ def integrative(
     models: Annotated[
         bool, typer.Option("--models", help="Let models judge what clashes, if there are some.")
     ] = False,
+    session_id: InSessionOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     space: SpaceOption = None,
@@ -42,6 +43,7 @@ def integrative(
         limit=limit,
         consistency=Consistency(at_least_as_fresh=fresh) if fresh else None,
         use_models=models,
+        session_id=session_id,
         as_of=asked_time(as_of, known_at),
     )
     with session.client() as client:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.choices import MemoryKind
-from concord_client.cli.options import AsOfOption, KnownAtOption, OriginOption
+from concord_client.cli.options import AsOfOption, InSessionOption, KnownAtOption, OriginOption
 from concord_client.cli.render.page import show, text
 from concord_client.cli.render.search_page import show_results
 from concord_client.cli.session import JsonOption, Session, SpaceOption
@@ -48,6 +48,7 @@ def search(
         bool,
         typer.Option("--context", help="A text for a prompt, with ids and dates."),
     ] = False,
+    session_id: InSessionOption = "",
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     space: SpaceOption = None,
@@ -71,6 +72,7 @@ def search(
         page_size=limit,
         min_score=min_score,
         consistency=Consistency(at_least_as_fresh=fresh) if fresh else None,
+        session_id=session_id,
         as_of=asked_time(as_of, known_at),
         include_context=context,
     )
