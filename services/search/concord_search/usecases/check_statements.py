@@ -1,8 +1,9 @@
 """Compares the best results with constitutive statements, within a time budget (spec S6)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import accumulate
 
 from concord_search.domain.errors import JudgesUnavailable
 from concord_search.ports import Compared, Hydrated, Judges, Statement, Verdict
@@ -10,6 +11,10 @@ from concord_search.ports import Compared, Hydrated, Judges, Statement, Verdict
 CHECKED_RESULTS = 10
 CHECKED_STATEMENTS = 25
 """Together at most as many pairs as one call takes."""
+
+CHECKED_CHARACTERS = 20_000
+"""Of the results together: what the rules read in half of the time. Longer ones are left out first,
+so that one long text does not leave all others unjudged."""
 
 BUDGET = 0.15
 """Seconds: what is not judged by then is said to be unjudged."""
@@ -58,20 +63,22 @@ class CheckStatements:
     ) -> tuple[list[list[Clash]], Check]:
         """The clashes of each result, and how far the check came."""
         clashes: list[list[Clash]] = [[] for _ in results]
-        pairs = [
+        wanted = [
             (at, _compared(result, each))
             for at, result in enumerate(results[:CHECKED_RESULTS])
             for each in statements[:CHECKED_STATEMENTS]
             if result.state.id not in (each.edge_id, *each.memory_ids)
         ]
-        if not pairs:
+        if not wanted:
             return clashes, Check(CheckStatus.NOTHING)
+        readable = _readable(results, {at for at, _ in wanted})
+        pairs = [(at, pair) for at, pair in wanted if at in readable]
         status, verdicts = await self._judged(space, [pair for _, pair in pairs], use_models)
         for (at, pair), verdict in zip(pairs, verdicts, strict=False):
             if verdict.conflict_class:
                 clash = Clash(pair.statement, verdict.conflict_class, verdict.confidence)
                 clashes[at].append(clash)
-        return clashes, Check(status, len(pairs), sum(each.judged for each in verdicts))
+        return clashes, Check(status, len(wanted), sum(each.judged for each in verdicts))
 
     async def _judged(
         self,
@@ -89,6 +96,13 @@ class CheckStatements:
             return CheckStatus.UNAVAILABLE, ()
         status = CheckStatus.DEGRADED if said.is_degraded else CheckStatus.COMPLETE
         return status, said.verdicts
+
+
+def _readable(results: Sequence[Hydrated], places: Collection[int]) -> set[int]:
+    """Of these places those of the shortest results that are short enough together."""
+    shortest_first = sorted(places, key=lambda at: (len(results[at].state.content), at))
+    ends = accumulate(len(results[at].state.content) for at in shortest_first)
+    return {at for at, end in zip(shortest_first, ends, strict=True) if end <= CHECKED_CHARACTERS}
 
 
 def _compared(result: Hydrated, statement: Statement) -> Compared:

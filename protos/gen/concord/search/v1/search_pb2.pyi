@@ -151,7 +151,7 @@ class _StatementCheckStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_
     STATEMENT_CHECK_STATUS_UNSPECIFIED: _StatementCheckStatus.ValueType  # 0
     """Never sent."""
     STATEMENT_CHECK_STATUS_COMPLETE: _StatementCheckStatus.ValueType  # 1
-    """Every pair was looked at."""
+    """Every pair was looked at, but for those of the longest results beyond 20,000 characters of all together."""
     STATEMENT_CHECK_STATUS_NOTHING_TO_CHECK: _StatementCheckStatus.ValueType  # 2
     """There was nothing to compare."""
     STATEMENT_CHECK_STATUS_DEGRADED: _StatementCheckStatus.ValueType  # 3
@@ -167,7 +167,7 @@ class StatementCheckStatus(_StatementCheckStatus, metaclass=_StatementCheckStatu
 STATEMENT_CHECK_STATUS_UNSPECIFIED: StatementCheckStatus.ValueType  # 0
 """Never sent."""
 STATEMENT_CHECK_STATUS_COMPLETE: StatementCheckStatus.ValueType  # 1
-"""Every pair was looked at."""
+"""Every pair was looked at, but for those of the longest results beyond 20,000 characters of all together."""
 STATEMENT_CHECK_STATUS_NOTHING_TO_CHECK: StatementCheckStatus.ValueType  # 2
 """There was nothing to compare."""
 STATEMENT_CHECK_STATUS_DEGRADED: StatementCheckStatus.ValueType  # 3
