@@ -31,6 +31,21 @@ def mutants(source: str) -> Iterator[Mutant]:
     left out are raises, and calls that stand alone.
     """
     tree = ast.parse(source)
+    for name, place, node, other in _changes(tree):
+        whole = copy.deepcopy(tree)
+        changed = _Put(list(ast.walk(whole))[place], other).visit(whole)
+        assert isinstance(changed, ast.Module)
+        yield Mutant(name, getattr(node, "lineno", 0), ast.fix_missing_locations(changed))
+
+
+def names(source: str) -> Iterator[str]:
+    """Yield the name of every mutant of a module, without making any."""
+    for name, *_ in _changes(ast.parse(source)):
+        yield name
+
+
+def _changes(tree: ast.Module) -> Iterator[tuple[str, int, ast.AST, ast.AST]]:
+    """Yield each change: its name, and the node with its place in the tree and its replacement."""
     homes, seen = _homes(tree), Counter[str]()
     for place, node in enumerate(ast.walk(tree)):
         for other in _changed(node) if homes[node] is not None else ():
@@ -38,11 +53,7 @@ def mutants(source: str) -> Iterator[Mutant]:
             name = f"{homes[node]}: {left} -> {right}"
             seen[name] += 1
             number = f" ({seen[name]})" if seen[name] > 1 else ""
-            whole = copy.deepcopy(tree)
-            changed = _Put(list(ast.walk(whole))[place], other).visit(whole)
-            assert isinstance(changed, ast.Module)
-            line = getattr(node, "lineno", 0)
-            yield Mutant(name + number, line, ast.fix_missing_locations(changed))
+            yield name + number, place, node, other
 
 
 def _line(node: ast.AST) -> str:

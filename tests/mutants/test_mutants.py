@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.mutants.changing import mutants
+from tests.mutants.changing import mutants, names
 
 FOLDER = Path(__file__).parent
 SOURCE = '''
@@ -44,8 +44,8 @@ def test_targets_and_excuses_are_of_this_code() -> None:
         assert all((root / each).exists() for each in [*target["tests"], *target["wider"]])
         excused = target.get("equivalent", {})
         known = (
-            f"{path.stem}.{each.name}"
+            f"{path.stem}.{name}"
             for path in (paths if excused else [])
-            for each in mutants(path.read_text("utf-8"))
+            for name in names(path.read_text("utf-8"))
         )
         assert set(excused) <= set(known)

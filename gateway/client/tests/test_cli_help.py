@@ -17,6 +17,10 @@ CUT = re.compile(r"<[^>\s]*\|[^>\s]*\s")
 """A choice within which its line ends."""
 BROKEN = re.compile(r"^ [^ ].{0,45}[a-z,] *\n [^ \n]", re.MULTILINE)
 """A line that ends far before its sentence."""
+FOR_PROGRAMS = {"mcp", "mcp config"}
+"""What programs speak with: there is no other form of it."""
+GROUP = get_group(app)
+"""Every command: built once, which takes as long as reading a hundred examples."""
 GROUPS = ["Everyday", "Graph", "Lineage and conflicts", "Governance", "Operation"]
 
 
@@ -31,7 +35,7 @@ def commands(group: Group, *above: str) -> Iterator[str]:
 
 def read(words: list[str]) -> None:
     """Read words as the command line does. Raises click's errors for what it does not take."""
-    command, above = get_group(app), None
+    command, above = GROUP, None
     while True:
         context = command.make_context("concord", words, parent=above)
         if not isinstance(command, Group):
@@ -54,15 +58,16 @@ def test_the_commands_are_grouped() -> None:
 
 
 def test_each_command_has_help_in_eighty_columns_with_an_example() -> None:
-    """W4 Nothing is cut off, and the example is the command's own."""
+    """W4 Nothing is cut off, the example is the command's own, and `--json` is everywhere."""
     line = CommandLine(clean_environ() | {"COLUMNS": "80"})
-    for command in commands(get_group(app)):
+    for command in commands(GROUP):
         page = line.done(*command.split(), "--help")
         assert max(map(len, page.splitlines())) <= 80, command
         assert "…" not in page, command
         assert not CUT.search(page), command
         assert not BROKEN.search(page), command
         assert f"Example: concord {command}" in " ".join(page.split()), command
+        assert command in FOR_PROGRAMS or "--json" in page, command
 
 
 def test_the_examples_are_read_as_they_stand(
@@ -74,6 +79,6 @@ def test_the_examples_are_read_as_they_stand(
     for name in ("log.jsonl", "space.jsonl", "change.json"):
         (tmp_path / name).touch()
 
-    assert set(EXAMPLES) == set(commands(get_group(app)))
+    assert set(EXAMPLES) == set(commands(GROUP))
     for example in EXAMPLES.values():
         read(shlex.split(example))

@@ -17,28 +17,14 @@ from importlib.metadata import version
 from pathlib import Path
 from threading import Thread
 
-import pytest
-from concord_client.cli.app import app
 from concord_client.cli.commands.system.up import typed_as
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import COMMAND, Spawned, clean_environ, ran
-from typer.core import TyperGroup as Group
-from typer.main import get_group
 
 Unique = Callable[[str], str]
 HELP_WITHIN = 0.3
 FLOOR = "import rich.console, typer"
 """What help cannot do without; a slower machine takes longer for both."""
-
-
-def commands(group: Group, *above: str) -> Iterator[str]:
-    """Yield each command below a group as it is typed, and each group that is one itself."""
-    for name, each in group.commands.items():
-        typed = (*above, name)
-        if isinstance(each, Group):
-            yield from commands(each, *typed)
-        if not isinstance(each, Group) or each.invoke_without_command:
-            yield " ".join(typed)
 
 
 def on_a_terminal(environ: dict[str, str], columns: int, *arguments: str) -> str:
@@ -92,16 +78,6 @@ def test_help_loads_no_grpc() -> None:
     )
 
     assert result.stdout == "False\n"
-
-
-FOR_PROGRAMS = {"mcp", "mcp config"}
-"""What programs speak with: there is no other form of it."""
-
-
-@pytest.mark.parametrize("command", sorted({*commands(get_group(app))} - FOR_PROGRAMS))
-def test_every_command_has_help_and_json(command: str) -> None:
-    """W4 `--json` is everywhere."""
-    assert "--json" in CommandLine(clean_environ()).done(*command.split(), "--help")
 
 
 def test_a_pipe_gets_plain_whole_lines(system: Spawned, unique: Unique) -> None:
