@@ -189,10 +189,11 @@ async def test_an_uploader_in_full_flow_learns_why_it_is_refused(door: Front, wr
 
 
 async def unpausing(seconds: float) -> AsyncIterator[Dynamic]:
-    """Requests without a pause, for so long."""
+    """Requests with no more than a breath between them, for so long."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         yield Request(act="a", long_text="x" * 5_000)
+        await asyncio.sleep(LONGEST_PAUSE / 50)
 
 
 @pytest.mark.parametrize("wrong", ["key", "rule", "away"])
