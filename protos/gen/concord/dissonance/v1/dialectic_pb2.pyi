@@ -47,7 +47,7 @@ class _DialecticStageEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Dialec
     """Revising the answer."""
 
 class DialecticStage(_DialecticStage, metaclass=_DialecticStageEnumTypeWrapper):
-    """What a run is at."""
+    """What a run is doing."""
 
 DIALECTIC_STAGE_UNSPECIFIED: DialecticStage.ValueType  # 0
 """Never sent."""
@@ -80,7 +80,7 @@ class _SetAsideReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SetAsi
     SET_ASIDE_REASON_UNSTATED_LEGAL_BASIS: _SetAsideReason.ValueType  # 2
     """A legal basis that the source's own words do not state."""
     SET_ASIDE_REASON_UNSUPPORTED: _SetAsideReason.ValueType  # 3
-    """What a model says of a source, and its own words do not: a quote that is none, or a thesis without one."""
+    """A model's thesis that the source's own words do not support: its quote is not in the source, or it has none."""
 
 class SetAsideReason(_SetAsideReason, metaclass=_SetAsideReasonEnumTypeWrapper):
     """Why something is no thesis."""
@@ -92,7 +92,7 @@ SET_ASIDE_REASON_SPECULATION: SetAsideReason.ValueType  # 1
 SET_ASIDE_REASON_UNSTATED_LEGAL_BASIS: SetAsideReason.ValueType  # 2
 """A legal basis that the source's own words do not state."""
 SET_ASIDE_REASON_UNSUPPORTED: SetAsideReason.ValueType  # 3
-"""What a model says of a source, and its own words do not: a quote that is none, or a thesis without one."""
+"""A model's thesis that the source's own words do not support: its quote is not in the source, or it has none."""
 Global___SetAsideReason: _TypeAlias = SetAsideReason  # noqa: Y015
 
 class _ResolutionStrategy:
@@ -176,7 +176,7 @@ class DialecticEvent(_message.Message):
     run_id: _builtins.str
     """The run: the `request_id` of the request that began it."""
     stage: Global___DialecticStage.ValueType
-    """What the run is at."""
+    """What the run is doing."""
     percent: _builtins.float
     """How far it is, in [0, 100]; never falls, and is 100 when it is done."""
     @_builtins.property
@@ -667,7 +667,7 @@ class SetAside(_message.Message):
     text: _builtins.str
     """Its words."""
     reason: Global___SetAsideReason.ValueType
-    """Why it is none."""
+    """Why it is no thesis."""
     def __init__(
         self,
         *,
@@ -700,7 +700,7 @@ class ThesisBatch(_message.Message):
 
     @_builtins.property
     def set_aside(self) -> _containers.RepeatedCompositeFieldContainer[Global___SetAside]:
-        """What is no thesis."""
+        """Texts that are no theses, with the reasons."""
 
     def __init__(
         self,
@@ -819,7 +819,7 @@ Global___Ambiguity: _TypeAlias = Ambiguity  # noqa: Y015
 
 @_typing.final
 class SynthesisDegraded(_message.Message):
-    """That a model which was asked failed. What it had said until then counts; from there on rules did the rest."""
+    """The failure of a model that was asked. What it said before counts; rules did the rest."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -827,9 +827,9 @@ class SynthesisDegraded(_message.Message):
     FAILURE_FIELD_NUMBER: _builtins.int
     DETAIL_FIELD_NUMBER: _builtins.int
     stage: Global___DialecticStage.ValueType
-    """At what: THESES, CONTRADICTIONS or SYNTHESIS."""
+    """The stage at which it failed: THESES, CONTRADICTIONS or SYNTHESIS."""
     failure: _review_pb2.ReviewerFailure.ValueType
-    """Why, as of a reviewer."""
+    """Why it failed: the reasons are those of a reviewer."""
     detail: _builtins.str
     """A sentence for people."""
     def __init__(
@@ -893,7 +893,7 @@ class Synthesis(_message.Message):
 
     @_builtins.property
     def set_aside(self) -> _containers.RepeatedCompositeFieldContainer[Global___SetAside]:
-        """What is no thesis."""
+        """Texts that are no theses, with the reasons."""
 
     @_builtins.property
     def contradictions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Contradiction]:
@@ -905,7 +905,7 @@ class Synthesis(_message.Message):
 
     @_builtins.property
     def ambiguities(self) -> _containers.RepeatedCompositeFieldContainer[Global___Ambiguity]:
-        """What is ambiguous."""
+        """Pairs of theses that conflict or not depending on what their words mean."""
 
     @_builtins.property
     def strategies(self) -> _containers.RepeatedScalarFieldContainer[Global___ResolutionStrategy.ValueType]:

@@ -84,13 +84,13 @@ class _ReviewActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ReviewAc
     REVIEW_ACTION_UNSPECIFIED: _ReviewAction.ValueType  # 0
     """Never sent."""
     REVIEW_ACTION_CONFIRM: _ReviewAction.ValueType  # 1
-    """It is one."""
+    """Confirms the conflict."""
     REVIEW_ACTION_DISMISS: _ReviewAction.ValueType  # 2
-    """It is none: its proposal is withdrawn."""
+    """Dismisses the conflict: the sides do not conflict. Its proposal is withdrawn."""
     REVIEW_ACTION_EXCEPT: _ReviewAction.ValueType  # 3
-    """Both stand; needs a context."""
+    """Makes the conflict an exception: both sides hold. Needs a `context`."""
     REVIEW_ACTION_RECLASSIFY: _ReviewAction.ValueType  # 4
-    """It is of another class."""
+    """Changes the conflict's class."""
     REVIEW_ACTION_REOPEN: _ReviewAction.ValueType  # 5
     """Takes the last review or resolution back."""
 
@@ -100,13 +100,13 @@ class ReviewAction(_ReviewAction, metaclass=_ReviewActionEnumTypeWrapper):
 REVIEW_ACTION_UNSPECIFIED: ReviewAction.ValueType  # 0
 """Never sent."""
 REVIEW_ACTION_CONFIRM: ReviewAction.ValueType  # 1
-"""It is one."""
+"""Confirms the conflict."""
 REVIEW_ACTION_DISMISS: ReviewAction.ValueType  # 2
-"""It is none: its proposal is withdrawn."""
+"""Dismisses the conflict: the sides do not conflict. Its proposal is withdrawn."""
 REVIEW_ACTION_EXCEPT: ReviewAction.ValueType  # 3
-"""Both stand; needs a context."""
+"""Makes the conflict an exception: both sides hold. Needs a `context`."""
 REVIEW_ACTION_RECLASSIFY: ReviewAction.ValueType  # 4
-"""It is of another class."""
+"""Changes the conflict's class."""
 REVIEW_ACTION_REOPEN: ReviewAction.ValueType  # 5
 """Takes the last review or resolution back."""
 Global___ReviewAction: _TypeAlias = ReviewAction  # noqa: Y015
@@ -322,7 +322,7 @@ class CheckDissonanceResponse(_message.Message):
 
     @_builtins.property
     def earlier_conflict_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Open conflicts of the checked statements from before that this check did not find anew."""
+        """Open conflicts of the checked statements that were recorded before and that this check did not find again."""
 
     @_builtins.property
     def coverage(self) -> Global___Coverage:
@@ -399,11 +399,11 @@ class StatementPair(_message.Message):
     SECOND_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def first(self) -> Global___Statement:
-        """One."""
+        """One statement."""
 
     @_builtins.property
     def second(self) -> Global___Statement:
-        """The other."""
+        """The other statement."""
 
     def __init__(
         self,
@@ -472,7 +472,7 @@ class Verdict(_message.Message):
     severity: _conflict_pb2.ConflictSeverity.ValueType
     """How grave it is."""
     confidence: _builtins.float
-    """How sure, in [0, 1]."""
+    """How sure the judge is, in [0, 1]."""
     judge: _conflict_pb2.Judge.ValueType
     """What decided; unspecified when every judge abstained."""
     rule: _builtins.str
@@ -892,7 +892,7 @@ class ResolveDissonanceRequest(_message.Message):
     conflict_id: _builtins.str
     """A conflict."""
     resolution_type: _conflict_pb2.ConflictClass.ValueType
-    """As what: EVOLUTION, CONTRADICTION or NUANCE."""
+    """The class that the conflict is resolved as: EVOLUTION, CONTRADICTION or NUANCE."""
     superseded_id: _builtins.str
     """The side that gives way. Of an EVOLUTION the older one when empty; else none gives way when empty."""
     context: _builtins.str
@@ -974,7 +974,7 @@ class EndSessionRequest(_message.Message):
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     session_id: _builtins.str
-    """Which; ITEM_NOT_FOUND when it was never used."""
+    """The session; ITEM_NOT_FOUND when it was never used."""
     def __init__(
         self,
         *,
@@ -1216,9 +1216,9 @@ class JudgeStatus(_message.Message):
     STATE_FIELD_NUMBER: _builtins.int
     ASK_TIME_FIELD_NUMBER: _builtins.int
     judge: _conflict_pb2.Judge.ValueType
-    """Which."""
+    """The judge."""
     state: Global___JudgeState.ValueType
-    """How it stands."""
+    """Whether it answers."""
     @_builtins.property
     def ask_time(self) -> _timestamp_pb2.Timestamp:
         """When it was asked last; absent for one that nobody asked yet, and for those that need no model."""

@@ -64,7 +64,7 @@ class _ReviewerRoleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reviewer
     """Doubting what is not supported."""
 
 class ReviewerRole(_ReviewerRole, metaclass=_ReviewerRoleEnumTypeWrapper):
-    """From where a reviewer looks."""
+    """The perspective that a reviewer takes."""
 
 REVIEWER_ROLE_UNSPECIFIED: ReviewerRole.ValueType  # 0
 """Never sent."""
@@ -151,19 +151,19 @@ class _ApprovalStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Approv
     APPROVAL_STATUS_APPROVED: _ApprovalStatus.ValueType  # 1
     """Two thirds or more approve, and no critical contradiction is unresolved."""
     APPROVAL_STATUS_CONDITIONAL: _ApprovalStatus.ValueType  # 2
-    """Neither."""
+    """Neither approved nor rejected."""
     APPROVAL_STATUS_REJECTED: _ApprovalStatus.ValueType  # 3
     """More than half reject."""
 
 class ApprovalStatus(_ApprovalStatus, metaclass=_ApprovalStatusEnumTypeWrapper):
-    """What the reviewers' recommendations come to."""
+    """The verdict that follows from the reviewers' recommendations."""
 
 APPROVAL_STATUS_UNSPECIFIED: ApprovalStatus.ValueType  # 0
 """Never sent."""
 APPROVAL_STATUS_APPROVED: ApprovalStatus.ValueType  # 1
 """Two thirds or more approve, and no critical contradiction is unresolved."""
 APPROVAL_STATUS_CONDITIONAL: ApprovalStatus.ValueType  # 2
-"""Neither."""
+"""Neither approved nor rejected."""
 APPROVAL_STATUS_REJECTED: ApprovalStatus.ValueType  # 3
 """More than half reject."""
 Global___ApprovalStatus: _TypeAlias = ApprovalStatus  # noqa: Y015
@@ -285,7 +285,7 @@ class Reviewer(_message.Message):
     vendor: _builtins.str
     """Who made it."""
     role: Global___ReviewerRole.ValueType
-    """From where it looks."""
+    """The perspective that it takes."""
     def __init__(
         self,
         *,
@@ -353,11 +353,11 @@ class PeerReview(_message.Message):
     round: _builtins.int
     """The round, from 1."""
     weighted_score: _builtins.float
-    """What these come to by the criteria's weights, in [0, 10]."""
+    """The sum of the scores, each times its criterion's weight, in [0, 10]."""
     overall_score: _builtins.float
     """The reviewer's own score of the whole, in [0, 10]: shown, and used for nothing."""
     recommendation: Global___Recommendation.ValueType
-    """What it would do."""
+    """What it recommends."""
     contradicts_scores: _builtins.bool
     """True when it approves of a weighted score below 5, or rejects one of 7 or more."""
     comments: _builtins.str
@@ -366,7 +366,7 @@ class PeerReview(_message.Message):
     """True when the same model had reviewed the same texts before, and was not asked again."""
     @_builtins.property
     def reviewer(self) -> Global___Reviewer:
-        """Who."""
+        """The reviewer."""
 
     @_builtins.property
     def scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___CriterionScore]:
@@ -421,12 +421,12 @@ class FailedReviewer(_message.Message):
     round: _builtins.int
     """The round, from 1."""
     failure: Global___ReviewerFailure.ValueType
-    """Why."""
+    """Why it gave no review."""
     detail: _builtins.str
     """A sentence for people."""
     @_builtins.property
     def reviewer(self) -> Global___Reviewer:
-        """Who."""
+        """The reviewer."""
 
     def __init__(
         self,
@@ -465,13 +465,13 @@ class ScoreConflict(_message.Message):
     score_a: _builtins.float
     """Its score."""
     comment_a: _builtins.str
-    """Why."""
+    """The reviewer's reason."""
     reviewer_b: _builtins.str
     """The other's name."""
     score_b: _builtins.float
     """Its score."""
     comment_b: _builtins.str
-    """Why."""
+    """The other's reason."""
     difference: _builtins.float
     """How far the scores are apart."""
     def __init__(
@@ -517,9 +517,9 @@ class ReviewRound(_message.Message):
     answer: _builtins.str
     """The answer that was reviewed."""
     expected_count: _builtins.int
-    """How many were asked."""
+    """How many reviewers were asked."""
     succeeded_count: _builtins.int
-    """How many gave a review."""
+    """How many of them gave a review."""
     status: Global___ApprovalStatus.ValueType
     """The verdict."""
     consensus_score: _builtins.float
@@ -532,11 +532,11 @@ class ReviewRound(_message.Message):
     """Consensus times the share of reviewers asked that answered."""
     @_builtins.property
     def reviews(self) -> _containers.RepeatedCompositeFieldContainer[Global___PeerReview]:
-        """Of every reviewer that gave one, in the order of the settings or the request."""
+        """The reviews, in the order in which the settings or the request name the reviewers."""
 
     @_builtins.property
     def failed(self) -> _containers.RepeatedCompositeFieldContainer[Global___FailedReviewer]:
-        """Those that gave none."""
+        """The reviewers that gave no review."""
 
     @_builtins.property
     def conflicts(self) -> _containers.RepeatedCompositeFieldContainer[Global___ScoreConflict]:
@@ -632,7 +632,7 @@ class AnswerReview(_message.Message):
 
     @_builtins.property
     def cost(self) -> Global___ModelCost:
-        """What it cost."""
+        """What the review cost."""
 
     def __init__(
         self,

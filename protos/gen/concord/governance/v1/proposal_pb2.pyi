@@ -779,7 +779,7 @@ Global___ListProposalsResponse: _TypeAlias = ListProposalsResponse  # noqa: Y015
 
 @_typing.final
 class ApproveProposalRequest(_message.Message):
-    """Brings a consent."""
+    """Asks for a consent to be added."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -837,7 +837,7 @@ Global___ApproveProposalResponse: _TypeAlias = ApproveProposalResponse  # noqa: 
 
 @_typing.final
 class RevokeConsentRequest(_message.Message):
-    """Brings a revocation of a consent."""
+    """Asks for a consent to be revoked."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -891,7 +891,7 @@ Global___RevokeConsentResponse: _TypeAlias = RevokeConsentResponse  # noqa: Y015
 
 @_typing.final
 class RejectProposalRequest(_message.Message):
-    """Brings a rejection."""
+    """Asks for a proposal to be rejected."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -995,7 +995,7 @@ Global___WithdrawProposalResponse: _TypeAlias = WithdrawProposalResponse  # noqa
 
 @_typing.final
 class BulkApproveRequest(_message.Message):
-    """Brings several consents."""
+    """Asks for several proposals to be approved."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

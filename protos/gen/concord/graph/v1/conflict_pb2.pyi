@@ -34,9 +34,9 @@ class _ConflictClassEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Conflic
     CONFLICT_CLASS_CONTRADICTION: _ConflictClass.ValueType  # 2
     """Both claim to hold at one time, and cannot."""
     CONFLICT_CLASS_NUANCE: _ConflictClass.ValueType  # 3
-    """A tension that may stand."""
+    """A tension between the two that need not be resolved."""
     CONFLICT_CLASS_UNDECIDED: _ConflictClass.ValueType  # 4
-    """Flagged, and no judge could say: only ever potential."""
+    """Suspected, and no judge could decide: its state is only ever POTENTIAL."""
 
 class ConflictClass(_ConflictClass, metaclass=_ConflictClassEnumTypeWrapper):
     """How two statements disagree."""
@@ -48,9 +48,9 @@ CONFLICT_CLASS_EVOLUTION: ConflictClass.ValueType  # 1
 CONFLICT_CLASS_CONTRADICTION: ConflictClass.ValueType  # 2
 """Both claim to hold at one time, and cannot."""
 CONFLICT_CLASS_NUANCE: ConflictClass.ValueType  # 3
-"""A tension that may stand."""
+"""A tension between the two that need not be resolved."""
 CONFLICT_CLASS_UNDECIDED: ConflictClass.ValueType  # 4
-"""Flagged, and no judge could say: only ever potential."""
+"""Suspected, and no judge could decide: its state is only ever POTENTIAL."""
 Global___ConflictClass: _TypeAlias = ConflictClass  # noqa: Y015
 
 class _ConflictState:
@@ -64,11 +64,11 @@ class _ConflictStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Conflic
     CONFLICT_STATE_POTENTIAL: _ConflictState.ValueType  # 1
     """Found, and reviewed by nobody."""
     CONFLICT_STATE_CONFIRMED: _ConflictState.ValueType  # 2
-    """Somebody asserts it."""
+    """A principal asserts that the sides disagree."""
     CONFLICT_STATE_DISMISSED: _ConflictState.ValueType  # 3
-    """It is none. Not raised again unless a side changes."""
+    """The sides do not conflict. Not raised again unless a side changes."""
     CONFLICT_STATE_EXCEPTION: _ConflictState.ValueType  # 4
-    """Both sides stand, for the reason in its context."""
+    """An exception: both sides hold, for the reason in the conflict's `context`."""
     CONFLICT_STATE_RESOLVED: _ConflictState.ValueType  # 5
     """Resolved by the record in `resolution`."""
 
@@ -80,11 +80,11 @@ CONFLICT_STATE_UNSPECIFIED: ConflictState.ValueType  # 0
 CONFLICT_STATE_POTENTIAL: ConflictState.ValueType  # 1
 """Found, and reviewed by nobody."""
 CONFLICT_STATE_CONFIRMED: ConflictState.ValueType  # 2
-"""Somebody asserts it."""
+"""A principal asserts that the sides disagree."""
 CONFLICT_STATE_DISMISSED: ConflictState.ValueType  # 3
-"""It is none. Not raised again unless a side changes."""
+"""The sides do not conflict. Not raised again unless a side changes."""
 CONFLICT_STATE_EXCEPTION: ConflictState.ValueType  # 4
-"""Both sides stand, for the reason in its context."""
+"""An exception: both sides hold, for the reason in the conflict's `context`."""
 CONFLICT_STATE_RESOLVED: ConflictState.ValueType  # 5
 """Resolved by the record in `resolution`."""
 Global___ConflictState: _TypeAlias = ConflictState  # noqa: Y015
@@ -100,13 +100,13 @@ class _ConflictTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Conflict
     CONFLICT_TYPE_LEGAL: _ConflictType.ValueType  # 1
     """Rules or their legal ground."""
     CONFLICT_TYPE_FACTUAL: _ConflictType.ValueType  # 2
-    """What is the case."""
+    """Facts about the world."""
     CONFLICT_TYPE_TEMPORAL: _ConflictType.ValueType  # 3
-    """When it was the case."""
+    """When something holds."""
     CONFLICT_TYPE_REGIONAL: _ConflictType.ValueType  # 4
-    """Where it is the case."""
+    """Where something holds."""
     CONFLICT_TYPE_METHODOLOGICAL: _ConflictType.ValueType  # 5
-    """How it was found out."""
+    """How something was found out."""
 
 class ConflictType(_ConflictType, metaclass=_ConflictTypeEnumTypeWrapper):
     """What a conflict is about."""
@@ -116,13 +116,13 @@ CONFLICT_TYPE_UNSPECIFIED: ConflictType.ValueType  # 0
 CONFLICT_TYPE_LEGAL: ConflictType.ValueType  # 1
 """Rules or their legal ground."""
 CONFLICT_TYPE_FACTUAL: ConflictType.ValueType  # 2
-"""What is the case."""
+"""Facts about the world."""
 CONFLICT_TYPE_TEMPORAL: ConflictType.ValueType  # 3
-"""When it was the case."""
+"""When something holds."""
 CONFLICT_TYPE_REGIONAL: ConflictType.ValueType  # 4
-"""Where it is the case."""
+"""Where something holds."""
 CONFLICT_TYPE_METHODOLOGICAL: ConflictType.ValueType  # 5
-"""How it was found out."""
+"""How something was found out."""
 Global___ConflictType: _TypeAlias = ConflictType  # noqa: Y015
 
 class _ConflictSeverity:
@@ -134,7 +134,7 @@ class _ConflictSeverityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Conf
     CONFLICT_SEVERITY_UNSPECIFIED: _ConflictSeverity.ValueType  # 0
     """Not known."""
     CONFLICT_SEVERITY_CRITICAL: _ConflictSeverity.ValueType  # 1
-    """A constitutive side is part of it."""
+    """One of the sides is constitutive."""
     CONFLICT_SEVERITY_MODERATE: _ConflictSeverity.ValueType  # 2
     """Both sides cannot be relied on together."""
     CONFLICT_SEVERITY_MINOR: _ConflictSeverity.ValueType  # 3
@@ -146,7 +146,7 @@ class ConflictSeverity(_ConflictSeverity, metaclass=_ConflictSeverityEnumTypeWra
 CONFLICT_SEVERITY_UNSPECIFIED: ConflictSeverity.ValueType  # 0
 """Not known."""
 CONFLICT_SEVERITY_CRITICAL: ConflictSeverity.ValueType  # 1
-"""A constitutive side is part of it."""
+"""One of the sides is constitutive."""
 CONFLICT_SEVERITY_MODERATE: ConflictSeverity.ValueType  # 2
 """Both sides cannot be relied on together."""
 CONFLICT_SEVERITY_MINOR: ConflictSeverity.ValueType  # 3
@@ -172,7 +172,7 @@ class _JudgeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Judge.ValueType
     JUDGE_CALLER: _Judge.ValueType  # 5
     """A caller who wrote CONTRADICTS."""
     JUDGE_OVERLAP: _Judge.ValueType  # 6
-    """None could say: the overlap of concepts alone."""
+    """No judge decided: the two share concepts, and nothing else speaks for a conflict."""
 
 class Judge(_Judge, metaclass=_JudgeEnumTypeWrapper):
     """What decided that two statements disagree."""
@@ -190,7 +190,7 @@ JUDGE_LLM: Judge.ValueType  # 4
 JUDGE_CALLER: Judge.ValueType  # 5
 """A caller who wrote CONTRADICTS."""
 JUDGE_OVERLAP: Judge.ValueType  # 6
-"""None could say: the overlap of concepts alone."""
+"""No judge decided: the two share concepts, and nothing else speaks for a conflict."""
 Global___Judge: _TypeAlias = Judge  # noqa: Y015
 
 class _FindingOutcome:
@@ -234,13 +234,13 @@ class _ReviewDecisionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Review
     REVIEW_DECISION_UNSPECIFIED: _ReviewDecision.ValueType  # 0
     """Never sent."""
     REVIEW_DECISION_CONFIRM: _ReviewDecision.ValueType  # 1
-    """It is one: asserts CONTRADICTS between the sides, unless its class is EVOLUTION or NUANCE."""
+    """Confirms the conflict: asserts CONTRADICTS between the sides, unless its class is EVOLUTION or NUANCE."""
     REVIEW_DECISION_DISMISS: _ReviewDecision.ValueType  # 2
-    """It is none."""
+    """Dismisses the conflict: the sides do not conflict."""
     REVIEW_DECISION_EXCEPT: _ReviewDecision.ValueType  # 3
-    """Both stand; needs a context."""
+    """Makes the conflict an exception: both sides hold. Needs a `context`."""
     REVIEW_DECISION_RECLASSIFY: _ReviewDecision.ValueType  # 4
-    """It is of another class; the state stays."""
+    """Changes the conflict's class; the state stays."""
 
 class ReviewDecision(_ReviewDecision, metaclass=_ReviewDecisionEnumTypeWrapper):
     """What a review decides."""
@@ -248,13 +248,13 @@ class ReviewDecision(_ReviewDecision, metaclass=_ReviewDecisionEnumTypeWrapper):
 REVIEW_DECISION_UNSPECIFIED: ReviewDecision.ValueType  # 0
 """Never sent."""
 REVIEW_DECISION_CONFIRM: ReviewDecision.ValueType  # 1
-"""It is one: asserts CONTRADICTS between the sides, unless its class is EVOLUTION or NUANCE."""
+"""Confirms the conflict: asserts CONTRADICTS between the sides, unless its class is EVOLUTION or NUANCE."""
 REVIEW_DECISION_DISMISS: ReviewDecision.ValueType  # 2
-"""It is none."""
+"""Dismisses the conflict: the sides do not conflict."""
 REVIEW_DECISION_EXCEPT: ReviewDecision.ValueType  # 3
-"""Both stand; needs a context."""
+"""Makes the conflict an exception: both sides hold. Needs a `context`."""
 REVIEW_DECISION_RECLASSIFY: ReviewDecision.ValueType  # 4
-"""It is of another class; the state stays."""
+"""Changes the conflict's class; the state stays."""
 Global___ReviewDecision: _TypeAlias = ReviewDecision  # noqa: Y015
 
 @_typing.final
@@ -301,7 +301,7 @@ class ConflictSide(_message.Message):
     id: _builtins.str
     """A memory or an edge."""
     kind: _type_pb2.ItemKind.ValueType
-    """Which of the two."""
+    """Whether `id` names a memory or an edge."""
     etag: _builtins.str
     """The version that was judged."""
     statement: _builtins.str
@@ -359,7 +359,7 @@ class Resolution(_message.Message):
     RESOLVED_BY_FIELD_NUMBER: _builtins.int
     RECORD_ID_FIELD_NUMBER: _builtins.int
     resolution_type: Global___ConflictClass.ValueType
-    """As what it was resolved."""
+    """The class that the conflict was resolved as."""
     superseded_id: _builtins.str
     """The side that gave way; empty when none did."""
     superseding_id: _builtins.str
@@ -374,7 +374,7 @@ class Resolution(_message.Message):
     """
     @_builtins.property
     def resolve_time(self) -> _timestamp_pb2.Timestamp:
-        """When."""
+        """When it was resolved."""
 
     def __init__(
         self,
@@ -704,9 +704,9 @@ class ConflictPair(_message.Message):
     FIRST_ID_FIELD_NUMBER: _builtins.int
     SECOND_ID_FIELD_NUMBER: _builtins.int
     first_id: _builtins.str
-    """One."""
+    """Id of one item."""
     second_id: _builtins.str
-    """The other."""
+    """Id of the other item."""
     def __init__(
         self,
         *,
@@ -849,7 +849,7 @@ class ReviewConflictRequest(_message.Message):
     conflict_id: _builtins.str
     """Which conflict."""
     etag: _builtins.str
-    """Its version."""
+    """The conflict's current etag."""
     decision: Global___ReviewDecision.ValueType
     """What the review decides."""
     context: _builtins.str
@@ -928,9 +928,9 @@ class ResolveConflictRequest(_message.Message):
     conflict_id: _builtins.str
     """Which conflict."""
     etag: _builtins.str
-    """Its version."""
+    """The conflict's current etag."""
     resolution_type: Global___ConflictClass.ValueType
-    """As what: EVOLUTION, CONTRADICTION or NUANCE."""
+    """The class that the conflict is resolved as: EVOLUTION, CONTRADICTION or NUANCE."""
     superseded_id: _builtins.str
     """The side that gives way. Of an EVOLUTION the older one when empty; else none gives way when empty."""
     context: _builtins.str
@@ -1001,7 +1001,7 @@ class ReopenConflictRequest(_message.Message):
     conflict_id: _builtins.str
     """Which conflict."""
     etag: _builtins.str
-    """Its version."""
+    """The conflict's current etag."""
     def __init__(
         self,
         *,

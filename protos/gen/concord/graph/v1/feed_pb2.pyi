@@ -97,9 +97,9 @@ class AcquireLeaseRequest(_message.Message):
     space: _builtins.str
     """The space in which the work is done."""
     name: _builtins.str
-    """The work, e.g. "follow"."""
+    """The piece of work, e.g. "follow"."""
     holder: _builtins.str
-    """Who will do it: an id that each process draws anew at its start."""
+    """The process that will do it: an id that each process draws anew at its start."""
     def __init__(
         self,
         *,
@@ -162,7 +162,7 @@ class RenewLeaseRequest(_message.Message):
     name: _builtins.str
     """The work."""
     holder: _builtins.str
-    """Who does it."""
+    """The process that does it: its id in AcquireLease."""
     fencing_number: _builtins.int
     """The number under which the caller acquired it, from 1."""
     def __init__(
@@ -758,7 +758,7 @@ class BatchGetRevisionsRequest(_message.Message):
     """The session in which they are read, when this call counts as reading; empty = none."""
     @_builtins.property
     def refs(self) -> _containers.RepeatedCompositeFieldContainer[Global___RevisionRef]:
-        """Which."""
+        """The states to read."""
 
     @_builtins.property
     def as_of(self) -> _type_pb2.AsOf:

@@ -133,8 +133,9 @@ class ChangeFeedServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def AcquireLease(self, request, context):
-        """Takes a lease for 10 seconds, unless another holder has it: of a service's replicas one does a work in a
-        space. Who has it already keeps it, with its fencing number. The lease is the calling principal's own.
+        """Takes a lease for 10 seconds, unless another holder has it. With it, one alone of a service's replicas
+        does a piece of work in a space. A holder that has the lease keeps it, with its fencing number. Leases of
+        different principals do not exclude each other.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

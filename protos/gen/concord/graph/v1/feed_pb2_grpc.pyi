@@ -59,8 +59,9 @@ class ChangeFeedServiceStub:
     receipt. The genesis and its keys stay, and the sequence numbers, digests and signed envelopes of changes.
     """
     AcquireLease: _grpc.UnaryUnaryMultiCallable[_feed_pb2.AcquireLeaseRequest, _feed_pb2.AcquireLeaseResponse]
-    """Takes a lease for 10 seconds, unless another holder has it: of a service's replicas one does a work in a
-    space. Who has it already keeps it, with its fencing number. The lease is the calling principal's own.
+    """Takes a lease for 10 seconds, unless another holder has it. With it, one alone of a service's replicas
+    does a piece of work in a space. A holder that has the lease keeps it, with its fencing number. Leases of
+    different principals do not exclude each other.
     """
     RenewLease: _grpc.UnaryUnaryMultiCallable[_feed_pb2.RenewLeaseRequest, _feed_pb2.RenewLeaseResponse]
     """Prolongs a lease to 10 seconds from now, if the caller still has it."""
@@ -96,8 +97,9 @@ class ChangeFeedServiceAsyncStub(ChangeFeedServiceStub):
     receipt. The genesis and its keys stay, and the sequence numbers, digests and signed envelopes of changes.
     """
     AcquireLease: _aio.UnaryUnaryMultiCallable[_feed_pb2.AcquireLeaseRequest, _feed_pb2.AcquireLeaseResponse]  # type: ignore[assignment]
-    """Takes a lease for 10 seconds, unless another holder has it: of a service's replicas one does a work in a
-    space. Who has it already keeps it, with its fencing number. The lease is the calling principal's own.
+    """Takes a lease for 10 seconds, unless another holder has it. With it, one alone of a service's replicas
+    does a piece of work in a space. A holder that has the lease keeps it, with its fencing number. Leases of
+    different principals do not exclude each other.
     """
     RenewLease: _aio.UnaryUnaryMultiCallable[_feed_pb2.RenewLeaseRequest, _feed_pb2.RenewLeaseResponse]  # type: ignore[assignment]
     """Prolongs a lease to 10 seconds from now, if the caller still has it."""
@@ -172,8 +174,9 @@ class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _feed_pb2.AcquireLeaseRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_feed_pb2.AcquireLeaseResponse, _abc.Awaitable[_feed_pb2.AcquireLeaseResponse]]:
-        """Takes a lease for 10 seconds, unless another holder has it: of a service's replicas one does a work in a
-        space. Who has it already keeps it, with its fencing number. The lease is the calling principal's own.
+        """Takes a lease for 10 seconds, unless another holder has it. With it, one alone of a service's replicas
+        does a piece of work in a space. A holder that has the lease keeps it, with its fencing number. Leases of
+        different principals do not exclude each other.
         """
 
     @_abc_1.abstractmethod

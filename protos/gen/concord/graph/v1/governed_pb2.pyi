@@ -26,7 +26,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class EnrolPrincipalsRequest(_message.Message):
-    """Brings the genesis of a space."""
+    """Asks for a space's genesis to be written."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -398,7 +398,7 @@ class MergeItemsRequest(_message.Message):
 
     The older one keeps its id and gains what only the other has: of a memory sources, tags and facts, of a
     node properties. Edges and lineage at the other one move to it, and edges between the two stay. A merged
-    memory stays, superseded by the one that is kept, and saying its words again is the kept one (M5). A
+    memory stays, superseded by the one that is kept, and adding its text again returns the kept one. A
     merged node is deleted. The kept memory is constitutive if one of the two is.
     """
 
@@ -590,7 +590,7 @@ Global___AffectedItem: _TypeAlias = AffectedItem  # noqa: Y015
 
 @_typing.final
 class RevokeConsentRequest(_message.Message):
-    """Brings a revocation of a consent."""
+    """Asks for the nonce of a consent to be burnt."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -35,7 +35,7 @@ class AddLineageRequest(_message.Message):
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     relation: _type_pb2.LineageRelation.ValueType
-    """How the newer stands to the older."""
+    """The relation of the newer item to the older."""
     newer_id: _builtins.str
     """The newer item: a memory or an edge that exists."""
     older_id: _builtins.str

@@ -58,7 +58,7 @@ class LineageServiceServicer:
     """
 
     def AddLineage(self, request, context):
-        """States how one memory or edge stands to another. Between edges this makes a resolution record.
+        """States the lineage relation of one memory or edge to another. Between edges this makes a resolution record.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

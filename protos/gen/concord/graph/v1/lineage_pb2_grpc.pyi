@@ -38,7 +38,7 @@ class LineageServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> LineageServiceAsyncStub: ...
     AddLineage: _grpc.UnaryUnaryMultiCallable[_lineage_pb2.AddLineageRequest, _lineage_pb2.AddLineageResponse]
-    """States how one memory or edge stands to another. Between edges this makes a resolution record."""
+    """States the lineage relation of one memory or edge to another. Between edges this makes a resolution record."""
     GetLineage: _grpc.UnaryUnaryMultiCallable[_lineage_pb2.GetLineageRequest, _lineage_pb2.GetLineageResponse]
     """Reads the whole chain around an item: both directions, all branches."""
 
@@ -52,7 +52,7 @@ class LineageServiceAsyncStub(LineageServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     AddLineage: _aio.UnaryUnaryMultiCallable[_lineage_pb2.AddLineageRequest, _lineage_pb2.AddLineageResponse]  # type: ignore[assignment]
-    """States how one memory or edge stands to another. Between edges this makes a resolution record."""
+    """States the lineage relation of one memory or edge to another. Between edges this makes a resolution record."""
     GetLineage: _aio.UnaryUnaryMultiCallable[_lineage_pb2.GetLineageRequest, _lineage_pb2.GetLineageResponse]  # type: ignore[assignment]
     """Reads the whole chain around an item: both directions, all branches."""
 
@@ -69,7 +69,7 @@ class LineageServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _lineage_pb2.AddLineageRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_lineage_pb2.AddLineageResponse, _abc.Awaitable[_lineage_pb2.AddLineageResponse]]:
-        """States how one memory or edge stands to another. Between edges this makes a resolution record."""
+        """States the lineage relation of one memory or edge to another. Between edges this makes a resolution record."""
 
     @_abc_1.abstractmethod
     def GetLineage(

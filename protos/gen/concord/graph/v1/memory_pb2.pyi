@@ -730,7 +730,7 @@ class EraseConfirmation(_message.Message):
     CONFIRMER_FIELD_NUMBER: _builtins.int
     CONFIRM_TIME_FIELD_NUMBER: _builtins.int
     confirmer: _builtins.str
-    """Which, e.g. "graph" or "search"."""
+    """The store's service, e.g. "graph" or "search"."""
     @_builtins.property
     def confirm_time(self) -> _timestamp_pb2.Timestamp:
         """When it confirmed; absent until then."""

@@ -42,7 +42,7 @@ class Recall(_message.Message):
 
     @_builtins.property
     def recall_time(self) -> _timestamp_pb2.Timestamp:
-        """When, by graph's clock. Output only."""
+        """When the answer was given, by graph's clock. Output only."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ Global___SetRecallLogRequest: _TypeAlias = SetRecallLogRequest  # noqa: Y015
 
 @_typing.final
 class SetRecallLogResponse(_message.Message):
-    """It is so."""
+    """The log is on or off, as asked."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -182,7 +182,7 @@ class EraseQueryTextRequest(_message.Message):
 
     QUERY_ID_FIELD_NUMBER: _builtins.int
     query_id: _builtins.str
-    """Which."""
+    """The query."""
     def __init__(
         self,
         *,
@@ -198,7 +198,7 @@ Global___EraseQueryTextRequest: _TypeAlias = EraseQueryTextRequest  # noqa: Y015
 
 @_typing.final
 class EraseQueryTextResponse(_message.Message):
-    """Its text is gone."""
+    """Whether a text was erased."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

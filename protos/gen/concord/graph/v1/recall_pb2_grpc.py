@@ -28,8 +28,8 @@ if _version_not_supported:
 class RecallServiceStub:
     """Keeps a space's recall log, which is off until somebody turns it on. Search writes it: each answer of Search and
     IntegrativeSearch that did not peek and returned a memory. It holds ids alone: no text of a query or a memory. An
-    entry is kept for 90 days; what of it names a memory goes with the memory's erasure. It is in no export. It is written
-    five times a second: a crash of graph loses what was returned in the last fifth of one.
+    entry is kept for 90 days; erasing a memory removes its id from every entry. No export has the log. Entries are
+    written five times a second: a crash of graph loses those of the last fifth of a second.
     """
 
     def __init__(self, channel):
@@ -58,8 +58,8 @@ class RecallServiceStub:
 class RecallServiceServicer:
     """Keeps a space's recall log, which is off until somebody turns it on. Search writes it: each answer of Search and
     IntegrativeSearch that did not peek and returned a memory. It holds ids alone: no text of a query or a memory. An
-    entry is kept for 90 days; what of it names a memory goes with the memory's erasure. It is in no export. It is written
-    five times a second: a crash of graph loses what was returned in the last fifth of one.
+    entry is kept for 90 days; erasing a memory removes its id from every entry. No export has the log. Entries are
+    written five times a second: a crash of graph loses those of the last fifth of a second.
     """
 
     def ListRecalls(self, request, context):
@@ -113,8 +113,8 @@ def add_RecallServiceServicer_to_server(servicer, server):
 class RecallService:
     """Keeps a space's recall log, which is off until somebody turns it on. Search writes it: each answer of Search and
     IntegrativeSearch that did not peek and returned a memory. It holds ids alone: no text of a query or a memory. An
-    entry is kept for 90 days; what of it names a memory goes with the memory's erasure. It is in no export. It is written
-    five times a second: a crash of graph loses what was returned in the last fifth of one.
+    entry is kept for 90 days; erasing a memory removes its id from every entry. No export has the log. Entries are
+    written five times a second: a crash of graph loses those of the last fifth of a second.
     """
 
     @staticmethod

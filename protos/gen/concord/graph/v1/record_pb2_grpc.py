@@ -113,7 +113,7 @@ class RecordServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def PutJudgedPosition(self, request, context):
-        """Stores such a position, unless somebody else did meanwhile: then ETAG_MISMATCH.
+        """Stores such a position, unless it was changed since it was read: then ETAG_MISMATCH.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -128,8 +128,8 @@ class RecordServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListCoReads(self, request, context):
-        """Lists which memories were read together with those that a session read, in it and in others: the pairs read
-        together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
+        """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
+        pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
         and none that was erased.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -97,7 +97,7 @@ class EndSessionRequest(_message.Message):
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     session_id: _builtins.str
-    """Which; ITEM_NOT_FOUND when it was never used."""
+    """The session; ITEM_NOT_FOUND when it was never used."""
     @_builtins.property
     def last_use_time(self) -> _timestamp_pb2.Timestamp:
         """End it only if this was its last use; absent = whenever that was. A session that was used since goes on, and
@@ -155,7 +155,7 @@ class GetSessionRequest(_message.Message):
 
     SESSION_ID_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
-    """Which."""
+    """The session."""
     def __init__(
         self,
         *,

@@ -159,7 +159,7 @@ class RecalibrateRequest(_message.Message):
 
     ACTION_FIELD_NUMBER: _builtins.int
     action: Global___RecalibrateAction.ValueType
-    """Which."""
+    """What to do."""
     def __init__(
         self,
         *,

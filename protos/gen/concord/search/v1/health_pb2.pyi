@@ -138,7 +138,7 @@ class HealthCount(_message.Message):
     STATUS_FIELD_NUMBER: _builtins.int
     COUNT_FIELD_NUMBER: _builtins.int
     status: _type_pb2.HealthStatus.ValueType
-    """Which."""
+    """The status."""
     count: _builtins.int
     """How many."""
     def __init__(

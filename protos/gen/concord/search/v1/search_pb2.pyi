@@ -728,7 +728,7 @@ Global___DroppedSignal: _TypeAlias = DroppedSignal  # noqa: Y015
 
 @_typing.final
 class IntegrativeSearchRequest(_message.Message):
-    """A query, and the node from whose values it is asked."""
+    """A query, and the node whose constitutive statements count for it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -796,7 +796,7 @@ Global___IntegrativeSearchRequest: _TypeAlias = IntegrativeSearchRequest  # noqa
 
 @_typing.final
 class IntegrativeSearchResponse(_message.Message):
-    """What answers a query, weighed by the node's values."""
+    """The results of an integrative search."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -939,7 +939,7 @@ class IntegrativeResult(_message.Message):
     constitutive_factor: _builtins.float
     """The constitutive weight for what is constitutive, else 1."""
     relevance_score: _builtins.float
-    """exp(-d/S), 1 for constitutive (spec G7), from the access data that the ranking used. In [0, 1]."""
+    """As `Memory.relevance_score`, from the access data that the ranking used. In [0, 1]."""
     composite_score: _builtins.float
     """The composite score of Search; shown, and no part of the order. In [0, 1]."""
     vector_similarity: _builtins.float
@@ -966,7 +966,7 @@ class IntegrativeResult(_message.Message):
 
     @_builtins.property
     def clashes(self) -> _containers.RepeatedCompositeFieldContainer[Global___StatementClash]:
-        """With which, and how."""
+        """The constitutive statements that it clashes with, and how."""
 
     def __init__(
         self,
@@ -1013,7 +1013,7 @@ class StatementClash(_message.Message):
     conflict_class: _conflict_pb2.ConflictClass.ValueType
     """How the two disagree."""
     confidence: _builtins.float
-    """How sure. In [0, 1]."""
+    """How sure the judge is. In [0, 1]."""
     def __init__(
         self,
         *,
@@ -1423,9 +1423,9 @@ class ReindexRequest(_message.Message):
     MODEL_ID_FIELD_NUMBER: _builtins.int
     ROLL_BACK_FIELD_NUMBER: _builtins.int
     model_id: _builtins.str
-    """Anew, with this model, one of `GetIndexStatusResponse.models`; empty = the model that the index has."""
+    """From graph, with this model, one of `GetIndexStatusResponse.models`; empty = the model that the index has."""
     roll_back: _builtins.bool
-    """True to roll back: from the former version."""
+    """From the former version, which is brought up to date: true to roll back."""
     def __init__(
         self,
         *,

@@ -21,7 +21,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class SuggestProactivelyRequest(_message.Message):
-    """What somebody is at. At least one of `file_path`, `error_message` and `snippet` is stated."""
+    """A situation. At least one of `file_path`, `error_message` and `snippet` is stated."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

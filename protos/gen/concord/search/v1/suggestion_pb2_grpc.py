@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class SuggestionServiceStub:
-    """Suggests memories by what somebody is at.
+    """Suggests memories for a situation: the file, the error or the words that somebody works on.
     """
 
     def __init__(self, channel):
@@ -43,7 +43,7 @@ class SuggestionServiceStub:
 
 
 class SuggestionServiceServicer:
-    """Suggests memories by what somebody is at.
+    """Suggests memories for a situation: the file, the error or the words that somebody works on.
     """
 
     def SuggestProactively(self, request, context):
@@ -72,7 +72,7 @@ def add_SuggestionServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class SuggestionService:
-    """Suggests memories by what somebody is at.
+    """Suggests memories for a situation: the file, the error or the words that somebody works on.
     """
 
     @staticmethod

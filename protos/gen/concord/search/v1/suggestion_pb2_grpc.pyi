@@ -27,7 +27,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class SuggestionServiceStub:
-    """Suggests memories by what somebody is at."""
+    """Suggests memories for a situation: the file, the error or the words that somebody works on."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -41,7 +41,7 @@ class SuggestionServiceStub:
 
 @_typing.type_check_only
 class SuggestionServiceAsyncStub(SuggestionServiceStub):
-    """Suggests memories by what somebody is at."""
+    """Suggests memories for a situation: the file, the error or the words that somebody works on."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     SuggestProactively: _aio.UnaryUnaryMultiCallable[_suggestion_pb2.SuggestProactivelyRequest, _suggestion_pb2.SuggestProactivelyResponse]  # type: ignore[assignment]
@@ -51,7 +51,7 @@ class SuggestionServiceAsyncStub(SuggestionServiceStub):
     """
 
 class SuggestionServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Suggests memories by what somebody is at."""
+    """Suggests memories for a situation: the file, the error or the words that somebody works on."""
 
     @_abc_1.abstractmethod
     def SuggestProactively(

@@ -596,7 +596,9 @@ class Edge(_message.Message):
     etag: _builtins.str
     """Opaque version of this edge; unchanged by reads and by being superseded."""
     relevance_score: _builtins.float
-    """exp(-d/S), 1 for constitutive (spec G7), at the time of reading. In [0, 1]. Output only."""
+    """How far the forgetting curve has fallen at the time of reading: exp(-d/S), d days after the last access, with
+    S = 100 (1 + ln(1 + access_count)) days, or more by `importance`; 1 when constitutive. In [0, 1]. Output only.
+    """
     @_builtins.property
     def source(self) -> Global___EdgeEnd:
         """Its source."""
@@ -940,7 +942,9 @@ class Memory(_message.Message):
     etag: _builtins.str
     """Opaque version of this memory; unchanged by reads and by being superseded."""
     relevance_score: _builtins.float
-    """exp(-d/S), 1 for constitutive (spec G7), at the time of reading. In [0, 1]. Output only."""
+    """How far the forgetting curve has fallen at the time of reading: exp(-d/S), d days after the last access, with
+    S = 100 (1 + ln(1 + access_count)) days, or more by `importance`; 1 when constitutive. In [0, 1]. Output only.
+    """
     turn_order: _builtins.int
     """A turn's place in its session's dialogue, from 1; 0 for other kinds and for turns without a place.
     Output only.
@@ -1076,7 +1080,7 @@ class Health(_message.Message):
     STATUS_FIELD_NUMBER: _builtins.int
     REASONS_FIELD_NUMBER: _builtins.int
     status: Global___HealthStatus.ValueType
-    """Which."""
+    """The status."""
     @_builtins.property
     def reasons(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Everything that speaks against HEALTHY, for people, e.g. "unread for 120 days". Empty when HEALTHY."""
