@@ -41,7 +41,6 @@ LINES: dict[str, int] = {
     "services/libs/attestation/tests/test_statement_checks.py": 450,
     "services/search/concord_search/adapters/qdrant/index.py": 450,
     "services/search/concord_search/adapters/qdrant/space.py": 500,
-    "services/search/concord_search/ports.py": 650,
     "services/search/concord_search/usecases/search.py": 500,
     "tests/adversary/attack.py": 800,
     "tests/adversary/test_governance_guards.py": 900,

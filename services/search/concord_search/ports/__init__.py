@@ -1,0 +1,81 @@
+"""The outside that search needs, and the promises it relies on: a module each."""
+
+from concord_search.ports.clock import (
+    Clock,
+)
+from concord_search.ports.embedder import (
+    Embedder,
+    EmbeddingModel,
+    Vector,
+    Vectors,
+)
+from concord_search.ports.graph import (
+    Assessed,
+    Change,
+    Changes,
+    Graph,
+    Hydrated,
+    OpenConflict,
+    SpaceHead,
+    StateDigests,
+    Statement,
+)
+from concord_search.ports.index import (
+    Batch,
+    Found,
+    Index,
+    IndexState,
+    Near,
+    Question,
+    Version,
+    VersionedIndex,
+    Weighed,
+)
+from concord_search.ports.judges import (
+    Compared,
+    Judges,
+    Verdict,
+    Verdicts,
+)
+from concord_search.ports.records import (
+    Calibration,
+    CoRead,
+    RankedQuery,
+    Recall,
+    Records,
+)
+
+__all__ = [
+    "Assessed",
+    "Batch",
+    "Calibration",
+    "Change",
+    "Changes",
+    "Clock",
+    "CoRead",
+    "Compared",
+    "Embedder",
+    "EmbeddingModel",
+    "Found",
+    "Graph",
+    "Hydrated",
+    "Index",
+    "IndexState",
+    "Judges",
+    "Near",
+    "OpenConflict",
+    "Question",
+    "RankedQuery",
+    "Recall",
+    "Records",
+    "SpaceHead",
+    "StateDigests",
+    "Statement",
+    "Vector",
+    "Vectors",
+    "Verdict",
+    "Verdicts",
+    "Version",
+    "VersionedIndex",
+    "Weighed",
+]

@@ -1,0 +1,171 @@
+"""Graph: what search follows, shows and confirms."""
+
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from concord_search.domain.digests import Digest
+from concord_search.domain.instants import PRESENT, AsOf, Micros
+from concord_search.domain.memory import MemoryState
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceHead:
+    """How far a space of graph is. The epoch is the store's: it changes when that is restored."""
+
+    space: str
+    epoch: str
+    head_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class StateDigests:
+    """What graph digests of a space through a change: every bucket, by number."""
+
+    epoch: str
+    seq: int
+    buckets: Sequence[Digest]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of a memory. `kind` is the contract's number of what happened."""
+
+    seq: int
+    record_time: Micros
+    item_id: str
+    is_memory: bool
+    kind: int
+    is_value: bool = False
+    """Whether it was written on an edge that is or was constitutive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Some changes of one space, in sequence; a keep-alive has no space."""
+
+    space: str
+    epoch: str
+    head_seq: int
+    changes: Sequence[Change]
+
+
+@dataclass(frozen=True, slots=True)
+class Hydrated:
+    """A memory as graph has it: the state for the rules, and the message to show, as it came."""
+
+    state: MemoryState
+    shown: object
+    has_conflicts: bool = False
+    """Whether it has open conflicts now."""
+    fact: tuple[str, str, str] | None = None
+    """The triple that it states, where that is one."""
+    is_logged: bool = False
+    """Whether its space keeps a log of what is returned to whom."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a constitutive edge says at its node, and the memories that state it."""
+
+    edge_id: str
+    text: str
+    fact: tuple[str, str, str]
+    memory_ids: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenConflict:
+    """An open conflict of a memory; `state` and `conflict_class` are the contract's values."""
+
+    id: str
+    state: int
+    conflict_class: int
+    other_id: str
+    other_statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assessed:
+    """A memory's health as graph says it; `status` is the contract's number, `health` the message
+    to show."""
+
+    id: str
+    statement: str
+    status: int
+    health: object
+
+
+class Graph(Protocol):
+    """The truth: the changes of memories, and their states.
+
+    Every method raises `GraphUnavailable` when graph does not answer, and `GraphRefused` when it
+    answers with a refusal that asking again would not change.
+    """
+
+    async def heads(self) -> Sequence[SpaceHead]:
+        """Every space of the store."""
+        ...
+
+    def watch(self, applied: Mapping[str, int]) -> AsyncIterator[Changes]:
+        """Replays every space after what was applied of it, then follows; never ends by itself."""
+        ...
+
+    async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
+        """The states that changes made, in their order; None for what is gone.
+
+        An edge is gone too where it is no longer constitutive.
+        """
+        ...
+
+    async def digests(self, space: str, through: int) -> StateDigests:
+        """The digests of a space's states through a change."""
+        ...
+
+    async def current(
+        self,
+        space: str,
+        ids: Sequence[str],
+        *,
+        count_as_read: bool,
+        session_id: str = "",
+        as_of: AsOf = PRESENT,
+    ) -> Sequence[Hydrated | None]:
+        """The states as of an instant, in order; None for a memory that is unknown (then).
+
+        `session_id`: the session in which they are read, if that counts.
+        """
+        ...
+
+    async def edges(
+        self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
+    ) -> Sequence[Hydrated | None]:
+        """Constitutive edges as of an instant, in order, each as a sentence; None for any other."""
+        ...
+
+    async def statements(
+        self, space: str, node: str, as_of: AsOf = PRESENT
+    ) -> Sequence[Statement] | None:
+        """The constitutive statements at a node, by text, at most 50; None for an unknown node."""
+        ...
+
+    async def confirm_erase(self, space: str, memory_id: str) -> None:
+        """Confirms that the index holds nothing more of an erased memory; again changes nothing."""
+        ...
+
+    async def conflicts(
+        self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
+    ) -> Mapping[str, Sequence[OpenConflict]]:
+        """The open conflicts of memories, newest first, by memory; at most 200 in all."""
+        ...
+
+    async def assessed(
+        self, space: str, kinds: Sequence[int], token: str, limit: int, as_of: AsOf = PRESENT
+    ) -> tuple[Sequence[Assessed], str]:
+        """The next memories of some kinds, newest first, at most 200, and what the next page starts
+        at; empty on the last."""
+        ...
+
+    async def chain(self, space: str, item_id: str, as_of: AsOf = PRESENT) -> Collection[str]:
+        """The ids of every live memory in an item's chain; empty for an unknown item."""
+        ...
