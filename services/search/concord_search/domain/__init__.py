@@ -1,1 +1,1 @@
-"""What search knows: candidates, signals, the composite score, explanations. Numpy, no store."""
+"""Search's domain: candidates, signals, composite score, confidence, explanations; no store."""

@@ -6,23 +6,23 @@ from math import sqrt
 
 LOWEST, HIGHEST = 1.5, 5.0
 STEP = 0.25
-"""The most that one move changes."""
+"""The most by which one move changes the weight."""
 
 NEW_VOTES = 50
-"""Votes since the last move from which the weight may move by itself."""
+"""So many votes since the last move let the weight move by itself."""
 
 ENOUGH = 10.0
-"""Votes that a rate needs to count."""
+"""A rate of fewer votes does not count."""
 
 MARGIN = 0.10
-"""How much more often one kind of replies must help than the other."""
+"""By so much the rates of the two kinds of replies must differ, in [0, 1]."""
 
 _Z = 1.96
 
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """Votes of one principal at one weight, with one kind of first result."""
+    """The votes of one principal at one weight, for one kind of first result."""
 
     principal: str
     weight: float
@@ -32,23 +32,24 @@ class Votes:
 
     @property
     def total(self) -> float:
-        """All of them."""
+        """The number of votes."""
         return self.helpful + self.unhelpful
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What the evidence asks for, and the evidence in words."""
+    """The proposed weight, and the evidence for it in words."""
 
     weight: float
     evidence: str
 
 
 def proposed(current: float, votes: Sequence[Votes], *, by_hand: bool = False) -> Proposal:
-    """The weight that votes ask for: towards the one that helped best, where several were used,
-    else up or down by whether replies that began with a value helped more or less often.
+    """The weight that the votes propose, at most `STEP` from the current one.
 
-    `by_hand`: somebody asked for it, so that the votes of one principal alone count, too.
+    If several weights have enough votes, it moves towards the most helpful one. Otherwise it moves
+    up if replies that began with a value helped more often than others, and down if less often.
+    `by_hand`: somebody asked for the move, so the votes of a single principal count, too.
     """
     counted = capped(votes, by_hand=by_hand)
     if not sum(each.total for each in counted):
@@ -79,9 +80,9 @@ def _by_kind(current: float, votes: Sequence[Votes]) -> Proposal:
 
 
 def capped(votes: Sequence[Votes], *, by_hand: bool = False) -> list[Votes]:
-    """Votes of which no principal's count for more than half.
+    """The votes, weighted so that no principal's count for more than half of all.
 
-    One principal's alone count for nothing, unless somebody asked `by_hand`.
+    The votes of a single principal count for nothing, unless somebody asked `by_hand`.
     """
     totals: dict[str, float] = {}
     for each in votes:

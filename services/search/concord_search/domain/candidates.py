@@ -1,4 +1,4 @@
-"""What the index hands to the ranking: one row per candidate memory, column by column."""
+"""The index's answer to the ranking: one row per candidate memory, column by column."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """What stands beside each candidate in its session; every array has shape (n,).
+    """The turn before or after each candidate in its session; every array has shape (n,).
 
-    `fusion` is its score as in `Candidates`, 0 where no branch found it; `asks`: it is a question.
+    `fusion`: its score as in `Candidates`, 0 if no branch found it; `asks`: it is a question.
     """
 
     fusion: Floats
@@ -24,11 +24,11 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """Where the candidates stand in conversations. Every array has shape (n,) but for `window`.
+    """The candidates' places in conversations. Every array has shape (n,) but for `window`.
 
-    `kind` numbers `memory.Talk`; `session` is the index's own number of the session, 0 for none.
-    `speaker_named`: the query names who said it. `asks` and `says_when` as in `speech`. `window`,
-    shape (n, terms): which of the query's terms it or its neighbours hold.
+    `kind`: number of `memory.Talk`; `session`: the index's own number of the session, 0 for none.
+    `speaker_named`: the query names the speaker. `asks` and `says_when` as in `speech`. `window`,
+    shape (n, terms): which of the query's terms the candidate or its neighbours hold.
     """
 
     kind: Ints
@@ -45,14 +45,14 @@ class Talk:
 class Candidates:
     """The candidates of one query, best fused score first. Every array has shape (n,).
 
-    `items` are the index's own names of the memories, `seqs` the states they were scored in.
-    `cosine` is raw, in [-1, 1]; `lexical` is the raw BM25 score, at least 0; `fusion` is the sum
-    of both branches' normalised scores, in [0, 2]. `domain_match` is 1, .5 or 0 (spec S3).
-    `shared_concepts` and `all_concepts` are the sizes of intersection and union with the query's.
-    `coactivation`, in [0, 1]: how often it was read with what the session read; NaN without one.
-    `holds`, shape (n, terms): which of the query's terms each holds; `term_weights`, shape
-    (terms,): their inverse document frequencies; `known_terms`: whether any memory holds them.
-    `lengths`: how many different terms each holds.
+    `items`: the index's own names of the memories; `seqs`: the changes that made the scored states.
+    `cosine`: raw, in [-1, 1]; `lexical`: the raw BM25 score, at least 0; `fusion`: the sum of both
+    branches' normalised scores, in [0, 2]. `domain_match`: 1, .5 or 0 (spec S3).
+    `shared_concepts` and `all_concepts`: the sizes of intersection and union with the query's.
+    `coactivation`, in [0, 1]: how often it was read together with the session's memories; NaN
+    without a session. `holds`, shape (n, terms): which of the query's terms each holds;
+    `term_weights`, shape (terms,): their inverse document frequencies; `known_terms`: whether any
+    memory holds them. `lengths`: how many different terms each holds.
     Times are microseconds; `importance` is a number in [0, 1].
     """
 
@@ -115,4 +115,4 @@ NO_CANDIDATES = Candidates(
         after=_NOBODY,
     ),
 )
-"""Of a space that has no index yet."""
+"""The candidates of a space that has no index yet."""

@@ -1,4 +1,7 @@
-"""How sure the results of a ranking are, each by the profile of what it is (spec S5)."""
+"""The confidence bands of a ranking's results, each by its memory's profile (spec S5).
+
+`confidence` has the formula, `profiles` reads the fitted numbers from `fitted.json`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +14,10 @@ from concord_search.domain.ranking import Ranking
 
 @dataclass(frozen=True, slots=True)
 class Certainty:
-    """How sure a result is; whether it is a question itself, and lacks the query's rarest terms."""
+    """A result's confidence band, whether it is a question, and whether it lacks rare terms.
+
+    `lacks_rarest`: it holds not all of the query's `confidence.RAREST` rarest terms.
+    """
 
     band: Band
     asks: bool = False
@@ -19,7 +25,7 @@ class Certainty:
 
 
 def certainties(ranking: Ranking, rows: Sequence[int], profiles: Profiles) -> dict[int, Certainty]:
-    """How sure some rows are; each is compared with the best of all, on whatever page it is."""
+    """The certainty of some rows; each is compared with the best of all rows, not of its page."""
     found = ranking.found
     compared = list(dict.fromkeys([*ranking.order[:COMPARED].tolist(), *rows]))
     shown = evidence(found, ranking.scores, ranking.composite, compared)

@@ -1,4 +1,4 @@
-"""What happened to a memory, as the change feed names it."""
+"""The kinds of changes in graph's feed."""
 
 from enum import IntEnum
 

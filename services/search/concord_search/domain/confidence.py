@@ -1,12 +1,12 @@
-"""How sure a result is: calibrated probabilities that memory can answer, and that it does (S5).
+"""Confidence bands: calibrated probabilities that memory can answer, and that a result does (S5).
 
     logit = intercept + sum over evidence of  coefficient · value
 
-Two questions, two logits: LOW says that nothing here may answer, HIGH that this result does. What
-tells the one (how near anything comes) says little of the other (how far this one stands out).
-The evidence is cheap: nothing is read beyond what the ranking read. Coefficients and the bounds of
-the bands were fitted on questions that their conversation answers, and on the same questions asked
-of those that do not: see services/decisions/0070.
+Two questions, two logits: LOW says that probably no memory answers, HIGH that this result does. The
+evidence differs: how near any candidate comes, and how far this result stands out. All evidence
+comes from the ranking; nothing else is read. Coefficients and bounds of the bands are in
+`fitted.json` (see `profiles`). They were fitted on questions asked of the conversation that answers
+them, and of conversations that do not: see services/decisions/0070.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from concord_search.domain.context import share
 
 
 class Band(Enum):
-    """How sure a result is."""
+    """How sure a result is; UNKNOWN if nothing was found."""
 
     UNKNOWN = "unknown"
     LOW = "low"
@@ -29,26 +29,26 @@ class Band(Enum):
 
 
 COMPARED = 10
-"""A result is compared with the others of the first so many."""
+"""A result is compared with so many of the best results."""
 
 RAREST = 2
-"""So many of the query's rarest terms are looked for by themselves."""
+"""So many of the query's rarest terms are looked for separately."""
 
 
 SHARPNESS = 25.0, 50.0
-"""Of the two softmaxes over the composites of all candidates. Weights are fitted as a softmax's, of
-16 to 24 a unit; twice as sharp looks at the runners-up alone."""
+"""Factors of the two softmaxes over the composites of all candidates. The ranking's weights were
+fitted in a softmax with factors from 16 to 24; twice that compares with the runners-up alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Logit:
-    """A logistic regression: `coefficients` by the names that `evidence` gives."""
+    """A logistic regression: `coefficients` by the names of `evidence`."""
 
     intercept: float
     coefficients: Mapping[str, float]
 
     def probability(self, evidence: Mapping[str, Floats]) -> Floats:
-        """In [0, 1], for every row of the evidence."""
+        """The probability, in [0, 1], for every row of the evidence."""
         logits = sum(
             (weight * evidence[name] for name, weight in self.coefficients.items()),
             np.full(len(next(iter(evidence.values()))), self.intercept),
@@ -58,9 +58,9 @@ class Logit:
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """A calibration: how probably the memory can answer, and how probably a result is right.
+    """Two fitted probabilities: that the memory can answer, and that a result is right.
 
-    Below `low` of the one a result is LOW; from `high` of the other on it is HIGH.
+    A result is LOW if `answerable` is below `low`, else HIGH if `right` is at least `high`.
     """
 
     answerable: Logit
@@ -82,21 +82,22 @@ ANSWERABLE = (
     *("cosine", "best_cosine", "mean_cosine", "composite", "coverage_cosine"),
     *("best_coverage", "mean_coverage", "best_concepts"),
 )
-"""The evidence for that the memory can answer."""
+"""The evidence that the memory can answer the query."""
 
 RIGHT = (
     *("stands_out", "beats_next", "composite", "composite_lead"),
     *("coverage_cosine", "held", "lexical", "ranks", "says_when"),
 )
-"""The evidence for that a result is right."""
+"""The evidence that a result is right."""
 
 
 def evidence(
     found: Candidates, scores: Mapping[str, Floats], composite: Floats, rows: list[int]
 ) -> Mapping[str, Floats]:
-    """What speaks for and against some candidates, by name; `rows` are the best, best first.
+    """The evidence for the candidates in `rows`, by name; each array has one value a row.
 
-    `scores` are all candidates' signals, NaN where one has no data.
+    `rows`: the best candidates, best first. `scores`: all candidates' signals, NaN without data.
+    `composite`: all candidates' composite scores.
     """
     coverage = share(found, found.holds)
     cosine, first = found.cosine, rows[:COMPARED]
@@ -130,7 +131,7 @@ def _softmax(values: Floats) -> Floats:
 
 
 def _log_rank(values: Floats, rows: list[int]) -> Floats:
-    """log(1 + how many of all are above), for each row."""
+    """log(1 + number of candidates with a higher value), for each row."""
     above: Floats = np.log1p((values[:, None] > values[rows]).sum(axis=0))
     return above
 
@@ -145,11 +146,11 @@ def rarest(found: Candidates) -> Floats:
 
 
 def _lead(values: Floats, others: int) -> Floats:
-    """How far each is above the mean of the best `others` beside it among the first."""
+    """How far each value is above the mean of the best `others` other ones."""
     best = np.sort(values[:COMPARED])[::-1][: others + 1]
     if len(best) < 2:
         return np.zeros(len(values))
-    # one of the best is compared with the rest of these, another with all but the last
+    # a value among the best is compared with the rest of them, any other with all but the last
     of_best = (best.sum() - values) / (len(best) - 1)
     lead: Floats = values - np.where(values >= best[-1], of_best, best[:others].mean())
     return lead

@@ -1,6 +1,6 @@
-"""Signals of a conversation: what is said around a turn, by whom, and after which question (S1).
+"""Signals from a turn's conversation: its neighbours, session, speaker and question (S1).
 
-Every score lies in [0, 1]; one is NaN for a memory of no session.
+Every score is in [0, 1]; NaN for a memory without a session.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from concord_search.domain.memory import Talk
 from concord_search.domain.speech import Asked
 
 SESSION_BEST = 3
-"""As many of its best candidates stand for a session."""
+"""A session's score is the mean of so many of its best candidates."""
 
 
 def signals(found: Candidates, asked: Asked) -> Mapping[str, Floats]:
@@ -32,7 +32,7 @@ def signals(found: Candidates, asked: Asked) -> Mapping[str, Floats]:
 
 
 def fusion(found: Candidates) -> Floats:
-    """How far each stands out among what both branches found."""
+    """Each candidate's fused score, brought into [0, 1]."""
     return standing(found.fusion)
 
 
@@ -42,14 +42,14 @@ def standing(fused: Floats) -> Floats:
 
 
 def share(found: Candidates, held: np.ndarray) -> Floats:
-    """The share of the query's weighted terms that is held; `held` has shape (n, terms)."""
+    """The share of the query's terms, by weight, that each row holds; `held`: shape (n, terms)."""
     total = float(found.term_weights.sum())
     shares: Floats = held @ found.term_weights / total if total > 0 else np.zeros(len(found))
     return shares
 
 
 def _sessions(found: Candidates, fused: Floats) -> Floats:
-    """For each candidate the mean score of the best of its session."""
+    """For each candidate, the mean score of its session's best candidates."""
     scores = np.zeros(len(found))
     for session in np.unique(found.talk.session):
         members = found.talk.session == session

@@ -1,4 +1,4 @@
-"""Digests of states, as graph makes them, and the states that changes made (spec S10).
+"""Digests of states, computed as graph does, and the states that changes made (spec S10).
 
 A state is a memory's id and the sequence number of the change that made it.
 """
@@ -20,7 +20,7 @@ _MAKE_A_STATE = frozenset(
 
 
 def bucket_of(memory_id: str) -> int:
-    """The bucket that a memory belongs to."""
+    """The number of a memory's bucket."""
     return sha256(memory_id.encode()).digest()[0]
 
 
@@ -36,7 +36,7 @@ def digests_of(states: Iterable[State]) -> list[Digest]:
 
 
 def states_made(changes: Iterable[tuple[str, int, int]]) -> set[State]:
-    """The states that changes leave, each change (memory, sequence number, kind), in sequence."""
+    """The states that are left after changes: (memory id, sequence number, kind), in sequence."""
     states: dict[str, set[int]] = {}
     forgotten: set[str] = set()
     for memory_id, seq, kind in changes:

@@ -5,11 +5,11 @@ SearchError
 ├── PageTokenInvalid        damaged, or made by another query
 ├── FreshnessTokenInvalid   damaged, another space's, or of a store that was since restored
 ├── IndexStale              the index did not become as fresh as demanded in time
-├── SituationEmpty          a situation without a word: nothing can matter in it
-├── FeedbackRefused         on a query that nobody knows, or another vote than before
-├── GraphUnavailable        graph does not answer: results can be neither shown nor denied
-├── GraphRefused            graph refuses, and would again
-├── ModelReplaced           vectors of a model that the index had a moment ago; ask again
+├── SituationEmpty          a situation without any word: no memory can match it
+├── FeedbackRefused         the query is unknown, or the principal voted otherwise before
+├── GraphUnavailable        graph does not answer: whether there are results is unknown
+├── GraphRefused            graph refuses; trying again does not help
+├── ModelReplaced           the index has just changed its model; ask again
 ├── ModelUnknown            a model that this server cannot embed with
 ├── ReindexUnderWay         a version of the index is being built already
 ├── VersionServes           the version of the index that serves cannot be dropped
@@ -17,9 +17,9 @@ SearchError
 ├── JudgesUnavailable       dissonance does not answer: results are not compared with values
 ├── EmbeddingUnavailable    the embedder does not answer; trying again may help
 ├── EmbeddingRefused        the embedder cannot take this text; trying again does not help
-├── SettingsInvalid         weights or thresholds that cannot rank anything
-├── IndexUnavailable        the index's server does not answer, or lost what it held; it may yet
-├── IndexDiskFull           the disk has no room for a write; it goes on when there is some again
+├── SettingsInvalid         weights or thresholds with which no ranking is possible
+├── IndexUnavailable        the index's server does not answer, or lost its data; it may recover
+├── IndexDiskFull           the disk has no room for a write; the index goes on once it has
 └── IndexUnusable           the index or the model cannot be used; the text says what to do
     ├── IndexCorrupt        the index on disk cannot be read
     ├── IndexLocked         another process holds the index
@@ -28,11 +28,11 @@ SearchError
 
 
 class SearchError(Exception):
-    """The root of what search raises on purpose."""
+    """The root of the errors that search raises on purpose."""
 
 
 class FilterUnsupported(SearchError):
-    """A filter asks for what the index cannot apply."""
+    """The index cannot apply a part of the filter."""
 
     def __init__(self, field: str, why: str) -> None:
         super().__init__(f"{field}: {why}")
@@ -49,7 +49,7 @@ class FreshnessTokenInvalid(SearchError):
 
 
 class IndexStale(SearchError):
-    """The index did not follow as far as demanded before the deadline."""
+    """The index was not as fresh as demanded before the deadline."""
 
     def __init__(self, applied_seq: int, demanded_seq: int) -> None:
         super().__init__(f"the index has applied {applied_seq} of {demanded_seq}")
@@ -58,7 +58,7 @@ class IndexStale(SearchError):
 
 
 class SituationEmpty(SearchError):
-    """A situation holds no word."""
+    """A situation has no words."""
 
 
 class FeedbackRefused(SearchError):
@@ -75,15 +75,15 @@ class GraphUnavailable(SearchError):
 
 
 class GraphRefused(SearchError):
-    """Graph refuses, and would again."""
+    """Graph refuses; trying again does not help."""
 
 
 class ModelReplaced(SearchError):
-    """Vectors of one model came to an index with vectors of another."""
+    """The vectors are of another model than those of the index."""
 
 
 class ModelUnknown(SearchError):
-    """No embedder of this server makes vectors of the model."""
+    """This server has no embedder of the model."""
 
     field = "model_id"
 
@@ -98,7 +98,7 @@ class ReindexUnderWay(SearchError):
 
 
 class VersionServes(SearchError):
-    """The version that serves was to be dropped."""
+    """The version to drop is the one that serves."""
 
     field = "role"
 
@@ -117,15 +117,15 @@ class JudgesUnavailable(SearchError):
 
 
 class EmbeddingUnavailable(SearchError):
-    """The embedder does not answer, now."""
+    """The embedder does not answer at the moment."""
 
 
 class EmbeddingRefused(SearchError):
-    """The embedder does not take this text, as far as it says."""
+    """The embedder answers that it cannot take this text."""
 
 
 class SettingsInvalid(SearchError):
-    """Weights or thresholds cannot rank anything."""
+    """With these weights or thresholds no ranking is possible."""
 
 
 class IndexUnusable(SearchError):
@@ -133,11 +133,11 @@ class IndexUnusable(SearchError):
 
 
 class IndexUnavailable(SearchError):
-    """The server of the index does not answer, or too late; the text says which and why."""
+    """The index's server does not answer in time, or lost its data; the text says which."""
 
 
 class IndexDiskFull(SearchError):
-    """The disk of the index has no room; the text says how much it has."""
+    """The index's disk has no room for a write; the text says how much it has."""
 
 
 class IndexCorrupt(IndexUnusable):

@@ -12,9 +12,9 @@ IMPORTANCE_WORD = {0: "medium", 1: "low", 2: "medium", 3: "high"}
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What reasons are made of: the query's side and the memory as it was scored.
+    """The data of the reasons: the query, and the memory as it was scored.
 
-    `access_count` and `last_access` are those that the score used.
+    `access_count` and `last_access` (µs): the ones that the score used.
     """
 
     memory: MemoryState
@@ -33,12 +33,12 @@ class Context:
 
 
 def reason(part: SignalPart, context: Context) -> str:
-    """One signal's reason, for people."""
+    """One signal's reason, in words for people."""
     return _REASONS[part.name](part, context)
 
 
 def relevance_reason(breakdown: Breakdown, context: Context) -> str:
-    """One sentence: the two signals that contributed most, and what they saw, as of when."""
+    """One sentence: the two signals that contributed most, their values, and as of when."""
     strongest = sorted(breakdown.parts, key=lambda part: -part.contribution)[:2]
     said = " and ".join(f"{_TITLES[p.name]} ({reason(p, context)})" for p in strongest)
     when = context.as_of.in_words()
@@ -49,7 +49,7 @@ def relevance_reason(breakdown: Breakdown, context: Context) -> str:
 
 
 def ago(then: Micros, now: Micros) -> str:
-    """How long ago, in the largest whole unit."""
+    """The time since an instant in words, in the largest whole unit."""
     days = days_between(then, now)
     if days >= 1:
         return _counted(int(days), "day")

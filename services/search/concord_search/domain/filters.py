@@ -1,4 +1,4 @@
-"""Which memories may answer (spec S2), and how a state is matched against it."""
+"""Filters of memories (spec S2), and the check of a single state against one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ class Superseded(Enum):
 class MemoryFilter:
     """Every set part must match; an empty or None part demands nothing.
 
-    Numbers are the contract's enum values, instants microseconds. `valid_since` and
-    `valid_before` ask whether the memory held at some time in that stretch, and then replace the
-    demand that it holds now. Concepts are in normal form, properties as `property_of` writes them.
+    Numbers are the contract's enum values, instants microseconds. `valid_since` and `valid_before`
+    demand that the memory held at some time in between, instead of now. Concepts are in normal
+    form, properties as `property_of` writes them.
     """
 
     kinds: tuple[int, ...] = ()
@@ -49,7 +49,7 @@ class MemoryFilter:
 
     @property
     def names_valid_time(self) -> bool:
-        """Whether it asks, at any depth, when a memory held."""
+        """Whether the filter, or a part of it at any depth, restricts valid time."""
         if self.valid_since is not None or self.valid_before is not None:
             return True
         return any(part.names_valid_time for part in (*self.all_of, *self.any_of, *self.none_of))
@@ -57,10 +57,10 @@ class MemoryFilter:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What stands beside the caller's filter: how time and lineage restrict the answer.
+    """The caller's filter, and how time and lineage restrict the answer beside it.
 
-    `now` is the instant of asking; `superseded` says whether replaced memories may appear. In
-    `HISTORY` neither valid time nor lineage restricts anything. `as_of` is the instant asked about.
+    `now`: the time of the query; `superseded`: whether replaced memories may appear (`HISTORY`:
+    neither valid time nor lineage restricts the answer). `as_of`: the instant asked about.
     `edges`: constitutive edges may answer beside memories.
     """
 
@@ -72,20 +72,20 @@ class Scope:
 
     @property
     def valid(self) -> Micros:
-        """When an answer must have held."""
+        """The instant at which an answer must hold."""
         return self.now if self.as_of.valid is None else self.as_of.valid
 
     @property
     def record(self) -> Micros | None:
-        """When an answer must have been known; None = now, and what is to come counts as now."""
+        """The instant at which an answer must have been known; None: now, or in the future."""
         record = self.as_of.record
         return record if record is not None and record < self.now else None
 
 
 def admits(scope: Scope, state: MemoryState) -> bool:
-    """Whether a state may answer: the meaning of a filter, one state at a time.
+    """Whether a single state may answer.
 
-    The index applies the same inside its engine; this is for states that changed since.
+    The index's engine applies the same rules; this check is for states that changed since.
     """
     if state.forgotten or state.created > scope.now or (state.is_edge and not scope.edges):
         return False

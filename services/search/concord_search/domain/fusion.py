@@ -1,9 +1,9 @@
 """Distribution-based score fusion: candidates of several branches on one scale.
 
 Each branch's scores are normalised by three standard deviations around their mean,
-(s - (mean - 3σ)) / 6σ, and added up; a candidate that a branch did not find adds nothing for it.
-The formula, the sample deviation and the .5 for a branch without spread are those of Qdrant's
-`dbsf`, and a test holds the two together.
+(s - (mean - 3σ)) / 6σ, and added up; a branch adds 0 to a candidate that it did not find. The
+formula, the sample deviation and the .5 for a branch without spread are those of Qdrant's `dbsf`,
+and a test compares the two.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from concord_search.domain.candidates import Floats
 
 
 def scale(scores: Floats) -> tuple[float, float]:
-    """Where a branch's scale begins, and how wide it is: (score - low) / width is its part."""
+    """(low, width) of a branch's scale: (score - low) / width is the normalised score."""
     deviation = float(scores.std(ddof=1)) if len(scores) > 1 else 0.0
     if deviation == 0.0:
         return (float(scores[0]) if len(scores) else 0.0) - 0.5, 1.0
@@ -20,13 +20,13 @@ def scale(scores: Floats) -> tuple[float, float]:
 
 
 def normalised(scores: Floats) -> Floats:
-    """Scales the scores of one branch, shape (n,), by their own distribution."""
+    """Normalises the scores of one branch, shape (n,), by their own distribution."""
     low, width = scale(scores)
     return (scores - low) / width
 
 
 def fused(count: int, branches: list[tuple[np.ndarray, Floats]]) -> Floats:
-    """Adds up branches, each (rows it found, their scores), over `count` candidates."""
+    """The sum of the branches' normalised scores, shape (count,); a branch: (rows, scores)."""
     total = np.zeros(count)
     for rows, scores in branches:
         total[rows] += normalised(scores)

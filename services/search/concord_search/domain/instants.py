@@ -1,4 +1,4 @@
-"""Instants as integer microseconds since 1970 UTC, the form that time has inside."""
+"""Instants as integer microseconds since 1970 UTC: the form of all times in search."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,13 +13,13 @@ NEVER: Micros = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class AsOf:
-    """The instant asked about on both axes of time; None = now."""
+    """The valid time and the record time that are asked about; None = now."""
 
     valid: Micros | None = None
     record: Micros | None = None
 
     def in_words(self) -> str:
-        """The instant for people to read; empty for now."""
+        """Both times in words for people; empty for now."""
         words = []
         if self.valid is not None:
             words.append(f"as of {iso(self.valid)}")

@@ -10,12 +10,12 @@ from concord_search.domain.instants import NEVER, Micros
 CONSTITUTIVE = 2
 """The contract's number of the edge type."""
 _TURN = 7
-"""The contract's number of the kind of turns."""
+"""The contract's number of the memory kind of turns."""
 
 
 class Talk(IntEnum):
-    """Whose turn a memory is: a person's among people, or in a chat with an assistant the user's
-    or another's. Kept in the index: never renumbered."""
+    """Whose turn a memory is: one among people, the user's in a chat with an assistant, or another
+    turn of such a chat. The index stores the numbers: never renumber them."""
 
     NONE = 0
     OF_PEOPLE = 1
@@ -24,7 +24,7 @@ class Talk(IntEnum):
 
 
 _TALK = {0: Talk.OF_PEOPLE, 1: Talk.OF_USER, 5: Talk.OF_PEOPLE}
-"""By the contract's numbers of the roles UNSPECIFIED, USER and PERSON."""
+"""By the contract's role numbers; 0, 1 and 5 are UNSPECIFIED, USER and PERSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,12 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class MemoryState:
-    """What a memory was from one change to the next.
+    """A memory's state from one change to the next.
 
-    Whole numbers for `kind`, `edge_type`, `importance`, `role` and `origin` are the contract's enum
-    values; times are microseconds. `valid_from` is the effective one; `stated_until` and
-    `superseded_from` are `NEVER` when open. `predecessors` counts the live items it replaces,
-    `heads` are the live ends of its chain, `properties` those with a plain value, each as
-    `property_of` writes it.
+    `kind`, `edge_type`, `importance`, `role` and `origin` are the contract's enum values; times are
+    microseconds. `valid_from`: the effective one; `stated_until` and `superseded_from` are `NEVER`
+    when open. `predecessors`: the number of live items that it replaces; `heads`: the ids of its
+    chain's heads; `properties`: those with a plain value, as `property_of` writes them.
     """
 
     id: str
@@ -77,7 +76,7 @@ class MemoryState:
 
     @property
     def held_until(self) -> Micros:
-        """The instant from which it no longer holds, by its own word or by a successor's."""
+        """When it ceases to hold: at its stated end, or when a successor begins."""
         return min(self.stated_until, max(self.valid_from, self.superseded_from))
 
     @property
@@ -89,22 +88,22 @@ class MemoryState:
 
     @property
     def speaker(self) -> str:
-        """Who said it; empty when no source says so."""
+        """The speaker's name; empty if no source names one."""
         return next((origin.speaker for origin in self.origins if origin.speaker), "")
 
     @property
     def words(self) -> str:
-        """What it is found by: its content, and its speaker where the content does not name it."""
+        """The indexed words: its content, and its speaker if the content does not name them."""
         known = self.speaker.casefold() in self.content.casefold()
         return self.content if known else f"{self.speaker}: {self.content}"
 
     @property
     def is_head(self) -> bool:
-        """True for the live end of a chain of replaced memories."""
+        """Whether it is the head of a chain: it replaces others, and nothing replaces it."""
         return self.predecessors > 0 and self.superseded_from == NEVER
 
     def current_at(self, instant: Micros) -> bool:
-        """Whether it held at an instant, by its own word and by its successors'."""
+        """Whether it held at an instant: by its stated valid time, and not superseded."""
         return self.valid_from <= instant < min(self.stated_until, self.superseded_from)
 
     def superseded_at(self, instant: Micros) -> bool:
@@ -114,7 +113,7 @@ class MemoryState:
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """New access data of a memory."""
+    """New access data of a memory, which was read."""
 
     id: str
     access_count: int
@@ -123,7 +122,7 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """A memory left the reads at a change: it was forgotten."""
+    """The change with which a memory was forgotten."""
 
     id: str
     seq: int
@@ -140,7 +139,7 @@ class Parked:
 
 
 def property_of(name: str, value: str | float | bool) -> str:
-    """A property as one text that is equal for equal ones: "1", 1.0 and true differ."""
+    """A property as one text, equal only for equal values: "1", 1.0 and true differ."""
     return json.dumps([name, value])
 
 

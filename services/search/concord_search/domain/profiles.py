@@ -1,6 +1,7 @@
-"""How memories are ranked and how sure results are, by what they are: fitted, shipped as data.
+"""The fitted numbers of ranking and confidence, for three kinds of memories, shipped as data.
 
-`fitted.json` holds what `python -m tests.fitting` fitted and on what; see services/decisions/0045.
+`python -m tests.fitting` writes them to `fitted.json`, with the questions that they were fitted on:
+weights, see services/decisions/0045, and coefficients and bounds of confidence, see 0070.
 """
 
 import json
@@ -17,7 +18,7 @@ from concord_search.domain.signals import Weights
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One kind of memories: the weights of signals, and what makes its results sure."""
+    """The signals' weights and the confidence's coefficients of one kind of memories."""
 
     weights: Weights
     confidence: Confidence
@@ -25,20 +26,20 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Profiles:
-    """The profiles of plain memories, of people's turns, and of turns to and by an assistant."""
+    """The profiles of plain memories, of turns among people, and of chats with an assistant."""
 
     plain: Profile
     people: Profile
     assistant: Profile
 
     def of(self, talk: Talk) -> Profile:
-        """The profile of a memory."""
+        """The profile of a memory with this `talk`."""
         if talk is Talk.NONE:
             return self.plain
         return self.people if talk is Talk.OF_PEOPLE else self.assistant
 
     def weighed(self, weights: Mapping[str, float]) -> "Profiles":
-        """With some weights replaced, by signal, in every profile. Raises `SettingsInvalid`."""
+        """These profiles with some signals' weights replaced. Raises `SettingsInvalid`."""
         return Profiles(
             *(
                 replace(each, weights=replace(each.weights, **weights))

@@ -34,19 +34,19 @@ class SignalPart:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """How one composite came about: the signals that present, and why the others did not."""
+    """The parts of one composite: the signals with data, and why the others have none."""
 
     composite: float
     parts: tuple[SignalPart, ...]
     dropped: tuple[tuple[str, str], ...]
 
     def score(self, name: str, absent: float = 0.0) -> float:
-        """A signal's score, or `absent` where it dropped out."""
+        """A signal's score, or `absent` if it has no data."""
         return next((part.score for part in self.parts if part.name == name), absent)
 
 
 class Ranking:
-    """Candidates in the order of their composite, best first; equals by item name."""
+    """Candidates in the order of their composites, best first; equal ones by item name."""
 
     def __init__(self, found: Candidates, query: QueryFacts, profiles: Profiles) -> None:
         self.found = found
@@ -73,7 +73,7 @@ class Ranking:
 
 
 def _weighted_means(scores: Floats, weights: Floats) -> Floats:
-    """Per column of `scores`, shape (signals, n) as `weights`, the mean of what is not NaN."""
+    """The weighted mean of each column's scores but NaN; both arrays have shape (signals, n)."""
     weighed = np.where(np.isnan(scores), 0.0, weights)
     total: Floats = (weighed * np.nan_to_num(scores)).sum(axis=0)
     means: Floats = total / np.maximum(weighed.sum(axis=0), 1e-12)

@@ -18,7 +18,7 @@ IMPORTANCE_NUMBER = {0: 0.6, 1: 0.3, 2: 0.6, 3: 1.0}
 
 
 LONG = 32
-"""A text of so many different terms is long."""
+"""A text with so many different terms counts as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class QueryFacts:
-    """What signals need to know of the query."""
+    """The facts about the query that signals depend on."""
 
     now: Micros
     has_domain: bool
@@ -89,11 +89,11 @@ NO_DATA = {
     "says_when": "the query asks for no time",
     "head_of_chain": "it replaces no other memory",
 }
-"""Why a signal dropped out, by its name."""
+"""Why a signal has no data, by its name."""
 
 
 def scores(found: Candidates, query: QueryFacts) -> dict[str, Floats]:
-    """Computes every signal for every candidate: in [0, 1], NaN where it has no data."""
+    """Computes every signal for every candidate, in [0, 1]; NaN where it has no data."""
     nothing = np.full(len(found), np.nan)
     is_turn = found.talk.kind != Talk.NONE
     return {
@@ -114,7 +114,7 @@ def scores(found: Candidates, query: QueryFacts) -> dict[str, Floats]:
 
 
 def overlap(found: Candidates) -> Floats:
-    """Jaccard of the query's and the memory's concepts."""
+    """The Jaccard index of the query's and each memory's concepts."""
     return found.shared_concepts / np.maximum(found.all_concepts, 1)
 
 
@@ -126,8 +126,8 @@ def authority(found: Candidates) -> Floats:
 def temporal(found: Candidates, now: Micros) -> Floats:
     """0.6 · e^(-0.05 · days since access) + 0.4 · e^(-0.007 · days since creation).
 
-    A memory was created when it began to hold, as far as it says so, and one that was never read
-    was accessed then: what is imported today is as old as it says.
+    A memory's stated valid time counts as its creation, and an unread memory's creation as its last
+    access: so an imported memory is as old as it says.
     """
     created = np.minimum(found.valid_from, now)
     accessed = np.where(found.access_count > 0, np.minimum(found.last_access, now), created)

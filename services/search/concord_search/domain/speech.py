@@ -1,10 +1,10 @@
-"""What the words of a text show beside their meaning: that it asks, that it says when (English)."""
+"""Recognises questions, times and the first person in a text by its words (English)."""
 
 import re
 from dataclasses import dataclass
 
 _ASKS = re.compile(r"\?[\"')\]\s]*(\[[^\]]*\]\s*)?$")
-"""Ends with a question, but for a bracket such as a picture's caption."""
+"""A question mark at the end, where a bracket such as a picture's caption may follow."""
 
 _MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
 _DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
@@ -32,14 +32,14 @@ _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGN
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a query's words show: that it wants a time, and that it is about who asks."""
+    """What a query asks: whether it wants a time, and whether it is in the first person."""
 
     when: bool = False
     first_person: bool = False
 
     @classmethod
     def by(cls, query: str) -> "Asked":
-        """What the words of a query show."""
+        """Reads both from the words of a query."""
         return cls(asks_when(query), _FIRST_PERSON.search(query) is not None)
 
 
@@ -62,5 +62,5 @@ def asks_when(text: str) -> bool:
 
 
 def asks_of_the_past(text: str) -> bool:
-    """Whether a question is about what was, rather than what is."""
+    """Whether a question is about the past, rather than the present."""
     return _ASKS_OF_THE_PAST.search(text) is not None

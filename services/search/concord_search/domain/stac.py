@@ -1,4 +1,4 @@
-"""STAC, simple terms and concise: how sure a result is and what to do with it (spec S5)."""
+"""STAC (simple terms and concise): lines about the best result, and the next action (spec S5)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class NextAction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Where the rules begin; each in [0, 1]. Defaults are spec S5's."""
+    """The scores from which each rule applies, in [0, 1]. Defaults are spec S5's."""
 
     accept_vector: float = 0.85
     accept_authority: float = 0.80
@@ -46,7 +46,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class StacOptions:
-    """Which lines the caller asks for, and how many."""
+    """Which lines the caller wants, and how many at most."""
 
     max_lines: int = MAX_LINES
     show_why: bool = True
@@ -66,14 +66,14 @@ LOOKED_AT = 3
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What next action and lines go by, beside the results' scores.
+    """The facts that decide about next action and lines, beside the results' scores.
 
-    `band`: the top result's. `current`: it holds, and nothing has replaced it. `asks`: it is a
-    question itself. `lacks_rarest`: the query's rarest terms are not in it. `lag`: changes that the
-    index lacks. `words`: what near results would add to the query. `of_past`: the query is about
-    what was, and replaced memories were left out. `disputed_by`: the id of a memory that is no
-    result, but in an open conflict with the top one. `replaced`: results that no longer hold,
-    beside those that do.
+    Of the top result: `band`; `current`: it holds, and nothing has replaced it; `asks`: it is a
+    question itself; `lacks_rarest`: it lacks the query's rarest terms. `lag`: the number of changes
+    that the index lacks. `words`: words of near results to add to the query. `of_past`: the query
+    is about the past, and replaced memories were left out. `disputed_by`: the id of a memory that
+    is no result, but in an open conflict with the top one. `replaced`: the number of results that
+    no longer hold, beside those that do.
     """
 
     band: Band = Band.UNKNOWN
@@ -89,9 +89,9 @@ class Case:
 
 
 def is_second_preferred(first: Breakdown, second: Breakdown, limits: Thresholds) -> bool:
-    """Whether to prefer the second of two results in conflict, of which the first ranks better.
+    """Whether to prefer the lower ranked of two results in conflict.
 
-    The one of clearly more authority, else the one that is recent, else the first.
+    The one with clearly more authority is preferred, else the only recent one, else the first.
     """
     authority = round(second.score("authority") - first.score("authority"), _DIGITS)
     if abs(authority) >= limits.prefer_authority:
@@ -102,12 +102,12 @@ def is_second_preferred(first: Breakdown, second: Breakdown, limits: Thresholds)
 def next_action(results: Sequence[Breakdown], limits: Thresholds, case: Case) -> NextAction:
     """What to do with results, best first.
 
-    The rules are asked in this order: two in an open conflict: prefer one; nothing found: wait for
-    an index that lags, else refine; a near match that shares neither concept nor domain: ask; a
+    The first rule that applies decides: two in an open conflict: prefer one; nothing found: wait
+    for an index that lags, else refine; a near match that shares neither concept nor domain: ask; a
     near match with authority or recency: accept; none of the first three shares a concept: refine;
-    else what the top result's confidence band says. What no longer holds is never used or stated;
-    a question, what is disputed, what lacks the query's rarest terms, and what is hardly sure only
-    with a caveat.
+    else the action of the top result's confidence band. Instead of being used or stated, a result
+    that no longer holds or is LOW is only summarised; a question, a disputed result, or one without
+    the query's rarest terms only comes with a caveat.
     """
     if case.preference is not None:
         return NextAction.PREFER
@@ -150,7 +150,7 @@ def lines(  # noqa: PLR0917 - one argument per part of the lines
 ) -> list[str]:
     """The lines for the best result: why it surfaced, how relevant it is, what to do next.
 
-    `domain` is the top result's, `why` its one-sentence reason.
+    `domain`: the top result's; `why`: its reason, one sentence.
     """
     written = []
     if results and options.show_why:
@@ -202,7 +202,7 @@ def _prefer(preference: Preference) -> str:
 
 
 _DIGITS = 9
-"""A difference of scores is compared without what binary fractions add to it."""
+"""Decimals to which a difference of scores is rounded, against errors of binary fractions."""
 
 _NEXT = {
     NextAction.ACCEPT: "use the top result.",
@@ -217,7 +217,7 @@ _NEXT = {
 
 _ASSERTING = frozenset({NextAction.ACCEPT, NextAction.STATE})
 _OF_ANYTHING = frozenset({NextAction.ASK, NextAction.REFINE})
-"""What may be done about a result that no longer holds."""
+"""The actions that stay allowed if the top result no longer holds."""
 
 _BY_BAND = {
     Band.HIGH: NextAction.STATE,
