@@ -1,1 +1,1 @@
-"""What search does, one module per deed."""
+"""Search's use cases, one a module."""

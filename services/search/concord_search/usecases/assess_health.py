@@ -1,4 +1,4 @@
-"""Assesses memories in bulk: what is at risk, stale or connected with nothing (spec S8)."""
+"""Assesses memories in bulk: which are at risk, stale or orphans (spec S8)."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -13,7 +13,7 @@ ASSESSED_A_CALL = 10_000
 
 @dataclass(frozen=True, slots=True)
 class HealthQuery:
-    """Which memories to list, by the contract's numbers; `token` is where graph's page starts."""
+    """Which memories to list, by the contract's numbers; `token`: of graph's page to start at."""
 
     statuses: Collection[int]
     kinds: Sequence[int]
@@ -24,7 +24,7 @@ class HealthQuery:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """The listed memories, how many have each status, and where to go on; empty at the end."""
+    """The listed memories, counts by status, and the token to go on with; empty at the end."""
 
     listed: Sequence[Assessed]
     counts: Mapping[int, int]
@@ -43,7 +43,7 @@ class AssessHealth:
         counts: Counter[int] = Counter()
         token = query.token
         while True:
-            # never more than may still be listed: a page of graph is taken whole
+            # at most as many as may still be listed, since a page of graph cannot be split
             size = min(PAGE, query.limit - len(listed))
             found, token = await self._graph.assessed(space, query.kinds, token, size, query.as_of)
             counts.update(each.status for each in found)

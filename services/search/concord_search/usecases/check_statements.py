@@ -10,14 +10,14 @@ from concord_search.ports import Compared, Hydrated, Judges, Statement, Verdict
 
 CHECKED_RESULTS = 10
 CHECKED_STATEMENTS = 25
-"""Together at most as many pairs as one call takes."""
+"""So many statements that their pairs with all results fit into one call."""
 
 CHECKED_CHARACTERS = 20_000
 """Of the results together: what the rules read in half of the time. Longer ones are left out first,
 so that one long text does not leave all others unjudged."""
 
 BUDGET = 0.15
-"""Seconds: what is not judged by then is said to be unjudged."""
+"""In seconds; pairs that are not judged by then are reported as unjudged."""
 
 
 class CheckStatus(Enum):
@@ -32,7 +32,7 @@ class CheckStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """How far a check came, in pairs of a result and a statement."""
+    """How a check ended, and how many pairs of a result and a statement it judged."""
 
     status: CheckStatus
     pairs: int = 0
@@ -41,7 +41,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """A statement that a result disagrees with, the contract's class, and how sure."""
+    """A statement that contradicts a result, the contract's conflict class, and the confidence."""
 
     statement: Statement
     conflict_class: int
@@ -49,7 +49,7 @@ class Clash:
 
 
 class CheckStatements:
-    """The use case. `judges` is None where search knows no dissonance."""
+    """The use case. `judges` is None if search has no dissonance service to ask."""
 
     def __init__(self, judges: Judges | None) -> None:
         self._judges = judges

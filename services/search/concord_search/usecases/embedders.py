@@ -1,7 +1,7 @@
-"""The embedding models of this server, each opened when something first needs it (spec S10).
+"""The embedding models of this server, each opened when it is first needed (spec S10).
 
-A space's index holds vectors of one model, and different spaces' may differ: while one is being
-changed, and after one was, as long as the others were not.
+The vectors of one space's index are of one model. Spaces may have different models, since each is
+reindexed by itself.
 """
 
 import asyncio
@@ -21,11 +21,11 @@ class Embedders:
 
     @property
     def models(self) -> Sequence[EmbeddingModel]:
-        """What this server can embed with, the model of new indexes first."""
+        """The models that this server can embed with, first the one for new indexes."""
         return tuple(self._embedders)
 
     def named(self, model_id: str) -> EmbeddingModel:
-        """The model of an id. Raises `ModelUnknown`."""
+        """The model with this id. Raises `ModelUnknown`."""
         for model in self._embedders:
             if model.model_id == model_id:
                 return model
@@ -33,7 +33,7 @@ class Embedders:
         raise ModelUnknown(f"this server embeds with {known}")
 
     async def of(self, model: EmbeddingModel) -> Embedder:
-        """The embedder of a model, open. Raises `ModelUnknown`, `ModelMismatch`."""
+        """The opened embedder of a model. Raises `ModelUnknown`, `ModelMismatch`."""
         embedder = self._embedders.get(model)
         if embedder is None:
             raise ModelUnknown(f"this server does not embed with {model.model_id}")

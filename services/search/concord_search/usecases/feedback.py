@@ -1,4 +1,4 @@
-"""Takes votes on integrative searches, and moves the weight by their evidence (spec S7)."""
+"""Takes votes on integrative searches, and calibrates the constitutive weight by them (S7)."""
 
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -8,7 +8,7 @@ from concord_search.domain.calibration import Proposal
 from concord_search.ports import Calibration, Records
 
 AUTOMATIC = "search"
-"""Who moves the weight when nobody asked for it."""
+"""The principal of moves that nobody asked for."""
 
 
 class Action(Enum):
@@ -21,7 +21,7 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Recalibrated:
-    """What the evidence asked for, and whether the weight moved."""
+    """The proposed weight with its evidence, and whether the weight was moved to it."""
 
     old: float
     new: float
@@ -30,7 +30,7 @@ class Recalibrated:
 
 
 class Feedback:
-    """The use cases. `start` is the weight of a space that never moved."""
+    """The use cases. `start`: the weight of a space whose weight was never moved."""
 
     def __init__(self, records: Records, start: float) -> None:
         self._records = records
@@ -41,14 +41,14 @@ class Feedback:
         return self._in_force(await self._records.calibration(space))
 
     async def calibration(self, space: str) -> tuple[float, Calibration]:
-        """The weight in force, and on what it rests."""
+        """The weight in force, with its votes and moves."""
         found = await self._records.calibration(space)
         return self._in_force(found), found
 
     async def submit(
         self, space: str, query_id: str, principal: str, helpfulness: int, reason: str
     ) -> tuple[float, Calibration]:
-        """Keeps a vote; moves the weight where enough new ones ask for it.
+        """Stores a vote; moves the weight if enough new votes propose another one.
 
         Raises `FeedbackRefused`.
         """
@@ -62,7 +62,7 @@ class Feedback:
         return old, found
 
     async def recalibrate(self, space: str, principal: str, action: Action) -> Recalibrated:
-        """Shows or makes the move that the evidence asks for, or takes the last one back."""
+        """Shows or makes the move that the votes propose, or reverts the last move."""
         while True:
             found = await self._records.calibration(space)
             old = self._in_force(found)

@@ -13,7 +13,7 @@ from concord_search.usecases.search import wait_until_fresh
 
 @dataclass(frozen=True, slots=True)
 class SimilarQuery:
-    """Asks for memories near to a memory (`memory_id`) or to a text, one of the two."""
+    """Asks for memories near to either a memory (`memory_id`) or a text."""
 
     memory_id: str = ""
     text: str = ""
@@ -27,7 +27,7 @@ class SimilarQuery:
 
 @dataclass(frozen=True, slots=True)
 class SimilarAnswer:
-    """The near memories, by cosine; `exists` is False when the memory asked about does not."""
+    """The near memories, by cosine; `exists` is False if there is no such memory."""
 
     exists: bool
     near: Sequence[Near] = ()
@@ -73,7 +73,7 @@ class FindSimilar:
         return SimilarAnswer(exists=True, near=near)
 
     async def each(self, space: str, query: BatchSimilarQuery) -> list[tuple[str, SimilarAnswer]]:
-        """What is near to each memory, by the index alone, which may lag behind graph.
+        """The memories near to each memory, by the index alone, which may lag behind graph.
 
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `IndexDiskFull`.
         """
@@ -92,7 +92,7 @@ class FindSimilar:
     async def _origin(
         self, space: str, query: SimilarQuery, model: EmbeddingModel
     ) -> Vector | None:
-        """The vector to compare with; None for a memory that does not exist or is forgotten."""
+        """The vector to compare with; None if the memory does not exist or is forgotten."""
         embedder = await self._embedders.of(model)
         if not query.memory_id:
             return await embedder.embed_query(query.text)

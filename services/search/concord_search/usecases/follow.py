@@ -28,11 +28,13 @@ from concord_search.usecases.space_follower import (
 )
 
 CHECK_EVERY = 1.0
-"""Seconds between two looks whether the index answers, for its health while nothing is written."""
+"""Seconds between two checks that the index answers: without writes nothing else would notice."""
 
 
 class Follow:
-    """The one follower of the feed. `run` it as a task and cancel that.
+    """This process's follower of the feed. `run` it as a task and cancel that.
+
+    Every search follows for its own index, without a lease (services/decisions/0067).
 
     `on_erased` runs after each erasure.
     """
@@ -85,7 +87,7 @@ class Follow:
 
     async def _follow(self) -> None:
         """Follows over one connection until it breaks or the store is another one."""
-        await self._index.open()  # unless it is: there may have been no room, or no answer
+        await self._index.open()  # earlier there may have been no room, or no answer
         self._progress.index_lost = ""
         heads = await self._graph.heads()
         await self._begin(heads)
@@ -114,19 +116,19 @@ class Follow:
             await self._index.check()
 
     async def _begin(self, heads: Sequence[SpaceHead]) -> None:
-        """Makes parts for graph's spaces; empties those of another store."""
+        """Creates parts of the index for graph's spaces; empties those of another store."""
         for head in heads:
             await self._index.begin(head.space, head.epoch)
         named = {head.space for head in heads}
         for space in (await self._states()).keys() - named:
-            # An empty part of the store's epoch: what it held is not in that store.
+            # Graph's store has no such space: the part is emptied, with that store's epoch.
             await self._index.begin(space, heads[0].epoch if heads else "")
         await self._states()
-        for head in heads:  # after the states: those of another epoch make earlier news void
+        for head in heads:  # after the states, since a state of another epoch resets the head
             self._progress.heard(head.space, head.head_seq)
 
     async def _states(self) -> dict[str, IndexState]:
-        """How far every space is; wakes the reads that waited for it."""
+        """The index's state of every space; wakes the reads that waited for these."""
         states = dict(await self._index.states())
         for space, state in states.items():
             self._progress.reached(space, state)

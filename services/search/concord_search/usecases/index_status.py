@@ -12,7 +12,7 @@ from concord_search.usecases.progress import Progress
 class Status:
     """The state of one space's index, and of the feed behind it.
 
-    `versions` are those there are, `models` what this server can embed with.
+    `versions`: the existing ones; `models`: those that this server can embed with.
     """
 
     state: IndexState

@@ -1,4 +1,4 @@
-"""Finds what answers a query, weighed by the values of a node (spec S6)."""
+"""Finds memories and constitutive edges, weighed by a node's values (spec S6)."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ from concord_search.usecases.search import (
 
 @dataclass(frozen=True, slots=True)
 class IntegrativeQuery:
-    """A query, and the node, by name or id, whose constitutive statements count."""
+    """A query, and the name or id of the node whose constitutive statements count."""
 
     text: str
     node: str
@@ -52,9 +52,9 @@ class IntegrativeQuery:
 
 @dataclass(frozen=True, slots=True)
 class IntegrativeResult:
-    """A result, its place, and the statements that it clashes with.
+    """A result, its factors, and the statements that contradict it.
 
-    `reason` names the constitutive statement that it rests on.
+    `reason` quotes the constitutive statement that it is nearest to.
     """
 
     found: Result
@@ -65,9 +65,9 @@ class IntegrativeResult:
 
 @dataclass(frozen=True, slots=True)
 class IntegrativeAnswer:
-    """The node's statements (None: no such node), the results, and how their check went.
+    """The node's statements (None: no such node), the results, and how far their check came.
 
-    `query_id` names the search for feedback; empty where nobody asks for it.
+    `query_id` names the search for feedback; empty if it only peeked or found nothing.
     """
 
     statements: Sequence[Statement] | None
@@ -168,7 +168,7 @@ class IntegrativeSearch:
     async def _shown(
         self, space: str, query: IntegrativeQuery, question: Question, weighed: Sequence[Weighed]
     ) -> list[tuple[Weighed, Hydrated]]:
-        """Hydrates from the best on until there are enough; skips what may not be shown."""
+        """Reads items from graph, best first, until enough of them may be shown."""
         found: list[tuple[Weighed, Hydrated]] = []
         at = 0
         while len(found) < query.limit and at < len(weighed):
@@ -216,9 +216,9 @@ class IntegrativeSearch:
         question: Question,
         shown: Sequence[tuple[Weighed, Hydrated]],
     ) -> list[tuple[Weighed, Result]]:
-        """What is shown with its composite, signal by signal, in the given order.
+        """The shown items with their composites, signal by signal, in the given order.
 
-        Without what was erased since it was found. `question` names all candidates.
+        Items that were erased in the meantime are left out. `question` names all candidates.
         """
         if not shown:
             return []
@@ -232,7 +232,7 @@ class IntegrativeSearch:
 
 
 def _reason(place: Weighed, found: Result, statements: Sequence[Statement]) -> str:
-    """One sentence: the factors, and the constitutive statement that the result rests on."""
+    """One sentence: the factors, and the constitutive statement that is nearest to the result."""
     factors = (
         f"Text relevance {place.text_relevance:.2f}, constitutive weight {place.factor:.2f},"
         f" recency {place.recency:.2f}"
@@ -247,7 +247,7 @@ def _reason(place: Weighed, found: Result, statements: Sequence[Statement]) -> s
 
 
 def _basis(state: MemoryState, statements: Sequence[Statement]) -> Statement | None:
-    """The statement that a memory states, else the one with which it shares most concepts."""
+    """The statement that the memory itself states, else the one sharing most concepts with it."""
     concepts = set(state.concepts)
     shared = [(len(concepts.intersection(extract(each.text))), each) for each in statements]
     stating = [each for each in statements if state.id in each.memory_ids]

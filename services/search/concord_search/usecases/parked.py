@@ -1,4 +1,4 @@
-"""Lists the changes that were set aside, and tries them again on demand (spec S10)."""
+"""Lists the parked changes of a space, and tries them again on demand (spec S10)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from concord_search.usecases.space_follower import RETRIED, FollowerContext, Spa
 
 @dataclass(frozen=True, slots=True)
 class ParkedPage:
-    """Some parked changes, by sequence number, out of `total`; those beyond 1,000 have no name."""
+    """Some of `total` parked changes, by sequence number; those beyond 1,000 are only counted."""
 
     changes: Sequence[Parked]
     total: int
     next_seq: int | None = None
-    """The first of the next page."""
+    """The sequence number that the next page starts at; None on the last page."""
 
 
 class ParkedChanges:
@@ -33,7 +33,7 @@ class ParkedChanges:
         return ParkedPage(there[:size], state.parked_count, following)
 
     async def retry(self, space: str) -> tuple[int, int]:
-        """Tries the first 100 again now; returns how many were applied, and how many are left.
+        """Tries the first 100 again; returns how many were applied, and how many are left.
 
         Raises `GraphUnavailable`, `IndexCorrupt`.
         """

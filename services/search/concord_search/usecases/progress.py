@@ -1,4 +1,4 @@
-"""How far each space's index has followed, and waiting for it."""
+"""How far each space's index has followed the feed, and reads that wait for it."""
 
 import asyncio
 import heapq
@@ -18,7 +18,7 @@ from concord_search.ports import IndexState
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """How fresh a read must be: at least as a write of this space at this sequence number."""
+    """The freshness that a read demands: this space's index has applied this change."""
 
     space: str
     epoch: str
@@ -27,7 +27,7 @@ class Demand:
 
 @dataclass(slots=True)
 class SpaceProgress:
-    """How far graph and index are in one space, and the reads that wait for the index."""
+    """The newest change in graph and in the index of one space, and the reads that wait."""
 
     epoch: str = ""
     applied_seq: int = 0
@@ -38,27 +38,30 @@ class SpaceProgress:
 
 
 class Progress:
-    """How far the followers are; reads wait for them here. Lives on one event loop."""
+    """The progress of all spaces; reads wait here for the followers. For one event loop."""
 
     def __init__(self) -> None:
         self._spaces: dict[str, SpaceProgress] = {}
         self._tickets = 0
         self.following = False
         self.disk_full = ""
-        """Why the index cannot follow, while its disk has no room."""
+        """Why the index cannot follow while its disk has no room; else empty."""
         self.index_lost = ""
-        """Why the index's server cannot be asked, while it gives no answer."""
+        """Why the index's server cannot be asked while it does not answer; else empty."""
         self.broken: Exception | None = None
         self.retries = 0
         self.differing: dict[str, int] = {}
-        """By space, how many memories differed between graph and index when last compared."""
+        """By space, how many memories differed between graph and index in the last comparison."""
 
     def of(self, space: str) -> SpaceProgress:
-        """A space's progress; zeros for one not heard of."""
+        """A space's progress; zeros for an unknown space."""
         return self._spaces.get(space) or SpaceProgress()
 
     def demand_following(self, unknown: str) -> None:
-        """Raises unless graph is followed: else nobody knows whether `unknown`."""
+        """Raises `GraphUnavailable`, or the index's error, unless the feed is followed.
+
+        `unknown`: the clause that nobody can answer then, such as "the space has an index".
+        """
         self._demand_writable()
         if self.following:
             return
@@ -72,7 +75,7 @@ class Progress:
 
     @property
     def keeps_up(self) -> bool:
-        """Whether graph is followed and its changes go into the index."""
+        """Whether the feed is followed and its changes reach the index."""
         return self.following and not self.disk_full
 
     def heard(self, space: str, head_seq: int) -> None:
@@ -81,7 +84,7 @@ class Progress:
         known.head_seq = max(known.head_seq, head_seq)
 
     def reached(self, space: str, state: IndexState) -> None:
-        """Notes how far the index is and wakes whoever waited for that."""
+        """Notes a new state of the index, and wakes the reads that waited for it."""
         known = self._spaces.setdefault(space, SpaceProgress())
         if known.epoch != state.epoch:
             known.head_seq = 0
@@ -100,15 +103,14 @@ class Progress:
         return {name: s.head_seq - s.applied_seq for name, s in self._spaces.items()}
 
     def parked(self) -> int:
-        """Changes set aside, in all spaces."""
+        """The number of parked changes in all spaces."""
         return sum(each.parked for each in self._spaces.values())
 
     async def wait(self, space: str, demand: Demand, seconds: float) -> None:
         """Waits until a space is as fresh as demanded.
 
-        Raises `FreshnessTokenInvalid` for another space's token or another epoch's, `IndexStale`
-        when so many seconds were not enough, `IndexDiskFull` or `IndexUnavailable` when they could
-        not be.
+        Raises `FreshnessTokenInvalid` for a token of another space or epoch, `IndexStale` after
+        that many seconds, `IndexDiskFull` or `IndexUnavailable` if waiting is of no use.
         """
         if demand.space != space:
             raise FreshnessTokenInvalid("the token belongs to another space")

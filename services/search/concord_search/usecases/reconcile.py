@@ -1,8 +1,8 @@
-"""Compares a space's index with graph, and mends what differs (spec S10).
+"""Compares a space's index with graph, and repairs differences (spec S10).
 
-The index is compared as it stands in its files, through the change that it has applied; the space's
-changes wait meanwhile. Digests tell which of 256 buckets differ; only for those is the feed read
-again, and only the memories that differ leave the index and are indexed anew.
+The index's stored states are compared up to the last change that it applied; newer changes wait
+meanwhile. Digests show which of 256 buckets differ. Only for these the feed is read again, and only
+the memories that differ are dropped and indexed anew.
 """
 
 from collections import Counter
@@ -17,10 +17,10 @@ from concord_search.usecases.space_follower import FollowerContext, SpaceFollowe
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What a comparison through change `seq` found.
+    """The result of a comparison up to change `seq`.
 
-    `missing` and `surplus` are states that the index lacked, and that graph does not have; `agrees`
-    is how it stands now.
+    `missing`: states that the index lacked; `surplus`: states that graph does not have; `agrees`:
+    whether both agree now, after a repair.
     """
 
     seq: int
@@ -31,21 +31,21 @@ class Agreement:
 
     @property
     def differing(self) -> list[str]:
-        """The memories that differed, by id."""
+        """The ids of the memories that differed."""
         return sorted({memory_id for memory_id, _ in (*self.missing, *self.surplus)})
 
 
 class Reconcile:
-    """The reconcile use case. `context` is the followers': both write to one index."""
+    """The reconcile use case. `context`: the followers', whose index and locks it shares."""
 
     def __init__(self, context: FollowerContext) -> None:
         self._context = context
 
     async def __call__(self, space: str, *, repair: bool) -> Agreement:
-        """Compares; mends when asked to.
+        """Compares; repairs if asked to.
 
-        Raises `GraphUnavailable`, `IndexCorrupt`, or `IndexDiskFull` where mending or a part that
-        was not begun for it wants room.
+        Raises `GraphUnavailable`, `IndexCorrupt`, or `IndexDiskFull` if the disk has no room for
+        the repair, or had none when the space's part was to be created.
         """
         async with self._context.write_locks[space]:
             state = (await self._context.index.states()).get(space)
@@ -63,7 +63,7 @@ class Reconcile:
             return replace(found, agrees=after.agrees)
 
     async def _compared(self, space: str, state: IndexState) -> tuple[Agreement, Sequence[Change]]:
-        """How both compare, which is noted, and the changes of memories in buckets that differ."""
+        """The comparison, which is noted, and all changes of memories in buckets that differ."""
         found, changes = await self._differences(space, state)
         self._context.progress.differing[space] = len(found.differing)
         return found, changes
@@ -73,7 +73,7 @@ class Reconcile:
     ) -> tuple[Agreement, Sequence[Change]]:
         held = await self._context.index.held(space)
         theirs = StateDigests(state.epoch, 0, digests_of(()))
-        if state.applied_seq:  # 0 would ask for all that graph has
+        if state.applied_seq:  # 0 would ask for the digests of all changes
             theirs = await self._context.graph.digests(space, state.applied_seq)
         if theirs.epoch != state.epoch:
             raise GraphUnavailable("the store behind the feed was replaced")
@@ -90,7 +90,7 @@ class Reconcile:
         return Agreement(theirs.seq, states, tuple(missing), tuple(surplus), agrees=False), changes
 
     async def _changes(self, space: str, through: int) -> Sequence[Change]:
-        """The changes of the space's memories through a change, from the first one on."""
+        """The changes of the space's memories, from the first up to and with a change."""
         heads = {head.space: head.head_seq for head in await self._context.graph.heads()}
         found: list[Change] = []
         if not through:

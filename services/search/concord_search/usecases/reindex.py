@@ -1,12 +1,12 @@
 """Builds another version of a space's index beside the one that serves, and swaps the two (S10).
 
-The version is built from graph's feed, by a follower of its own, with the vectors of its model. The
-serving one goes on to be followed and to answer. Once the other has come as far, writes wait for a
-moment, and it serves: at once, for every search that embeds its query from then on. What served is
-kept as the former version. To roll back is the same with the former version in the place of an
-empty one: it lacks only what was written since.
+The next version is built from graph's feed, by a follower of its own, with the vectors of its
+model. Meanwhile the serving version follows and answers. Once the next version has caught up,
+writes wait for a moment, and it serves every search that embeds its query from then on. The version
+that served before is kept as the former one. A roll back does the same, but starts from the former
+version instead of an empty one, and so only adds the changes since.
 
-The versions are on the disk: a process that ends meanwhile leaves the rest to the next one.
+The versions are on the disk: if a process ends meanwhile, the next one goes on.
 """
 
 import asyncio
@@ -32,15 +32,15 @@ from concord_search.usecases.space_follower import (
 )
 
 PATIENCE = 86_400.0
-"""Seconds until a version that is being built is asked again how far it has come."""
+"""Longest wait, in seconds, for a version that is being built to catch up."""
 LOOK_AGAIN = 1.0
-"""Seconds between two looks at a version that lacks parked changes."""
+"""Seconds between two looks at a version with more parked changes than the serving one."""
 
 
 class Reindex:
-    """The reindex use cases. `run` is the task that builds; cancel that.
+    """The reindex use cases. `run` builds the versions: run it as a task and cancel that.
 
-    `context` is the followers' of the version that serves.
+    `context`: of the serving version's followers.
     """
 
     def __init__(self, context: FollowerContext) -> None:
@@ -52,12 +52,12 @@ class Reindex:
         self._starting = asyncio.Lock()
 
     async def __call__(self, space: str, model_id: str) -> IndexState:
-        """Begins to build a version of a space's index; empty = with the model that it has.
+        """Begins to build the next version of a space's index; no `model_id`: with its own model.
 
-        Asked again while that is being built, it changes nothing.
+        The same call again, while that version is being built, changes nothing.
 
-        Raises `ModelUnknown`, `ReindexUnderWay`, `IndexDiskFull`, `GraphUnavailable` for a space
-        that graph did not name yet.
+        Raises `ModelUnknown`, `ReindexUnderWay`, `IndexDiskFull`, and `GraphUnavailable` if graph
+        has not named the space yet.
         """
         embedders = self._serving.embedders
         model = embedders.named(model_id) if model_id else self._index.model(space)
@@ -71,7 +71,7 @@ class Reindex:
             return await self._begun(space)
 
     async def roll_back(self, space: str) -> IndexState:
-        """Begins to bring the former version up to date, to serve again.
+        """Begins to bring the former version up to date, so that it serves again.
 
         Raises `FormerMissing`, `ModelUnknown`, `ReindexUnderWay`.
         """
@@ -92,7 +92,7 @@ class Reindex:
                 building.cancel()
                 await asyncio.wait([building])
             await self._index.remove_version(space, version)
-            self._serving.on_erased()  # erasures wait while a version is built
+            self._serving.on_erased()  # confirmations of erasures waited for this version
             return was_there
 
     async def _demand_no_other(self, space: str) -> None:
@@ -106,7 +106,7 @@ class Reindex:
         return (await self._index.states(Version.NEXT))[space]
 
     async def run(self) -> None:
-        """Builds what is asked for and what an earlier process left, until cancelled."""
+        """Builds versions, first those that an earlier process left, until cancelled."""
         for space in await self._index.states(Version.NEXT):
             self._wanted.put_nowait(space)
         async with asyncio.TaskGroup() as group:
@@ -130,7 +130,7 @@ class Reindex:
             wait = min(wait * 2, LONGEST_WAIT)
 
     async def _follow(self, space: str) -> None:
-        """Follows the feed into the version that is being built, until it serves."""
+        """Builds the next version from the feed, until it serves."""
         progress = Progress()
         context = replace(
             self._serving,
@@ -152,7 +152,7 @@ class Reindex:
                 each.cancel()
 
     async def _feed(self, space: str, state: IndexState, follower: SpaceFollower) -> None:
-        """Gives a follower the space's changes after a state."""
+        """Puts the space's changes after a state to a follower."""
         graph = self._serving.graph
         heads = {head.space: head.head_seq for head in await graph.heads()}
         async for changes in graph.watch(heads | {space: state.applied_seq}):
@@ -163,7 +163,7 @@ class Reindex:
         raise GraphUnavailable("the feed ended")
 
     async def _swap(self, space: str, progress: Progress) -> None:
-        """Waits until a version has come as far as the one that serves; then it serves."""
+        """Waits until the next version has caught up with the serving one, and swaps them."""
         while True:
             serving = (await self._index.states())[space]
             await progress.wait(space, _as_far(space, serving), PATIENCE)
@@ -174,7 +174,7 @@ class Reindex:
                 serving = (await self._index.states())[space]
                 await progress.wait(space, _as_far(space, serving), PATIENCE)
                 built = (await self._index.states(Version.NEXT))[space]
-                # Parked changes are not found: it may not lack more of them than the other.
+                # Searches do not find parked changes: the next version may not have more of them.
                 if built.parked_count <= serving.parked_count:
                     await self._promote(space)
                     return
@@ -184,7 +184,7 @@ class Reindex:
         await self._index.promote(space)
         state = (await self._index.states())[space]
         self._serving.progress.reached(space, state)
-        self._serving.on_erased()  # what was erased meanwhile waits to be scrubbed
+        self._serving.on_erased()  # scrubbing of erased memories waited for this version
         self._log.info("reindexed", space=space, model=state.model.model_id)
 
 
@@ -193,4 +193,4 @@ def _as_far(space: str, state: IndexState) -> Demand:
 
 
 def _nothing() -> None:
-    """Erasures of a version that does not serve are confirmed once it does."""
+    """Does nothing: erasures from a version are confirmed once it serves."""

@@ -1,9 +1,9 @@
 """Removes erased memories from the index's files, and confirms that to graph (spec M4).
 
-The follower drops an erased memory's points at once, so that no search finds them; the engine keeps
-their bytes. Here the files are made anew without them, beside the searches, and the erasure's
-receipt is confirmed. A process that ends earlier leaves the rest to the next one. Erasures wait
-while another version of the space's index is built: that may still write what was erased.
+The follower drops an erased memory's points at once, so that no search finds them, but the engine's
+files still have their bytes. This task rewrites the files without them, while searches go on, and
+confirms the erasure's receipt. If a process ends earlier, the next one goes on. Erasures wait while
+another version of the space's index is built, since its follower may still write the erased memory.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 
 
 class Scrub:
-    """The one task that makes files anew. `run` it as a task and cancel that."""
+    """Rewrites the index's files after erasures. `run` it as a task and cancel that."""
 
     def __init__(self, *, graph: Graph, index: VersionedIndex, log: Logger) -> None:
         self._graph = graph
@@ -33,7 +33,7 @@ class Scrub:
         self._wanted.set()  # an earlier process may have left erasures unconfirmed
 
     def wake(self) -> None:
-        """Notes that a memory was erased, or that no version is built any more."""
+        """Starts a scrub: a memory was erased, or a version is no longer being built."""
         self._wanted.set()
 
     async def run(self) -> None:
@@ -60,7 +60,7 @@ class Scrub:
             wait = min(wait * 2, LONGEST_WAIT)
 
     async def _scrub(self, space: str) -> None:
-        """Makes a space's files anew and confirms the erasures before that."""
+        """Rewrites a space's files, and confirms the erasures that came before that."""
         ids = await self._index.scrub(space)
         for memory_id in ids:
             try:

@@ -1,4 +1,4 @@
-"""Finds what answers a query and says why (spec S1-S5, T4)."""
+"""Finds the memories that answer a query, and explains each result (spec S1-S5, T4)."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -32,13 +32,13 @@ from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Demand, Progress
 
 RANKED = 200
-"""Candidates of each branch, and results ranked in all."""
+"""So many candidates come from each branch, and so many are ranked in all."""
 
 MOST_CONFLICTS = 20
-"""Conflicts that a result shows."""
+"""The most conflicts that a result shows."""
 
 ANSWER_RESERVE = 0.1
-"""Seconds of the caller's time kept for answering, once the index is as fresh as demanded."""
+"""Seconds before the caller's deadline that waiting for a fresh index leaves for the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One result with its explanation; `reasons` are the parts' reasons, in their order."""
+    """One result with its explanation; `reasons`: one for each part of `breakdown`, in order."""
 
     memory: Hydrated
     cosine: float
@@ -78,9 +78,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """A page. `next_offset` is None on the last one; `epoch` and `applied_seq` name the index,
-    which is incomplete while its disk has no room. `query_id` names the search in the recall log;
-    empty when it peeked."""
+    """A page of results. `next_offset` is None on the last one.
+
+    `epoch` and `applied_seq`: the last change in the index, which is incomplete while its disk has
+    no room. `query_id` names the search in the recall log; empty if it only peeked.
+    """
 
     results: Sequence[Result]
     next_offset: int | None
@@ -105,7 +107,7 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The ranked rows that may be shown, best first, and their question."""
+    """The ranked rows with at least the minimum score, best first, and their question."""
 
     space: str
     query: SearchQuery
@@ -163,7 +165,7 @@ class Search:
         return replace(answer, query_id=query_id)
 
     async def recall(self, space: str, recall: Recall) -> None:
-        """Tells graph what was returned, unless the search only peeked."""
+        """Reports the returned memories to graph's recall log."""
         if recall.query_id and recall.memory_ids:
             await self._records.add_recall(space, recall)
 
@@ -176,13 +178,13 @@ class Search:
         }
 
     async def question(self, space: str, query: SearchQuery) -> Question:
-        """What a query asks of the index."""
+        """The question that a query puts to the index."""
         model = self._index.model(space)
         embedder = await self._embedders.of(model)
         vector, co_reads = await asyncio.gather(
             embedder.embed_query(query.text), self._co_reads(space, query.session_id)
         )
-        # Never before what the index has seen: graph's record time may run ahead of this clock.
+        # Never before the index's newest change: graph's record time may be ahead of this clock.
         now = query.now or max(self._clock(), self._progress.of(space).latest)
         named = (normalise(concept) for concept in query.concepts)
         return Question(
@@ -201,7 +203,7 @@ class Search:
         return await self._records.co_reads(space, session_id) if session_id else ()
 
     async def ranked(self, space: str, query: SearchQuery, question: Question) -> Ranked:
-        """The candidates by the composite score."""
+        """The candidates, ranked by the composite score."""
         found = await self._index.ask(space, question)
         facts = QueryFacts(
             now=question.scope.now,
@@ -215,7 +217,7 @@ class Search:
         return Ranked(space, query, question, ranking, rows.tolist())
 
     async def _page(self, ranked: Ranked) -> tuple[list[Result], int | None]:
-        """Hydrates from the offset until the page is full; skips what may not be shown."""
+        """Reads memories from graph, from the offset on, until enough of them may be shown."""
         query, at = ranked.query, ranked.query.offset
         results: list[Result] = []
         while len(results) < query.page_size and at < len(ranked.rows):
@@ -253,7 +255,7 @@ class Search:
         return [self._index.id_of(ranked.space, items[row]) for row in rows]
 
     def results(self, ranked: Ranked, shown: Sequence[tuple[int, Hydrated]]) -> list[Result]:
-        """Candidates, by their rows, with their explanations and how sure each is."""
+        """Candidates, given by row and memory, with their explanations and certainties."""
         rows = [row for row, _ in shown]
         sure = certainties(ranked.ranking, rows, self._formula.profiles) if rows else {}
         return [self._result(ranked, row, memory, sure[row]) for row, memory in shown]
@@ -301,7 +303,7 @@ class Search:
         return results, end if end < len(ranked.rows) else None
 
     async def _chains(self, ranked: Ranked, start: int, end: int) -> list[str]:
-        """The members of the chains of some matches; a chain is its best match's alone."""
+        """The ids of the chains of some matches; a chain belongs to its best match's page alone."""
         names = self._ids(ranked, ranked.rows)
         place = {name: at for at, name in enumerate(names)}
         members: dict[str, None] = {}
@@ -314,7 +316,7 @@ class Search:
         return list(members)[:RANKED]
 
     async def with_conflicts(self, space: str, results: list[Result], as_of: AsOf) -> list[Result]:
-        """Adds their open conflicts to those results that have some."""
+        """The results, each with its open conflicts."""
         ids = [each.memory.state.id for each in results if each.memory.has_conflicts]
         if not ids:
             return results
@@ -333,7 +335,7 @@ class Search:
         next_offset: int | None,
     ) -> SearchAnswer:
         limits = self._formula.thresholds
-        # a replaced memory may match best, but its head is what to state (spec T4, S5)
+        # the lines are about a current result, even if a replaced one matches best (spec T4, S5)
         valid = question.scope.valid
         current = [each for each in results if each.memory.state.current_at(valid)]
         best = sorted(current or results, key=lambda each: -each.breakdown.composite)
@@ -387,14 +389,14 @@ class Search:
 
 
 _NOT_IN_FORCE = Certainty(Band.LOW)
-"""Of what was replaced or does not hold: nobody is to assert it."""
+"""The certainty of a result that was replaced or does not hold: it is not to be asserted."""
 
 ADDED_WORDS = 5
-"""Words that a refinement names."""
+"""The most words that a refinement suggests."""
 
 
 def _of_past(query: SearchQuery) -> bool:
-    """Whether replaced memories were left out of what is asked about the past."""
+    """Whether the query is about the past, but leaves replaced memories out."""
     return query.superseded is Superseded.EXCLUDE and asks_of_the_past(query.text)
 
 
@@ -414,9 +416,9 @@ async def wait_until_fresh(progress: Progress, space: str, demand: Demand | None
 
 
 def after_their_heads(results: Sequence[Result]) -> list[Result]:
-    """Puts each replaced memory after its head where both are there; otherwise keeps the order.
+    """Moves each replaced memory behind its head if both are on the page; keeps the order else.
 
-    A head's replaced memories follow it newest first.
+    The memories behind one head are sorted newest first.
     """
     there = {each.memory.state.id for each in results}
     followers: dict[str, list[Result]] = {}
@@ -435,7 +437,7 @@ def after_their_heads(results: Sequence[Result]) -> list[Result]:
 
 
 def _preference(best: Sequence[Result], limits: Thresholds) -> Preference | None:
-    """Which to prefer of the first two results that conflict, one of them among the first three."""
+    """The preference for the first two results in conflict, one of them among the first three."""
     there = {each.memory.state.id: each for each in best}
     for one in best[: stac.LOOKED_AT]:
         for other in (there.get(conflict.other_id) for conflict in one.conflicts):
@@ -458,7 +460,7 @@ def only(question: Question, members: Sequence[str]) -> Question:
 
 
 def may_be_shown(memory: Hydrated, scored_seq: int, question: Question) -> bool:
-    """Whether graph's state of now may be shown for the state that was scored."""
+    """Whether graph's current state of a memory may be shown in place of the scored one."""
     if memory.state.seq < scored_seq or memory.state.forgotten:
         return False
     if question.only is not None or memory.state.seq == scored_seq:

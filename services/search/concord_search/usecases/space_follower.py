@@ -1,8 +1,8 @@
-"""One space's changes on their way into its index (spec S10).
+"""Applies one space's changes to its index (spec S10).
 
-Three steps, each a slice ahead of the next: exact states are read from graph, texts that the index
-does not know are embedded, and the slice is written together with how far the index has come. So
-graph, the model and the engine work at once, and the order is kept.
+Three steps, each a slice ahead of the next: the changes' states are read from graph, texts that the
+index does not know are embedded, and the slice is written together with the new watermark. So
+graph, the model and the engine work at the same time, and the order is kept.
 
 A slice that fails as a whole is applied again row by row. A row that fails alone is parked: it is
 counted, shown in the index's status and tried again later. It never stops the feed.
@@ -42,7 +42,7 @@ from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
 
 SLICE = 512
-"""Changes applied together: enough to sort texts by length, few enough to be found soon."""
+"""Changes applied together: enough to batch texts of like length, few enough to be found soon."""
 
 QUEUED_MESSAGES = 200
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
@@ -51,11 +51,11 @@ RETRY_EVERY = 300.0
 """Most seconds between two rounds of trying parked changes again; the first comes at the start."""
 
 FIRST_RETRY = 5.0
-"""Seconds from a change's parking to the next round. They double with each round that helps nobody:
-a model that refuses every text for a while, with HTTP 400, must not keep them out for hours."""
+"""Seconds from a change's parking to the next round, doubled after each round without success: a
+model may refuse every text for a while, with HTTP 400, and that must not cost hours."""
 
 RETRIED = 100
-"""Parked changes that one round tries; the next round goes on after them."""
+"""The most parked changes that one round tries; the next round goes on after them."""
 
 _States = Sequence[tuple[Change, Hydrated | None]]
 """Changes of items with the states they made; None for an item that is gone."""
@@ -66,7 +66,7 @@ _UNRELATED = (
     *(GraphUnavailable, EmbeddingUnavailable),
     *(IndexCorrupt, IndexDiskFull, IndexUnavailable),
 )
-"""Failures of something else than the rows at hand."""
+"""Failures that no single row causes."""
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -74,7 +74,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class FollowerContext:
-    """What the followers of all spaces share. `on_erased` runs after each erasure.
+    """The parts that the followers of all spaces share. `on_erased` runs after each erasure.
 
     They write to one `version` of each space's index, and hold the space's lock in `write_locks`
     while they do.
@@ -95,7 +95,7 @@ class FollowerContext:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What a slice does to the index but for its vectors; for each state whether it needs one."""
+    """A slice's batch without its vectors; `lacking`: for each state, whether it needs one."""
 
     batch: Batch
     model: EmbeddingModel
@@ -105,7 +105,7 @@ class _Plan:
 class SpaceFollower:
     """The one worker that follows a space. `put` its changes while `run` runs.
 
-    A step's result for a slice is None where the slice failed there as a whole.
+    A step's result for a slice is None if the slice failed there as a whole.
     """
 
     def __init__(self, space: str, context: FollowerContext) -> None:
@@ -120,11 +120,11 @@ class SpaceFollower:
         self._newly_parked = asyncio.Event()
 
     async def put(self, changes: Sequence[Change]) -> None:
-        """Takes changes, in sequence; waits while too many are under way."""
+        """Queues changes, in sequence; waits while the queue is full."""
         await self._changes.put(changes)
 
     async def run(self) -> None:
-        """Applies what comes, until cancelled.
+        """Applies the queued changes, until cancelled.
 
         Raises `GraphUnavailable`, `IndexUnavailable` or `IndexCorrupt`.
         """
@@ -133,9 +133,9 @@ class SpaceFollower:
                 group.create_task(step(), name=f"{step.__name__} {self._space}")
 
     async def again(self, changes: Sequence[Change]) -> None:
-        """Applies former changes, in sequence, to an index that was rid of their memories.
+        """Applies former changes again, in sequence, after their memories were dropped.
 
-        How far the index has followed stays. The caller holds the space's write lock.
+        The watermark stays. The caller holds the space's write lock.
         """
         for start in range(0, len(changes), SLICE):
             part = changes[start : start + SLICE]
@@ -143,7 +143,7 @@ class SpaceFollower:
             await self._write(replace(batch, applied_seq=0, latest=0, to_confirm=()))
 
     async def retry(self, parked: Sequence[Parked]) -> int:
-        """Tries parked changes again now; returns how many of them were applied."""
+        """Tries parked changes again; returns how many of them were applied."""
         applied = 0
         for each in parked:
             async with self._write_lock:
@@ -176,12 +176,12 @@ class SpaceFollower:
             self._coming = {item: c for item, c in self._coming.items() if c[0] > last}
 
     async def _alone(self, step: Callable[[S], Awaitable[T]], given: S) -> T:
-        """Takes a step as the space's only writer; others come in between two attempts."""
+        """Runs a step under the space's write lock, which is free between two attempts."""
         async with self._write_lock:
             return await step(given)
 
     async def _patiently(self, step: Callable[[], Awaitable[T]]) -> T | None:
-        """Takes a step, again and again while the embedder does not answer or the disk is full."""
+        """Runs a step, and repeats it while the embedder does not answer or the disk is full."""
         wait = FIRST_WAIT
         while True:
             try:
@@ -195,7 +195,7 @@ class SpaceFollower:
             wait = min(wait * 2, LONGEST_WAIT)
 
     async def _states_after(self, changes: Sequence[Change]) -> _States:
-        """The states that changes of memories, and of what is constitutive, made."""
+        """The states that changes of memories and of constitutive edges made."""
         ours = [
             each
             for each in changes
@@ -205,7 +205,7 @@ class SpaceFollower:
         return list(zip(ours, found, strict=True))
 
     async def _plan_ahead(self, changes: Sequence[Change]) -> _Plan:
-        """What a slice does to the index once all before it is written."""
+        """The plan of a slice, given that all earlier slices will be written first."""
         plan = await self._plan(changes, self._coming)
         self._coming |= {state.id: (state.seq, state.content) for state, _ in plan.batch.states}
         return plan
@@ -235,9 +235,9 @@ class SpaceFollower:
     async def _lacking(
         self, states: Sequence[MemoryState], coming: dict[str, tuple[int, str]]
     ) -> Sequence[bool]:
-        """For each state whether it needs a vector: the newest before it says something else.
+        """For each state, whether it needs a vector, since its item's last text was another.
 
-        That is the one `coming` where there is one: slices that are not written yet.
+        `coming`: last texts in slices that are not written yet, by id; the index has the others.
         """
         if not states:
             return ()
@@ -249,7 +249,7 @@ class SpaceFollower:
         ]
 
     async def _embedded(self, plan: _Plan) -> Batch:
-        """The plan with the vectors that it needs."""
+        """The plan's batch with the vectors that it needs."""
         planned = [
             (state, lacks)
             for (state, _), lacks in zip(plan.batch.states, plan.lacking, strict=True)
@@ -263,7 +263,7 @@ class SpaceFollower:
     async def _write(self, batch: Batch) -> bool:
         index, version = self._context.index, self._context.version
         if batch.erased and self._space in await index.states(Version.FORMER):
-            # Before the version that says how far both have come.
+            # Before the serving version, whose watermark counts for both.
             await index.apply(self._space, Batch(0, 0, erased=batch.erased), Version.FORMER)
         await index.apply(self._space, batch, version)
         self._context.progress.disk_full = ""
@@ -282,13 +282,13 @@ class SpaceFollower:
     # Row by row
 
     async def _settle(self, changes: Sequence[Change]) -> None:
-        """Applies changes; halves what fails until single rows are left, and parks those."""
+        """Applies changes; halves a slice that fails, down to single rows, and parks these."""
         try:
             await self._write(await self._embedded(await self._plan(changes, {})))
         except _UNRELATED:
             raise
-        # Whatever a single row does to us, the feed goes on (design section 5); it is parked,
-        # counted and shown, so nothing is swallowed.
+        # No single row may stop the feed, whatever its error (design section 5). The row is
+        # parked, counted and shown, so no error is swallowed.
         except Exception as error:  # noqa: BLE001
             if len(changes) == 1:
                 await self._park(changes[0], error)
@@ -308,7 +308,7 @@ class SpaceFollower:
         wait = first = min(FIRST_RETRY, self._context.retry_every)
         while True:
             if await self._round():
-                continue  # what stood in the way is gone
+                continue  # the obstacle is gone
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._newly_parked.wait(), wait)
                 await asyncio.sleep(first)
@@ -317,7 +317,7 @@ class SpaceFollower:
             self._newly_parked.clear()
 
     async def _round(self) -> bool:
-        """Tries some parked changes again; returns whether there were any, and all were applied."""
+        """Tries some parked changes again; returns whether there were some and all succeeded."""
         state = (await self._context.index.states(self._context.version)).get(self._space)
         parked = state.parked if state is not None else ()
         start = self._retried if self._retried < len(parked) else 0
@@ -327,10 +327,10 @@ class SpaceFollower:
         return bool(round_) and not failed
 
     async def _retry(self, parked: Parked) -> bool:
-        """Takes the memory as graph says it now; the feed's later word on it goes before.
+        """Applies the item's current state in graph; a newer state in the index stays.
 
-        No other write comes between reading and writing, so what is erased meanwhile is erased
-        after.
+        The caller holds the write lock, so an erasure that comes meanwhile is written afterwards.
+        Returns whether the change was applied.
         """
         self._context.progress.retries += 1
         try:
@@ -363,9 +363,9 @@ class SpaceFollower:
 
 
 async def _whole(step: Awaitable[T]) -> T | None:
-    """The outcome of a step for a slice; None when some of its rows fail.
+    """The outcome of a step for a slice; None if some of its rows fail.
 
-    Which rows, and why, is found and logged when the slice is settled row by row.
+    Settling the slice row by row then finds and logs which rows, and why.
     """
     try:
         return await step
@@ -390,7 +390,7 @@ def _touches(found: _States) -> list[Touch]:
 
 
 async def _slices(changes: asyncio.Queue[Sequence[Change]]) -> AsyncIterator[list[Change]]:
-    """Joins what has queued up into slices, without waiting to fill one."""
+    """Joins queued changes into slices, without waiting to fill one."""
     while True:
         pending = list(await changes.get())
         while len(pending) < SLICE and not changes.empty():

@@ -19,24 +19,24 @@ from concord_search.usecases.progress import Demand, Progress
 from concord_search.usecases.search import Ranked, Search, SearchQuery, only, wait_until_fresh
 
 TRIED_WITHIN = 0.05
-"""Seconds for triggers; those that were not tried by then are left out, and the reply says so."""
+"""Seconds for matching triggers; the rest is left out, and the reply says so."""
 
 OF_ONE_MEMORY = 0.1
 """The share of that time for steps of a memory's patterns that are not remembered: what somebody
 wrote to be slow leaves time for all others."""
 
 STRONG_OVERLAP = 0.5
-"""The share of concepts in common from which a memory surfaces without a trigger (spec S5)."""
+"""A memory surfaces without a trigger if it shares at least so many concepts (Jaccard, S5)."""
 
 CONSIDERED = 100
-"""Memories that triggers brought, and those that concepts brought, that are ranked."""
+"""The most memories that are ranked: so many found by triggers, and so many by concepts."""
 
 HYDRATED = 50
 
 
 @dataclass(frozen=True, slots=True)
 class SuggestionQuery:
-    """A situation; `repeat`: also what the session was suggested before."""
+    """A situation; `repeat`: memories that the session was suggested before come again."""
 
     situation: Situation
     session_id: str = ""
@@ -46,14 +46,14 @@ class SuggestionQuery:
 
     @property
     def text(self) -> str:
-        """What concepts and the composite score are about."""
+        """The text of the situation, for its concepts and the composite score."""
         said = self.situation
         return " ".join(filter(None, (said.said, said.error, said.path)))[:2000]
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A memory that surfaced: by a trigger, or by the concepts that it shares."""
+    """A suggested memory, with the trigger that matched or the concepts that it shares."""
 
     memory: Hydrated
     composite: float
@@ -110,7 +110,7 @@ class SuggestProactively:
     async def _scores(
         self, space: str, asked: SearchQuery, question: Question, triggered: Mapping[str, str]
     ) -> dict[str, float]:
-        """The composite scores of what triggers brought, and of what shares half its concepts."""
+        """Composite scores by id, of memories with a matching trigger or half their concepts."""
         ranked = await self._search.ranked(space, asked, question)
         found = ranked.ranking.found
         alike: NDArray[np.bool_] = overlap(found) >= STRONG_OVERLAP
@@ -125,7 +125,7 @@ class SuggestProactively:
     async def _there(
         self, space: str, question: Question, ids: Sequence[str]
     ) -> Mapping[str, Hydrated]:
-        """Those that hold now and nothing supersedes."""
+        """The memories of these ids that hold now and are not superseded."""
         if not ids:
             return {}
         memories = await self._graph.current(space, ids, count_as_read=False)
@@ -146,7 +146,7 @@ class SuggestProactively:
 def met(
     said: Sequence[tuple[str, Sequence[str]]], situation: Situation, seconds: Callable[[], float]
 ) -> tuple[dict[str, str], bool]:
-    """The first trigger of each memory that a situation meets, and whether all were tried."""
+    """Each memory's first trigger that matches a situation, by id; and whether all were tried."""
     until = seconds() + TRIED_WITHIN
     found: dict[str, str] = {}
     all_tried = True
@@ -177,7 +177,7 @@ def _first_met(
         try:
             if trigger(text)(situation, has_time):
                 return text
-        except TriggerMalformed:  # written by a version that did not look
+        except TriggerMalformed:  # stored by a version that did not check it
             continue
     return None
 
