@@ -1,1 +1,1 @@
-"""What dissonance does, one use case a module."""
+"""Dissonance's use cases, one a module."""

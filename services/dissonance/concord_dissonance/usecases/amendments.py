@@ -1,4 +1,4 @@
-"""Suggests that a memory amends a former one that it edits a little (T6), or is the same (V1)."""
+"""Suggests that a memory amends a former one that it slightly edits (T6), or repeats it (V1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Amendment:
     similarity: float
     change: str
     proposal_number: int = 0
-    """Of the proposal to say so; 0 without one."""
+    """The number of the proposal to record the amendment; 0 without one."""
 
 
 class Amendments:
@@ -33,7 +33,7 @@ class Amendments:
     async def __call__(
         self, space: str, memory_ids: Sequence[str], fresh: str = ""
     ) -> list[Amendment]:
-        """What the memories may amend, proposed where a proposal is possible.
+        """The amendments that these memories may be, each proposed if that is possible.
 
         `fresh`: the token of a change that the index must have. Raises `ServiceUnavailable`.
         """
@@ -73,7 +73,7 @@ class Amendments:
 
 
 def _may_be_amended(former: Statement, newer: Statement) -> bool:
-    """Whether a former memory is the newest of its chain, and its facts have the same subject."""
+    """Whether a former memory is its chain's head, not amended yet, and of the same subject."""
     if former.id == newer.id or former.is_superseded or former.is_amended:
         return False
     ours, theirs = ({fact.subject for fact in each.facts} for each in (newer, former))
@@ -83,7 +83,7 @@ def _may_be_amended(former: Statement, newer: Statement) -> bool:
 
 
 def _says_the_same(former: Statement, newer: Statement) -> bool:
-    """Whether a former memory is of the same words, kind and stated time (V1)."""
+    """Whether a former memory has the same words, kind and stated times (V1)."""
     ours, theirs = newer.side, former.side
     if former.id == newer.id or ours.kind is not theirs.kind or ours.kind is Kind.TURN:
         return False

@@ -1,4 +1,4 @@
-"""Asks models about the pairs of texts that no exact judge is sure of."""
+"""Asks models about the pairs of texts that no rule is sure of."""
 
 import asyncio
 from collections import Counter
@@ -16,18 +16,18 @@ from concord_dissonance.ports.calls import Clock
 from concord_dissonance.ports.models import TextJudge
 
 AT_ONCE = 4
-"""Questions under way for one check."""
+"""The most questions that one check has under way."""
 RESERVE = 2.0
-"""Seconds of the caller's time that are kept for recording what was found."""
+"""Seconds before the caller's deadline that are kept for recording findings."""
 _SETTLED = frozenset({Abstained.NOT_ASSERTED, Abstained.OTHER_SCOPE, Abstained.UNDECLARED})
-"""Abstentions that say enough: there is nothing to compare, whoever is asked."""
+"""Abstentions that need no model: the pair has nothing to compare."""
 
 Said = Verdict | Abstention
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeState:
-    """When a model was asked last (µs, None for never), and whether it then gave no answer."""
+    """When a model was asked last (µs; None: never). `is_dead`: it did not answer then."""
 
     asked: Micros | None = None
     is_dead: bool = False
@@ -35,25 +35,25 @@ class JudgeState:
 
 @dataclass(slots=True)
 class Asking:
-    """The models of one check, their budget, and those of them that have failed it."""
+    """The models of one check, their budget, and those that have failed in it."""
 
     judges: Sequence[TextJudge]
     budget: Budget
     coverage: Coverage
     is_dry: bool = False
     estimate: Cost = field(default_factory=Cost)
-    """What a dry check would cost at most."""
+    """The most that a dry check would cost."""
     failed: dict[Judge, str] = field(default_factory=dict)
-    """Why a judge is not asked any more, as a name in `Coverage.skipped`."""
+    """Why a judge is no longer asked: "NO_TIME", "UNAVAILABLE" or "BUDGET_SPENT"."""
 
     @property
     def cost(self) -> Cost:
-        """What the models cost this check, or would cost it at most."""
+        """The models' cost of this check; in a dry check the most that it would be."""
         return self.estimate if self.is_dry else self.budget.spent
 
 
 class AskModels:
-    """The use case. `budget` makes the budget of a check in a space."""
+    """The use case. `budget` returns the budget of a check in a space."""
 
     def __init__(
         self,
@@ -62,34 +62,33 @@ class AskModels:
         remote_spaces: frozenset[str],
         clock: Clock,
     ) -> None:
-        """`remote_spaces`: those whose memories may go to an endpoint."""
+        """`remote_spaces`: the spaces whose memories may be sent to an endpoint."""
         self._judges, self._budget, self._remote_spaces = judges, budget, remote_spaces
         self._clock = clock
         self.states: dict[Judge, JudgeState] = {each.kind: JudgeState() for each in judges}
         self.outcomes: Counter[tuple[str, ...]] = Counter()
-        """How many pairs ended how since the start, by the judge and the class that it found, or
-        "ABSTAINED"; nobody's name stands before an abstention."""
+        """Pairs since the start by (judge, conflict class); ("", "ABSTAINED") if none was sure."""
 
     def answering(self) -> dict[str, bool]:
-        """Whether each model answered when it was asked last, by its judge's name, e.g. "LLM"."""
+        """Whether each model answered its last question, by its judge's name, such as "LLM"."""
         return {kind.name: not state.is_dead for kind, state in self.states.items()}
 
     def begin(self, space: str, coverage: Coverage, *, is_dry: bool = False) -> Asking:
-        """Begin a check: which models may see what the space holds."""
+        """Begin a check with the models that may see the space's memories."""
         allowed = [judge for judge in self._judges if self._may_see(judge, space)]
         return Asking(allowed, self._budget(space), coverage, is_dry)
 
     def _may_see(self, judge: TextJudge, space: str) -> bool:
-        """Whether a space's memories may be put to a model; to an endpoint if an operator said."""
+        """Whether a model may see a space's memories; an endpoint only if an operator allows it."""
         return judge.kind is not Judge.LLM or space in self._remote_spaces
 
     async def __call__(
         self, asking: Asking, pairs: Sequence[tuple[Side, Side]], said: Sequence[Said]
     ) -> list[Said]:
-        """What is said of the pairs after the models were asked, in order.
+        """The pairs' verdicts or abstentions after the models were asked, in order.
 
-        A model that does not answer is not asked again in this check; the pairs that it was not
-        asked about are counted, and make the check degraded.
+        A model that does not answer is not asked again in this check. The pairs that it was not
+        asked about are counted, and the check is degraded.
         """
         turns = asyncio.Semaphore(AT_ONCE)
 
@@ -107,7 +106,7 @@ class AskModels:
         return after
 
     def count(self, said: Sequence[Said]) -> None:
-        """Count how pairs ended."""
+        """Count the pairs by their outcome."""
         for each in said:
             if isinstance(each, Verdict) and each.is_sure:
                 self.outcomes[each.judge.name, each.conflict.name] += 1
@@ -147,7 +146,7 @@ class AskModels:
 
 
 def _degrade(coverage: Coverage, why: str) -> None:
-    """Count a pair that a model should have been asked about: an outage is no answer."""
+    """Count a pair about which a model could not be asked; the check is degraded."""
     coverage.is_degraded = True
     coverage.skipped[why] += 1
 

@@ -18,7 +18,7 @@ _DAY = 86_400_000_000
 
 @dataclass(frozen=True, slots=True)
 class CheckQuery:
-    """Which statements: around a node, `radius` edges away; all of them, or the recent ones."""
+    """Which statements to check: those up to `radius` edges from a node, all or recent ones."""
 
     node: str
     radius: int = 1
@@ -29,7 +29,7 @@ class CheckQuery:
 
 @dataclass(slots=True)
 class CheckAnswer:
-    """What was found, the surest first; `earlier_ids` are open conflicts not found anew."""
+    """The findings, the surest first; `earlier_ids`: open conflicts not found again."""
 
     coverage: Coverage
     found: list[Found] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Check:
         self._graph, self._examine, self._clock = graph, examine, clock
 
     async def __call__(self, space: str, request_id: str, query: CheckQuery) -> CheckAnswer:
-        """Checks, and records what was found unless it is a dry run.
+        """Checks, and records the findings unless it is a dry run.
 
         Raises `ItemUnknown` for an unknown node, `ServiceUnavailable` when graph does not answer.
         """
@@ -72,7 +72,7 @@ class Check:
         return answer
 
     async def _earlier(self, space: str, exam: Examination, answer: CheckAnswer) -> list[str]:
-        """The open conflicts of what was checked that this check did not find."""
+        """The ids of open conflicts of the checked statements that this check did not find."""
         if not exam.statements:
             return []
         known = {each.recorded.conflict_id for each in answer.found if each.recorded}

@@ -1,4 +1,4 @@
-"""Checks what was written, by a session or in a reflection, against what the space holds (D7)."""
+"""Checks a session's writes, or a reflection, against the space's other statements (D7)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ from concord_dissonance.usecases.examine import Examination, Examine
 from concord_dissonance.usecases.record import Found, record
 
 KINDS = frozenset({Kind.FACT, Kind.PLAN, Kind.REFLECTION})
-"""What is checked of what was written. It is compared with facts and plans."""
+"""The kinds of memories that are checked, and those that they are compared with."""
 
 
 @dataclass(slots=True)
 class WrittenCheck:
-    """What was found, the surest first, and recorded; `token` is that of the record."""
+    """The recorded findings, the surest first; `token`: the freshness token of the recording."""
 
     coverage: Coverage
     found: list[Found] = field(default_factory=list)
@@ -28,7 +28,7 @@ class WrittenCheck:
 
 
 class CheckWritten:
-    """The use case. Its cost grows with what was written, not with the space."""
+    """The use case. Its cost grows with the number of new statements, not with the space."""
 
     def __init__(self, graph: Graph, search: Search, examine: Examine) -> None:
         self._graph, self._search, self._examine = graph, search, examine
@@ -49,7 +49,7 @@ class CheckWritten:
         exam = await self._against(space, memories, edges, fresh)
         async for _ in self._examine(exam):
             pass
-        # Recording is idempotent by pair and versions: what is checked again is not new.
+        # Recording is idempotent by pair and versions: a repeated check records nothing new.
         found, token = await record(self._graph, space, uuid4().hex, exam.findings)
         exam.coverage.recorded = sum(each.is_new for each in found)
         return WrittenCheck(exam.coverage, [each for each in found if each.is_shown], token)
@@ -81,7 +81,7 @@ class CheckWritten:
         try:
             similar = await self._search.similar(space, [each.id for each in memories], NEAR, fresh)
         except ServiceUnavailable:
-            return []  # the examination asks again, and counts what it could not compare
+            return []  # the examination asks again, and counts the memories it cannot compare
         ids = {other for near in similar.values() for other, _ in near}
         found = await self._graph.memories_of(space, sorted(ids - {each.id for each in memories}))
         return [each for each in found if each.side.kind in KINDS]

@@ -1,4 +1,4 @@
-"""Judges pairs that a caller gives, and records nothing."""
+"""Judges pairs of a caller, and records nothing."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from concord_dissonance.usecases.examine import judged
 
 
 class ClassifyPairs:
-    """The use case. Graph is asked for the relations of the space, if a statement is a fact."""
+    """The use case. If a statement is a fact, graph is asked for the space's relations."""
 
     def __init__(self, graph: Graph, workers: Workers, models: AskModels) -> None:
         self._graph, self._workers, self._models = graph, workers, models
@@ -22,7 +22,7 @@ class ClassifyPairs:
     async def __call__(
         self, space: str, pairs: Sequence[tuple[Side, Side]], *, rules_only: bool = False
     ) -> tuple[Sequence[Verdict | Abstention], Coverage]:
-        """Verdicts, in the order of the pairs; `rules_only`: no model is asked.
+        """Verdicts or abstentions, in the order of the pairs; `rules_only`: no model is asked.
 
         Raises `ServiceUnavailable`.
         """

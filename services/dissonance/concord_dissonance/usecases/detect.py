@@ -1,4 +1,4 @@
-"""Checks a whole space, or what changed in it since the last check (D1)."""
+"""Checks a whole space, or only the statements that changed since the last check (D1)."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -15,12 +15,12 @@ from concord_dissonance.usecases.record import BATCH, Found, not_reviewed, recor
 from concord_dissonance.usecases.suggestions import Suggestions
 
 JUDGES = "3"
-"""The version of candidates and judges: with another one, everything is judged anew."""
+"""The version of candidates and judges. After a change of it every space is judged anew."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a check is: a stage, and percent in [0, 100], which never fall."""
+    """The stage of a check, and its percentage in [0, 100], which never falls."""
 
     stage: str
     percent: float
@@ -28,7 +28,7 @@ class Progress:
 
 @dataclass(slots=True)
 class Summary:
-    """The end of a check."""
+    """The summary at the end of a check."""
 
     coverage: Coverage
     findings: Counter[str] = field(default_factory=Counter)
@@ -36,7 +36,7 @@ class Summary:
 
 
 class Detect:
-    """The use case. Graph keeps how far each space was judged."""
+    """The use case. Graph stores up to which change each space was judged."""
 
     def __init__(self, graph: Graph, examine: Examine, suggestions: Suggestions) -> None:
         self._graph, self._examine, self._suggestions = graph, examine, suggestions
@@ -44,9 +44,9 @@ class Detect:
     async def __call__(
         self, space: str, request_id: str, *, full: bool, dry_run: bool
     ) -> AsyncIterator[Progress | Found | Summary]:
-        """Progress and findings, and one summary at the end.
+        """Yields progress and findings, and one summary at the end.
 
-        Raises `ServiceUnavailable` when graph does not answer; what was recorded stays.
+        Raises `ServiceUnavailable` when graph does not answer; findings recorded before stay.
         """
         yield Progress("reading", 0.0)
         judged = await self._graph.judged(space)
@@ -80,7 +80,7 @@ class Detect:
         yield summary
 
     async def _propose_learned(self, space: str, exam: Examination) -> None:
-        """Propose what the whole of a space shows of relations that nobody declared."""
+        """Propose to declare relations that hold one value at a time in the whole space."""
         for each in learned(exam.statements, exam.rules):
             support = f"{each.single} of {each.subjects} subjects have one value of it at a time."
             declare = Declare(each.relation, each.is_of_states, support)

@@ -1,4 +1,4 @@
-"""Ends a session, checks what it wrote, and proposes what recurs (D7, M7, V10)."""
+"""Ends a session, checks its writes, and proposes recurring facts (D7, M7, V10)."""
 
 import asyncio
 from collections import OrderedDict, defaultdict
@@ -12,13 +12,13 @@ from concord_dissonance.usecases.check_written import CheckWritten, WrittenCheck
 from concord_dissonance.usecases.recurring import ProposeRecurring, Recurring
 
 REMEMBERED = 100
-"""Ended sessions whose check is remembered: of a caller who ends one and the feed that reports it,
-the second is answered with what the first found."""
+"""Ended sessions whose results are remembered. A session's end comes twice, from the caller and
+from the feed: the second one gets the result of the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What a session left behind."""
+    """An ended session, the check of its writes, and the recurring facts."""
 
     session: Session
     check: WrittenCheck
@@ -27,7 +27,7 @@ class Ended:
 
 
 class EndSession:
-    """The use case of a caller, and of the feed when a session has ended otherwise."""
+    """The use case. The feed calls `after` for sessions that ended by other ways."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class EndSession:
         return await self.after(space, session, token)
 
     async def after(self, space: str, session: Session, fresh: str) -> Ended:
-        """Does what follows a session's end; done twice, it changes nothing.
+        """Checks an ended session's writes, and proposes recurring facts; idempotent.
 
         `fresh`: the token of a change that the index must have.
         """

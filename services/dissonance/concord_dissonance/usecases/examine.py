@@ -1,4 +1,4 @@
-"""Examines statements: pairs worth a judge, their judging, and what was covered."""
+"""Examines statements: finds candidate pairs, has them judged, and counts the coverage."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
@@ -23,15 +23,15 @@ from concord_dissonance.ports.search import Search
 from concord_dissonance.usecases.ask_models import AskModels
 
 CHUNK = 250
-"""Pairs that are judged between two looks at the time, and in one turn of the thread."""
+"""Pairs that are judged in one turn of the thread, between two reports of progress."""
 
 
 @dataclass(slots=True)
 class Examination:
-    """The statements of a space, or of a part of it, under examination.
+    """The statements of a space, or of a part of it, and the results of their examination.
 
-    `only`: pairs without one of these ids are passed over, as judged before; None for all pairs.
-    `findings` are there once `run` has ended.
+    `only`: pairs without any of these ids were judged before, and are passed over; None: all pairs
+    count. `findings` are complete once `Examine` has ended.
     """
 
     space: str
@@ -50,7 +50,7 @@ class Examine:
         self._search, self._workers, self._models = search, workers, models
 
     async def __call__(self, exam: Examination) -> AsyncIterator[float]:
-        """Judges every candidate; yields the share that is done, in [0, 1]."""
+        """Judges every candidate pair; yields the share that is done, in [0, 1]."""
         exam.coverage.statements = len(exam.statements)
         there = {each.id: each for each in exam.statements}
         edges = [each for each in there.values() if each.side.kind is Kind.EDGE]
@@ -61,7 +61,7 @@ class Examine:
         of_edges = sorted(candidates.of_edges(edges, exam.rules))
         similar = await self._similar(exam, memories)
         near = await self._workers.run(candidates.of_memories, memories, similar)
-        # What memories state as facts is compared as facts, once.
+        # Pairs of memories whose facts are compared as edges are not compared again as texts.
         near.difference_update(*(candidates.stated_by(pair, there) for pair in of_edges))
         pairs = [pair for pair in (*of_edges, *sorted(near)) if _is_wanted(pair, exam.only)]
         exam.coverage.candidates = len(pairs)
@@ -95,12 +95,12 @@ def _is_wanted(pair: Pair, only: frozenset[str] | None) -> bool:
 
 
 def judged(pairs: Sequence[tuple[Side, Side]], rules: Rules) -> list[Verdict | Abstention]:
-    """Judge pairs without a model, in order."""
+    """Return the rules' verdicts on pairs, in order."""
     return [judge(one, other, rules) for one, other in pairs]
 
 
 def note(exam: Examination, one: Statement, other: Statement, said: Verdict | Abstention) -> None:
-    """Count a verdict, and keep what disagrees."""
+    """Count a verdict or abstention, and keep a finding if the statements disagree."""
     if isinstance(said, Abstention) or not said.is_sure:
         reason = said.reason if isinstance(said, Abstention) else Abstained.UNSURE
         exam.coverage.abstained[reason.name] += 1

@@ -1,4 +1,8 @@
-"""Follows graph's changes: proposals end with their conflicts, and what is written is checked."""
+"""Follows graph's changes: settles the proposals of conflicts, and checks new writes.
+
+Every replica of dissonance hears the feed; the one with a space's lease does the work. If it dies,
+another one takes the lease once it has run out (`Marked.add_later`).
+"""
 
 import asyncio
 from contextlib import suppress
@@ -15,19 +19,19 @@ from concord_dissonance.usecases.triggers import Triggers
 
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 TOGETHER = 0.2
-"""Seconds in which changes of a space are gathered: one look at it settles them all."""
+"""Seconds in which a space's changes are gathered, to be settled together."""
 
 QUIET, LONGEST_BURST = 1.0, 30.0
-"""Seconds without a write after which what was written is followed, so that it slows no writer; and
-the most that a burst of writes puts it off."""
+"""Seconds without a write after which new writes are followed, so that no writer is slowed; and the
+longest that a burst of writes can delay that."""
 
 AGAIN = 15.0
-"""Seconds until a space with as many proposals as may wait is looked at again: of a rejection or an
-expiry no feed reports."""
+"""Seconds until a space whose proposals have reached their limit is looked at again: no feed
+reports a rejection or an expiry."""
 
 
 class Marked:
-    """Spaces that wait to be looked at."""
+    """Spaces with changes that wait for their work."""
 
     def __init__(self) -> None:
         self._spaces: set[str] = set()
@@ -36,22 +40,26 @@ class Marked:
 
     @property
     def count(self) -> int:
-        """How many wait or are looked at now."""
+        """How many spaces wait or are being worked on."""
         return len(self._spaces | self._taken)
 
     def add(self, space: str) -> None:
-        """Have a space looked at."""
+        """Mark a space as having work."""
         self._spaces.add(space)
         self._wake.set()
 
     def add_later(self, space: str, seconds: float) -> None:
-        """Have a space looked at once another process's lease of it may be over: should that one
-        have died, its work is done here."""
+        """Mark a space again after some seconds, when another process's lease may have run out.
+
+        If that process has died, this one then gets the lease and does the work.
+        """
         asyncio.get_running_loop().call_later(seconds, self.add, space)
 
     async def taken(self, gather: float, longest: float | None = None) -> set[str]:
-        """Wait for a space, gather what follows within some seconds, and take them all; none when
-        none came in the longest time."""
+        """Wait for a space, gather more for `gather` seconds, and take them all.
+
+        Return no space if none was added within `longest` seconds (None: wait for ever).
+        """
         self._taken = set()
         with suppress(TimeoutError):
             async with asyncio.timeout(longest):
@@ -60,8 +68,10 @@ class Marked:
         return self._take()
 
     async def quiet(self, gather: float, longest: float) -> set[str]:
-        """Wait for a space, and until none was added for some seconds or the longest time is over,
-        and take them all."""
+        """Wait for a space, then until `gather` seconds pass without another, and take them all.
+
+        It waits `longest` seconds at most after the first one.
+        """
         self._taken = set()
         await self._wake.wait()
         with suppress(TimeoutError):
@@ -78,7 +88,10 @@ class Marked:
 
 
 class Follow:
-    """The follower of those spaces whose leases it has. `run` it as a task and cancel that."""
+    """Follows the feed, and works on spaces whose leases it gets.
+
+    `run` it as a task and cancel that.
+    """
 
     def __init__(
         self,
@@ -98,7 +111,7 @@ class Follow:
 
     @property
     def waiting(self) -> int:
-        """How many spaces' changes were heard of and are not followed up yet."""
+        """How many spaces have changes whose work is not done yet."""
         return max(self._disputed.count, self._written.count)
 
     async def run(self) -> None:
@@ -158,7 +171,7 @@ class Follow:
                     wait = FIRST_WAIT
                 except LeaseElsewhere as elsewhere:
                     self._written.add_later(space, elsewhere.seconds)
-                except ServiceRefused as refused:  # such as a deleted space: nothing to wait for
+                except ServiceRefused as refused:  # such as a deleted space: no use to wait
                     self._log.warning("changes not followed", space=space, why=refused.reason)
                 except ServiceUnavailable as lost:
                     self._log.warning("changes wait", space=space, reason=str(lost))

@@ -10,16 +10,16 @@ from concord_dissonance.ports.calls import Clock
 from concord_dissonance.ports.sessions import Sessions
 
 IDLE = 30 * 60 * 1_000_000
-"""Microseconds without a use after which a session is over."""
+"""Microseconds without a use after which a session is ended."""
 LOOK = 60.0
 """Seconds between two looks."""
 
 
 class EndIdleSessions:
-    """The timer. `run` it as a task and cancel that.
+    """Ends idle sessions at intervals. `run` it as a task and cancel that.
 
-    It keeps nothing: graph has each session's last use, and ends a session only if that still is
-    its last one. So a restart forgets none, and of two timers one ends it.
+    It has no state: graph stores each session's last use, and ends a session only if it was not
+    used since. So a restart misses none, and of two replicas only one ends a session.
     """
 
     def __init__(self, sessions: Sessions, clock: Clock, log: Logger) -> None:
@@ -35,11 +35,11 @@ class EndIdleSessions:
             await asyncio.sleep(LOOK)
 
     async def look(self) -> None:
-        """Ends what is idle now, in every space."""
+        """Ends the idle sessions of every space."""
         since = Micros(self._clock() - IDLE)
         for space in await self._sessions.spaces():
             try:
                 for session in await self._sessions.idle(space, since):
                     await self._sessions.end_idle(space, session)
-            except ServiceRefused as refused:  # a deleted space's sessions stay as they are
+            except ServiceRefused as refused:  # such as a deleted space: its sessions stay
                 self._log.info("idle sessions stay", space=space, why=refused.reason)

@@ -1,4 +1,8 @@
-"""Of dissonance's replicas one follows a space: the one that has its lease from graph."""
+"""Work under a lease from graph: of dissonance's replicas only the lease's holder follows a space.
+
+If the holder dies, its lease runs out 10 seconds after its last renewal. The other replicas get
+`LeaseElsewhere` until then, wait as long as that says, and the first to ask becomes the holder.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,14 +15,15 @@ from concord_dissonance.ports.feed import Lease, Leases
 T = TypeVar("T")
 
 RENEW_EVERY = 3.0
-"""Seconds; a lease lasts for 10, so two attempts may fail."""
+"""In seconds. A lease lasts for 10, so two renewals may fail."""
 
 
 async def alone(leases: Leases, space: str, work: Callable[[], Awaitable[T]]) -> T:
-    """Do a work in a space under its lease; it is cancelled when that is lost.
+    """Run work in a space under its lease; cancel the work when the lease is lost.
 
-    What two did at once all the same is settled by graph: a position is stored by whoever knows the
-    last one, conflicts and proposals are of a pair. Raises `LeaseElsewhere`, `ServiceUnavailable`.
+    If two processes have worked at once all the same, nothing is done twice: a position is stored
+    only over the last one's etag, and a conflict or proposal only once for its pair.
+    Raises `LeaseElsewhere`, `ServiceUnavailable`.
     """
     lease = await leases.acquire(space)
     if not lease.is_ours:
@@ -43,6 +48,6 @@ async def _until_lost(leases: Leases, space: str, lease: Lease) -> None:
     while renewed and loop.time() < until:
         await asyncio.sleep(RENEW_EVERY)
         asked = loop.time()
-        with suppress(ServiceUnavailable):  # while it lasts, nobody else has it
+        with suppress(ServiceUnavailable):  # until it runs out, it stays ours
             renewed = await leases.renew(space, lease.number)
             until = asked + lease.remaining

@@ -1,7 +1,8 @@
-"""Keeps each finding's proposal: opened once, revised by a review, withdrawn with the conflict.
+"""Opens, revises and withdraws the proposals of conflicts (D7).
 
-Everything follows from graph's conflicts and governance's proposals (D7): nothing is remembered
-here, so a restart, or a second dissonance, changes nothing.
+A finding's proposal is opened once, revised after a review, and withdrawn with its conflict. All
+state is in graph's conflicts and governance's proposals, so a restart, or another replica, changes
+nothing.
 """
 
 import asyncio
@@ -17,10 +18,10 @@ from concord_dissonance.ports.governance import Governance, Proposal
 from concord_dissonance.ports.graph import Conflict, Graph
 
 MOST_PENDING = 20
-"""Dissonance's proposals that wait in a space; governance holds it to that, too."""
+"""The most proposals of dissonance that wait in a space; governance enforces that, too."""
 
 _OF_THE_SPACE = frozenset({"ERROR_REASON_GENESIS_MISSING", "ERROR_REASON_TOO_MANY_PENDING"})
-"""Why nothing at all is proposed in a space; other refusals are one conflict's own."""
+"""Refusals that hold for all of a space's proposals; other refusals are about one conflict."""
 
 
 class Proposals:
@@ -31,9 +32,10 @@ class Proposals:
         self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def settle(self, space: str) -> bool:
-        """Withdraws what lost its conflict and proposes the surest of what is left.
+        """Withdraws proposals without an open conflict, and proposes the surest conflicts.
 
-        Returns whether a finding waits until another's proposal ends. Raises `ServiceUnavailable`.
+        Returns whether a conflict waits because the limit of proposals is reached. Raises
+        `ServiceUnavailable`.
         """
         async with self._busy[space]:
             conflicts = {each.id: each for each in await self._graph.open_conflicts(space, ())}
@@ -47,7 +49,7 @@ class Proposals:
             return await self._open(space, unnamed, MOST_PENDING - len(waiting))
 
     async def _stands(self, space: str, proposal: Proposal, conflict: Conflict | None) -> bool:
-        """Whether a proposal waits on: else it is withdrawn. Of a suggestion it does."""
+        """Whether a proposal goes on waiting; if not, it is withdrawn. Suggestions always do."""
         if proposal.suggestion:
             return True
         if conflict is not None and conflict.etag == proposal.conflict_etag:
@@ -77,7 +79,7 @@ class Proposals:
         return False
 
     async def _was_proposed(self, space: str, conflict: Conflict) -> bool:
-        """Whether this version of a conflict had its proposal: each finding opens one, once."""
+        """Whether this version of a conflict was proposed before: each is proposed once."""
         before = await self._governance.about(space, conflict.id)
         return any(each.conflict_etag == conflict.etag for each in before)
 

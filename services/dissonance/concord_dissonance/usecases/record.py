@@ -12,24 +12,24 @@ BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A finding and what became of it in graph; nothing in a dry run."""
+    """A finding, and its record in graph; None in a dry run."""
 
     finding: Finding
     recorded: Recorded | None = None
 
     @property
     def is_shown(self) -> bool:
-        """Whether the caller has to know: what was reviewed for these versions is not raised."""
+        """Whether the caller sees it: no review has decided about these versions."""
         return self.recorded is None or self.recorded.is_open
 
     @property
     def is_new(self) -> bool:
-        """Whether its conflict is new, or a side had changed."""
+        """Whether its conflict is new, or one of its sides has changed since it was recorded."""
         return self.recorded is not None and self.recorded.is_new
 
 
 async def not_reviewed(graph: Graph, space: str, findings: Sequence[Finding]) -> list[Found]:
-    """Return the findings that a record would raise: no review decided about these versions."""
+    """Return the findings about whose versions no review has decided."""
     sides = [(each.first, each.second) for each in findings]
     ids = sorted({side.id for pair in sides for side in pair})
     reviewed = await graph.reviewed(space, ids) if ids else frozenset()
@@ -41,10 +41,10 @@ async def not_reviewed(graph: Graph, space: str, findings: Sequence[Finding]) ->
 async def record(
     graph: Graph, space: str, request_id: str, findings: Sequence[Finding], first: int = 0
 ) -> tuple[list[Found], str]:
-    """Record findings, in batches that are the same when the request is sent again.
+    """Record findings, in batches whose request ids are the same for a repeated request.
 
-    `first`: how many the request has recorded already, a multiple of `BATCH`. Returns each finding
-    with what became of it, and a freshness token; an empty one when there is nothing to record.
+    `first`: how many findings the request has recorded before, a multiple of `BATCH`. Returns each
+    finding with its record, and a freshness token, which is empty without findings.
     """
     found: list[Found] = []
     token = ""

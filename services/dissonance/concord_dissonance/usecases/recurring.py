@@ -11,19 +11,19 @@ from concord_dissonance.ports.sessions import Sessions
 from concord_dissonance.usecases.suggestions import Suggestions
 
 SESSIONS = 5
-"""The last ended sessions, each of which must have stated a fact."""
+"""So many of the last ended sessions must all have stated a fact."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recurring:
-    """A memory or edge that recurs, and the number of the proposal to make it constitutive."""
+    """A recurring memory or edge, and the number of the proposal to make it constitutive."""
 
     item_id: str
     proposal_number: int
 
 
 class ProposeRecurring:
-    """The use case. Reading confirms nothing: only what sessions stated counts."""
+    """The use case. Only statements of sessions count; that a session read a fact does not."""
 
     def __init__(
         self, graph: Graph, sessions: Sessions, governance: Governance, suggestions: Suggestions
@@ -32,7 +32,7 @@ class ProposeRecurring:
         self._governance, self._suggestions = governance, suggestions
 
     async def __call__(self, space: str, session_id: str) -> list[Recurring]:
-        """What recurs as a session has ended. Raises `ServiceUnavailable`."""
+        """The recurring facts at the end of a session. Raises `ServiceUnavailable`."""
         ended = await self._sessions.ended(space, SESSIONS)
         if len(ended) < SESSIONS:
             return []
@@ -49,7 +49,7 @@ class ProposeRecurring:
         return found
 
     async def _item(self, space: str, each: Recurrence) -> Statement | None:
-        """The oldest memory of a text, or the edge of a triple."""
+        """The oldest memory with the text, or the current edge of the triple."""
         if each.fact is None:
             return each.stating[0]
         values = await self._graph.values_of(space, {(each.fact.subject, each.fact.relation)})
@@ -57,7 +57,7 @@ class ProposeRecurring:
         return next((value for value in same if not value.is_superseded), None)
 
     async def _counts(self, space: str, each: Recurrence) -> bool:
-        """Whether two sources said so, or the human."""
+        """Whether two sources stated it, or the human."""
         if each.has_two_sources:
             return True
         human = await self._governance.human(space)

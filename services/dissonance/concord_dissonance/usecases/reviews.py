@@ -16,7 +16,7 @@ _REUSED = "ERROR_REASON_REQUEST_ID_REUSED"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a decision: it took effect, or it is a proposal that waits for both slots."""
+    """The outcome of a decision: it took effect, or it is a proposal that waits for both slots."""
 
     conflict: Shown
     decided: Decided | None = None
@@ -25,20 +25,20 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A page of conflicts, and the number of the proposal that waits because of each, by id."""
+    """A page of conflicts; `proposals`: by conflict id, the number of the waiting proposal."""
 
     page: ConflictPage
     proposals: Mapping[str, int] = field(default_factory=dict)
 
 
 class Reviews:
-    """The use cases of a caller who looks at conflicts and decides about them."""
+    """Use cases of callers: list conflicts, and decide about them."""
 
     def __init__(self, graph: Graph, callers: CallersGraph, governance: Governance) -> None:
         self._graph, self._callers, self._governance = graph, callers, governance
 
     async def list(self, space: str, who: Credential, query: Shown) -> Listed:
-        """A page of conflicts with their proposals."""
+        """A page of conflicts with the numbers of their waiting proposals."""
         page = await self._callers.conflicts(who, query)
         waiting = await self._governance.pending(space) if page.conflicts else ()
         there = {each.id for each in page.conflicts}
@@ -48,9 +48,9 @@ class Reviews:
     async def decide(
         self, space: str, who: Credential, request_id: str, decision: Decision
     ) -> Outcome:
-        """Carries a decision out, or proposes it when a side is constitutive.
+        """Applies a decision, or proposes it if a side is constitutive.
 
-        An empty etag stands for the newest version. Raises `ItemUnknown`.
+        An empty etag means the newest version. Raises `ItemUnknown`.
         """
         conflict = await self._callers.conflict(who, decision.conflict_id)
         if conflict is None:
@@ -64,7 +64,7 @@ class Reviews:
         except Failure as refused:
             if decision.etag or refused.reason != _REUSED:
                 raise
-            # Sent again, the newest version is the one that the decision itself made.
+            # The request came before: the newest version is the one that this decision made.
             former = await self._callers.former_etag(who, conflict)
             decided = await self._callers.decide(who, request_id, replace(decision, etag=former))
         return Outcome(decided.conflict, decided=decided)
@@ -77,7 +77,7 @@ class Reviews:
         pair: tuple[str, str],
         resolution: Resolve,
     ) -> Outcome:
-        """Resolves the conflict of two items, which is recorded first when there is none.
+        """Resolves the conflict of two items, and records it first if there is none.
 
         Raises `ItemUnknown`.
         """

@@ -1,4 +1,4 @@
-"""Opens the proposals of what dissonance suggests without a conflict, each once."""
+"""Opens proposals for suggestions that come from no conflict, each once."""
 
 import asyncio
 import hashlib
@@ -11,20 +11,20 @@ from concord_dissonance.domain.suggestions import Promote, Suggestion, key_of, o
 from concord_dissonance.ports.governance import Governance, Proposal
 
 MOST_WAITING = 5
-"""Suggestions that wait in a space: of the 20 places of dissonance's proposals, findings keep the
-others."""
+"""The most suggestions that wait in a space; conflicts keep the rest of dissonance's 20 places."""
 
 
 class Suggestions:
-    """The use case. What was suggested before stands in governance, whatever became of it."""
+    """The use case. Governance knows the suggestions of before, whatever became of them."""
 
     def __init__(self, governance: Governance, log: Logger) -> None:
         self._governance, self._log = governance, log
         self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def open(self, space: str, suggestion: Suggestion) -> Proposal | None:
-        """The proposal of a suggestion; None when it is refused or finds no place, and for a
-        promotion that was decided about.
+        """The proposal of a suggestion, new or waiting.
+
+        None if it is refused, if all places are taken, or if a promotion was decided before.
 
         Raises `ServiceUnavailable`.
         """
@@ -35,7 +35,7 @@ class Suggestions:
             if same is not None:
                 return same
             if isinstance(suggestion, Promote):
-                # It recurs session after session; of others the request id says enough.
+                # A promotion recurs every session; for others the request id prevents a second.
                 before = await self._governance.about(space, suggestion.item_id)
                 if any(each.suggestion == key for each in before):
                     return None

@@ -1,4 +1,4 @@
-"""Follows what is written, off the write's path: reflections, small edits, and sessions' ends."""
+"""Checks new reflections, small edits and ended sessions, after the writes have returned."""
 
 from dataclasses import replace
 
@@ -14,14 +14,14 @@ from concord_dissonance.usecases.check_written import CheckWritten
 from concord_dissonance.usecases.end_session import EndSession
 
 SKIPPED = 1_000
-"""Changes that trigger nothing, after which the position is stored all the same."""
+"""After so many changes without any work the position is stored all the same."""
 
 
 class Triggers:
-    """The use case: brings a space up to its newest change.
+    """The use case: does the work for a space's changes, up to the newest.
 
-    Graph keeps the position, which is stored after the work: a process that dies in between does it
-    again, and both recording and proposing do nothing twice.
+    Graph stores the position after the work. If a process dies in between, the work is repeated,
+    which records and proposes nothing twice.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Triggers:
         self._check, self._amendments, self._ends = check, amendments, ends
 
     async def catch_up(self, space: str) -> None:
-        """Does what the changes since the position call for. Raises `ServiceUnavailable`."""
+        """Does the work for all changes since the position. Raises `ServiceUnavailable`."""
         at = await self._sessions.followed(space)
         before = at.position.seq if at.position else 0
         async for changes in self._sessions.changes(space, at.position):
@@ -46,7 +46,7 @@ class Triggers:
                 try:
                     await self._follow(space, changes)
                 except ServiceRefused as refused:
-                    # What is refused now would be refused again: the changes after it go on.
+                    # A repetition would be refused, too: later changes go on.
                     self._log.error("not followed", space=space, why=refused.reason)
             elif changes.position.seq - before < SKIPPED:
                 continue

@@ -1,1 +1,1 @@
-"""Synthesis of what opposes, as runs that their callers can come back to."""
+"""Synthesis of opposing claims and review of answers, as runs that callers can resume."""

@@ -1,6 +1,6 @@
-"""Has a model read sources, compare theses and word the synthesis; what rules find stays (D8, D11).
+"""Has a model read sources, compare theses and word the synthesis (D8, D11).
 
-The first failure of the model ends its part: from there on rules do the rest, and the result says
+The rules' own findings stay. After the model's first failure rules do the rest, and the result says
 so.
 """
 
@@ -32,13 +32,13 @@ from concord_dissonance.ports.models import Asked, ModelSynthesizer
 from concord_dissonance.usecases.dialectic.runs import Run, Stage
 
 AT_ONCE = 4
-"""Questions under way for one synthesis."""
+"""The most questions that one synthesis has under way."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Degraded:
-    """That a model failed, and at what."""
+    """A model's failure, and the stage in which it failed."""
 
     stage: Stage
     failure: ModelFailure
@@ -46,7 +46,7 @@ class Degraded:
 
 @dataclass(frozen=True, slots=True)
 class ModelPart:
-    """What a model, by its name in the settings, had to do with a synthesis."""
+    """A model's part in a synthesis; `name`: as in the settings."""
 
     name: str
     cost: Cost
@@ -55,7 +55,7 @@ class ModelPart:
 
 
 class SynthesizeByModel:
-    """The use case. `budget` makes the budget of a synthesis in a space."""
+    """The use case. `budget` returns the budget of a synthesis in a space."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class SynthesizeByModel:
         budget: Callable[[str], Budget],
         remote_spaces: frozenset[str],
     ) -> None:
-        """`remote_spaces`: those whose texts may go to an endpoint."""
+        """`remote_spaces`: the spaces whose texts may be sent to an endpoint."""
         self._model, self._budget, self._remote_spaces = model, budget, remote_spaces
         self._phrases = Phrases()
 
@@ -88,7 +88,7 @@ class ModelSynthesis:
 
     @property
     def part(self) -> ModelPart:
-        """What it has done so far."""
+        """The model's part so far."""
         return ModelPart(self._model.name, self._spent, self._has_answered, self._degraded)
 
     async def theses(
@@ -100,8 +100,8 @@ class ModelSynthesis:
     ) -> list[Batch]:
         """Return the theses of each source after the model has read its text.
 
-        `task` and `batches` are as rules have them. Raises `ModelBudgetSpent` before the first
-        call: what all steps cost is taken at once.
+        `task` and `batches`: the rules' own. The cost of all steps is reserved at once: raises
+        `ModelBudgetSpent` before the first call.
         """
         clashes = [each.contradiction.clash for each in task.contradictions]
         disputed = {place for each in clashes for place in (each.first, each.second)}
@@ -142,9 +142,9 @@ class ModelSynthesis:
         theses: Sequence[Scoped],
         wording: Wording,
     ) -> tuple[Conclusions, ModelWords]:
-        """Return what is concluded of theses, and in which words; `ruled` is what rules conclude.
+        """Return the conclusions from the theses, and the model's words for them.
 
-        What of it the model gives no words for, rules word.
+        `ruled`: the rules' own conclusions. A part without words of the model is worded by rules.
         """
         task = replace(task, theses=ruled.theses)
         said = await self._contradictions(run, task)
@@ -189,7 +189,7 @@ class ModelSynthesis:
         self._reserved = cost
 
     async def _ask(self, stage: Stage, asking: Callable[[], Awaitable[Asked[T]]]) -> T | None:
-        """Return what the model says; None for nothing, now or before."""
+        """Return the model's answer; None if it fails, or has failed before."""
         if self._degraded is not None:
             return None
         asked = await asking()
@@ -207,7 +207,10 @@ def _worded(
     words: SaidSynthesis | None,
     theses: Sequence[Scoped],
 ) -> list[Worded]:
-    """Return the model's words for each contradiction, and none for what rules resolved."""
+    """Return the model's words for each contradiction.
+
+    A resolution that involves a constitutive memory has no words of the model.
+    """
     by_pair = {each.pair: each for each in said}
     worded = []
     for at, each in enumerate(found.contradictions):

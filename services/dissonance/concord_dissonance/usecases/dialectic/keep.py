@@ -1,4 +1,4 @@
-"""Keeps what was asked of a synthesis, in the caller's name."""
+"""Stores the parts of a synthesis that the caller wants to keep, in the caller's name."""
 
 import hashlib
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from concord_dissonance.ports.sessions import Insight
 from concord_dissonance.usecases.record import record
 
 MOST_CHARACTERS = 20_000
-"""Of a memory's content; the end of a longer synthesis is not kept."""
+"""The longest content of a memory; a longer synthesis is cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """What is kept of a synthesis."""
+    """Which parts of a synthesis to keep: a memory of it, amendments, conflicts."""
 
     memory: bool = False
     amend_sources: bool = False
@@ -41,11 +41,11 @@ class KeepSynthesis:
         ruled: Conclusions,
         keep: Keep,
     ) -> Kept:
-        """Keep it; sent again with the same request id, everything is kept once.
+        """Keep the wanted parts; the same request id again keeps nothing twice.
 
-        `ruled` is what rules conclude of the sources' own words: no model's word records or hides
-        a conflict.
-        Raises `Failure` as graph refuses the caller, and `ServiceUnavailable`.
+        `ruled`: the rules' conclusions from the sources' own words. Conflicts are recorded from
+        these alone: a model neither adds nor hides one.
+        Raises `Failure` if graph refuses the caller, and `ServiceUnavailable`.
         """
         kept = Kept()
         if keep.memory:
@@ -64,7 +64,7 @@ class KeepSynthesis:
         theses = found.conclusions.theses
         memory_ids = list(dict.fromkeys(each.memory.id for each in theses if each.memory))
         speakers = list(dict.fromkeys(each.agent for each in theses if not each.memory))
-        # What a source writes as a link is its text, and no lineage of the synthesis.
+        # A link in a source's words must not become lineage of the synthesis.
         content = found.text.replace("[[", "[ [")[:MOST_CHARACTERS]
         memory_id, token = await self._callers.add_insight(
             who, _own_id(request_id, "memory"), Insight(content, memory_ids, speakers)
@@ -78,7 +78,7 @@ class KeepSynthesis:
 
 
 def findings_of(found: Conclusions) -> Sequence[Finding]:
-    """Return the unresolved contradictions between memories, one for each pair of them."""
+    """Return the unresolved contradictions between memories, one for each pair of memories."""
     findings: dict[tuple[str, str], Finding] = {}
     for at in found.unresolved:
         finding = _finding(found, found.contradictions[at])
@@ -92,7 +92,7 @@ def _finding(found: Conclusions, contradiction: Contradiction) -> Finding | None
     one, other = found.theses[clash.first].memory, found.theses[clash.second].memory
     if one is None or other is None or one.id == other.id:
         return None
-    # The judge's places are those of the theses, not of the memories.
+    # The verdict's spans are places in the theses, not in the memories.
     verdict = replace(
         clash.verdict,
         type=contradiction.type,

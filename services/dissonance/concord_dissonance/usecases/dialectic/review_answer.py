@@ -1,4 +1,4 @@
-"""Has several models review an answer, independently, and counts what they say (D9)."""
+"""Has several models review an answer, independently, and combines their scores (D9)."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -23,9 +23,8 @@ from concord_dissonance.usecases.dialectic.runs import Stage
 class ReviewOptions:
     """How to review.
 
-    `reviewers` are names from the settings (empty: all of them), `quorum` is 0 for that of the
-    settings, and at most `revisions` times an answer that is not approved is revised and reviewed
-    again.
+    `reviewers`: names from the settings (empty: all); `quorum`: 0 for that of the settings;
+    `revisions`: how often at most an answer that is not approved is revised and reviewed again.
     """
 
     reviewers: tuple[str, ...] = ()
@@ -35,7 +34,7 @@ class ReviewOptions:
 
 @dataclass(frozen=True, slots=True)
 class ReviewedIn:
-    """What became of asking a reviewer, in a round from 1."""
+    """A reviewer's review or failure, and its round, from 1."""
 
     round: int
     reviewed: Reviewed
@@ -43,7 +42,7 @@ class ReviewedIn:
 
 @dataclass(frozen=True, slots=True)
 class AnswerReviewed:
-    """Every round, the last one last; what they cost; why a revision asked for was not made."""
+    """All rounds in order, and their cost; `not_revised`: why a wanted revision failed."""
 
     rounds: tuple[ReviewRound, ...]
     cost: Cost
@@ -53,11 +52,11 @@ class AnswerReviewed:
 
 
 Say = Callable[[Stage, float, ReviewedIn | None], None]
-"""Called with the stage, the share of the work that is done, and who answered."""
+"""Called with the stage, the share of the work that is done, in [0, 1], and who answered."""
 
 
 class ReviewAnswer:
-    """The use case. `budget` makes the budget of a review in a space."""
+    """The use case. `budget` returns the budget of a review in a space."""
 
     def __init__(
         self,
@@ -65,11 +64,11 @@ class ReviewAnswer:
         budget: Callable[[str], Budget],
         remote_spaces: frozenset[str],
     ) -> None:
-        """`remote_spaces`: those whose texts may go to an endpoint."""
+        """`remote_spaces`: the spaces whose texts may be sent to an endpoint."""
         self._council, self._budget, self._remote_spaces = council, budget, remote_spaces
 
     def prepare(self, space: str, options: ReviewOptions) -> "Review":
-        """Choose who reviews; nobody is asked yet.
+        """Choose the reviewers; none is asked yet.
 
         Raises `QuorumTooSmall`, `ReviewersMissing` and `ReviewerUnknown`.
         """
@@ -111,10 +110,10 @@ class Review:
         self._done = 0
 
     async def __call__(self, task: ReviewTask, say: Say, *, critical: int = 0) -> AnswerReviewed:
-        """Review until the answer is approved, or as often as the options say.
+        """Review until the answer is approved, or no more revisions are allowed.
 
-        `critical` contradictions of the answer are unresolved. Raises `QuorumMissed` in whichever
-        round, and `ModelBudgetSpent` before a round's first call.
+        `critical`: the number of the answer's unresolved critical contradictions. Raises
+        `QuorumMissed` in any round, and `ModelBudgetSpent` before a round's first call.
         """
         rounds: list[ReviewRound] = []
         failure = ""
@@ -169,7 +168,7 @@ class Review:
     async def _revised(
         self, reviser: ModelReviser, task: ReviewTask, weaknesses: Sequence[str]
     ) -> tuple[str, str]:
-        """Return a revised answer, or why there is none."""
+        """Return a revised answer, and, if there is none, why; the other text is empty."""
         reserved = reviser.cost(task, weaknesses)
         try:
             await self._budget.take(reserved)

@@ -1,4 +1,4 @@
-"""Runs: what each has said so far, kept for a while for those who come back."""
+"""Runs and their events, which are kept for a while so that callers can resume them."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -23,13 +23,13 @@ KEPT_SECONDS = 600
 ABANDONED_SECONDS = 2.0
 """Seconds after which a run that nobody follows is cancelled: a broken connection can come back."""
 MOST_UNDER_WAY = 8
-"""Runs of one space under way."""
+"""The most runs of one space under way."""
 MOST_KEPT = 200
-"""Runs of all spaces that are kept; of those that are over, the one that ended first goes."""
+"""The most runs of all spaces that are kept; the one that ended first is dropped first."""
 
 
 class Stage(Enum):
-    """What a run is at."""
+    """The stages of a run."""
 
     READING = 1
     THESES = 2
@@ -42,7 +42,7 @@ class Stage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RunId:
-    """Whose run it is, and the id of the request that began it."""
+    """The space and principal of a run, and the id of the request that began it."""
 
     space: str
     principal: str
@@ -51,16 +51,16 @@ class RunId:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """That a run ended without a result, and why."""
+    """The end of a run without a result, and its error."""
 
     error: Exception
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event of a run: its number, from 1; how far the run is, in percent; and what is said.
+    """An event of a run: its number, from 1, the run's progress in percent, and a message.
 
-    `said` is None for progress alone.
+    `said`: the message; None for progress alone.
     """
 
     number: int
@@ -70,7 +70,7 @@ class Event:
 
 
 class Run:
-    """A run under way, or one that is over."""
+    """A run, under way or over."""
 
     def __init__(self, run_id: RunId, digest: bytes, clock: Clock, log: Logger) -> None:
         self.id, self.digest = run_id, digest
@@ -84,18 +84,18 @@ class Run:
         self._task: asyncio.Task[None] | None = None
 
     def start(self, work: "Work") -> None:
-        """Begin to work; the caller's deadline is not the run's."""
+        """Begin the work, which the caller's deadline does not end."""
         self._task = asyncio.get_running_loop().create_task(self._carry(work), name="run")
 
     def say(self, stage: Stage, percent: float, said: object = None) -> None:
-        """Append an event; the percent of one that would fall is that of the last one."""
+        """Append an event; its percentage never falls below the last event's."""
         former = self.events[-1].percent if self.events else 0.0
         self.events.append(Event(len(self.events) + 1, stage, max(former, percent), said))
         more, self._more = self._more, asyncio.Event()
         more.set()
 
     async def follow(self, after: int = 0) -> AsyncGenerator[Event, None]:
-        """Yield the events after a number, and end with the run."""
+        """Yield the events after a number, until the run ends."""
         self._followers += 1
         if self._abandoning is not None:
             self._abandoning.cancel()
@@ -116,12 +116,12 @@ class Run:
                 self._abandoning = loop.call_later(ABANDONED_SECONDS, self.cancel)
 
     def cancel(self) -> None:
-        """Have a run that is under way end as cancelled, with what it has under way."""
+        """Cancel the run's work, if it is under way; it ends with `RunCancelled`."""
         if self._task is not None:
             self._task.cancel()
 
     async def over(self) -> None:
-        """Wait for its end."""
+        """Wait until the run is over."""
         if self._task is not None:
             await asyncio.wait([self._task])
 
@@ -142,7 +142,7 @@ class Run:
 
 
 Work = Callable[[Run], Awaitable[object]]
-"""What a run does: says its events, and returns what its last one says."""
+"""A run's work: it calls `say` for its events, and returns the message of the last one."""
 
 
 class Runs:
@@ -153,9 +153,9 @@ class Runs:
         self._runs: dict[RunId, Run] = {}
 
     def begin(self, run_id: RunId, digest: bytes, work: Work) -> Run:
-        """Begin a run, or return that of the same request, named by its digest.
+        """Begin a run, or return the one that the same request began; `digest`: the request's.
 
-        Raises `RequestIdReused` for another request of that id, and `TooManyRuns`.
+        Raises `RequestIdReused` if the id began a run of another request, and `TooManyRuns`.
         """
         self._drop_old()
         if (known := self._runs.get(run_id)) is not None:
@@ -170,14 +170,14 @@ class Runs:
         return run
 
     def of(self, run_id: RunId) -> Run:
-        """Return a run. Raises `RunUnknown`."""
+        """Return the run of an id. Raises `RunUnknown`."""
         self._drop_old()
         if run_id not in self._runs:
             raise RunUnknown(run_id.request_id)
         return self._runs[run_id]
 
     async def close(self) -> None:
-        """Cancel what is under way."""
+        """Cancel all runs under way, and wait for their ends."""
         for run in self._runs.values():
             run.cancel()
             await run.over()

@@ -1,4 +1,4 @@
-"""Synthesizes what agents and memories say: theses, contradictions, resolutions, words."""
+"""Synthesizes claims of agents and memories: theses, contradictions, resolutions, words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,14 +33,14 @@ from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, 
 from concord_dissonance.usecases.dialectic.runs import Run, Stage
 
 CHUNK = 100
-"""Pairs that are judged in one turn of the judges' thread, which checks use, too."""
+"""Pairs that are judged in one turn of the judges' thread, which checks share."""
 
 
 @dataclass(frozen=True, slots=True)
 class SynthesisQuery:
-    """What is to be synthesized: sources, memories by id, and those that a query finds.
+    """The sources, the memories by id, and a query for more memories.
 
-    `fresh`: the freshness token of a write that the query sees; empty = as the index is.
+    `fresh`: the freshness token of a write that the query must see; empty: the index as it is.
     """
 
     request_id: str
@@ -56,7 +56,7 @@ class SynthesisQuery:
 
 @dataclass(frozen=True, slots=True)
 class Synthesized:
-    """A synthesis, what a council says of it, and what a model had to do with it."""
+    """A synthesis, a council's review of it, and a model's part in it."""
 
     synthesis: Synthesis
     review: AnswerReviewed | None = None
@@ -82,9 +82,9 @@ class Synthesize:
         review: Review | None = None,
         model: ModelSynthesis | None = None,
     ) -> Synthesized:
-        """Synthesize, have the synthesis reviewed, and say on the way what is found.
+        """Synthesize, have the synthesis reviewed, and report findings as events of the run.
 
-        Without a model rules alone do it. Without a thesis there is nothing to review or keep.
+        Without a model rules do all of it. Without a thesis nothing is reviewed or kept.
         Raises `ModelBudgetSpent` and `QuorumMissed`.
         """
         run.say(Stage.READING, 0)
@@ -119,9 +119,10 @@ class Synthesize:
         *,
         ruled: Conclusions,
     ) -> tuple[list[Scoped], Conclusions]:
-        """Return the theses of sources after a model has read them, and what rules conclude.
+        """Return the theses of sources after a model has read them, and the rules' conclusions.
 
-        `ruled` is what they conclude without the model: what they dispute stays a thesis.
+        `ruled`: the rules' conclusions without the model; the theses that they found to contradict
+        each other are kept.
         """
         wording = Wording(task.language, self._scoped(batches))
         described = [*map(wording.described, ruled.contradictions)]
@@ -131,9 +132,9 @@ class Synthesize:
         return theses, await self._concluded(run, read, theses)
 
     async def _memories(self, who: Credential, query: SynthesisQuery) -> Sequence[Source]:
-        """Return what the memories say that are named, then those that the query finds.
+        """Return the named memories as sources, then those that the query finds.
 
-        What dissonance concluded itself is no ground of another conclusion, unless it is named.
+        A memory that dissonance wrote as a conclusion is only taken if it is named.
         """
         named = await self._graph.sources(who, query.memory_ids)
         if not query.query:
@@ -195,7 +196,7 @@ async def _worded(
     *,
     question: str,
 ) -> Synthesis:
-    """Return the synthesis in words, and say each contradiction as it ends."""
+    """Return the synthesis in words, and report each contradiction with its outcome."""
     wording = Wording(task.language, theses)
     if model is None:
         stage, found = Stage.CONTRADICTIONS, wording.synthesis(question, ruled)
@@ -231,7 +232,7 @@ async def _reviewed(
 
 
 def _language(query: SynthesisQuery, theses: Sequence[Scoped]) -> str:
-    """Return the language that was asked for, else that of the question, else of the theses."""
+    """Return the wanted language, else that of the question, of the query, or of the theses."""
     for text in (query.question, query.query, " ".join(each.thesis.claim for each in theses)):
         reading = read(text)
         if not query.language and reading.is_language_known:
