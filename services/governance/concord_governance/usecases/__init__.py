@@ -1,1 +1,1 @@
-"""What can be done: one module for each thing that somebody wants."""
+"""Governance's use cases: proposals, decisions and their execution, the log, spaces and keys."""

@@ -1,4 +1,4 @@
-"""API keys: made, listed, revoked, and resolved for gateways (W7)."""
+"""API keys: creates, lists, revokes them, and resolves them for gateways (W7)."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ from concord_governance.usecases.ledger_commands import (
 
 KEY_PREFIX = "ck_"
 NOTE_USES_SECONDS = 60.0
-"""How often the newest uses of keys are written down, all in one write."""
+"""Seconds between two writes of the keys' last uses, all in one write."""
 _DAY = 86_400_000_000
 _ID_BYTES = 6
 
 
 @dataclass(frozen=True, slots=True)
 class KeyDraft:
-    """What a key is asked to be; empty parts as in the contract. Times and spans in µs."""
+    """The wanted fields of a key; empty fields mean what the contract says. Times in µs."""
 
     space: str
     principal: str
@@ -64,7 +64,7 @@ class KeyDraft:
 
 
 class ApiKeys:
-    """The commands of operators and administrators on keys, and the answers to gateways."""
+    """Commands of operators and administrators on keys, and the resolving of keys for gateways."""
 
     def __init__(self, commands: LedgerCommands, log: Logger) -> None:
         self._commands = commands
@@ -73,13 +73,13 @@ class ApiKeys:
         self._uses: dict[str, int] = {}
 
     def now(self) -> int:
-        """Return the time by which keys are judged, in µs."""
+        """Return the time by which keys expire, in µs."""
         return self._commands.clock()
 
     async def create(self, caller: Caller, request: Request, draft: KeyDraft) -> tuple[ApiKey, str]:
-        """Make a key; return its record and the key itself, empty for a request that came before.
+        """Create a key; return its record and the key itself, empty for a repeated request.
 
-        A key that replaces another is as that one, which ends when the overlap is over.
+        A key that replaces another one gets its fields; the replaced key ends after the overlap.
         """
         space = draft.space or caller.space
         secret = new_key()
@@ -118,7 +118,7 @@ class ApiKeys:
         *,
         ended: bool,
     ) -> Sequence[ApiKey]:
-        """Return keys of a space, newest first; `before` as in the ledger's port."""
+        """Return a page of a space's keys, newest first; `before` as in the ledger's port."""
         asked = space or caller.space
         demand_say(asked, caller.space, caller.permissions)
         active_at = None if ended else self._commands.clock()
@@ -128,7 +128,7 @@ class ApiKeys:
         return [self._with_use(key) for key in found]
 
     async def revoke(self, caller: Caller, request: Request, key_id: str) -> ApiKey:
-        """Revoke a key; one that is revoked stays as it is."""
+        """Revoke a key; a revoked key stays as it is."""
 
         async def look(tx: LedgerReads) -> ApiKey:
             key = await tx.key_of_id(key_id)
@@ -151,7 +151,7 @@ class ApiKeys:
         return self._with_use(await self._ledger.read(SYSTEM_SPACE, look))
 
     async def resolve(self, digest: str) -> tuple[ApiKey, KeyStatus] | None:
-        """Return the key of a digest and how it stands; None when there is none. Counts as use."""
+        """Return the key with this digest and its status, None if unknown. Counts as a use."""
         key = await self._ledger.read(SYSTEM_SPACE, lambda tx: tx.key_of_digest(digest))
         if key is None:
             return None
@@ -162,9 +162,9 @@ class ApiKeys:
         return key, status
 
     async def take_over(self, known: Mapping[str, KnownKey]) -> int:
-        """Add the keys, by digest, that were never known, and their spaces; return how many.
+        """Add unknown keys, by digest, and their spaces; return how many keys were added.
 
-        What is known stays as it is: a file neither brings a revoked key back nor widens one.
+        Known keys stay as they are: a file neither restores a revoked key nor extends one.
         """
         added = 0
         for space in sorted({key.space for key in known.values()}):
@@ -178,7 +178,7 @@ class ApiKeys:
         return added
 
     async def run(self) -> None:
-        """Write down for ever when keys were used: once a minute, in one write."""
+        """Store the keys' last uses once a minute, until cancelled."""
         while True:
             await asyncio.sleep(NOTE_USES_SECONDS)
             try:
@@ -187,7 +187,7 @@ class ApiKeys:
                 self._log.warning("uses of keys not noted", error=type(error).__name__)
 
     async def note_uses(self) -> None:
-        """Write down when keys were used since the last time."""
+        """Store the keys' last uses since the last write."""
         uses, self._uses = self._uses, {}
         if not uses:
             return
@@ -198,7 +198,7 @@ class ApiKeys:
             raise
 
     async def _drawn(self, tx: LedgerWrites, space: str, draft: KeyDraft, now: int) -> ApiKey:
-        """Return the record of a new key as it was asked for."""
+        """Return the record of a new key, made from its draft."""
         if draft.expire_time is not None and draft.expire_time <= now:
             raise FieldInvalid("expire_time", "is not later than now")
         key_id = await _new_id(tx)
@@ -234,7 +234,7 @@ class ApiKeys:
         )
 
     def _with_use(self, key: ApiKey) -> ApiKey:
-        """Return a key with its newest use, which may not be written down yet."""
+        """Return a key with its last use, which may not be stored yet."""
         used = max(key.last_use_time or 0, self._uses.get(key.id, 0))
         return replace(key, last_use_time=used or None)
 
@@ -253,7 +253,7 @@ def _has_say(asked: str, own: str, permissions: frozenset[str]) -> bool:
 
 
 async def _replaced(tx: LedgerReads, space: str, draft: KeyDraft, now: int) -> ApiKey:
-    """Return the key whose place a new one takes."""
+    """Return the key that a new one replaces."""
     if draft.principal or draft.kind or draft.scopes or draft.origin:
         raise FieldInvalid("replaces", "takes principal, kind, scopes and origin from the old key")
     if not 0 <= draft.overlap <= OVERLAP_DAYS * _DAY:
@@ -265,7 +265,7 @@ async def _replaced(tx: LedgerReads, space: str, draft: KeyDraft, now: int) -> A
 
 
 async def _ending(tx: LedgerWrites, draft: KeyDraft, now: int) -> int:
-    """Let the replaced key end when the overlap is over, or when it would have; return when."""
+    """Let the replaced key end after the overlap, or at its own earlier end; return when (µs)."""
     old = await tx.key_of_id(draft.replaces)
     if old is None:
         raise KeyNotFound("there is no such active key")
@@ -314,7 +314,7 @@ async def _take_over(tx: LedgerWrites, space: str, keys: Mapping[str, KnownKey])
 
 
 def evidence_of(key: ApiKey) -> dict[str, Json]:
-    """Return what the log says of a key."""
+    """Return a key's fields for an entry of the log."""
     evidence: dict[str, Json] = {
         "key": key.id,
         "principal": key.principal,

@@ -1,4 +1,4 @@
-"""Showing the log: entries, checkpoints, proofs, export (A2, A3)."""
+"""Reads the log: entries, checkpoints, proofs, export (A2, A3)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from concord_governance.ports.ledger import EntryFilter, Leaf, Ledger, LedgerRea
 from concord_governance.ports.signing import LogSigner
 
 EXPORT_LEAVES = 500
-"""Leaves read at once."""
+"""Leaves that an export reads at once."""
 READ_AT_ONCE = 64
-"""Entries of a page, each of which may be a megabyte."""
+"""Entries that a page reads at once; each may be a megabyte."""
 _NEWEST = 2**62
 
 
 class AuditLog:
-    """Reads the log. Whoever reads checks; nothing here is to be believed."""
+    """Reads the log. Its readers verify the answers; they need not trust them."""
 
     def __init__(self, ledger: Ledger, graph: Graph, signer: LogSigner) -> None:
         self._ledger = ledger
@@ -34,7 +34,7 @@ class AuditLog:
     ) -> AsyncGenerator[Leaf]:
         """Yield entries with an index below `before` (-1 = from the newest).
 
-        `some` are wanted: they are read together, as long as these are few.
+        `some`: how many the caller wants; so many are read at once, up to `READ_AT_ONCE`.
         """
         start, step = _NEWEST if before < 0 else before, min(some, READ_AT_ONCE)
         while True:
@@ -49,12 +49,12 @@ class AuditLog:
             start = found[-1].index
 
     async def checkpoint(self, space: str) -> str:
-        """Return a signed checkpoint of the log as it is."""
+        """Return a signed checkpoint of the log's current size."""
         size, root = await self._ledger.read(space, _head)
         return self._signer.checkpoint(space, size, root)
 
     async def inclusion(self, space: str, index: int, size: int) -> tuple[bytes, Sequence[bytes]]:
-        """Return a leaf, and the hashes that show it in the tree of that size."""
+        """Return a leaf, and its inclusion proof (hashes) in the tree of this size."""
 
         async def work(tx: LedgerReads) -> tuple[bytes, Sequence[bytes]]:
             if not 0 <= index < size <= await tx.log_size():
@@ -65,7 +65,7 @@ class AuditLog:
         return await self._ledger.read(space, work)
 
     async def consistency(self, space: str, old: int, new: int) -> Sequence[bytes]:
-        """Return the hashes that show the log of one size to begin with that of another."""
+        """Return the consistency proof (hashes) from the log of size `old` to that of `new`."""
 
         async def work(tx: LedgerReads) -> Sequence[bytes]:
             if not 0 < old <= new <= await tx.log_size():
@@ -75,7 +75,7 @@ class AuditLog:
         return await self._ledger.read(space, work)
 
     async def export(self, space: str) -> AsyncIterator[bytes]:
-        """Yield the log as lines: a header with genesis, keys and checkpoint, then its leaves."""
+        """Yield the log as lines: a header with genesis, keys and checkpoint, then the leaves."""
         size, root = await self._ledger.read(space, _head)
         standing = await self._graph.principal_keys(space)
         header = {
@@ -101,7 +101,7 @@ async def _head(tx: LedgerReads) -> tuple[int, bytes]:
 
 
 async def _proof(tx: LedgerReads, make: Callable[[Node], list[bytes]]) -> list[bytes]:
-    """Make a proof of stored nodes: once to learn which, then with them."""
+    """Make a proof: a first run collects the nodes it needs, a second one has them."""
     wanted: list[tuple[int, int]] = []
 
     def noting(level: int, index: int) -> bytes:

@@ -1,7 +1,7 @@
 """The guards of every decision: each refuses one way around the two consents (V4, V6, V8).
 
-The list in `tests/adversary/test_governance_guards.py` takes each of them away in turn and shows
-the harm that follows.
+`tests/adversary/test_governance_guards.py` switches each of them off in turn and shows the harm
+that follows. There the check for missing consents (`has_every_consent`) is "every required slot".
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ from concord_governance.ports.ledger import LedgerReads
 
 @dataclass(frozen=True, slots=True)
 class LoggedKeys:
-    """The principals' keys in graph, and how far the ledger was when they were read: `changes` is
-    the number of key changes that it had executed, `imported_seq` the change of an import that is
-    not in the log yet (0: none)."""
+    """The principals' keys in graph, and the ledger's state when they were read.
+
+    `changes`: the number of key changes in the ledger; `imported_seq`: the change of an import that
+    is not in the log yet (0: none).
+    """
 
     genesis: GenesisRecord
     changes: int
@@ -35,13 +37,13 @@ class LoggedKeys:
 
 
 async def demand_settled_keys(tx: LedgerReads, keys: LoggedKeys) -> None:
-    """Refuse to judge an envelope by keys that are not in the log at this place.
+    """Refuse to judge an envelope while graph's keys differ from those of the log.
 
-    Graph has a new key before the change's EXECUTE is in the log: in between, an envelope by the
-    new key would stand before the entry that makes it one, and one by the old key after it.
+    Graph has a new key before the change's EXECUTE entry is in the log. In between, an envelope by
+    the new key would come before the entry that introduces it, and one by the old key after that.
 
     Raises:
-        KeysChanging: the same request later is judged by the keys of then.
+        KeysChanging: the caller may send the same request again, once the log has the keys.
     """
     if (await tx.feed_cursor()).seq < keys.imported_seq:
         raise KeysChanging("what came with the space's import is not in the log yet")
@@ -52,10 +54,10 @@ async def demand_settled_keys(tx: LedgerReads, keys: LoggedKeys) -> None:
 
 
 def demand_in_time(proposal: Proposal, now: int) -> None:
-    """Refuse an answer after the proposal's time, whether its expiry is written or not (V4).
+    """Refuse an answer after the proposal's expiry, even if that is not recorded yet (V4).
 
     Raises:
-        ProposalState: silence was rejection.
+        ProposalState: the proposal has expired.
     """
     if proposal.is_expired(now):
         raise ProposalState(Status.EXPIRED.name)
@@ -65,14 +67,14 @@ def demand_required_slot(proposal: Proposal, slot: str) -> None:
     """Refuse the answer of a slot that the proposal does not need.
 
     Raises:
-        SlotNotRequired: it has no say.
+        SlotNotRequired: the proposal's level does not ask this slot.
     """
     if slot not in REQUIRED_SLOTS[proposal.newest.level]:
         raise SlotNotRequired(f"{slot} has no say in this proposal")
 
 
 def demand_current_policy(proposal: Proposal, slot: str, policy_digest: str) -> None:
-    """Refuse a consent to a revision that was made under other rules than those in force.
+    """Refuse a consent to a revision that was made under other rules than the current ones.
 
     Raises:
         ConsentInvalid: its check is `policy_digest`.
@@ -82,7 +84,7 @@ def demand_current_policy(proposal: Proposal, slot: str, policy_digest: str) -> 
 
 
 async def demand_fresh_nonce(tx: LedgerReads, slot: str, nonce: str) -> None:
-    """Refuse an envelope that came before.
+    """Refuse an envelope whose nonce the ledger knows: it was used before.
 
     Raises:
         ConsentInvalid: its check is `nonce`.
@@ -92,7 +94,7 @@ async def demand_fresh_nonce(tx: LedgerReads, slot: str, nonce: str) -> None:
 
 
 async def demand_unrevoked(tx: LedgerReads, slot: str, nonce: str) -> None:
-    """Refuse a consent whose nonce graph has burnt on its slot's revocation.
+    """Refuse a consent that its slot has revoked: graph has burnt its nonce.
 
     Raises:
         ConsentInvalid: its check is `nonce`.
@@ -102,29 +104,29 @@ async def demand_unrevoked(tx: LedgerReads, slot: str, nonce: str) -> None:
 
 
 def demand_executed(original: Proposal) -> None:
-    """Refuse to undo a change that has no effect, or whose effect another undo took away (V8).
+    """Refuse to undo a proposal that is not executed, or already undone (V8).
 
     Raises:
-        UndoImpossible: names the proposal's status.
+        UndoImpossible: the message has the proposal's status.
     """
     if original.status != Status.EXECUTED:
         raise UndoImpossible(f"the proposal is {original.status.name}, not EXECUTED")
 
 
 def demand_undo_window(original: Proposal, now: int) -> None:
-    """Refuse an undo after the change's retention (V8).
+    """Refuse an undo after the retention of the change (V8).
 
     Raises:
-        RetentionExpired: its time is over.
+        RetentionExpired: the change can no longer be undone.
     """
     if now >= (original.undo_until or 0):
         raise RetentionExpired("the time to undo it is over")
 
 
 def by_current_keys(proposal: Proposal, genesis: GenesisRecord) -> Proposal:
-    """Return a proposal whose consents by a key that its slot no longer has are revoked.
+    """Return a proposal with those consents revoked that a slot's former key signed.
 
-    Each was checked when it came; what may have changed since is the key alone.
+    Each consent was verified when it came; since then only the key can have changed.
     """
     judged = [
         replace(given, revoked=given.revoked or _is_of_old_key(proposal, given, genesis))
@@ -134,7 +136,7 @@ def by_current_keys(proposal: Proposal, genesis: GenesisRecord) -> Proposal:
 
 
 def has_every_consent(proposal: Proposal, now: int) -> bool:
-    """Return whether every required slot has given a consent that still holds."""
+    """Return whether every required slot has given a consent that is valid now."""
     return not proposal.missing_slots(REQUIRED_SLOTS, now)
 
 
@@ -157,5 +159,5 @@ def _is_of_old_key(proposal: Proposal, given: GivenConsent, genesis: GenesisReco
     try:
         verify_consent(given.envelope, genesis=genesis, terms=terms, now_us=then)
     except ConsentInvalid as error:
-        return error.check == "signature"  # graph refuses any other check that fails, by its name
+        return error.check == "signature"  # any other failed check is left to graph, which names it
     return False

@@ -1,4 +1,4 @@
-"""Consent and its opposite: approving, revoking, rejecting, one or many (V6, V7)."""
+"""Takes consents, rejections and revocations, and decides proposals by them (V6, V7)."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ from concord_governance.usecases.ledger_commands import (
 from concord_governance.usecases.revocations import is_applied
 
 _UNAPPLIED = (*OPEN, Status.APPROVED)
-"""Where a consent can still be taken back."""
+"""The states of a proposal in which a consent can be revoked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one of several."""
+    """The outcome of one of several approvals: the proposal's status, or the error."""
 
     proposal_id: str
     status: Status | None
@@ -69,7 +69,7 @@ class Outcome:
 
 
 class Decisions:
-    """Takes signed consents, rejections and revocations, and decides by them."""
+    """Verifies signed consents, rejections and revocations, and decides proposals by them."""
 
     def __init__(
         self,
@@ -91,9 +91,11 @@ class Decisions:
     async def approve(
         self, caller: Caller, request: Request, proposal_id: str, envelope: bytes
     ) -> tuple[Proposal, str]:
-        """Give one slot's consent; with the last one required, decide and execute.
+        """Record one slot's consent; with the last required one, decide and execute the proposal.
 
-        Returns the proposal and the freshness token of its effect, "" when there was none.
+        Here the ledger keeps the nonce, so that no envelope comes twice. Graph burns the nonces
+        when it applies the change, if that needs a grant. Returns the proposal and the freshness
+        token of its effect, "" if there was none.
         """
         keys = await self._keys(caller, request, proposal_id)
 
@@ -121,14 +123,14 @@ class Decisions:
     async def revoke(
         self, caller: Caller, request: Request, proposal_id: str, envelope: bytes
     ) -> Proposal:
-        """Take a consent back that has not been applied: graph burns its nonce, and the log and the
-        ledger learn it from there.
+        """Revoke a consent that has not been applied.
 
-        Raises GraphUnavailable when they have not within seconds: the same request asks again.
+        Graph burns its nonce, and the ledger and the log learn it from graph's feed. Raises
+        GraphUnavailable if that takes more than seconds; the same request may be sent again.
         """
         self._commands.demand_whole(
             caller.space
-        )  # a nonce burnt in an older graph is burnt nowhere
+        )  # a nonce burnt in an older copy of graph is lost with it
         await self._commands.expire(caller.space)
         if not await self._commands.is_claimed(caller, request):
             keys = await self._keys(caller, request, proposal_id)
@@ -150,7 +152,7 @@ class Decisions:
     async def reject(
         self, caller: Caller, request: Request, proposal_id: str, envelope: bytes
     ) -> Proposal:
-        """End a proposal by one required slot; items stay as they are."""
+        """End a proposal by one required slot's rejection; no item changes."""
         keys = await self._keys(caller, request, proposal_id)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
@@ -177,7 +179,7 @@ class Decisions:
         *,
         dry_run: bool,
     ) -> Sequence[Outcome]:
-        """Approve proposals of the agent's level, each by itself; never what is constitutive."""
+        """Approve proposals of level AGENT, each by itself; a BILATERAL one is refused."""
         if not dry_run:
             await self._commands.claim(caller, request)
         outcomes = []
@@ -209,7 +211,10 @@ class Decisions:
         return (await self.approve(caller, request, proposal_id, envelope))[0].status
 
     async def _would_become(self, space: str, proposal_id: str, envelope: bytes) -> Status:
-        """Check all that an approval checks, a consent too when there is one, and write nothing."""
+        """Return the status after an approval, with all its checks; write nothing.
+
+        An empty `envelope` skips the checks of the consent.
+        """
         keys = await self._keys_of(space)
 
         async def look(tx: LedgerReads) -> Proposal:
@@ -224,7 +229,7 @@ class Decisions:
         newest = (await self._commands.ledger.read(space, look)).newest
         try:
             found = await self._graph.preview(space, newest.action, newest.etags)
-        except GraphRefused:  # as it would when it is asked to do it
+        except GraphRefused:  # as it would refuse the change
             return Status.FAILED
         alone = not any(item.needs_consent for item in found.affected)
         return Status.EXECUTED if alone else Status.FAILED
@@ -234,14 +239,18 @@ class Decisions:
             return await self._keys_of(caller.space)
 
     async def _keys_of(self, space: str) -> LoggedKeys:
-        """Return graph's keys with the ledger's count of their changes, which is read first: a
-        transaction that finds the same count knows that they are the ledger's own."""
+        """Return graph's keys with the ledger's count of key changes, which is read first.
+
+        If a later transaction finds the same count, these keys are the ledger's, too.
+        """
         changes = await self._commands.ledger.read(space, lambda tx: tx.key_changes())
         return LoggedKeys(await self._genesis(space), changes, await self._awaited(space))
 
     async def _awaited(self, space: str) -> int:
-        """Return the change with which the space was imported, unless it is in the log: an import
-        is the first that is followed."""
+        """Return the number of the import's change if the log does not have it yet, else 0.
+
+        An import is a space's first change, so any cursor means that the log has it.
+        """
         if (await self._commands.ledger.read(space, lambda tx: tx.feed_cursor())).seq:
             return 0
         found = await self._graph.principal_keys(space)
@@ -254,7 +263,7 @@ class Decisions:
         return found.genesis
 
     async def _open(self, tx: LedgerReads, proposal_id: str, now: int) -> Proposal:
-        """Return a proposal that waits for answers, whatever a sweep has done (V4)."""
+        """Return a proposal that waits for answers and has not expired, swept or not (V4)."""
         stored = await existing(tx, proposal_id)
         guards.demand_in_time(stored, now)
         if stored.status != Status.PENDING:
@@ -262,7 +271,7 @@ class Decisions:
         return stored
 
     async def _demand_undoable(self, tx: LedgerReads, stored: Proposal, now: int) -> None:
-        """Refuse an undo whose time is over, or that another one came before (V8)."""
+        """Refuse an undo after the retention, or after another undo of the same change (V8)."""
         if not stored.newest.undo_of:
             return
         original = await existing(tx, stored.newest.undo_of)
@@ -329,7 +338,7 @@ def _valid_envelopes(proposal: Proposal, now: int) -> dict[str, bytes]:
 
 
 def _demand_unapplied(proposal: Proposal) -> None:
-    """Refuse to take a consent back that may have had its effect, or can have none."""
+    """Refuse to revoke a consent whose proposal may have been applied, or has ended."""
     if is_applied(proposal) or proposal.status not in _UNAPPLIED:
         raise ProposalState(proposal.status.name)
 
@@ -367,8 +376,8 @@ def _decision(proposal: Proposal) -> Entry:
     )
     if proposal.newest.kind != Kind.CHANGE_KEY:
         return entry
-    # graph has the new key with its write, and its feed may bring an envelope signed by it before
-    # the EXECUTE entry comes
+    # the log needs the key here: graph has it at once, and its feed may bring an envelope signed by
+    # it before the EXECUTE entry is written
     key_action = dict(proposal.newest.action)
     return replace(entry, properties={**entry.properties, "key_action": key_action})
 

@@ -1,7 +1,7 @@
-"""Carrying out what was decided: once, whatever happens in between (V6, design 5).
+"""Executes decisions, each exactly once (V6, design 5).
 
-The ledger says APPROVED before graph is asked, and EXECUTED or FAILED after it answered. Graph does
-a decision once, so asking again after a crash completes it and changes nothing more.
+The ledger has APPROVED before graph is asked, and EXECUTED or FAILED after graph's answer. Graph
+applies a decision once, so asking again after a crash completes it and changes nothing more.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from concord_governance.usecases.ledger_commands import LedgerCommands, ended_as
 
 DAY = 86_400_000_000
 MOST_FAULTS = 10
-"""How often graph may fail at one decision, since this process started, before it is FAILED."""
+"""So many internal errors of graph for one decision, since this process started, make it FAILED."""
 _FAULTY = "ERROR_REASON_INTERNAL"
 _PAGE = 500
 
 
 class Execution:
-    """Brings decisions to their end."""
+    """Has graph apply decisions, and records the outcome in ledger and log."""
 
     def __init__(
         self,
@@ -64,11 +64,12 @@ class Execution:
         self._faults: dict[str, int] = {}
 
     async def execute(self, space: str, proposal_id: str) -> tuple[Proposal, str]:
-        """Do what was decided, unless that is done.
+        """Have graph apply a decided proposal, unless it was applied before.
 
-        Returns the proposal and the freshness token of the effect, "" when graph did not answer or
-        its own entries have not come (the proposal stays APPROVED, and `complete` goes on with it)
-        or it refused (FAILED).
+        Graph verifies the grant and burns its nonces in the transaction of the change
+        (`concord_graph.usecases.governed.apply`). Returns the proposal and the freshness token of
+        the effect. The token is "" if graph refused (FAILED), did not answer, or its own entries
+        are not in the log yet; the last two stay APPROVED, and `complete` goes on with them.
         """
         self._feed.demand_whole(space)
         lock = self._running.setdefault(proposal_id, asyncio.Lock())
@@ -94,21 +95,21 @@ class Execution:
             return await self._executed(space, proposal_id, done), done.token
 
     async def _faulty(self, space: str, proposal: Proposal, decision: Decision) -> Proposal:
-        """Count that graph failed at a decision; at last that is its end.
+        """Count graph's internal errors for a decision; after `MOST_FAULTS` it is FAILED.
 
-        A decision whose effect is in the log stays APPROVED: it has been carried out.
+        A decision whose effect is in the log stays APPROVED: it has been applied.
         """
         faults = self._faults[decision.id] = self._faults.get(decision.id, 0) + 1
         self._log.warning("graph failed at a decision", decision=decision.id, faults=faults)
         if faults < MOST_FAULTS:
             return proposal
-        del self._faults[decision.id]  # of one that stays, it is said again
+        del self._faults[decision.id]  # one that stays is counted anew
         if await self._commands.ledger.read(space, lambda tx: _has_logged_write(tx, decision)):
             return proposal
         return await self._failed(space, proposal.id, _FAULTY)
 
     async def complete(self) -> int:
-        """Go on with everything that was decided and has no known end; return how many are left."""
+        """Go on with all decisions whose end is not known; return how many are left."""
         left = 0
         for space in await self._commands.ledger.waiting(self._commands.clock()):
             await self._commands.expire(space)
@@ -118,7 +119,7 @@ class Execution:
                     after, _ = await self.execute(space, proposal.id)
                 except GraphRolledBack:  # it is logged: the decision waits for the newer copy
                     left += 1
-                except GovernanceError as error:  # of this one: it keeps no other waiting
+                except GovernanceError as error:  # the other decisions go on
                     self._log.warning("not completed", error=type(error).__name__)
                     left += 1
                 else:
@@ -128,7 +129,7 @@ class Execution:
     async def _do(self, space: str, proposal: Proposal, decision: Decision) -> AppliedChange:
         newest = proposal.newest
         known = await self._commands.ledger.read(space, lambda tx: tx.feed_cursor())
-        if not newest.canonical:  # erased since: all that can be is that it was done before
+        if not newest.canonical:  # erased since: graph can only say whether it was applied before
             return await self._graph.recall(space, decision.id, expected_state=known)
         if newest.level == Level.BILATERAL:
             return await self._graph.apply(
@@ -151,16 +152,20 @@ class Execution:
         )
 
     async def _is_logged(self, space: str, done: AppliedChange) -> bool:
-        """Return whether every governed write is in the log, so that EXECUTED follows them there: a
-        reader then takes no write for one of a decision that has ended."""
+        """Return whether the log has every governed write, so that EXECUTED follows them.
+
+        Otherwise a reader would find writes under a decision that has ended.
+        """
         governed = any(effect.governed for effect in done.effects)
         return not governed or await self._feed.reached(space, done.epoch, done.seq)
 
     def _undo_until(self, proposal: Proposal, done: AppliedChange, now: int) -> int:
-        """Return how long it can be undone: as the policy says that was signed, and not at all when
-        the signed bytes say so, when the settings were changed between the decision and its effect,
-        or when more went along than an undo can name. To undo a change of key is what a safeguard
-        refuses, whenever it is asked for."""
+        """Return until when (µs) the change can be undone: the retention of the signed policy.
+
+        Not at all (`now`) if the signed bytes say so, if the settings have changed since the
+        decision, or if more items were cascaded than an undo can name. For a change of key it does
+        not matter: a safeguard refuses its undo at any time.
+        """
         named = sum(effect.cascaded for effect in done.effects)
         if proposal.newest.irreversible and proposal.newest.kind != Kind.CHANGE_KEY:
             return now
@@ -239,7 +244,7 @@ class Completion:
         self._seconds = seconds
 
     async def run(self) -> None:
-        """Look for unfinished decisions, at once and then again and again."""
+        """Complete unfinished decisions, at once and then every second, until cancelled."""
         while True:
             try:
                 await self._execution.complete()
@@ -249,12 +254,12 @@ class Completion:
 
 
 async def _has_logged_write(tx: LedgerReads, decision: Decision) -> bool:
-    """Return whether the log has a write under a decision."""
+    """Return whether the log has a successful write under a decision."""
     writes = EntryFilter(actions=(Action.WRITE_SUCCESS, Action.DELETE_SUCCESS))
     before = await tx.log_size()
     while leaves := await tx.entries(writes, before, _PAGE):
         for leaf in leaves:
-            if leaf.time < decision.time:  # by the ledger's clock, which both times are of
+            if leaf.time < decision.time:  # both times are of the ledger's clock
                 return False
             if json.loads(leaf.data)["properties"].get("request_id") == decision.id:
                 return True
@@ -296,6 +301,6 @@ def _effect(proposal: Proposal, done: AppliedChange) -> Entry:
     )
     if proposal.newest.kind != Kind.CHANGE_KEY:
         return entry
-    # verifiers of later envelopes by the new key see that the consents name this very action
+    # verifiers of envelopes by the new key can see that the consents name this action
     key_action = dict(proposal.newest.action)
     return replace(entry, properties={**entry.properties, "key_action": key_action})

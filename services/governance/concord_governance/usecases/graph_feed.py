@@ -1,4 +1,4 @@
-"""Graph's own audit events: through its feed into the log, exactly once and in order (A1)."""
+"""Follows graph's feed, and appends its audit events to the log, once and in order (A1)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _ENROL = "EnrolPrincipals"
 _RETRY_SECONDS = 0.5
 _REACH_SECONDS = 5.0
 _COMPARE_SECONDS = 10.0
-"""How often, while graph is followed, its numbers are compared with the ledger's."""
+"""Seconds between two comparisons of graph's heads with the ledger's cursors."""
 
 
 class GraphFollower:
-    """Appends what graph event, and remembers how far, in one transaction."""
+    """Appends graph's events to the log, with the cursor of the feed in the same transaction."""
 
     def __init__(self, ledger: Ledger, graph: Graph, log: Logger) -> None:
         self._ledger = ledger
@@ -36,16 +36,16 @@ class GraphFollower:
         self._log = log
         self.is_following = False
         self.rolled_back: frozenset[str] = frozenset()
-        """Spaces of which graph is older than the ledger, or another copy than the ledger's."""
+        """Spaces whose graph is older than the ledger, or is not the copy that the ledger knows."""
         self._cursors: dict[str, Cursor] = {}
         self._moved = asyncio.Condition()
         self._imports = Imports()
 
     def demand_whole(self, space: str) -> None:
-        """Refuse what would be done in a space whose graph is older than the ledger.
+        """Refuse a write in a space whose graph is older than the ledger.
 
         Raises:
-            GraphRolledBack: nothing that graph does there now would be in the log.
+            GraphRolledBack: the log could not record graph's changes in this space.
         """
         if self.is_rolled_back(space):
             raise GraphRolledBack(
@@ -57,7 +57,7 @@ class GraphFollower:
         return space in self.rolled_back
 
     def found_rolled_back(self, space: str) -> None:
-        """Take note that a space's graph is not the one that the ledger knows."""
+        """Mark a space whose graph is not the one that the ledger knows, and log that once."""
         if space not in self.rolled_back:
             self.rolled_back |= {space}
             self._log.error(
@@ -68,9 +68,9 @@ class GraphFollower:
             )
 
     async def reached(self, space: str, epoch: str, seq: int) -> bool:
-        """Wait, for seconds at most, until a change of graph's is in the ledger; say whether it is.
+        """Wait up to `_REACH_SECONDS` until the ledger has a change of graph; return if it has.
 
-        Another process may be the one that follows, so the ledger is asked now and then anyway.
+        Another replica may append the change, so the ledger is also asked at intervals.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_REACH_SECONDS), self._moved:
@@ -85,8 +85,10 @@ class GraphFollower:
         return cursor.epoch == epoch and cursor.seq >= seq
 
     async def run(self) -> None:
-        """Follow graph for ever; begin again where the ledger stopped when graph fell silent or the
-        ledger could not be written."""
+        """Follow graph until cancelled.
+
+        If graph falls silent or the ledger cannot be written, begin again at the ledger's cursors.
+        """
         while True:
             try:
                 await self._follow()
@@ -97,7 +99,7 @@ class GraphFollower:
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def _follow(self) -> None:
-        """Follow until graph falls silent, or a space is whole again and must be caught up with."""
+        """Follow until graph falls silent, or until a rolled back space is whole again."""
         self._imports.clear()
         self._cursors = {
             space: await self._ledger.read(space, lambda tx: tx.feed_cursor())
@@ -105,7 +107,7 @@ class GraphFollower:
         }
         await self._compare(self._cursors)
         for space in self._cursors.keys() - self.rolled_back:
-            await self._confirm(space)  # what a stop came before
+            await self._confirm(space)  # erasures that a stop left unconfirmed
         compared = asyncio.get_running_loop().time()
         async with contextlib.aclosing(self._graph.watch(self._cursors)) as watched:
             async for message in watched:
@@ -119,10 +121,10 @@ class GraphFollower:
                         return
 
     async def _compare(self, marked: Collection[str]) -> None:
-        """Find the spaces of which the ledger has changes that this very graph does not.
+        """Find the spaces of which the ledger has changes that this graph does not have.
 
-        Of those in `marked` the last change itself is compared, of the others its number: graph
-        reads nothing for that, and each of its messages names the change that it follows.
+        For the spaces in `marked` the digest of the last change is compared, for the others only
+        its number: that costs graph no read, and each message names the change before it anyway.
         """
         asked = {
             space: cursor if space in marked else cursor._replace(mark="")
@@ -135,10 +137,11 @@ class GraphFollower:
             self.found_rolled_back(space)
 
     async def apply(self, message: FeedMessage) -> None:
-        """Append one message's events, unless they are in the log already.
+        """Append one message's events, unless the log has them.
 
-        What came with an import waits for the import's end, and the cursor with it. What does not
-        follow on what the log has of this space is of another copy of graph: none of it is taken.
+        The changes of an import, and the cursor, wait for the import's last message. A message that
+        does not follow the log's last change comes from another copy of graph: it is dropped, and
+        the space counts as rolled back.
         """
         self._imports.take(message)
         if message.importing:
@@ -172,7 +175,7 @@ class GraphFollower:
             await self._confirm(message.space)
 
     async def _entries(self, tx: LedgerWrites, message: FeedMessage, start: int) -> list[Entry]:
-        """Return the entries of what this place recorded after a change."""
+        """Return the entries for events after change `start` that this system recorded itself."""
         fresh: list[Entry] = []
         for event in message.events:
             if event.restore_grant and event.seq > start:
@@ -182,18 +185,21 @@ class GraphFollower:
         return fresh
 
     async def _confirm(self, space: str) -> None:
-        """Tell graph of erasures once no byte of the words is left; a reader is waited for."""
+        """Confirm erasures to graph once the ledger's files have no byte of the words left.
+
+        An open read can keep the files from being rewritten; then it tries again.
+        """
         erased = await self._ledger.read(space, lambda tx: tx.unconfirmed())
         while erased and not await self._ledger.scrub():  # noqa: ASYNC110 - files are tried anew
             await asyncio.sleep(_RETRY_SECONDS)
         for memory_id in erased:
-            with contextlib.suppress(GraphRefused):  # graph does not wait for this ledger
+            with contextlib.suppress(GraphRefused):  # graph awaits no confirmation
                 await self._graph.confirm_erased(space, memory_id)
             await self._ledger.write(space, lambda tx, m=memory_id: tx.confirmed(m))  # type: ignore[misc] # the default binds the loop's value
 
 
 def _is_behind(heads: Mapping[str, Head], space: str, cursor: Cursor) -> bool:
-    """Return whether graph lacks what the ledger has of a space."""
+    """Return whether graph lacks a space's last change in the ledger."""
     if not cursor.seq:
         return False
     head = heads.get(space)
@@ -203,14 +209,16 @@ def _is_behind(heads: Mapping[str, Head], space: str, cursor: Cursor) -> bool:
 
 
 def _follows(message: FeedMessage, cursor: Cursor) -> bool:
-    """Return whether a message goes on where the ledger stopped; what overlaps with it was another
-    follower's message before it was ours."""
+    """Return whether a message continues at the ledger's cursor.
+
+    It may overlap: another replica may have appended the beginning of it.
+    """
     overlaps = message.epoch == cursor.epoch and message.first <= cursor.seq
     return not cursor.mark or overlaps or message.follows == cursor.mark
 
 
 def entry_of(event: GraphEvent) -> Entry:
-    """Return the entry for a write on something constitutive, allowed or refused."""
+    """Return the log's entry for an allowed or refused write to a constitutive item."""
     blocked = event.change_type == REFUSED
     removed = event.change_type in (DELETED, ERASED)
     deletes = removed or event.method.startswith(("Delete", "Forget", "Erase"))
@@ -244,7 +252,7 @@ def entry_of(event: GraphEvent) -> Entry:
 
 
 def _actor(kind: str, *, blocked: bool) -> Actor:
-    """Return who acted; what nobody said is what it was before graph kept it."""
+    """Return the actor of an event; older events, which name none, get the one usual then."""
     if kind in Actor.__members__:
         return Actor[kind]
     return Actor.AGENT if blocked else Actor.SYSTEM

@@ -1,7 +1,7 @@
-"""An import that both parties signed for, as entries of the log (A1, G15).
+"""Imports with a restore grant, as entries of the log (A1, G15).
 
-What was recorded elsewhere is no event of this place: the log of this place begins with the import
-and with what both had agreed to by then, as the restore grant names it by its digest.
+The imported changes are no events of this system. Its log begins with the import, and with the
+constitutive items of then, whose digest the restore grant has.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from concord_governance.ports.ledger import EntryFilter, LedgerReads
 
 REFUSED = 7
 PART_BYTES = 256 * 1024
-"""Of an entry's items: well below what a verifier takes as a line."""
+"""The most bytes of an entry's items: well below a verifier's longest line."""
 
 Erased = tuple[str, bool]
 
 
 class Imports:
-    """What came of imports that are not whole yet, by space.
+    """The parts of unfinished imports so far, by space.
 
-    Kept nowhere: the feed begins again at the first change until the import is in the ledger.
+    They are only in memory: until the ledger has the import, the feed begins at its first change.
     """
 
     def __init__(self) -> None:
@@ -37,12 +37,12 @@ class Imports:
         self._erased: dict[str, list[Erased]] = {}
 
     def clear(self) -> None:
-        """Forget all of it: the feed begins anew."""
+        """Forget all parts, as the feed begins anew."""
         self._agreed.clear()
         self._erased.clear()
 
     def take(self, message: FeedMessage) -> None:
-        """Take what was recorded elsewhere."""
+        """Collect a message's imported constitutive items and erasures."""
         for event in message.events:
             if event.imported and event.change_type != REFUSED and not event.revocation:
                 self._of(message.space).take(
@@ -57,11 +57,11 @@ class Imports:
             self._erased.setdefault(message.space, []).extend(message.erased)
 
     def erased(self, space: str) -> Sequence[Erased]:
-        """Return what the changes of an import say was erased."""
+        """Return the erased items of a space's import, as (id, whether it is a memory)."""
         return self._erased.get(space, ())
 
     def entries(self, space: str, event: GraphEvent) -> list[Entry]:
-        """Return the entries for an import that is whole: the first with its evidence."""
+        """Return the entries of a finished import; the first one has its evidence."""
         parts = _parts(self._of(space).items())
         return [_entry(event, part, place, len(parts)) for place, part in enumerate(parts, 1)]
 
@@ -75,7 +75,7 @@ class Imports:
 
 
 async def was_imported(tx: LedgerReads) -> bool:
-    """Return whether a space came from elsewhere."""
+    """Return whether a space was imported."""
     return bool(await tx.entries(EntryFilter(actions=(Action.IMPORT,)), await tx.log_size(), 1))
 
 

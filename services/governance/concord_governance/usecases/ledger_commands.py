@@ -1,4 +1,4 @@
-"""One write on the ledger: once per request id, in one transaction, with its refusals on record."""
+"""Runs writes on the ledger: once per request id, in one transaction, with refusals recorded."""
 
 from __future__ import annotations
 
@@ -39,25 +39,25 @@ from concord_governance.ports.ledger import Clock, Ledger, LedgerReads, LedgerWr
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, authenticated: from the credential, never from a request's body."""
+    """The authenticated caller: from the credential, never from a request's body."""
 
     space: str
     principal: str
     actor: Actor
     permissions: frozenset[str] = frozenset()
     issuer: str = ""
-    """Who signed the credential."""
+    """The signer of the credential."""
     origin: str = ""
-    """That of memories that are written with it; empty of services' own."""
+    """The origin of memories that are written with the credential; empty for services."""
 
     def is_service(self, name: str) -> bool:
-        """Return whether one of Concord's own services asks, with a token that it signed itself."""
+        """Return whether the caller is this service of Concord, with a token it signed itself."""
         return (self.issuer, self.principal, self.actor) == (name, name, Actor.SYSTEM)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A write as it came. `digest`: hex SHA-256 of all of it."""
+    """A write request. `digest`: hex SHA-256 of the whole message."""
 
     method: str
     request_id: str
@@ -72,8 +72,8 @@ _OF_STEPS = (
     *(UndoImpossible, UndoConflict, RetentionExpired, GenesisMissing, ProposalTooLarge),
 )
 _ON_RECORD = (FramingViolation, SafeguardViolation, ConsentError, AccessRefused, *_OF_STEPS)
-"""Refusals of a step of governance (A1). What only asks to come again is none of them: a lost race,
-a busy store, a request id that came with other content."""
+"""Refusals that are recorded in the log (A1). Not among them: refusals that a repetition may avoid,
+as after a lost race or with a busy store, and a request id with other content."""
 
 COMMANDS = {
     "CreateKey": Action.KEY_CREATE,
@@ -81,20 +81,20 @@ COMMANDS = {
     "CreateSpace": Action.SPACE_CREATE,
     "DeleteSpace": Action.SPACE_DELETE,
 }
-"""The commands on spaces and keys, and what their entries are called."""
+"""The commands on spaces and keys, with the actions of their entries."""
 _WITH_ENVELOPES = frozenset({"ApproveProposal", "RejectProposal", "RevokeConsent", "BulkApprove"})
-"""The RPCs that bring a signed envelope: a refusal of one refuses its envelope."""
+"""The RPCs with a signed envelope: refusals of these are recorded as CONSENT_REFUSED."""
 
 Refused = FramingViolation | SafeguardViolation | ConsentError | UndoConflict
 
 
 class LedgerCommands:
-    """Every write on the ledger passes here: it is idempotent, and its refusal is recorded."""
+    """Runs every write on the ledger: writes are idempotent, and refusals are recorded."""
 
     def __init__(
         self, ledger: Ledger, clock: Clock, feed: Feed, reason_of: Callable[[Exception], str]
     ) -> None:
-        """`reason_of`: the name of the ErrorReason that stands for a refusal."""
+        """`reason_of`: returns the name of a refusal's ErrorReason."""
         self.ledger = ledger
         self.clock = clock
         self._feed = feed
@@ -102,7 +102,7 @@ class LedgerCommands:
         self._limit = RefusalLimit()
 
     def demand_whole(self, space: str) -> None:
-        """Refuse what would be done in a space whose graph is older than the ledger.
+        """Refuse a write in a space whose graph is older than the ledger.
 
         Raises GraphRolledBack.
         """
@@ -115,9 +115,9 @@ class LedgerCommands:
     async def run(
         self, caller: Caller, request: Request, work: Work, *, proposal_id: str = ""
     ) -> Proposal:
-        """Run work once for this principal and request id; repeat its reply otherwise.
+        """Run work once for this principal and request id; else return the proposal of then.
 
-        Raises GraphRolledBack while the log could not record its effect.
+        Raises GraphRolledBack while graph is older than the ledger.
         """
         self.demand_whole(caller.space)
         await self.expire(caller.space)
@@ -137,7 +137,7 @@ class LedgerCommands:
     async def check(
         self, caller: Caller, request: Request, rule: Callable[[], None], proposal_id: str = ""
     ) -> None:
-        """Apply a rule that needs no ledger, with its refusal on record."""
+        """Apply a rule that needs no ledger; its refusal is recorded."""
         async with self.on_record(caller, request.method, proposal_id):
             rule()
 
@@ -150,7 +150,7 @@ class LedgerCommands:
     ) -> tuple[str, bool]:
         """Run work once for this caller and request id, in the ledger of `space`.
 
-        Return what it named, and whether it ran now.
+        Return the text that the work returned, such as an id, and whether it ran now.
         """
         principal = (
             caller.principal if caller.space == space else f"{caller.space} {caller.principal}"
@@ -168,7 +168,7 @@ class LedgerCommands:
         return await self.ledger.write(space, transaction)
 
     async def not_permitted(self, caller: Caller, method: str) -> None:
-        """Write down that a key without the permission tried a command, in the key's space.
+        """Record, in the key's space, that a key tried a command without the permission.
 
         Raises:
             TooManyRefusals: the caller had too many refused steps on record in this hour.
@@ -183,7 +183,7 @@ class LedgerCommands:
     async def on_record(
         self, caller: Caller, method: str, proposal_id: str = ""
     ) -> AsyncIterator[None]:
-        """Write down what is refused within, once: what `run` and `check` do is recorded there.
+        """Record a refusal raised in this block; do not nest it around `run` or `check`, which do.
 
         Raises:
             TooManyRefusals: the caller had too many refused steps on record in this hour.
@@ -200,12 +200,12 @@ class LedgerCommands:
     async def refuse(
         self, caller: Caller, request: Request, error: Refused, proposal_id: str = ""
     ) -> NoReturn:
-        """Refuse, on record, what somebody else found to be so."""
+        """Record and raise a refusal that the caller has found."""
         await self._record(caller, error, request.method, proposal_id)
         raise error
 
     async def answered(self, caller: Caller, request: Request) -> Proposal | None:
-        """Return what this request came to before, so that what it needs need not be asked again.
+        """Return the proposal of a repeated request, None for a new one.
 
         Raises:
             RequestReused: its id came with other content.
@@ -213,7 +213,7 @@ class LedgerCommands:
         return await self.ledger.read(caller.space, lambda tx: _answered(tx, caller, request))
 
     async def is_claimed(self, caller: Caller, request: Request) -> bool:
-        """Return whether this request came before and went on.
+        """Return whether this request came before and was claimed.
 
         Raises:
             RequestReused: its id came with other content.
@@ -225,7 +225,7 @@ class LedgerCommands:
         return await self.ledger.read(caller.space, look)
 
     async def claim(self, caller: Caller, request: Request) -> None:
-        """Keep a request's id for its content, for work that is several writes."""
+        """Bind a request's id to its content, before work of several writes."""
 
         async def transaction(tx: LedgerWrites) -> None:
             if await _receipt(tx, caller.principal, request) is None:
@@ -235,7 +235,7 @@ class LedgerCommands:
         await self.ledger.write(caller.space, transaction)
 
     async def expire(self, space: str) -> None:
-        """Write down for which proposals silence has become rejection (V4)."""
+        """End proposals whose time is over, and record that: silence is rejection (V4)."""
         now = self.clock()
         if not await self.ledger.read(space, lambda tx: tx.due(now)):
             return
@@ -265,7 +265,7 @@ class LedgerCommands:
                 action = Action.SAFEGUARD_VIOLATION
         now = self.clock()
         on_record, is_last = self._limit.entries(caller.space, caller.principal, now)
-        if not on_record:  # others of this principal came to the limit while this one was tried
+        if not on_record:  # other calls of this principal reached the limit meanwhile
             raise TooManyRefusals(self._limit.wait(caller.space, caller.principal, now))
         entry = Entry(
             action=action,
@@ -288,7 +288,7 @@ class LedgerCommands:
 
 
 async def _receipt(tx: LedgerReads, principal: str, request: Request) -> RequestReceipt | None:
-    """Return what this request did before.
+    """Return the receipt of a repeated request, None for a new one.
 
     Raises:
         RequestReused: its id came with other content.
@@ -305,7 +305,7 @@ async def _answered(tx: LedgerReads, caller: Caller, request: Request) -> Propos
 
 
 async def existing(tx: LedgerReads, proposal_id: str) -> Proposal:
-    """Return a proposal; ProposalNotFound when there is none in this space."""
+    """Return a proposal of this space. Raises ProposalNotFound."""
     proposal = await tx.proposal(proposal_id)
     if proposal is None:
         raise ProposalNotFound(proposal_id)
@@ -315,7 +315,7 @@ async def existing(tx: LedgerReads, proposal_id: str) -> Proposal:
 def ended_as(
     proposal: Proposal, status: Status, now: int, by: str, resolution: str = ""
 ) -> Proposal:
-    """Return a proposal that has come to an end."""
+    """Return a proposal with its final status, the time (µs), and who ended it."""
     return replace(proposal, status=status, resolve_time=now, resolved_by=by, resolution=resolution)
 
 
@@ -338,6 +338,6 @@ def entry_on(
 
 
 def command_entry(caller: Caller, action: Action, evidence: Mapping[str, Json]) -> Entry:
-    """Return the entry of a command; of an operator's in another space it says so."""
+    """Return the log's entry of a command; it marks an operator's command."""
     by = {"operator": True} if caller.space == SYSTEM_SPACE else {}
     return Entry(action, caller.actor, caller.principal, properties={**evidence, **by})

@@ -1,4 +1,4 @@
-"""Reading proposals, and what waits for an answer (V9)."""
+"""Reads proposals, and those that wait for an answer (V9)."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ BRIEFING_LINES = 50
 BRIEFING_CONFLICTS = 20
 HOUR = 3_600_000_000
 AGES = {"under_1h": HOUR, "under_1d": 24 * HOUR, "under_2d": 48 * HOUR}
-"""Microseconds below which a proposal is called so old; from the last on it is "over_2d"."""
+"""Classes of age by their upper bounds in microseconds; older proposals are "over_2d"."""
 READ_AT_ONCE = 64
-"""Proposals, each of which may be a megabyte."""
+"""Proposals that are read at once; each may be a megabyte."""
 _NEWEST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Each proposer's newest proposals of a status, with the slots that have not answered."""
+    """Each proposer's newest proposals of one status, with the slots that have not answered."""
 
     lines: Sequence[tuple[Proposal, tuple[str, ...]]]
     count: int
-    """How many there are in all."""
+    """How many proposals of the status there are in all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What waits at the start of a session.
+    """The proposals and conflicts that wait at the start of a session.
 
-    `rolled_back`: nothing is decided, as graph is older than the log of the space.
+    `rolled_back`: graph is older than the space's log, so nothing can be decided.
     """
 
     proposals: Waiting
@@ -45,14 +45,14 @@ class Briefing:
 
 
 class ProposalReads:
-    """Reads; what time has ended is written down first, so that nobody sees it as waiting."""
+    """Reads proposals; expired ones are ended first, so that nobody sees them waiting."""
 
     def __init__(self, commands: LedgerCommands, graph: Graph) -> None:
         self._commands = commands
         self._graph = graph
 
     async def by_id(self, space: str, proposal_id: str) -> Proposal | None:
-        """Return a proposal, None for one that is not this space's."""
+        """Return a proposal; None if this space has none of that id."""
         await self._commands.expire(space)
         return await self._commands.ledger.read(space, lambda tx: tx.proposal(proposal_id))
 
@@ -66,7 +66,7 @@ class ProposalReads:
     ) -> AsyncGenerator[Proposal]:
         """Yield proposals with a number below `before` (0 = from the newest).
 
-        `some` are wanted: they are read together, as long as these are few.
+        `some`: how many the caller wants; so many are read at once, up to `READ_AT_ONCE`.
         """
         await self._commands.expire(space)
         start, step = before or _NEWEST, min(some, READ_AT_ONCE)
@@ -82,7 +82,7 @@ class ProposalReads:
             start = found[-1].newest.number
 
     async def briefing(self, space: str) -> Briefing:
-        """Return what waits for an answer, for the agent's review, and which conflicts are open."""
+        """Return the proposals that wait for answers or the agent's review, and open conflicts."""
         await self._commands.expire(space)
         conflicts = await self._graph.open_conflicts(space, BRIEFING_CONFLICTS)
         return Briefing(
@@ -93,8 +93,10 @@ class ProposalReads:
         )
 
     async def open_by_age(self) -> Mapping[str, int]:
-        """Return how many proposals of all spaces wait for an answer or a review, by their age as
-        in `AGES`. Writes nothing down: those whose time has just ended are among them."""
+        """Return how many proposals of all spaces wait for an answer or a review, by `AGES`.
+
+        It ends no expired proposal, so some that have just expired are among them.
+        """
         counts = dict.fromkeys([*AGES, "over_2d"], 0)
         for space in await self._commands.ledger.spaces():
             times = await self._commands.ledger.read(
@@ -117,5 +119,5 @@ class ProposalReads:
         return Waiting([(each, each.missing_slots(REQUIRED_SLOTS, now)) for each in shown], count)
 
     async def principal_keys(self, space: str) -> PrincipalKeys | None:
-        """Return who counts; None before the genesis."""
+        """Return the genesis with the keys that count now; None before the genesis."""
         return await self._graph.principal_keys(space)

@@ -1,4 +1,4 @@
-"""Making, revising and withdrawing proposals, and proposals to undo one (V1, V3, V8)."""
+"""Creates, revises and withdraws proposals, and proposes to undo one (V1, V3, V8)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ from concord_governance.usecases.ledger_commands import (
 
 HOUR = 3_600_000_000
 PENDING_PER_PRINCIPAL = 100
-"""How many proposals of one principal wait in a space, unless it is configured otherwise."""
+"""The most waiting proposals of one principal in a space, unless configured otherwise."""
 _OPEN = sorted(OPEN)
 _NOTHING = Preview(())
 _UNDO_CONFLICT = "ERROR_REASON_UNDO_CONFLICT"
@@ -71,7 +71,7 @@ _SAFEGUARD = "ERROR_REASON_SAFEGUARD_VIOLATION"
 
 @dataclass(frozen=True, slots=True)
 class ProposalDraft:
-    """What somebody proposes, and what they add in their own words."""
+    """The proposed action, and a note in the proposer's own words."""
 
     action: Mapping[str, Json]
     action_digest: str
@@ -84,7 +84,7 @@ class ProposalDraft:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """What is known of a draft before its revision is written."""
+    """The results of the checks of a draft, before its revision is written."""
 
     found: Preview = _NOTHING
     framing_check: FramingCheck = FramingCheck.TEMPLATE
@@ -92,7 +92,7 @@ class _Prepared:
 
 
 class Proposals:
-    """Turns drafts into immutable revisions. Without a judge the lexicon checks words alone."""
+    """Turns drafts into immutable revisions. Without a judge only the lexicon checks notes."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class Proposals:
         """Propose an action.
 
         Raises:
-            TooManyPending: what waits already would be buried.
+            TooManyPending: the principal has the most waiting proposals already.
         """
 
         prepared = await self._prepared(caller, draft, request)
@@ -151,10 +151,10 @@ class Proposals:
         replaces: int,
         draft: ProposalDraft,
     ) -> Proposal:
-        """Replace a pending proposal's words or action: earlier consents are void.
+        """Replace a pending proposal's note or action; its consents become void.
 
-        An undo stays the undo that it is: only its words can be replaced. What waited for the
-        agent's review waits for consent from then on.
+        Of an undo only the note can be replaced. A proposal that waited for the agent's review
+        waits for consents afterwards.
         """
         before = await self._commands.answered(caller, request)
         if before is not None:
@@ -202,10 +202,10 @@ class Proposals:
         return await self._commands.run(caller, request, work, proposal_id=proposal_id)
 
     async def undo(self, caller: Caller, request: Request, proposal_id: str) -> Proposal:
-        """Propose to bring back what was before an executed proposal.
+        """Propose to restore the items as they were before an executed proposal.
 
         Raises:
-            UndoConflict: items were changed since; names them.
+            UndoConflict: items were changed since, and are named.
         """
         before = await self._commands.answered(caller, request)
         if before is not None:
@@ -245,7 +245,7 @@ class Proposals:
     async def _prepared(
         self, caller: Caller, draft: ProposalDraft, request: Request, proposal_id: str = ""
     ) -> _Prepared:
-        """Have the words judged and ask graph what the draft touches, once for a request."""
+        """Check the action and the note, and ask graph for the affected items; once per request."""
         await self._commands.check(
             caller, request, lambda: self._demand_allowed(caller, draft), proposal_id
         )
@@ -259,8 +259,10 @@ class Proposals:
         return _Prepared(replace(found, affected=affected), checked, status)
 
     async def _first_status(self, caller: Caller, draft: ProposalDraft) -> Status:
-        """Return where a draft begins: what dissonance makes of a nuance, the agent reviews first
-        (D5)."""
+        """Return a draft's first status: a nuance that dissonance found needs the agent's review.
+
+        Requirement D5.
+        """
         by_request = draft.trigger == Trigger.MANUAL
         if by_request or actions.kind_of(draft.action) != Kind.RECLASSIFY:
             return Status.PENDING
@@ -271,7 +273,7 @@ class Proposals:
     async def _previewed(
         self, caller: Caller, request: Request, draft: ProposalDraft, proposal_id: str
     ) -> Preview:
-        """Ask graph what the draft touches; its ids may stand for what no proposal may touch."""
+        """Ask graph for the affected items; refuse an action on reserved items, named by id."""
         try:
             return await self._graph.preview(caller.space, draft.action)
         except GraphRefused as refusal:
@@ -283,10 +285,10 @@ class Proposals:
     async def _judged(
         self, caller: Caller, request: Request, draft: ProposalDraft, proposal_id: str
     ) -> FramingCheck:
-        """Ask the judge about a note that the lexicon let pass, and say who checked it.
+        """Have the judge check a note that the lexicon let pass; return who checked the note.
 
-        Its silence refuses nothing and hides nothing: what both parties sign says that the lexicon
-        was alone.
+        A judge that does not answer refuses nothing: the signed bytes say that the lexicon alone
+        has checked the note.
         """
         if not draft.note:
             return FramingCheck.TEMPLATE
@@ -364,10 +366,10 @@ class Proposals:
 
 
 def _of_same_proposal(proposal: Proposal, draft: ProposalDraft) -> ProposalDraft:
-    """Return a draft that replaces a revision, of the same cause: of an undo it must do the same.
+    """Return a draft for the next revision of a proposal, with its trigger and session.
 
     Raises:
-        UndoImpossible: it would make another change of an undo.
+        UndoImpossible: the draft has another action than the undo that it revises.
     """
     newest = proposal.newest
     if newest.undo_of and draft.action_digest != newest.action_digest:
@@ -378,10 +380,10 @@ def _of_same_proposal(proposal: Proposal, draft: ProposalDraft) -> ProposalDraft
 
 
 def _demand_fits(affected: Sequence[Affected]) -> None:
-    """Refuse what would be signed by both and then fit no grant, or no entry of the log.
+    """Refuse a proposal too large for a grant or an entry of the log, before anybody signs it.
 
     Raises:
-        ProposalTooLarge: says by how much.
+        ProposalTooLarge: names the size and the limit.
     """
     if len(affected) > MAX_ITEMS:
         raise ProposalTooLarge("items", len(affected), MAX_ITEMS)
@@ -425,7 +427,7 @@ async def _decided_here(tx: LedgerReads, proposal_id: str) -> Proposal:
     """Return a proposal of this ledger.
 
     Raises:
-        UndoImpossible: there is none, and the space came from elsewhere, where others were decided.
+        UndoImpossible: it is unknown, and may have been decided before the space was imported.
     """
     if await tx.proposal(proposal_id) is None and await was_imported(tx):
         raise UndoImpossible(

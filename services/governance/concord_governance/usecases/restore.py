@@ -1,6 +1,6 @@
-"""A ledger that was restored from a backup: what does not begin again, and what its log says.
+"""Settles a ledger that was restored from a backup, and records that in its log.
 
-It runs while nothing else has the ledger, before governance follows graph.
+It runs while no other process has the ledger, before governance follows graph.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BY = "restore"
 
 @dataclass(frozen=True, slots=True)
 class EndedKey:
-    """A key that was revoked or has an end (µs), as another copy of the ledger knows it."""
+    """A key that another copy of the ledger knows to be revoked or to end at a time (µs)."""
 
     id: str
     space: str
@@ -31,16 +31,16 @@ class EndedKey:
 
 
 class Restoring:
-    """Applies what is known of later times to a restored ledger."""
+    """Applies revocations, ends and deletions from after the backup to a restored ledger."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     async def begin_again(self, space: str, cursor: Cursor, evidence: Mapping[str, Json]) -> int:
-        """End what was pending in a space, write that down, and follow graph from the cursor.
+        """End a space's pending proposals, record that, and follow graph from the cursor.
 
-        Return how many proposals ended. What was decided goes on: graph does it once, unless its
-        consents were used or taken back since.
+        Return how many proposals ended. Decided ones go on: graph applies each once, unless its
+        consents have been used or revoked since.
         """
 
         async def work(tx: LedgerWrites) -> int:
@@ -59,7 +59,7 @@ class Restoring:
         return await self._ledger.write(space, work)
 
     async def end_key(self, known: EndedKey) -> bool:
-        """Let a key end as another ledger knows that it did; return whether it stood here."""
+        """End a key as another copy knows it; return whether it was still valid here."""
 
         async def work(tx: LedgerWrites) -> bool:
             found = await tx.key_of_id(known.id)
@@ -80,9 +80,9 @@ class Restoring:
         return await self._ledger.write(known.space, work)
 
     async def delete_space(self, known: Space) -> bool:
-        """Delete a space as another ledger knows that it was; return whether it was there.
+        """Delete a space as another copy knows it; return whether it existed here.
 
-        Governance has graph erase it when it starts, by what both slots signed then.
+        When governance starts, it has graph erase the space, by both slots' signatures of then.
         """
 
         async def work(tx: LedgerWrites) -> bool:

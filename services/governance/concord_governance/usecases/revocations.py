@@ -1,7 +1,7 @@
-"""A revoked consent: graph burnt its nonce, and its feed says so (V6, A1).
+"""Records revocations of consents from graph's feed (V6, A1).
 
-Whether governance or another client asked graph, the ledger learns of the revocation from graph's
-outbox alone: one revocation is one entry, in graph's order, and no crash comes between the two.
+Graph burns a revoked consent's nonce. Whoever asked for that, the ledger learns it from graph's
+outbox alone: so each revocation is one entry, in graph's order, whatever crashes in between.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ async def take_back(tx: LedgerWrites, event: GraphEvent) -> Entry:
 
 
 def is_applied(proposal: Proposal) -> bool:
-    """Return whether it is too late to take a consent to it back.
+    """Return whether it is too late to revoke a consent to this proposal.
 
-    Graph settles which came first for what needs a grant: it burns the nonces of one. What the
-    agent decides alone burns none, so it is applied, for this, once it is decided.
+    For a BILATERAL proposal graph decides which came first, by burning the nonces. A proposal of
+    level AGENT burns none, and so counts as applied once it is decided.
     """
     alone = proposal.status == Status.APPROVED and proposal.newest.level != Level.BILATERAL
     return alone or proposal.status in (Status.EXECUTED, Status.UNDONE)
 
 
 async def _without(tx: LedgerWrites, proposal: Proposal, answer: Answer) -> None:
-    """Mark the consent as revoked, unless it had its effect or is one to an earlier revision."""
+    """Mark a consent as revoked, unless it was applied or is to an earlier revision."""
     if proposal.newest.revision != answer.revision or is_applied(proposal):
         return
     consents = tuple(

@@ -1,4 +1,4 @@
-"""Spaces: made, listed, and deleted for ever (W7)."""
+"""Creates, lists and deletes spaces (W7)."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from concord_governance.usecases.ledger_commands import (
 )
 
 ERASE_AGAIN_SECONDS = 1.0
-"""How long after a failure the erasing of a deleted space is tried again."""
+"""Seconds after a failure until the erasing of a deleted space is tried again."""
 ERASED_SECONDS = 5.0
-"""How long the answer to a deletion waits for the erasing, which goes on in any case."""
+"""Longest time, in seconds, that the answer to a deletion waits for the erasing, which goes on."""
 
 
 class Spaces:
-    """Operators' commands on spaces, and the erasing that a deletion begins."""
+    """Operators' commands on spaces, and the erasing of deleted spaces."""
 
     def __init__(self, commands: LedgerCommands, graph: Graph, log: Logger) -> None:
         self._commands = commands
@@ -57,10 +57,10 @@ class Spaces:
         self._erased = asyncio.Condition()
 
     async def create(self, caller: Caller, request: Request, name: str) -> tuple[Space, str]:
-        """Make a space; return it with its enrolment secret, empty once it has its genesis.
+        """Create a space; return it with its enrolment secret, empty once it has its genesis.
 
-        The same request again draws a new secret: the answer to the first may have been lost,
-        and graph may not have heard of it.
+        The same request again draws a new secret: the first answer may have been lost, and graph
+        may not know the first secret.
         """
 
         async def work(tx: LedgerWrites, now: int) -> str:
@@ -83,10 +83,10 @@ class Spaces:
     async def delete(
         self, caller: Caller, request: Request, name: str, typed: str, statement: bytes
     ) -> Space:
-        """Delete a space for ever: revoke its keys, and begin to erase what it holds.
+        """Delete a space for ever: revoke its keys, and begin to erase its contents.
 
         Raises:
-            DeletionInvalid: it has a genesis, and both slots have not signed for this.
+            DeletionInvalid: it has a genesis, and not both slots have signed the deletion.
         """
 
         async def work(tx: LedgerWrites, now: int) -> str:
@@ -120,14 +120,14 @@ class Spaces:
     async def by_name(
         self, caller: Caller, after: str, limit: int, *, deleted: bool
     ) -> Sequence[Space]:
-        """Return spaces by name, beyond the one called `after`."""
+        """Return a page of spaces by name, after the one called `after`."""
         demand_operator(caller.space, caller.permissions)
         return await self._ledger.read(
             SYSTEM_SPACE, lambda tx: tx.space_list(after, limit, deleted=deleted)
         )
 
     async def run(self) -> None:
-        """Erase for ever what deleted spaces hold, also what a stop came before."""
+        """Erase the contents of deleted spaces, also those that a stop left, until cancelled."""
         while True:
             await self._wanted.wait()
             self._wanted.clear()
@@ -161,7 +161,7 @@ class Spaces:
             self._erased.notify_all()
 
     async def _until_erased(self, name: str) -> Space:
-        """Wait, for seconds at most, until nothing of a deleted space is left; return it."""
+        """Wait up to `ERASED_SECONDS` until a deleted space is erased; return the space."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ERASED_SECONDS), self._erased:
                 while not (await self._space(name)).erased:
