@@ -1,4 +1,4 @@
-"""The clients: one channel, and the contracts' services as its attributes."""
+"""The clients: one channel, and a stub of each of the contracts' services as an attribute."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -72,11 +72,12 @@ def connect(
 ) -> "Client":
     """A client of the Concord at `url`; it connects with its first call.
 
-    What is not given comes from `CONCORD_URL` and `CONCORD_API_KEY`, else from what `concord up`
-    wrote in `CONCORD_DATA` (or the default data directory). The key decides the space; `space`
-    (default "default") chooses among the keys that `concord up` wrote. `timeout` in seconds is
-    for calls that state none. `https://` uses the PEM files that `CONCORD_CA` (whom to believe),
-    `CONCORD_CERT` and `CONCORD_CERT_KEY` (what to show) name. Raises `CredentialsError`.
+    Missing arguments come from `CONCORD_URL` and `CONCORD_API_KEY`, else from the file that
+    `concord up` wrote to `CONCORD_DATA` (or to the default data directory). The key decides the
+    space; `space` (default "default") chooses among the keys in that file. `timeout`: seconds, for
+    calls that state none. `https://` uses the PEM files that `CONCORD_CA` (the authorities to
+    trust), `CONCORD_CERT` and `CONCORD_CERT_KEY` (the client's own) name. Raises
+    `CredentialsError`.
     """
     found = credentials.find(url=url, api_key=api_key, space=space, environ=os.environ)
     return Client(found, timeout=timeout)
@@ -89,7 +90,7 @@ def connect_async(
     *,
     timeout: float = DEFAULT_TIMEOUT,
 ) -> "AsyncClient":
-    """As `connect`, for `async with`; the stubs' methods are awaited."""
+    """As `connect`, but an asynchronous client, whose stubs' methods are awaited."""
     found = credentials.find(url=url, api_key=api_key, space=space, environ=os.environ)
     return AsyncClient(found, timeout=timeout)
 

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class _Verb(Generic[P, T]):
-    """A step as a method of both clients: the one returns what it tells, the other awaits it."""
+    """A step as a method of both clients: one returns its result, the other an awaitable of it."""
 
     def __init__(self, step: Callable[P, Step[T]] | Callable[P, Run[T]]) -> None:
         self._step = step
@@ -36,7 +36,7 @@ class _Verb(Generic[P, T]):
     @overload
     def __get__(self, client: None, owner: type[object]) -> Self: ...
     def __get__(self, client: Any, owner: type[Any]) -> Any:
-        """The verb of one client."""
+        """The verb, bound to a client."""
         if client is None:
             return self
 
@@ -49,7 +49,7 @@ class _Verb(Generic[P, T]):
 
 
 class _Verbs:
-    """What both clients can do."""
+    """The verbs of both clients."""
 
     add = _Verb(steps.add)
     search = _Verb(steps.search)
@@ -75,7 +75,7 @@ class _Verbs:
         self._token = ""
 
     def _asked(self, request: Message) -> Message:
-        """The request; a search sees at least what this client wrote before."""
+        """The request; a search gets the freshness token of this client's last write."""
         if self._token and "consistency" in request.DESCRIPTOR.fields_by_name:
             fresh = Consistency(at_least_as_fresh=self._token)
             request.consistency.MergeFrom(fresh)  # type: ignore[attr-defined] # checked above
@@ -86,7 +86,7 @@ class _Verbs:
 
 
 class Concord(_Verbs):
-    """A client whose verbs return. Threads may share it. `stubs` are the contracts' services."""
+    """The synchronous client. Threads may share it. `stubs`: the contracts' services."""
 
     def __init__(self, stubs: Client) -> None:
         super().__init__()
@@ -96,17 +96,17 @@ class Concord(_Verbs):
     def connect(
         cls, url: str | None = None, api_key: str | None = None, space: str | None = None
     ) -> Concord:
-        """As `concord_client.connect`, with verbs."""
+        """As `concord_client.connect`, but a client with verbs."""
         return cls(connect(url, api_key, space))
 
     def take(self, step: Step[T]) -> T:
-        """Call what a step says. Raises `Refused`."""
+        """Make a step's call, and return its result. Raises `Refused`."""
         reply = self.stubs.call(step.path, self._asked(step.request), step.reply)
         self._heard(reply)
         return step.read(reply)
 
     def run(self, run: Run[T]) -> T:
-        """Call what a run says, and follow its events to the end. Raises `Refused`."""
+        """Make a run's call, follow its events, and return its result. Raises `Refused`."""
         asked = self._asked(run.request)
         replies = self.stubs.stream(run.path, asked, run.reply, timeout=run.timeout)
         try:
@@ -121,7 +121,7 @@ class Concord(_Verbs):
     def verify(self, checkpoint: str | None = None) -> things.Log:
         """Fetch the whole audit log and check it here; it must extend an earlier `checkpoint`.
 
-        Its key and genesis are believed as the log states them: `concord audit verify` pins them.
+        The log's key and genesis are taken from the log itself; `concord audit verify` pins them.
         Raises `LogInvalid`, which names the check and the entry.
         """
         parts = self.stubs.audit.ExportAuditLog(ExportAuditLogRequest())
@@ -144,7 +144,7 @@ class Concord(_Verbs):
 
 
 class AsyncConcord(_Verbs):
-    """A client whose verbs are awaited, for one event loop."""
+    """The asynchronous client, for one event loop: its verbs are awaited."""
 
     def __init__(self, stubs: AsyncClient) -> None:
         super().__init__()
@@ -154,17 +154,17 @@ class AsyncConcord(_Verbs):
     def connect(
         cls, url: str | None = None, api_key: str | None = None, space: str | None = None
     ) -> AsyncConcord:
-        """As `concord_client.connect_async`, with verbs."""
+        """As `concord_client.connect_async`, but a client with verbs."""
         return cls(connect_async(url, api_key, space))
 
     async def take(self, step: Step[T]) -> T:
-        """Call what a step says. Raises `Refused`."""
+        """Make a step's call, and return its result. Raises `Refused`."""
         reply = await self.stubs.call(step.path, self._asked(step.request), step.reply)
         self._heard(reply)
         return step.read(reply)
 
     async def run(self, run: Run[T]) -> T:
-        """Call what a run says, and follow its events to the end. Raises `Refused`."""
+        """Make a run's call, follow its events, and return its result. Raises `Refused`."""
         asked = self._asked(run.request)
         replies = self.stubs.stream(run.path, asked, run.reply, timeout=run.timeout)
         async with aclosing(replies):

@@ -1,7 +1,6 @@
-"""The verbs whose replies stream: a run's events go to `on_event`, its end is what they return.
+"""The verbs whose replies stream: they pass a run's events to `on_event`, and return its result.
 
-A run that fails raises `Refused` or one of its kinds, as a refused call does; so does one that ends
-without a result.
+A run that fails, or ends without a result, raises `Refused` or one of its kinds, as a call does.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ T = TypeVar("T")
 
 _DIALECTIC = "/concord.dissonance.v1.DialecticService/"
 LONG_RUN = 600.0
-"""Seconds that a run may take unless the caller says."""
+"""The default timeout of a run, in seconds."""
 
 OnEvent = Callable[[things.Event], None]
 
@@ -34,7 +33,7 @@ Reply = dialectic_pb2.SynthesizeResponse | dialectic_pb2.ReviewAnswerResponse
 
 @dataclass(frozen=True)
 class Run(Generic[T]):
-    """A call whose replies are a run's events, and what its last one means."""
+    """A call whose replies are a run's events, and the function that reads its last event."""
 
     path: str
     request: Message
@@ -44,7 +43,7 @@ class Run(Generic[T]):
     timeout: float
 
     def heard(self, reply: Reply) -> dialectic_pb2.DialecticEvent | None:
-        """The end that a reply is; None for one on the way. Raises `Refused` for a failure."""
+        """The run's last event, if this reply has it, else None. Raises `Refused` for a failure."""
         event = reply.event
         if event.HasField("failed"):
             raise read_dialectic.failure(event.failed)
@@ -71,12 +70,12 @@ def synthesize(
     on_event: OnEvent | None = None,
     timeout: float = LONG_RUN,
 ) -> Run[things.Synthesis]:
-    """Bring together what agents (`results`), memories and the best of a query say.
+    """Synthesize the claims of agents (`results`), memories, and a query's best results.
 
-    With `by_model` a model writes it, where one is set up, checked and completed by rules.
-    `keep` adds it as a memory, which with `amend_sources` amends those that it comes from;
-    `record_conflicts` records what stays open between memories; `review` has models review it.
-    `limit`: 1 to 50 results of the query. `timeout` in seconds.
+    `by_model`: a model writes the synthesis, if one is set up, and rules check and complete it.
+    `keep`: it becomes a memory; `amend_sources`: which amends the memories that it comes from.
+    `record_conflicts`: unresolved contradictions between memories become conflicts. `review`:
+    models review it. `limit`: 1 to 50 results of the query. `timeout`: seconds.
     """
     request = dialectic_pb2.SynthesizeRequest(
         question=question,
@@ -118,11 +117,10 @@ def review_answer(
     on_event: OnEvent | None = None,
     timeout: float = LONG_RUN,
 ) -> Run[things.AnswerReview]:
-    """Have several different models review an answer, and count what they say.
+    """Have several different models review an answer, and combine their scores.
 
-    `criteria`: names with weights that sum to 1, in the place of a set; `reviewers`: all unless
-    some are named; `quorum`: as the operator set, if 0; `max_revisions`: 0 to 2. `timeout` in
-    seconds.
+    `criteria`: names with weights that sum to 1, instead of a named set; `reviewers`: names, none
+    for all; `quorum`: 0 for the operator's; `max_revisions`: 0 to 2; `timeout`: seconds.
     """
     request = review_pb2.ReviewAnswerRequest(
         question=question,
@@ -150,7 +148,7 @@ def review_answer(
 
 
 def without_end() -> Refused:
-    """What a run whose events stopped before its end raises."""
+    """The error of a run whose events stopped before its end."""
     code = grpc.StatusCode.UNAVAILABLE
     return Refused(code, "ERROR_REASON_UNAVAILABLE", "The run's events stopped before its end.")
 

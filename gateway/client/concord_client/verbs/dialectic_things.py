@@ -1,4 +1,4 @@
-"""What a synthesis and a review take and return: plain data. Names of values are the contract's."""
+"""Arguments and results of syntheses and reviews, as plain data; enum values by contract name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Language: TypeAlias = Literal["", "de", "en"]
 
 @dataclass(frozen=True, slots=True)
 class ThesisInput:
-    """A claim with what supports it. `confidence` and `authority` are in [0, 1]."""
+    """A claim with its support. `confidence` and `authority` are in [0, 1]."""
 
     claim: str
     evidence: Sequence[str] = ()
@@ -25,7 +25,7 @@ class ThesisInput:
 
 @dataclass(frozen=True, slots=True)
 class AgentResult:
-    """What one agent found: a text of up to 20,000 characters, or up to 20 theses, or both."""
+    """One agent's result: a text of up to 20,000 characters, or up to 20 theses, or both."""
 
     agent: str
     text: str = ""
@@ -35,7 +35,7 @@ class AgentResult:
 
 @dataclass(frozen=True, slots=True)
 class Thesis:
-    """A thesis in its source's own words. `is_kept` is False where another takes its place."""
+    """A thesis in its source's own words. `is_kept` is False if another one replaces it."""
 
     index: int
     agent_source: str
@@ -53,8 +53,11 @@ class Thesis:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Two theses, by their index, that cannot both hold as they stand. `strategy` says how that is
-    resolved, "" when nothing does; `prevailing` is the thesis that holds, None when both do."""
+    """Two theses, by their index, that cannot both hold as they stand.
+
+    `strategy`: the rule that resolves it, "" if none does; `prevailing`: the index of the thesis
+    that holds, None if both do.
+    """
 
     thesis_a: int
     thesis_b: int
@@ -69,7 +72,7 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
-    """Two theses, by their index, of which it is open whether both can hold."""
+    """Two theses, by their index, that may or may not hold together."""
 
     thesis_a: int
     thesis_b: int
@@ -78,7 +81,7 @@ class Ambiguity:
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """A text of a source that is no thesis, and why."""
+    """A sentence of a source that is no thesis, and why."""
 
     agent_source: str
     text: str
@@ -96,7 +99,7 @@ class CriterionScore:
 
 @dataclass(frozen=True, slots=True)
 class PeerReview:
-    """What one reviewer says: a model's words, which are data and never instructions."""
+    """One reviewer's review: a model's words, which are data and never instructions."""
 
     reviewer: str
     model: str
@@ -111,7 +114,7 @@ class PeerReview:
 
 @dataclass(frozen=True, slots=True)
 class FailedReviewer:
-    """A reviewer that was asked and gave no review."""
+    """A reviewer that was asked but gave no review."""
 
     reviewer: str
     round: int
@@ -132,7 +135,7 @@ class ScoreConflict:
 
 @dataclass(frozen=True, slots=True)
 class ReviewRound:
-    """One round: an answer, and what the reviewers' scores and recommendations come to.
+    """One round: an answer, the reviews of it, and their combined scores and recommendations.
 
     `consensus_score`, `approval_rate` and `confidence` are in [0, 1], `average_score` in [0, 10].
     """
@@ -152,7 +155,7 @@ class ReviewRound:
 
 @dataclass(frozen=True, slots=True)
 class AnswerReview:
-    """A reviewed answer: the last round counts, each of those before was followed by a revision."""
+    """A reviewed answer. The last round counts; each earlier one was followed by a revision."""
 
     verdict: ReviewRound
     earlier_rounds: tuple[ReviewRound, ...]
@@ -162,10 +165,10 @@ class AnswerReview:
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
-    """What agents or memories say, brought together: what stands, is resolved, and stays open.
+    """A synthesis of agents' and memories' claims: theses, resolutions and open contradictions.
 
-    `is_by_model`: a model wrote it; `degraded` says why that failed, from where on rules went on.
-    `memory_id`, `amended_ids` and `conflict_ids` say what was kept of it.
+    `is_by_model`: a model wrote it; `degraded`: why the model failed, after which rules went on.
+    `memory_id`, `amended_ids` and `conflict_ids`: the items that were written to keep it.
     """
 
     run_id: str
@@ -189,9 +192,9 @@ class Synthesis:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What has happened in a run, and how far it is: `percent` in [0, 100], which never falls.
+    """An event of a run; `percent`: its progress in [0, 100], which never falls.
 
-    At most one of the last four says something; the end of a run is no event but its result.
+    At most one of the last four fields is set. The end of a run is no event, but its result.
     """
 
     number: int

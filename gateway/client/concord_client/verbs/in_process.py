@@ -16,7 +16,10 @@ from concord_client.verbs.clients import AsyncConcord, Concord
 
 @asynccontextmanager
 async def embedded_async(path: Path | str) -> AsyncIterator[AsyncConcord]:
-    """A whole Concord in this process and event loop, on the directory `path`, closed after it."""
+    """A whole Concord in this process and event loop, on the directory `path`.
+
+    It is closed at the end of the block.
+    """
     from concord_embedded import running
 
     async with (
@@ -30,7 +33,7 @@ async def embedded_async(path: Path | str) -> AsyncIterator[AsyncConcord]:
 def embedded(path: Path | str) -> Iterator[Concord]:
     """A whole Concord in this process, on the directory `path`, in a thread of its own.
 
-    Raises `concord_embedded.StartError`, such as when another process has the directory.
+    Raises `concord_embedded.StartError`, for example if another process uses the directory.
     """
     from concord_embedded import running
 

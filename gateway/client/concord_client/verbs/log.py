@@ -1,4 +1,4 @@
-"""Checks the audit log as both clients fetch it."""
+"""Checks the audit log that a client has fetched."""
 
 import json
 
@@ -8,9 +8,9 @@ from concord_client.verbs import things
 
 
 def verified(exported: bytes, checkpoint: str | None) -> things.Log:
-    """Check an export: hashes, signatures, order, and every rule of governance.
+    """Check an export of the log: hashes, signatures, order, and every rule of governance.
 
-    It must extend `checkpoint`, if one is given. Raises `LogInvalid`.
+    It must extend the `checkpoint`, if one is given. Raises `LogInvalid`.
     """
     lines = exported.splitlines(keepends=True)
     pinned = Pinned(checkpoint=checkpoint)

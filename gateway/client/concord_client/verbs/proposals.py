@@ -1,4 +1,4 @@
-"""The verbs by which what defines the agent changes: proposed, signed in this process, undone."""
+"""The verbs of governance: propose a change, sign it in this process, undo it."""
 
 import secrets
 from collections.abc import Mapping
@@ -19,10 +19,10 @@ _PROPOSALS = "/concord.governance.v1.ProposalService/"
 
 
 def propose(action: Mapping[str, object], *, note: str = "") -> Step[things.Proposal]:
-    """Propose a change of what defines the agent.
+    """Propose a change, such as one of a constitutive item.
 
-    `action` is one write as the contract's JSON, such as {"forget_memory": {"id": "…", "etag":
-    "…"}}; `note` of up to 500 characters is shown as yours.
+    `action`: one write as the contract's JSON, such as {"forget_memory": {"id": "…", "etag": "…"}}.
+    `note`: your own words, up to 500 characters, shown as yours.
     """
     governed = governed_pb2.GovernedAction()
     json_format.ParseDict(dict(action), governed)
@@ -47,7 +47,7 @@ def pending() -> Step[tuple[things.Proposal, ...]]:
 
 
 def review(id: str) -> Step[things.Proposal | None]:  # noqa: A002
-    """A proposal as it stands, or None."""
+    """The current revision of a proposal, or None."""
     request = proposal_pb2.GetProposalRequest(id=id)
 
     def read(reply: proposal_pb2.GetProposalResponse) -> things.Proposal | None:
@@ -61,9 +61,9 @@ def approve(
 ) -> Step[things.Proposal]:
     """Sign a consent to a proposal, in this process, and send it.
 
-    What is signed are the bytes of this very proposal: look at its `action` first. Raises
-    `ReviewError` for bytes of another digest or space, before anything is signed. An undo is not
-    compared with the log, as `concord approve` does.
+    The consent names the bytes of this revision: look at its `action` first. Raises `ReviewError`
+    before signing if the bytes have another digest or space. Unlike `concord approve`, it does not
+    compare an undo with the log.
     """
     found = reviewed(proposal.canonical, proposal.digest)
     demand_space(found, space)
@@ -84,7 +84,7 @@ def reject(
     slot: Slot = "AGENT",
     space: str = DEFAULT_SPACE,
 ) -> Step[things.Proposal]:
-    """Sign a rejection of a proposal, in this process, and send it: one ends it.
+    """Sign a rejection of a proposal, in this process, and send it. One rejection ends it.
 
     `reason`: 1 to 1,000 characters. Raises `ReviewError` as `approve` does.
     """
@@ -107,7 +107,7 @@ def reject(
 
 
 def undo(proposal: things.Proposal) -> Step[things.Proposal]:
-    """Propose to undo what an executed proposal did; whoever had to agree must agree again."""
+    """Propose to undo an executed proposal; the slots that had to consent must consent again."""
     request = proposal_pb2.UndoModificationRequest(proposal_id=proposal.id)
 
     def read(reply: proposal_pb2.UndoModificationResponse) -> things.Proposal:

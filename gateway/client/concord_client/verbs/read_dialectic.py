@@ -1,4 +1,4 @@
-"""From the events of a run to plain data."""
+"""Turns the events of a run into plain data."""
 
 import grpc
 from concord.dissonance.v1 import dialectic_pb2, review_pb2
@@ -10,7 +10,7 @@ from concord_client.verbs.read_reply import name_of, time_of
 
 
 def event(message: dialectic_pb2.DialecticEvent) -> things.Event:
-    """An event that ends nothing."""
+    """An event before the end of a run."""
     return things.Event(
         message.number,
         message.run_id,
@@ -24,7 +24,7 @@ def event(message: dialectic_pb2.DialecticEvent) -> things.Event:
 
 
 def failure(message: dialectic_pb2.RunFailure) -> Refused:
-    """Why a run failed, as a failed call says it."""
+    """The error of a failed run, as a refused call raises it."""
     kind = KIND_OF_REASON.get(message.reason, Refused)
     code = grpc.StatusCode.__members__.get(message.code, grpc.StatusCode.UNKNOWN)
     return kind(code, message.reason, message.message, metadata=message.metadata)

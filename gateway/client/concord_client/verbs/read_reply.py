@@ -1,4 +1,4 @@
-"""From the contract's messages to plain data."""
+"""Turns the contract's messages into plain data."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -46,12 +46,12 @@ def memory(read: type_pb2.Memory) -> things.Memory:
 
 
 def added(read: memory_pb2.AddMemoryResponse) -> things.Added:
-    """What adding did."""
+    """The result of adding a memory."""
     return things.Added(memory(read.memory), read.created)
 
 
 def answer(read: search_pb2.SearchResponse) -> things.Answer:
-    """What a search found."""
+    """The answer of a search."""
     return things.Answer(
         results=tuple(_result(each) for each in read.results),
         confidence=name_of(search_pb2.ConfidenceBand, read.confidence),
@@ -107,7 +107,7 @@ def neighbor(read: graph_pb2.Neighbor) -> things.Neighbor:
 
 
 def followed(read: relation_pb2.FollowRelationsResponse) -> things.Followed:
-    """Where relations lead."""
+    """The ends that a chain of relations leads to."""
     hops = tuple(
         things.Hop(
             each.relation,
@@ -121,7 +121,7 @@ def followed(read: relation_pb2.FollowRelationsResponse) -> things.Followed:
 
 
 def proposal(read: proposal_pb2.Proposal) -> things.Proposal:
-    """A proposal, compared with its stored bytes. Raises `ReviewError` where it is not theirs."""
+    """A proposal. Raises `ReviewError` if its fields are not those of its canonical bytes."""
     action = review(read).document["action"] if read.canonical else {}
     return things.Proposal(
         id=read.id,
@@ -151,7 +151,7 @@ def conflict(read: conflict_pb2.Conflict) -> things.Conflict:
 
 
 def time_of(read: Message, name: str) -> datetime | None:
-    """A field's instant; None when it is absent."""
+    """The instant of a timestamp field; None if the field is not set."""
     if not read.HasField(name):
         return None
     found: datetime = getattr(read, name).ToDatetime(tzinfo=UTC)
@@ -159,9 +159,9 @@ def time_of(read: Message, name: str) -> datetime | None:
 
 
 def name_of(enum: Any, value: int) -> str:
-    """A value's name without the enum's own in front; empty of what was not said.
+    """The name of an enum value without the enum's prefix; empty for an unspecified value.
 
-    `enum` is the generated wrapper, which has one type when it runs and another in its stubs.
+    `enum`: the generated wrapper, whose type at run time differs from that in its stubs.
     """
     if not value or value not in enum.values():
         return ""

@@ -1,7 +1,7 @@
-"""The verbs, each as a request and what becomes of its reply. Arguments are checked by the server.
+"""The verbs, each a step: a request and a function that reads the reply.
 
-Ids and etags are texts of up to 128 characters. An instant is an aware `datetime`; a naive one
-counts as UTC. All of them raise `Refused` or one of its kinds, when the step is taken.
+The server checks the arguments. Ids and etags are texts of up to 128 characters. An instant is an
+aware `datetime`; a naive one counts as UTC. Taking a step raises `Refused` or one of its kinds.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DISSONANCE = "/concord.dissonance.v1.DissonanceService/"
 
 @dataclass(frozen=True)
 class Step(Generic[T]):
-    """A call: where, with what, and what its reply means."""
+    """A call: its method, its request, and the function that reads its reply."""
 
     path: str
     request: Message
@@ -64,9 +64,9 @@ def add(
     session_id: str = "",
     properties: Mapping[str, object] | None = None,
 ) -> Step[things.Added]:
-    """Remember a text of up to 20,000 characters; the same text of the same source is known once.
+    """Add a memory of up to 20,000 characters; the same text of the same source is added once.
 
-    `supersedes` and `amends` name memories that it replaces or adds to.
+    `supersedes` and `amends`: ids of memories that it replaces or amends.
     """
     links = {"Supersedes": list(supersedes), "Amends": list(amends)}
     memory = type_pb2.Memory(
@@ -104,7 +104,7 @@ def search(
     as_of: datetime | None = None,
     session_id: str = "",
 ) -> Step[things.Answer]:
-    """Find memories by meaning and by words. `limit`: 1 to 100; `tags`: each of them."""
+    """Find memories by meaning and by words. `limit`: 1 to 100; `tags`: all must match."""
     mode = "INCLUDE" if include_superseded else "EXCLUDE"
     request = search_pb2.SearchRequest(
         query=query,
@@ -125,7 +125,7 @@ def search(
 
 
 def get(id: str, *, as_of: datetime | None = None) -> Step[things.Memory | None]:  # noqa: A002
-    """The memory of an id, or None."""
+    """The memory with this id, or None."""
     request = memory_pb2.GetMemoryRequest(id=id, as_of=_as_of(as_of))
 
     def read(reply: memory_pb2.GetMemoryResponse) -> things.Memory | None:
@@ -142,10 +142,10 @@ def update(
     tags: Sequence[str] | None = None,
     domain: str | None = None,
 ) -> Step[things.Memory]:
-    """Correct how a memory is written down; what has changed since is added and supersedes it.
+    """Correct a memory. If the world has changed instead, add a memory that supersedes it.
 
-    `content` is all of it: a line of links (`Supersedes: …`) that is left out no longer holds.
-    Raises `EtagMismatch` when somebody else has changed it meanwhile.
+    `content`: the whole content; a line of links (`Supersedes: …`) that is left out no longer
+    holds. Raises `EtagMismatch` if somebody else has changed the memory meanwhile.
     """
     changed = type_pb2.Memory(id=memory.id, etag=memory.etag)
     mask = []
@@ -170,7 +170,7 @@ def update(
 
 
 def forget(memory: things.Memory) -> Step[things.Memory]:
-    """Leave a memory out of what is read and found; its history stays."""
+    """Forget a memory: reads and searches leave it out, but its history stays."""
     request = memory_pb2.ForgetMemoryRequest(id=memory.id, etag=memory.etag)
 
     def read(reply: memory_pb2.ForgetMemoryResponse) -> things.Memory:
@@ -190,7 +190,7 @@ def history(id: str, *, limit: int = 50) -> Step[tuple[things.Version, ...]]:  #
 
 
 def relate(newer_id: str, relation: Lineage, older_id: str) -> Step[things.Edge]:
-    """Say how one item stands to an older one."""
+    """Add lineage from an item to an older one."""
     request = lineage_pb2.AddLineageRequest(
         newer_id=newer_id,
         relation=type_pb2.LineageRelation.Value(f"LINEAGE_RELATION_{relation}"),
@@ -213,7 +213,7 @@ def link(
     valid_until: datetime | None = None,
     properties: Mapping[str, object] | None = None,
 ) -> Step[things.Edge]:
-    """Say that two nodes stand in a relation; nodes that are not there yet are made."""
+    """Add an edge between two nodes, by their names; missing nodes are created."""
     edge = type_pb2.Edge(
         source=type_pb2.EdgeEnd(name=source),
         relation=relation,
@@ -240,7 +240,7 @@ def neighbors(
     limit: int = 20,
     as_of: datetime | None = None,
 ) -> Step[tuple[things.Neighbor, ...]]:
-    """What a node is connected with. `depth`: 1 to 5; `limit`: 1 to 200."""
+    """The neighbours of a node. `depth`: 1 to 5 hops; `limit`: 1 to 200."""
     request = graph_pb2.QueryNeighborsRequest(
         start=type_pb2.EdgeEnd(name=node),
         depth=depth,
@@ -260,7 +260,7 @@ def neighbors(
 def follow(
     node: str, *relations: str, as_of: datetime | None = None
 ) -> Step[things.Followed | None]:
-    """Where 1 to 6 relations lead from a node, hop by hop; None when there is no such node."""
+    """Follow 1 to 6 relations from a node, hop by hop; None if there is no such node."""
     request = relation_pb2.FollowRelationsRequest(
         start=type_pb2.EdgeEnd(name=node), relations=relations, as_of=_as_of(as_of)
     )
@@ -274,7 +274,7 @@ def follow(
 
 
 def check(node: str, *, dry_run: bool = False) -> Step[things.Check]:
-    """Look for contradictions around a node. `dry_run` judges and records nothing."""
+    """Check the statements around a node for contradictions. `dry_run`: nothing is recorded."""
     request = dissonance_pb2.CheckDissonanceRequest(context_node=node, dry_run=dry_run)
 
     def read(reply: dissonance_pb2.CheckDissonanceResponse) -> things.Check:
@@ -292,7 +292,7 @@ def check(node: str, *, dry_run: bool = False) -> Step[things.Check]:
 
 
 def stamp(time: datetime | None) -> Timestamp | None:
-    """An instant as the contract has it; a naive one counts as UTC."""
+    """An instant as the contract's message; a naive one counts as UTC."""
     if time is None:
         return None
     stamp = Timestamp()

@@ -1,4 +1,4 @@
-"""What the verbs return: plain data, without a trace of the wire. Times are aware, in UTC."""
+"""The results of the verbs, as plain data without any message types. Times are aware, in UTC."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Slot: TypeAlias = Literal["AGENT", "HUMAN"]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What a memory states, as a triple."""
+    """A fact that a memory states, as a triple."""
 
     subject: str
     relation: str
@@ -23,7 +23,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a memory is from."""
+    """A source of a memory."""
 
     speaker: str = ""
     file: str = ""
@@ -33,8 +33,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory as it stands, or stood. `etag` names this version of it; `origin` says who wrote it
-    down: HUMAN, AGENT, TOOL, IMPORT, or nothing."""
+    """A version of a memory, which `etag` names.
+
+    `origin`: who wrote it: HUMAN, AGENT, TOOL, IMPORT, or "".
+    """
 
     id: str
     content: str
@@ -60,7 +62,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What `add` did; `created` is False for what was known already."""
+    """The result of `add`; `created` is False for a memory that existed before."""
 
     memory: Memory
     created: bool
@@ -73,8 +75,10 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A memory that a search found. `score` and each signal are in [0, 1]; `provenance` says in one
-    line when it held and where it is from."""
+    """A memory that a search found. `score` and each signal are in [0, 1].
+
+    `provenance`: one line with its valid time and its sources.
+    """
 
     memory: Memory
     score: float
@@ -87,8 +91,10 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a search found, the best first, and what to make of it. `context` is all of it as a text
-    to paste into a prompt, with ids and dates."""
+    """The results of a search, the best first, with advice.
+
+    `context`: all results as one text for a prompt, with ids and dates.
+    """
 
     results: tuple[Result, ...]
     confidence: str
@@ -100,7 +106,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version of a memory, and in which span of time it was the recorded one."""
+    """A version of a memory, and the time span in which it was the recorded one."""
 
     revision: int
     memory: Memory
@@ -127,7 +133,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Neighbor:
-    """What a node is connected with, and by which edge."""
+    """A neighbour of a node, and the edge that leads to it."""
 
     name: str
     distance: int
@@ -136,7 +142,7 @@ class Neighbor:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One relation, as it was followed. `held_relations` are offered where nothing holds it."""
+    """One followed relation. `held_relations`: others to follow instead, if no item has it."""
 
     relation: str
     edges: tuple[Edge, ...]
@@ -146,9 +152,9 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """Where relations lead: the names (or ids) of the ends, and the hops that lead there.
+    """The ends of a chain of relations, by names (or ids), and the hops that lead there.
 
-    `unheld_hop` is the number, from 1, of the hop that nothing holds; 0 = each led on.
+    `unheld_hop`: the number, from 1, of the hop whose relation no item has; 0 = all have edges.
     """
 
     ends: tuple[str, ...]
@@ -158,10 +164,10 @@ class Followed:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A change that waits for consent, or what became of it.
+    """A proposed change, waiting or ended.
 
-    `action` is the write that it wraps, as the contract's JSON; `canonical` are the bytes that a
-    consent names by their `digest`. Both are empty of what was erased.
+    `action`: the wrapped write, as the contract's JSON; `canonical`: the bytes that a consent names
+    by their `digest`. Both are empty if the proposal was about erased items.
     """
 
     id: str
@@ -191,7 +197,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a check found; `status` says whether it could judge everything that it looked at."""
+    """The conflicts that a check found; `status`: the contract's `CheckStatus` by name."""
 
     status: str
     conflicts: tuple[Conflict, ...]
@@ -201,11 +207,11 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A log that holds: each entry stands under the signed `checkpoint`, every rule was kept."""
+    """A verified log: the signed `checkpoint` covers each entry, and all rules were kept."""
 
     entries: int
     executed: int
     undone: int
     refused: int
     checkpoint: str
-    """To be kept: a later log must extend it."""
+    """Keep it: a later log must extend it."""
