@@ -111,51 +111,51 @@ class Client:
         channel = grpc.intercept_channel(self._plain, Outgoing(Terms(target.api_key, timeout)))
         self._called = channel
         self.graph = GraphServiceStub(channel)
-        """`concord.graph.v1.GraphService`: nodes, edges and how to walk them."""
+        """`concord.graph.v1.GraphService`: nodes, edges and walks along them."""
         self.memory = MemoryServiceStub(channel)
         """`concord.graph.v1.MemoryService`: memories, their history and their erasure."""
         self.lineage = LineageServiceStub(channel)
-        """`concord.graph.v1.LineageService`: which item replaced, amended or contradicts which."""
+        """`concord.graph.v1.LineageService`: lineage between items, and their chains."""
         self.dialogue = DialogueServiceStub(channel)
         """`concord.graph.v1.DialogueService`: the turns of a session."""
         self.episode = EpisodeServiceStub(channel)
-        """`concord.graph.v1.EpisodeService`: what was tried, and how well it went."""
+        """`concord.graph.v1.EpisodeService`: episodes: what was tried, with its reward."""
         self.working_memory = WorkingMemoryServiceStub(channel)
-        """`concord.graph.v1.WorkingMemoryService`: the few texts held in mind."""
+        """`concord.graph.v1.WorkingMemoryService`: the few texts of working memory."""
         self.space = SpaceServiceStub(channel)
         """`concord.graph.v1.SpaceService`: counts, operations, export and import of a space."""
         self.relation = RelationServiceStub(channel)
-        """`concord.graph.v1.RelationService`: what is declared about relations."""
+        """`concord.graph.v1.RelationService`: declarations of relations."""
         self.recall = RecallServiceStub(channel)
-        """`concord.graph.v1.RecallService`: what searches returned, and to whom."""
+        """`concord.graph.v1.RecallService`: the log of the searches' results."""
         self.conflict = ConflictServiceStub(channel)
-        """`concord.graph.v1.ConflictService`: recorded disagreements, as graph keeps them."""
+        """`concord.graph.v1.ConflictService`: recorded conflicts."""
         self.dialectic = DialecticServiceStub(channel)
-        """`concord.dissonance.v1.DialecticService`: synthesis of what opposes."""
+        """`concord.dissonance.v1.DialecticService`: synthesis of opposing claims."""
         self.dissonance = DissonanceServiceStub(channel)
-        """`concord.dissonance.v1.DissonanceService`: finding, reviewing and resolving them."""
+        """`concord.dissonance.v1.DissonanceService`: finding and deciding conflicts."""
         self.session = SessionServiceStub(channel)
         """`concord.graph.v1.SessionService`: sessions, and when they end."""
         self.governed = GovernedChangeServiceStub(channel)
-        """`concord.graph.v1.GovernedChangeService`: what nobody may change alone."""
+        """`concord.graph.v1.GovernedChangeService`: changes that need consent."""
         self.proposals = ProposalServiceStub(channel)
         """`concord.governance.v1.ProposalService`: proposals, consent, execution and undo."""
         self.principals = PrincipalServiceStub(channel)
-        """`concord.governance.v1.PrincipalService`: whose consent counts."""
+        """`concord.governance.v1.PrincipalService`: the principals whose consent counts."""
         self.audit = AuditServiceStub(channel)
-        """`concord.governance.v1.AuditService`: the log of it all, with its proofs."""
+        """`concord.governance.v1.AuditService`: the audit log and its proofs."""
         self.access = AccessServiceStub(channel)
         """`concord.governance.v1.AccessService`: spaces, and the keys that open them."""
         self.search = SearchServiceStub(channel)
-        """`concord.search.v1.SearchService`: finding memories, and saying why."""
+        """`concord.search.v1.SearchService`: search, with explanations."""
         self.index = IndexServiceStub(channel)
         """`concord.search.v1.IndexService`: the state of the derived index."""
         self.memory_health = MemoryHealthServiceStub(channel)
-        """`concord.search.v1.MemoryHealthService`: what is at risk, stale or alone."""
+        """`concord.search.v1.MemoryHealthService`: memories at risk, stale or orphans."""
         self.suggestions = SuggestionServiceStub(channel)
-        """`concord.search.v1.SuggestionService`: what surfaces without a search."""
+        """`concord.search.v1.SuggestionService`: memories that surface by themselves."""
         self.feedback = FeedbackServiceStub(channel)
-        """`concord.search.v1.FeedbackService`: votes, and the weight that follows from them."""
+        """`concord.search.v1.FeedbackService`: votes, and the weight calibrated by them."""
         self.health = HealthStub(channel)
         """`grpc.health.v1.Health`: whether the services serve."""
 
@@ -211,51 +211,51 @@ class AsyncClient:
             else grpc.aio.secure_channel(place, tls, options=options(), interceptors=applied)
         )
         self.graph: GraphServiceAsyncStub = GraphServiceStub(channel)
-        """`concord.graph.v1.GraphService`: nodes, edges and how to walk them."""
+        """`concord.graph.v1.GraphService`: nodes, edges and walks along them."""
         self.memory: MemoryServiceAsyncStub = MemoryServiceStub(channel)
         """`concord.graph.v1.MemoryService`: memories, their history and their erasure."""
         self.lineage: LineageServiceAsyncStub = LineageServiceStub(channel)
-        """`concord.graph.v1.LineageService`: which item replaced, amended or contradicts which."""
+        """`concord.graph.v1.LineageService`: lineage between items, and their chains."""
         self.dialogue: DialogueServiceAsyncStub = DialogueServiceStub(channel)
         """`concord.graph.v1.DialogueService`: the turns of a session."""
         self.episode: EpisodeServiceAsyncStub = EpisodeServiceStub(channel)
-        """`concord.graph.v1.EpisodeService`: what was tried, and how well it went."""
+        """`concord.graph.v1.EpisodeService`: episodes: what was tried, with its reward."""
         self.working_memory: WorkingMemoryServiceAsyncStub = WorkingMemoryServiceStub(channel)
-        """`concord.graph.v1.WorkingMemoryService`: the few texts held in mind."""
+        """`concord.graph.v1.WorkingMemoryService`: the few texts of working memory."""
         self.space: SpaceServiceAsyncStub = SpaceServiceStub(channel)
         """`concord.graph.v1.SpaceService`: counts, operations, export and import of a space."""
         self.relation: RelationServiceAsyncStub = RelationServiceStub(channel)
-        """`concord.graph.v1.RelationService`: what is declared about relations."""
+        """`concord.graph.v1.RelationService`: declarations of relations."""
         self.recall: RecallServiceAsyncStub = RecallServiceStub(channel)
-        """`concord.graph.v1.RecallService`: what searches returned, and to whom."""
+        """`concord.graph.v1.RecallService`: the log of the searches' results."""
         self.conflict: ConflictServiceAsyncStub = ConflictServiceStub(channel)
-        """`concord.graph.v1.ConflictService`: recorded disagreements, as graph keeps them."""
+        """`concord.graph.v1.ConflictService`: recorded conflicts."""
         self.dialectic: DialecticServiceAsyncStub = DialecticServiceStub(channel)
-        """`concord.dissonance.v1.DialecticService`: synthesis of what opposes."""
+        """`concord.dissonance.v1.DialecticService`: synthesis of opposing claims."""
         self.dissonance: DissonanceServiceAsyncStub = DissonanceServiceStub(channel)
-        """`concord.dissonance.v1.DissonanceService`: finding, reviewing and resolving them."""
+        """`concord.dissonance.v1.DissonanceService`: finding and deciding conflicts."""
         self.session: SessionServiceAsyncStub = SessionServiceStub(channel)
         """`concord.graph.v1.SessionService`: sessions, and when they end."""
         self.governed: GovernedChangeServiceAsyncStub = GovernedChangeServiceStub(channel)
-        """`concord.graph.v1.GovernedChangeService`: what nobody may change alone."""
+        """`concord.graph.v1.GovernedChangeService`: changes that need consent."""
         self.proposals: ProposalServiceAsyncStub = ProposalServiceStub(channel)
         """`concord.governance.v1.ProposalService`: proposals, consent, execution and undo."""
         self.principals: PrincipalServiceAsyncStub = PrincipalServiceStub(channel)
-        """`concord.governance.v1.PrincipalService`: whose consent counts."""
+        """`concord.governance.v1.PrincipalService`: the principals whose consent counts."""
         self.audit: AuditServiceAsyncStub = AuditServiceStub(channel)
-        """`concord.governance.v1.AuditService`: the log of it all, with its proofs."""
+        """`concord.governance.v1.AuditService`: the audit log and its proofs."""
         self.access: AccessServiceAsyncStub = AccessServiceStub(channel)
         """`concord.governance.v1.AccessService`: spaces, and the keys that open them."""
         self.search: SearchServiceAsyncStub = SearchServiceStub(channel)
-        """`concord.search.v1.SearchService`: finding memories, and saying why."""
+        """`concord.search.v1.SearchService`: search, with explanations."""
         self.index: IndexServiceAsyncStub = IndexServiceStub(channel)
         """`concord.search.v1.IndexService`: the state of the derived index."""
         self.memory_health: MemoryHealthServiceAsyncStub = MemoryHealthServiceStub(channel)
-        """`concord.search.v1.MemoryHealthService`: what is at risk, stale or alone."""
+        """`concord.search.v1.MemoryHealthService`: memories at risk, stale or orphans."""
         self.suggestions: SuggestionServiceAsyncStub = SuggestionServiceStub(channel)
-        """`concord.search.v1.SuggestionService`: what surfaces without a search."""
+        """`concord.search.v1.SuggestionService`: memories that surface by themselves."""
         self.feedback: FeedbackServiceAsyncStub = FeedbackServiceStub(channel)
-        """`concord.search.v1.FeedbackService`: votes, and the weight that follows from them."""
+        """`concord.search.v1.FeedbackService`: votes, and the weight calibrated by them."""
         self.health = HealthStub(channel)
         """`grpc.health.v1.Health`: whether the services serve."""
 

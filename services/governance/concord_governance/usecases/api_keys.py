@@ -51,7 +51,7 @@ _ID_BYTES = 6
 
 @dataclass(frozen=True, slots=True)
 class KeyDraft:
-    """The wanted fields of a key; empty fields mean what the contract says. Times in µs."""
+    """The wanted fields of a key; for empty fields see the contract. Times in µs."""
 
     space: str
     principal: str

@@ -497,7 +497,7 @@ class Queries:
         return await self.read(space, lambda tx, _: tx.sessions(filter_, before, limit))
 
     async def co_reads(self, space: str, session_id: str) -> Sequence[CoRead]:
-        """Return pairs of memories, one read by this session, that were read in one session."""
+        """Return how often memories were read in one session with one that this session read."""
         return await self.read(space, lambda tx, _: tx.co_reads(session_id, MOST_PAIRS))
 
     async def restated(

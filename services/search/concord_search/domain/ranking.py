@@ -28,7 +28,7 @@ class SignalPart:
 
     @property
     def contribution(self) -> float:
-        """What it adds to the composite."""
+        """The signal's part of the composite."""
         return self.score * self.weight
 
 

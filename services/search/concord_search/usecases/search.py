@@ -165,7 +165,10 @@ class Search:
         return replace(answer, query_id=query_id)
 
     async def recall(self, space: str, recall: Recall) -> None:
-        """Reports the returned memories to graph's recall log."""
+        """Reports the returned memories to graph's recall log; a search that only peeked has none.
+
+        Such a search has an empty `query_id`.
+        """
         if recall.query_id and recall.memory_ids:
             await self._records.add_recall(space, recall)
 

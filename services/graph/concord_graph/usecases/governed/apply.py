@@ -75,7 +75,7 @@ grants have no colon."""
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """What an import with a genesis needs: the restore grant, and the space's secret."""
+    """The restore grant and the enrolment secret, which an import with a genesis needs."""
 
     grant: bytes = b""
     secret: str = ""
@@ -101,8 +101,8 @@ class GovernedChange:
 class GovernedChanges:
     """Applies changes that both principals consented to, and no others.
 
-    `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret, for spaces that
-    nobody registered.
+    `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret, for spaces without
+    a registered one.
     """
 
     def __init__(
@@ -124,9 +124,10 @@ class GovernedChanges:
         return Acknowledged()
 
     async def change(self, writer: Writer, change: GovernedChange) -> ChangeApplied:
-        """Apply one change: under its grant, or, if it needs no consent, if no etag has changed.
+        """Apply one change, under its grant if it needs consent.
 
-        The grant is verified and its nonces are burnt in the transaction of the change.
+        A grant is verified, and its nonces are burnt, in the transaction of the change. Without a
+        grant the items must have the versions of `change.etags`.
         """
         tx = writer.tx
         if not change.grant:
@@ -233,9 +234,9 @@ class GovernedChanges:
 
 
 async def register(tx: Writes, enrolment_digest: str) -> bool:
-    """Keep the digest of the secret for a space's genesis; return whether the genesis exists.
+    """Store the digest of a space's enrolment secret; return whether its genesis exists.
 
-    If it does, nothing changes; until then the newest digest counts.
+    If it exists, nothing changes; before that the newest digest counts.
 
     Raises:
         SpaceDeleted: the name of a deleted space is not used again.

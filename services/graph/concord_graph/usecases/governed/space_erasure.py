@@ -1,4 +1,4 @@
-"""Erasing what a deleted space holds, step by step (W7)."""
+"""Erasing the items of a deleted space, step by step (W7)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The conflicts of an undo, which are searched before anything is written (V8).
 
-An undo restores items as they were. It is refused if later items depend on what it removes, if the
-ends of the edges that it restores have changed, or if a live item has a restored item's name or
-place.
+An undo restores items as they were. It is refused if later items depend on items that it removes,
+if the ends of the edges that it restores have changed, or if a live item has a restored item's name
+or place.
 """
 
 from __future__ import annotations

@@ -198,7 +198,7 @@ async def put_edge(writer: Writer, stored: Edge, edge: Edge) -> Edge:
 
 
 async def _check_place(writer: Writer, edge: Edge) -> None:
-    """Refuse a move to a triple with a constitutive edge, or with an edge of that valid_from."""
+    """Refuse the place of another edge, and, without a grant, the triple of a constitutive one."""
     others = await writer.tx.live_edges_of_triple(edge.source.id, edge.relation, edge.target.id)
     for other in others:
         if other.id == edge.id:
@@ -235,7 +235,7 @@ async def _end_by_id(writer: Writer, end: EndRef, field: str) -> End:
     if node is not None and not node.deleted:
         if end.name and end.name != node.name:
             raise FieldInvalid(field, "id and name are of different nodes")
-        if not writer.is_granted:  # what is reserved is refused by itself, whoever agreed
+        if not writer.is_granted:  # under a grant, protection itself refuses reserved items
             check_name(node.name, field)
         return End(node.id, ItemKind.NODE)
     memory = await writer.tx.memory(end.id)

@@ -54,7 +54,7 @@ async def update_node(writer: Writer, patch: Patch) -> Written:
     await writer.demand_etag(stored, patch.etag, replace(stored, **values))
     if "name" in values and values["name"] != stored.name:
         check_name(values["name"], "node.name")
-        if not writer.is_granted:  # what is reserved is refused by itself, whoever agreed
+        if not writer.is_granted:  # under a grant, protection itself refuses reserved items
             check_name(stored.name, "node.id")
         if await writer.tx.live_node_named(values["name"]) is not None:
             raise ItemExists(stored.id, "name")

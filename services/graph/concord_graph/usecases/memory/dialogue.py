@@ -9,7 +9,7 @@ from concord_graph.ports import Reads
 from concord_graph.usecases.read.shown import Shown, show, with_heads
 
 Place = tuple[int, int, str]
-"""Where a turn stands: its order, its create time (µs), its id."""
+"""A turn's place in its dialogue: its order, its create time (µs), its id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Erasing again what a restored copy of the store still holds (M4, W7)."""
+"""Repeating erasures on a restored copy of the store (M4, W7)."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ class Memories:
             return written(None, await self._create(writer, draft))
         if said(known) != said(self._drafted(known, draft)):
             raise ItemExists(known.id, "external id")
-        return written(known, known)  # a forgotten turn stays forgotten: nobody asked for it
+        return written(known, known)  # forgotten stays forgotten: an import restores none
 
     async def _add_one(
         self, writer: Writer, draft: MemoryDraft, *, update_existing: bool
@@ -173,7 +173,7 @@ class Memories:
             await writer.restate(known, draft.session_id)
         drafted = self._drafted(known, draft)
         if known.deleted or not _keyed(draft) or drafted == known:
-            return written(known, known)  # forgotten stays forgotten: nobody asked for it
+            return written(known, known)  # forgotten stays forgotten: a batch restores none
         if not update_existing:
             await _refuse_other_words(writer, known, drafted)
         return written(known, await self.replace(writer, known, drafted))

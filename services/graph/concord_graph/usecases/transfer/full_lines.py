@@ -32,7 +32,7 @@ FORMAT = 3
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Where an export comes from: the only line that an import and a second export change.
+    """Where an export comes from. It differs between an export and the export of its import.
 
     `imports`: the changes of the space's own imports, refused ones too; `burnt`: the nonces of the
     grants that allowed them. Both are history of a system, not of the space.
@@ -64,14 +64,14 @@ class AccessLine:
 
 @dataclass(frozen=True, slots=True)
 class NonceLine:
-    """A nonce that is burnt for ever."""
+    """A burnt nonce."""
 
     nonce: str
 
 
 @dataclass(frozen=True, slots=True)
 class EndLine:
-    """How many lines stand between header and end, and the hex SHA-256 of them."""
+    """The number of lines between header and end, and their hex SHA-256."""
 
     lines: int
     digest: str

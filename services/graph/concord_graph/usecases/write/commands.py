@@ -155,7 +155,7 @@ class Commands:
         if found is None:
             return None
         salt, digest, receipt = found
-        erased = not digest  # its digest too: any repetition gets the rest of the receipt
+        erased = not digest  # an erasure removed the digest: any request gets the receipt
         if request and not erased and not is_same_request(digest, salt, request):
             raise RequestIdReused(author.request_id)
         return receipt

@@ -148,7 +148,7 @@ class Writer:
         raise EtagMismatch(item.id)
 
     async def is_frozen(self, item_id: str) -> bool:
-        """Return whether a change of what an item states needs consent.
+        """Return whether a change of an item's words needs consent.
 
         It does if the item is pinned, or if lineage that was made with consent ends at it, or at an
         edge of which it is an end. An item that both principals replaced stays frozen: otherwise
