@@ -341,6 +341,21 @@ async def test_what_replaced_a_memory_is_told_of_what_is_replaced(system: Runnin
     assert (old["superseded"], old["superseded_by"]) == (True, [second["id"]])
 
 
+async def test_a_history_can_be_asked_for(system: Running) -> None:
+    """S5 T4 The advice about a question for the past names what the tool can do."""
+    async with over_http(system) as agent:
+        old = told(await agent.call_tool("add_memory", {"content": "Our depot is in Hamburg"}))
+        by = {"content": "Our depot is in Bremen", "supersedes": [old["id"]]}
+        new = told(await agent.call_tool("add_memory", by))
+        asked = {"query": "where was our depot before?", "limit": 1}
+        now = told(await agent.call_tool("search_memories", asked))
+        chain = told(await agent.call_tool("search_memories", asked | {"history": True}))
+
+    assert [each["id"] for each in now["results"]] == [new["id"]]
+    assert now["advice"][-1].endswith("search in history mode.")
+    assert [each["id"] for each in chain["results"]] == [old["id"], new["id"]]
+
+
 async def test_what_waits_is_a_resource_a_prompt_and_an_instruction(system: Running) -> None:
     """W3 V9 The briefing comes without being searched for."""
     async with over_stdio(system) as agent:

@@ -43,6 +43,10 @@ async def test_both_clients_have_the_same_verbs(tmp_path: Path) -> None:
         with pytest.raises(concord_client.FieldInvalid) as refused:
             await concord.add("")
         assert [each.field for each in refused.value.violations] == ["memory.content"]
+        first = await concord.add("The depot is in Hamburg.")
+        second = await concord.add(f"The depot is in Bremen. Supersedes: [[memory:{first.id}]]")
+        chain = await concord.search("Where is the depot?", limit=1, history=True)
+        assert [each.memory.id for each in chain.results] == [first.id, second.id]
         assert await concord.get("nowhere") is None
         gone = await concord.add("It goes.")
         await concord.forget(gone.memory)

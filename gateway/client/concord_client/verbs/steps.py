@@ -100,12 +100,16 @@ def search(
     kinds: Sequence[Kind] = (),
     tags: Sequence[str] = (),
     include_superseded: bool = False,
+    history: bool = False,
     min_score: float = 0.0,
     as_of: datetime | None = None,
     session_id: str = "",
 ) -> Step[things.Answer]:
-    """Find memories by meaning and by words. `limit`: 1 to 100; `tags`: all must match."""
-    mode = "INCLUDE" if include_superseded else "EXCLUDE"
+    """Find memories by meaning and by words. `limit`: 1 to 100; `tags`: all must match.
+
+    `history`: the whole chains of the results, by valid time.
+    """
+    mode = "HISTORY" if history else "INCLUDE" if include_superseded else "EXCLUDE"
     request = search_pb2.SearchRequest(
         query=query,
         page_size=limit,

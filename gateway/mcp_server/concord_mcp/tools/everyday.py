@@ -60,6 +60,11 @@ def _include_superseded(request: Any, value: Json) -> None:
         request.superseded = search_pb2.SUPERSEDED_MODE_INCLUDE
 
 
+def _history(request: Any, value: Json) -> None:
+    if truth(value):
+        request.superseded = search_pb2.SUPERSEDED_MODE_HISTORY
+
+
 FOUND: Shape = {
     "id": "memory.id",
     "content": "memory.content",
@@ -92,6 +97,7 @@ SEARCH_MEMORIES = Tool(
         Argument("kinds", "filter.kinds"),
         Argument("tags", "filter.tags_all"),
         Argument("include_superseded", schema={"type": "boolean"}, put=_include_superseded),
+        Argument("history", schema={"type": "boolean"}, put=_history),
         as_of(),
         Argument("session_id", "session_id"),
     ),
