@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Running", "StartError", "running", "up"]
 
-_ROOM_OF = {"Running": "system", "StartError": "failures", "running": "system", "up": "up"}
+_ROOM_OF = {"Running": "system", "StartError": "errors", "running": "system", "up": "up"}
 
 
 def __getattr__(name: str) -> object:

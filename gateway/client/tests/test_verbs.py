@@ -56,6 +56,21 @@ async def test_both_clients_have_the_same_verbs(tmp_path: Path) -> None:
     assert verbs == {name for name in dir(AsyncConcord) if not name.startswith("_")}
 
 
+def test_what_matters_here_is_suggested(tmp_path: Path) -> None:
+    """S9 W4 By a trigger that the caller stated, once a session; a malformed one is refused."""
+    with concord_client.embedded(tmp_path / "data") as concord:
+        mine = concord.add("Migrations run before the deploy.", surfaces_when=["file:*.sql"])
+        here = concord.suggest(file="db/new.sql", session_id="s")
+        assert [(each.memory.id, each.trigger) for each in here] == [(mine.id, "file:*.sql")]
+        assert 0 <= here[0].score <= 1
+        assert concord.suggest(file="db/new.sql", session_id="s") == ()
+        assert len(concord.suggest(file="db/new.sql", session_id="s", repeat=True)) == 1
+        assert concord.suggest(file="db/new.py") == ()
+        for wrong in ("file:[z-a]", "error:("):
+            with pytest.raises(concord_client.FieldInvalid):
+                concord.add("It never surfaces.", surfaces_when=[wrong])
+
+
 def test_what_is_wrong_is_told_by_its_type(tmp_path: Path) -> None:
     """W4 G1 By kind of refusal; its reason and words are there, too."""
     with concord_client.embedded(tmp_path / "data") as concord:

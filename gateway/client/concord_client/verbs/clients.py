@@ -53,6 +53,7 @@ class _Verbs:
 
     add = _Verb(steps.add)
     search = _Verb(steps.search)
+    suggest = _Verb(steps.suggest)
     get = _Verb(steps.get)
     update = _Verb(steps.update)
     forget = _Verb(steps.forget)

@@ -5,7 +5,7 @@ from typing import Any
 
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2, graph_pb2, memory_pb2, relation_pb2
-from concord.search.v1 import search_pb2
+from concord.search.v1 import search_pb2, suggestion_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf import json_format
 from google.protobuf.message import Message
@@ -71,6 +71,18 @@ def _result(read: search_pb2.SearchResult) -> things.Result:
         provenance=read.provenance,
         signals={each.signal_name: each.score for each in read.explanation.signals},
         conflict_ids=tuple(each.conflict_id for each in read.potential_conflicts),
+    )
+
+
+def suggestions(
+    read: suggestion_pb2.SuggestProactivelyResponse,
+) -> tuple[things.Suggestion, ...]:
+    """The memories that were suggested, the best first."""
+    return tuple(
+        things.Suggestion(
+            memory(each.memory), each.composite_score, each.trigger, tuple(each.shared_concepts)
+        )
+        for each in read.suggestions
     )
 
 

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from concord.dissonance.v1 import dissonance_pb2
 from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2, relation_pb2
-from concord.search.v1 import search_pb2
+from concord.search.v1 import search_pb2, suggestion_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf import json_format
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -54,6 +54,7 @@ def add(
     domain: str = "",
     tags: Sequence[str] = (),
     concepts: Sequence[str] = (),
+    surfaces_when: Sequence[str] = (),
     facts: Sequence[Fact] = (),
     speaker: str = "",
     supersedes: Sequence[str] = (),
@@ -66,7 +67,8 @@ def add(
 ) -> Step[things.Added]:
     """Add a memory of up to 20,000 characters; the same text of the same source is added once.
 
-    `supersedes` and `amends`: ids of memories that it replaces or amends.
+    `supersedes` and `amends`: ids of memories that it replaces or amends. `surfaces_when`: up to 20
+    triggers (`file:GLOB`, `error:REGEX`, or words) at which it is suggested unasked.
     """
     links = {"Supersedes": list(supersedes), "Amends": list(amends)}
     memory = type_pb2.Memory(
@@ -77,6 +79,7 @@ def add(
         domain=domain,
         tags=tags,
         concepts=concepts,
+        surfaces_when=surfaces_when,
         facts=[
             type_pb2.Fact(subject=each.subject, relation=each.relation, object=each.object)
             for each in facts
@@ -126,6 +129,32 @@ def search(
             type_pb2.MemoryKind.Value(f"MEMORY_KIND_{each}") for each in kinds
         )
     return Step(f"{_SEARCH}Search", request, search_pb2.SearchResponse, read_reply.answer)
+
+
+def suggest(
+    text: str = "",
+    *,
+    file: str = "",
+    error: str = "",
+    session_id: str = "",
+    limit: int = 3,
+    repeat: bool = False,
+) -> Step[tuple[things.Suggestion, ...]]:
+    """Suggest the few memories that matter at a file, an error or a text; none rather than noise.
+
+    `limit`: 1 to 10. A session gets no memory twice unless `repeat` is set.
+    """
+    request = suggestion_pb2.SuggestProactivelyRequest(
+        snippet=text,
+        file_path=file,
+        error_message=error,
+        session_id=session_id,
+        limit=limit,
+        repeat=repeat,
+    )
+    reply = suggestion_pb2.SuggestProactivelyResponse
+    path = "/concord.search.v1.SuggestionService/SuggestProactively"
+    return Step(path, request, reply, read_reply.suggestions)
 
 
 def get(id: str, *, as_of: datetime | None = None) -> Step[things.Memory | None]:  # noqa: A002

@@ -105,6 +105,19 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A memory that matters in a situation. `score` is in [0, 1].
+
+    `trigger`: its trigger that the situation meets; empty if shared concepts brought it.
+    """
+
+    memory: Memory
+    score: float
+    trigger: str
+    shared_concepts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Version:
     """A version of a memory, and the time span in which it was the recorded one."""
 

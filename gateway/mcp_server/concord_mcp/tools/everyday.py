@@ -44,6 +44,11 @@ ADD_MEMORY = Tool(
         Argument("valid_from", "memory.valid_from"),
         Argument("valid_until", "memory.valid_until"),
         Argument("session_id", "memory.session_id"),
+        Argument(
+            "surfaces_when",
+            "memory.surfaces_when",
+            hint="when to surface unasked: file:GLOB, error:REGEX or words",
+        ),
     ),
     {
         "id": "memory.id",
