@@ -1,5 +1,6 @@
 """The tools for agents, as MCP clients see them: over stdio and over HTTP."""
 
+import asyncio
 import json
 import os
 import re
@@ -93,7 +94,8 @@ def error(result: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("door", [over_http, over_stdio])
 async def test_an_agent_remembers_corrects_and_recalls(system: Running, door: Any) -> None:
-    """W3 Over both transports; what was written is found at once, what was replaced is not."""
+    """W3 Over both transports; what was written is found at once, or the write said that it is not
+    yet; what was replaced is not."""
     async with door(system) as agent:
         assert {tool.name for tool in (await agent.list_tools()).tools} == DEFAULT
         first = told(await agent.call_tool("add_memory", {"content": "Ada lives in Bremen."}))
@@ -110,7 +112,11 @@ async def test_an_agent_remembers_corrects_and_recalls(system: Running, door: An
             )
         )
 
-        found = told(await agent.call_tool("search_memories", {"query": "Where does Ada live?"}))
+        wanted = {"query": "Where does Ada live?"}
+        found = told(await agent.call_tool("search_memories", wanted))
+        while "note" in second and not found["results"]:  # beside a cold store the index lags
+            await asyncio.sleep(0.5)
+            found = told(await agent.call_tool("search_memories", wanted))
         asked = {"query": "Where does Ada live?", "include_obsolete": True}
         every = told(await agent.call_tool("search_memories", asked))
         weighed = told(await agent.call_tool("integrative_search", {
