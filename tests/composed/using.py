@@ -7,7 +7,8 @@ import shlex
 import subprocess
 import urllib.request
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 from urllib.error import HTTPError, URLError
@@ -21,8 +22,9 @@ from concord_client.credentials import Credentials
 T = TypeVar("T")
 
 CONTAINERS = ("graph", "neo4j", "qdrant", "search", "dissonance", "governance", "gateway")
-BACK_WITHIN = 120.0
-"""Seconds; Neo4j takes the longest."""
+BACK_WITHIN = 300.0
+"""Seconds; Neo4j takes the longest: it plans each query anew after its start, which on a busy
+machine takes longer than the callers' deadlines."""
 asked_again: Counter[str] = Counter()
 """How often `answered` had to ask again, by the reason of the refusal."""
 LATER = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.ABORTED}
@@ -38,10 +40,27 @@ def system() -> Credentials:
     return credentials.read(folder() / credentials.FILE_NAME)
 
 
-async def compose(*arguments: str) -> None:
-    """Runs Compose on the composed system."""
+async def compose(*arguments: str, environ: Mapping[str, str] | None = None) -> None:
+    """Runs Compose on the composed system; `environ` is added to what it is told."""
     command = [*shlex.split(os.environ["COMPOSE_COMMAND"]), *arguments]
-    await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True)
+    told = {**os.environ, **(environ or {})}
+    done = await asyncio.to_thread(
+        subprocess.run, command, capture_output=True, text=True, env=told
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+@asynccontextmanager
+async def overlaid(*files: Path, environ: Mapping[str, str] | None = None) -> AsyncIterator[None]:
+    """The composed system under overlays, healthy; as it was before after the block."""
+    overlays = [part for file in files for part in ("-f", str(file))]
+    up = ("up", "-d", "--no-build", "--wait", "--wait-timeout", "300")
+    try:
+        await compose(*overlays, *up, environ=environ)
+        yield
+    finally:
+        await compose(*up, "--remove-orphans")
+        await until_serving(system())
 
 
 async def health(system: Credentials) -> dict[str, bool]:
