@@ -46,6 +46,9 @@ def running(folder: Path) -> Iterator[Mapping[str, str]]:
     finally:
         daemon.terminate()
         daemon.wait(STOPS_WITHIN)
+        # Builds on the host's network leave this mounted, and the folder could not be removed.
+        mounted = folder / "exec" / "netns" / "default"
+        subprocess.run(["umount", str(mounted)], capture_output=True, check=False)
 
 
 def _command(folder: Path, address: str) -> list[str]:
