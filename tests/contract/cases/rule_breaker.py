@@ -4,8 +4,9 @@ What a rule means is read here from `rules.proto` anew, not from the chassis tha
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, cast  # field values, whose type only the descriptor knows
 
 from concord.rules.v1 import rules_pb2
@@ -37,12 +38,13 @@ class Breach:
 _Spoil = Callable[[Message], None]
 
 
-def breaches(good: Message) -> Iterator[Breach]:
+def breaches(good: Message, known: Container[str] = ()) -> Iterator[Breach]:
     """Yield a spoilt copy of `good` for every rule of every field in reach of its type.
 
-    Fields that `good` leaves out are filled in. A type that holds itself is entered once.
+    Fields that `good` leaves out are filled in. A type that holds itself is entered once. Of a
+    type that is `known`, each field that holds it is spoilt in one way alone.
     """
-    for path, how, spoil in _of_message(cast(Descriptor, good.DESCRIPTOR), ()):
+    for path, how, spoil in _of_message(cast(Descriptor, good.DESCRIPTOR), (), known):
         message = type(good)()
         message.CopyFrom(good)
         spoil(message)
@@ -52,15 +54,28 @@ def breaches(good: Message) -> Iterator[Breach]:
 _Found = Iterator[tuple[str, str, _Spoil]]
 
 
-def _of_message(descriptor: Descriptor, above: tuple[str, ...]) -> _Found:
+def types_below(descriptor: Descriptor) -> set[str]:
+    """Return the names of the message types in reach of a type's fields."""
+    found: set[str] = set()
+    left = [descriptor]
+    while left:
+        for field in left.pop().fields:
+            nested = field.message_type
+            if nested is not None and nested.full_name not in found:
+                found.add(nested.full_name)
+                left.append(nested)
+    return found
+
+
+def _of_message(descriptor: Descriptor, above: tuple[str, ...], known: Container[str]) -> _Found:
     for oneof in descriptor.oneofs:
         if oneof.GetOptions().Extensions[rules_pb2.oneof].required:
             yield oneof.name, "no member", _clear_oneof(oneof.name)
     for field in descriptor.fields:
-        yield from _of_field(field, (*above, descriptor.full_name))
+        yield from _of_field(field, (*above, descriptor.full_name), known)
 
 
-def _of_field(field: FieldDescriptor, above: tuple[str, ...]) -> _Found:
+def _of_field(field: FieldDescriptor, above: tuple[str, ...], known: Container[str]) -> _Found:
     rules = rules_of(field)
     yield from _presence(field, rules)
     if field.is_repeated:
@@ -75,7 +90,8 @@ def _of_field(field: FieldDescriptor, above: tuple[str, ...]) -> _Found:
         for how, fill in _bad_well_known(nested.full_name, rules):
             yield at, how, _below(field, fill)
         return
-    for path, how, spoil in _of_message(nested, above):
+    most = 1 if nested.full_name in known else None
+    for path, how, spoil in islice(_of_message(nested, above, known), most):
         yield f"{at}.{path}", how, _below(field, spoil)
 
 
