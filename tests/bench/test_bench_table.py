@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -42,13 +40,16 @@ def test_a_missed_bar_is_said_loudly_at_the_end() -> None:
     assert said.splitlines() == ["!!! 1 BAR(S) NOT MET !!!", "  thing: ratio 4.00, bar <= 3"]
 
 
-def test_the_command_measures_and_writes_json(tmp_path: Path) -> None:
+def test_the_command_measures_and_writes_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Must hold, bench: `make bench ARGS="NAME --quick --json FILE"` prints and keeps the rows."""
-    ended = bench("rpc", "retrieval", "--quick", "--json", str(tmp_path / "rows.json"))
+    asked = ["rpc", "retrieval", "--quick", "--json", str(tmp_path / "rows.json")]
 
-    assert ended.returncode == 0, ended.stderr
-    assert "empty RPC through every stage" in ended.stdout
-    assert "SKIPPED: no data at /nowhere/locomo" in ended.stdout
+    assert __main__.main(asked, {"CONCORD_EVALUATION_DATA": "/nowhere"}) == 0
+    printed = capsys.readouterr().out
+    assert "empty RPC through every stage" in printed
+    assert "SKIPPED: no data at /nowhere/locomo" in printed
     rows = json.loads((tmp_path / "rows.json").read_text("utf-8"))
     assert [len(each["figure"]) for each in rows] == [2, 2]
 
@@ -77,16 +78,3 @@ def test_an_unknown_name_is_a_usage_error(capsys: pytest.CaptureFixture[str]) ->
 
     assert ended.value.code == 2
     assert "no benchmark called nonsense" in capsys.readouterr().err
-
-
-def bench(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    """`python -m tests.bench`, without evaluation data."""
-    return subprocess.run(
-        [sys.executable, "-m", "tests.bench", *arguments],
-        cwd=Path(__file__).parents[2],
-        env={"CONCORD_EVALUATION_DATA": "/nowhere", "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-    )

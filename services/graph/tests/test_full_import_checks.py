@@ -1,6 +1,5 @@
 """Each check of an import, proven by an export that this check alone refuses."""
 
-import copy
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -36,9 +35,8 @@ async def unused(live: World) -> AsyncIterator[Calls]:
 
 async def test_a_forged_export_changes_nothing(lines: list[str], unused: Calls) -> None:
     """G15 Versions, contiguity, references, digests: what does not hold refuses all of it."""
-    records: Records = [json.loads(line) for line in lines]
     for said, forge in FORGERIES:
-        forged = copy.deepcopy(records)
+        forged: Records = [json.loads(line) for line in lines]  # faster than a deep copy
         forge(forged)
         failure = await refused(import_into(unused, resealed(forged)))
 
