@@ -1,1 +1,1 @@
-"""What governance knows without a store or a wire: plain data and rules."""
+"""Governance's domain: plain data and rules, without a store or a network."""

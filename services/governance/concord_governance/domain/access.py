@@ -1,4 +1,4 @@
-"""Spaces and the API keys that open them (W7): what a scope grants, and who may give what."""
+"""Spaces and their API keys (W7): the permissions of each scope, and who may grant which."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from concord_governance.domain.entries import Actor
 from concord_governance.domain.errors import KeyRefused
 
 SYSTEM_SPACE = "concord:system"
-"""The reserved space of those who run this Concord."""
+"""The reserved space of this installation's operators."""
 OVERLAP_DAYS = 90
-"""For how long a replaced key may stay valid at most."""
+"""The most days for which a replaced key may stay valid."""
 
 SECRET_BYTES = 32
 _SPACE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -34,7 +34,7 @@ class Scope(enum.IntEnum):
 
     @property
     def word(self) -> str:
-        """The scope as a key keeps it: a permission has a colon, a scope has none."""
+        """The scope's name as stored with a key: unlike a permission's, it has no colon."""
         return self.name.lower()
 
 
@@ -81,16 +81,16 @@ SERVICE_PERMISSIONS = frozenset(
         "record:all",
     }
 )
-"""What Concord's own services alone may do: no key carries one of these."""
+"""The permissions of Concord's own services alone: no key carries one."""
 
 _OF_SYSTEM = frozenset({Scope.OPERATOR, Scope.READ})
 _SCOPES = {scope.word: scope for scope in Scope}
 _BEFORE_ENROLMENT = "governed:write"
-"""The permission that a genesis took before it had one of its own."""
+"""The permission that a genesis needed before `enrolment:write` existed."""
 
 
 class Origin(enum.IntEnum):
-    """Where what is written with a key comes from; numbers as in the contract."""
+    """The origin of memories that are written with a key; numbers as in the contract."""
 
     HUMAN = 1
     AGENT = 2
@@ -104,7 +104,7 @@ ORIGINS: Mapping[Actor, Origin] = MappingProxyType(
 
 
 class KeyStatus(enum.IntEnum):
-    """How a key stands; numbers as in the contract."""
+    """The state of a key; numbers as in the contract."""
 
     ACTIVE = 1
     EXPIRED = 2
@@ -113,7 +113,7 @@ class KeyStatus(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key without what opens. Times in µs; `scopes` are scopes' words or bare permissions."""
+    """An API key without its secret. Times in µs; `scopes`: scopes' words or bare permissions."""
 
     id: str
     digest: str
@@ -129,7 +129,7 @@ class ApiKey:
     last_use_time: int | None = None
 
     def status(self, now: int) -> KeyStatus:
-        """Return how it stands; what was revoked stays so when its time is over, too."""
+        """Return the key's state at `now` (µs); a revoked key never counts as expired."""
         if self.revoke_time is not None:
             return KeyStatus.REVOKED
         if self.expire_time is not None and self.expire_time <= now:
@@ -144,9 +144,9 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A space that operators know.
+    """A space that operators made, deleted or not. Times in µs.
 
-    `statement` is what both slots signed for its deletion; `erased`: nothing is left to erase.
+    `statement`: both slots' signed statement of its deletion. `erased`: nothing is left to erase.
     """
 
     name: str
@@ -159,7 +159,7 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class KnownKey:
-    """A key as a keys file names it: its digest stands beside it there."""
+    """A key's entry in a keys file, which lists it under its digest."""
 
     space: str
     principal: str
@@ -173,7 +173,7 @@ def new_secret() -> str:
 
 
 def digest_of(secret: str) -> str:
-    """Return the hex SHA-256 of a key or secret: all that is kept of it."""
+    """Return the hex SHA-256 of a key or secret, of which nothing else is stored."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -194,17 +194,17 @@ def scopes_of(words: Collection[str]) -> tuple[Sequence[Scope], Sequence[str]]:
 
 
 def is_space_name(name: str) -> bool:
-    """Return whether a space can be called so; the reserved one cannot be made."""
+    """Return whether a space can be made under this name; the reserved space cannot."""
     return _SPACE_NAME.fullmatch(name) is not None
 
 
 def is_reserved_principal(name: str) -> bool:
-    """Return whether a principal's name is a service's, or begins as Concord's own do."""
+    """Return whether a principal's name is a service's, or begins with "concord:" in any case."""
     return name.lower() in _SERVICES or name.lower().startswith("concord:")
 
 
 def is_operator(space: str, permissions: Collection[str]) -> bool:
-    """Return whether a caller has its say in every space."""
+    """Return whether a caller is an operator, who may manage every space."""
     return space == SYSTEM_SPACE and PERMISSIONS[Scope.OPERATOR] <= set(permissions)
 
 
@@ -219,10 +219,10 @@ def demand_operator(space: str, permissions: Collection[str]) -> None:
 
 
 def demand_say(asked: str, own: str, permissions: Collection[str]) -> None:
-    """Demand that a caller of the space `own` has its say in keys of the space `asked`.
+    """Demand that a caller of the space `own` may manage keys of the space `asked`.
 
     Raises:
-        KeyRefused: only an operator has, in another's; and nobody else in the reserved one.
+        KeyRefused: `asked` is another space or the reserved one, and the caller is no operator.
     """
     if not is_operator(own, permissions) and (asked != own or own == SYSTEM_SPACE):
         raise KeyRefused("these keys are of a space in which the caller has no say")

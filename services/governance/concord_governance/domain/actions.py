@@ -1,4 +1,4 @@
-"""What a typed action does, read off its JSON alone, and what no action may do (V1, V2)."""
+"""The kind of a typed action, read from its JSON alone, and names no action may use (V1, V2)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,11 @@ IRREVERSIBLE = frozenset({Kind.ERASE, Kind.CHANGE_KEY})
 
 
 def name_of(action: Mapping[str, Json]) -> str:
-    """Return which of the closed list an action is."""
+    """Return an action's name.
+
+    Raises:
+        SafeguardViolation: the name is not in the closed list.
+    """
     (name,) = action
     if name not in (*_KINDS, _REVIEW):
         raise SafeguardViolation("this is not an action that can be proposed")
@@ -58,7 +62,7 @@ def body_of(action: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def kind_of(action: Mapping[str, Json]) -> Kind:
-    """Return what an action does; changes of the edge type are promotions and demotions."""
+    """Return an action's kind; changes of the edge type are promotions and demotions."""
     name, body = name_of(action), body_of(action)
     if name == _REVIEW:
         return _REVIEWS[str(body["decision"])]
@@ -74,18 +78,18 @@ def kind_of(action: Mapping[str, Json]) -> Kind:
 
 
 def conflict_of(action: Mapping[str, Json]) -> str:
-    """Return the id of the conflict that an action reviews, resolves or reopens, "" for another."""
+    """Return the id of the conflict that an action reviews, resolves or reopens, else ""."""
     return str(body_of(action).get("conflict_id", "")) if action else ""
 
 
 def demand_allowed(action: Mapping[str, Json]) -> None:
-    """Refuse what no proposal may do, by its typed action, not by words in it.
+    """Refuse an action that no proposal may wrap, judged by its typed fields, not by its texts.
 
-    These are the names that it says. What its ids stand for is graph's to judge, and refused there.
+    Only the names in the action are checked here; graph checks the items behind its ids.
 
     Raises:
-        SafeguardViolation: it would touch what stands for principals, keys or the rules, it is
-            an undo that nobody may write by hand, or its request id is too short for a salt.
+        SafeguardViolation: it names something that stands for principals, keys or the rules, it is
+            not in the closed list, or its request id is too short for a salt.
     """
     kind = kind_of(action)
     salt = str(body_of(action).get("request_id", ""))

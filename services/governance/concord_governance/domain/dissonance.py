@@ -1,4 +1,4 @@
-"""What dissonance alone may do with proposals: name what caused them, and open reviews (V3, D5)."""
+"""Dissonance's privileges: it names the triggers of its proposals, and opens reviews (V3, D5)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from concord_governance.domain.errors import SafeguardViolation
 from concord_governance.domain.proposals import Json, Kind, Trigger
 
 DISSONANCE: Final = "dissonance"
-"""Its principal, and the issuer of its tokens."""
+"""The principal of dissonance, and the issuer of its tokens."""
 MOST_PENDING: Final = 20
-"""How many of its proposals wait in a space: 500 findings at once bury nobody's (D7)."""
+"""Most proposals of dissonance that wait in a space: 500 findings do not bury others' (D7)."""
 
 _ON_THEIR_OWN_GROUND = frozenset({Kind.ADD_LINEAGE, Kind.MERGE, Kind.DECLARE_RELATION})
 
@@ -50,7 +50,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class OpenConflicts:
-    """The newest conflicts that are POTENTIAL or CONFIRMED, and how many are so in all."""
+    """The newest open conflicts, and the numbers of POTENTIAL and CONFIRMED ones in all."""
 
     newest: Sequence[Conflict]
     potential: int
@@ -60,11 +60,11 @@ class OpenConflicts:
 def demand_trigger(
     trigger: Trigger, action: Mapping[str, Json], session_id: str, *, by_dissonance: bool
 ) -> None:
-    """Refuse a cause that the proposer may not name, or one without its ground.
+    """Refuse a trigger that the proposer may not name, or whose conflict or session is missing.
 
     Raises:
-        SafeguardViolation: another than dissonance names a trigger or a session, or the trigger
-            needs a conflict or a session that is not there.
+        SafeguardViolation: a proposer other than dissonance names a trigger or a session, or the
+            proposal lacks the conflict or session that its trigger needs.
     """
     if trigger == Trigger.MANUAL and not session_id:
         return
@@ -74,8 +74,8 @@ def demand_trigger(
     grounds = {
         Trigger.DISSONANCE: conflict_id,
         Trigger.SESSION_END: session_id,
-        # Of an amendment or a merge the ground is the pair itself, of a declaration the relation's
-        # facts: the action names them.
+        # The ground of an amendment or a merge is the pair itself, that of a declaration the
+        # relation's facts: the action names both.
         Trigger.PROACTIVE: conflict_id or session_id or kind_of(action) in _ON_THEIR_OWN_GROUND,
     }
     if not grounds[trigger]:

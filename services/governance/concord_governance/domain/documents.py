@@ -1,4 +1,4 @@
-"""A revision as the document that stands for it, and back."""
+"""Converts a revision to its JSON document, and back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from concord_governance.domain.proposals import (
 
 
 def as_json(revision: Revision) -> dict[str, Json]:
-    """Return everything that a revision says."""
+    """Return a revision's document, which its canonical bytes encode."""
     words, words_checked = revision.framing, revision.framing_check
     said: dict[str, Json] = {
         "version": 2,
@@ -62,8 +62,7 @@ def as_json(revision: Revision) -> dict[str, Json]:
 
 
 def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Revision:
-    """Return the revision that a document states, in whichever version; what was erased of it is
-    empty."""
+    """Return the revision of a document of any version; erased parts are empty."""
     document = respelled("revision", document)
     return Revision(
         space=document["space"],
@@ -108,7 +107,7 @@ _WORDS = ("action", "framing", "note")
 
 
 def without_words(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what stays of a document when its words are erased: who, when, which, digests."""
+    """Return a document without its words; principals, times, ids, etags and digests stay."""
     kept = {key: value for key, value in document.items() if key not in _WORDS}
     kept["affected"] = [
         {key: value for key, value in item.items() if not key.startswith("statement")}

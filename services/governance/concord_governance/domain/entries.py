@@ -56,7 +56,7 @@ class Actor(enum.IntEnum):
 class Entry:
     """One entry, before it has its place and time in the log.
 
-    `properties` carries the evidence that the action rests on: digests, etags, envelopes.
+    `properties`: the evidence for the action, such as digests, etags and envelopes.
     """
 
     action: Action
@@ -94,10 +94,10 @@ class Entry:
         }
 
     def encoded(self, space: str, index: int, time: str) -> bytes:
-        """Return the leaf's RFC 8785 form: the one place where an entry becomes bytes of the log.
+        """Return the leaf's bytes, in RFC 8785 form; only this method makes bytes of the log.
 
         Raises:
-            ProposalTooLarge: no verifier would read it.
+            ProposalTooLarge: they exceed `MAX_ENTRY_BYTES`, which verifiers refuse to read.
         """
         data = rfc8785.dumps(self.leaf(space, index, time))
         if len(data) > MAX_ENTRY_BYTES:

@@ -1,10 +1,10 @@
-"""How governance says no.
+"""Governance's refusals and failures.
 
 GovernanceError
 ├── ProposalNotFound      unknown here, or of another space
-├── ProposalState         it is not in a state for this; names the state
+├── ProposalState         its state does not allow this; names the state
 ├── RevisionStale         another revision is the newest
-├── LostRace              somebody else wrote it meanwhile
+├── LostRace              another writer changed the proposal meanwhile
 ├── NotProposer           only its proposer may do this
 ├── FramingViolation      words that urge, judge or feel
 ├── JudgeUnavailable      the model that judges words gave no usable answer
@@ -12,33 +12,33 @@ GovernanceError
 ├── SlotNotRequired       this slot has no say in this proposal
 ├── UndoImpossible        it was not executed, was undone, or its words were erased
 ├── RetentionExpired      the time to undo it is over
-├── UndoConflict          items were changed since
-├── TooManyPending        so many of the proposer's wait for an answer already
+├── UndoConflict          items were changed after the change to undo
+├── TooManyPending        too many proposals of this proposer wait for an answer
 ├── ProposalTooLarge      an envelope or a log entry of it would be larger than the limit
-├── KeysChanging          a key is being changed: whose signature counts is not settled
-├── BulkForbidden         what is constitutive is never approved in bulk
+├── KeysChanging          a key change is under way: which keys count is not settled
+├── BulkForbidden         constitutive changes are never approved in bulk
 ├── ProofImpossible       the log has no such entry or size
 ├── LedgerBusy            too many writers at once
 ├── TooManyRefusals       this principal was refused too often in this hour
 ├── LedgerUnavailable     the ledger's store cannot be read or written
-│   └── LedgerFull        its disk has no room for a write; what is there can be read
+│   └── LedgerFull        its disk has no room for a write; reads still work
 ├── LedgerCorrupt         the ledger's store is damaged
-├── AccessRefused         a command on spaces or keys that is no
-│   ├── KeyRefused        the key would do more than the caller may give
-│   ├── PermissionMissing the key does not carry what the command needs
-│   ├── ReservedName      a principal is called like one of Concord's own
-│   ├── FieldInvalid      what is asked for does not go together; names the field
-│   ├── KeyNotFound       no key of that id that the caller may see
-│   ├── SpaceNotFound     operators know no such space
+├── AccessRefused         a refused command on spaces or keys
+│   ├── KeyRefused        the key would grant more than the caller may
+│   ├── PermissionMissing the key does not carry the permission that the command needs
+│   ├── ReservedName      the principal's name is reserved for Concord
+│   ├── FieldInvalid      the request's fields contradict each other; names one to change
+│   ├── KeyNotFound       no key of this id is visible to the caller
+│   ├── SpaceNotFound     no space of this name was made by operators
 │   ├── SpaceExists       the name is or was in use
 │   └── SpaceDeleted      the space was deleted
-├── GenesisMissing        nobody's consent counts yet
+├── GenesisMissing        the space has no genesis: no consent counts yet
 ├── RequestReused         the request id came with other content
-├── GraphRolledBack       graph is older than what the log has of it
+├── GraphRolledBack       graph's store is older than the log
 ├── GraphUnavailable      graph does not answer
-│   └── GraphFaulty       it fails at this very request
-└── GraphRefused          graph says no, and why
-The refusals of signed envelopes are concord_attestation.consent.ConsentError's.
+│   └── GraphFaulty       graph fails on this request
+└── GraphRefused          graph refused the request; holds its reason
+A refused signed envelope raises concord_attestation.consent.ConsentError instead.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class RevisionStale(GovernanceError):
 
 
 class LostRace(GovernanceError):
-    """Somebody else wrote the proposal meanwhile."""
+    """Another writer changed the proposal meanwhile."""
 
 
 class NotProposer(GovernanceError):
@@ -83,7 +83,7 @@ class NotProposer(GovernanceError):
 
 
 class FramingViolation(GovernanceError):
-    """The words that are not neutral, as they stand in the text."""
+    """A note is not neutral. `words`: its loaded phrases."""
 
     def __init__(self, words: Sequence[str]) -> None:
         super().__init__("proposals are framed neutrally: leave out " + ", ".join(words))
@@ -91,7 +91,7 @@ class FramingViolation(GovernanceError):
 
 
 class JudgeUnavailable(GovernanceError):
-    """The model that judges words gave no usable answer; never a caller's affair."""
+    """The model that judges words gave no usable answer; no caller ever sees this error."""
 
 
 class SafeguardViolation(GovernanceError):
@@ -111,7 +111,7 @@ class RetentionExpired(GovernanceError):
 
 
 class UndoConflict(GovernanceError):
-    """These items were changed since."""
+    """These items were changed after the change to undo."""
 
     def __init__(self, item_ids: Sequence[str]) -> None:
         super().__init__("changed since: " + ", ".join(item_ids))
@@ -131,7 +131,7 @@ class ProposalTooLarge(GovernanceError):
 
 
 class TooManyPending(GovernanceError):
-    """As many proposals of this principal's as may wait for an answer do so already."""
+    """The principal's proposals that wait for an answer have reached their limit, `most`."""
 
     def __init__(self, most: int) -> None:
         super().__init__(
@@ -141,12 +141,12 @@ class TooManyPending(GovernanceError):
 
 
 class KeysChanging(GovernanceError):
-    """A key is being changed, or was during this request: the same envelope a moment later is
-    judged by the keys of then."""
+    """A key change is under way, or ended during this request. Sent again, the envelope is judged
+    by the keys that count then."""
 
 
 class BulkForbidden(GovernanceError):
-    """What is constitutive is never approved in bulk."""
+    """Constitutive changes are never approved in bulk."""
 
 
 class ProofImpossible(GovernanceError):
@@ -154,14 +154,14 @@ class ProofImpossible(GovernanceError):
 
 
 class LedgerBusy(GovernanceError):
-    """Too many writers at once: later."""
+    """Too many writers at once; the same request later may succeed."""
 
 
 class TooManyRefusals(GovernanceError):
     """This principal's refused steps reached the limit of the hour."""
 
     def __init__(self, wait: float) -> None:
-        """`wait`: seconds until its steps are taken again."""
+        """`wait`: seconds until the principal's steps are accepted again."""
         super().__init__("too many refused steps in this hour")
         self.wait = wait
 
@@ -171,19 +171,19 @@ class LedgerUnavailable(GovernanceError):
 
 
 class LedgerFull(LedgerUnavailable):
-    """The disk of the ledger's store has no room for a write; what is there can be read."""
+    """The disk of the ledger's store has no room for a write; reads still work."""
 
 
 class LedgerCorrupt(GovernanceError):
-    """The ledger's store holds what it cannot: it was damaged."""
+    """The ledger's store is damaged: it holds impossible values."""
 
 
 class AccessRefused(GovernanceError):
-    """A command on spaces or keys that is refused: it has an entry in the log."""
+    """A refused command on spaces or keys; the refusal has an entry in the log."""
 
 
 class KeyRefused(AccessRefused):
-    """The key would do more than the caller may give, or is of a space where it has no say."""
+    """The key would grant more than the caller may, or is of a space not the caller's to manage."""
 
 
 class PermissionMissing(AccessRefused):
@@ -191,11 +191,11 @@ class PermissionMissing(AccessRefused):
 
 
 class ReservedName(AccessRefused):
-    """A key's principal is called like one of Concord's own."""
+    """The name of a key's principal is reserved for Concord."""
 
 
 class FieldInvalid(AccessRefused):
-    """What is asked for does not go together; `field` is the one to change."""
+    """The request's fields contradict each other; `field`: one to change."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -203,11 +203,11 @@ class FieldInvalid(AccessRefused):
 
 
 class KeyNotFound(AccessRefused):
-    """No key of that id that the caller may see."""
+    """No key of this id is visible to the caller."""
 
 
 class SpaceNotFound(AccessRefused):
-    """Operators know no such space."""
+    """No space of this name was made by operators."""
 
 
 class SpaceExists(AccessRefused):
@@ -219,7 +219,7 @@ class SpaceDeleted(AccessRefused):
 
 
 class GenesisMissing(GovernanceError):
-    """The space has no genesis: nobody's consent counts yet."""
+    """The space has no genesis: no consent counts yet."""
 
 
 class RequestReused(GovernanceError):
@@ -227,8 +227,8 @@ class RequestReused(GovernanceError):
 
 
 class GraphRolledBack(GovernanceError):
-    """Graph's newest change is older than the last one in the log: it was put back from
-    an older copy, and what it does now would not be in the log."""
+    """Graph's newest change is older than the log's last one: graph was restored from an older
+    copy. The log would miss its new changes."""
 
 
 class GraphUnavailable(GovernanceError):
@@ -236,11 +236,11 @@ class GraphUnavailable(GovernanceError):
 
 
 class GraphFaulty(GraphUnavailable):
-    """Graph fails at this very request: it may do so each time it comes."""
+    """Graph fails on this request, and may fail each time it is repeated."""
 
 
 class GraphRefused(GovernanceError):
-    """Graph says no. `failure` is what it said, for the caller to hear as it is."""
+    """Graph refused the request. `failure`: its refusal, which the caller gets unchanged."""
 
     def __init__(self, failure: Refusal) -> None:
         super().__init__(f"graph refuses: {failure.reason}")

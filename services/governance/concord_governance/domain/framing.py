@@ -1,7 +1,7 @@
 """The neutral words of a proposal (V3), written from its typed action alone.
 
-No text that a caller chose stands in them, neither an id nor a name: what an action touches is
-counted by kind. The items themselves stand beside the words, in the list that is signed with them.
+They contain no text that a caller chose, neither an id nor a name: affected items are counted by
+kind. The items themselves are in the list beside the words, which is signed with them.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _ITEMS = {
         0: ("1 Eintrag", "{n} Einträge"),
     },
 }
-"""How many items of a kind, by the contract's ItemKind; 0 for any other."""
+"""The singular and plural of a kind, by the number of the contract's ItemKind; 0: any other."""
 
 _KINDS = {
     "en": {
@@ -133,7 +133,10 @@ def from_template(
     days: int,
     hours: int,
 ) -> Framing:
-    """Return the words for an action; the same for the same action, whatever came before."""
+    """Return the words for an action; they depend on these arguments alone.
+
+    `days`: how long an undo stays possible. `hours`: how long an answer does.
+    """
     words, named = _WORDS[language], _KINDS[language][kind]
     items = _counted(language, affected)
     more = words["cascaded"].format(items=items, n=cascaded) if cascaded else items
@@ -157,10 +160,10 @@ def demand_neutral(note: str) -> None:
 
 
 def demand_none(words: Sequence[str]) -> None:
-    """Refuse for words that were found not to be neutral.
+    """Refuse a note in which `words` were found that are not neutral.
 
     Raises:
-        FramingViolation: there are any; names them.
+        FramingViolation: `words` is not empty; names them.
     """
     if words:
         raise FramingViolation(words)

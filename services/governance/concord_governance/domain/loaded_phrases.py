@@ -3,12 +3,13 @@
 A file's line `= name: a, b` names alternatives, used as `{name}`. `[class weight]` begins a class,
 whose lines hold phrases, separated by commas. In a phrase `a/b` are alternatives of one word, `x*`
 is any word that begins with x, `x?` may be missing, `..` stands for up to four words, and `^` for
-the beginning of a sentence. An umlaut is also met as two letters.
+the beginning of a sentence. An umlaut also matches its spelling with two letters.
 
-A sentence is loaded when one of its phrases weighs `LOADED`, or when it speaks to the reader or of
-the answer (a class whose name begins with "target") and the heaviest phrases of its classes weigh
-as much together. Phrases of the class "innocent" are not looked at; "source" weighs against: what
-names a date, a place in a text or who said it, and does not speak to the reader, is data.
+A sentence is loaded if one of its phrases weighs `LOADED`. It is also loaded if it addresses the
+reader or mentions the answer (a class whose name begins with "target"), and the heaviest phrases of
+its classes together weigh `LOADED`. Phrases of the class "innocent" are skipped. Those of "source"
+have negative weights: a sentence with a date, a place in a text or a speaker is data, unless it
+addresses the reader.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ _LONGEST_GAP = 4
 _LONGEST_QUOTATION = 6
 _ANSWER = "target answer"
 _STEM = 3
-"""Letters of a stem by which it is looked up; none is shorter."""
+"""How many first letters of a stem are its key in the index; no stem is shorter."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """One place of a phrase: whole words, stems, or runs of words; or any words at all."""
+    """One place of a phrase: it matches words, stems or runs of words; a gap matches any words."""
 
     words: frozenset[str] = frozenset()
     stems: tuple[str, ...] = ()
@@ -45,7 +46,7 @@ class _Token:
     gap: bool = False
 
     def ends(self, words: Sequence[str], at: int) -> Iterator[int]:
-        """Yield where this place can end when it begins at `at`, the nearest first."""
+        """Yield each index after a match that begins at `at`, the nearest first."""
         if self.optional or self.gap:
             yield at
         if self.gap:
@@ -64,10 +65,10 @@ class _Phrase:
     weight: int
     tokens: tuple[_Token, ...]
     first: bool
-    """It begins its sentence."""
+    """It matches only at the beginning of a sentence."""
 
     def end(self, words: Sequence[str], at: int, token: int = 0) -> int:
-        """Return where it ends when it begins at `at`; 0 when it does not stand there."""
+        """Return the index after the match that begins at `at`; 0: there is no match."""
         if token == len(self.tokens):
             return at
         for end in self.tokens[token].ends(words, at):
@@ -77,7 +78,7 @@ class _Phrase:
 
 
 class _Lexicon:
-    """The phrases of a language, by the words that they can begin with."""
+    """The phrases of a language, indexed by their possible first words."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._starts: dict[str, list[_Phrase]] = {}
@@ -110,7 +111,7 @@ class _Lexicon:
     def found(
         self, words: Sequence[str], *, innocent: bool = False
     ) -> Iterator[tuple[_Phrase, int, int]]:
-        """Yield the phrases that stand in a sentence, with where they begin and end."""
+        """Yield the phrases in a sentence, with their first index and the index after them."""
         for at, word in enumerate(words):
             for start in (word, f"{word[:_STEM]}*"):
                 for phrase in self._starts.get(start, ()):
@@ -120,8 +121,7 @@ class _Lexicon:
                         yield phrase, at, end
 
     def loaded(self, words: Sequence[str]) -> Iterator[str]:
-        """Yield the loaded phrases of a sentence, none within another; nothing when they weigh too
-        little together."""
+        """Yield the loaded phrases of a sentence, none within another; none if it is not loaded."""
         left = list(words)
         for _, begin, end in self.found(words, innocent=True):
             left[begin:end] = [_SKIPPED] * (end - begin)
@@ -144,7 +144,7 @@ class _Lexicon:
 
 
 def loaded_phrases(text: str) -> list[str]:
-    """Return the loaded phrases, as they are compared, each once."""
+    """Return a text's loaded phrases, as `plain` spells them, each once."""
     found: dict[str, None] = {}
     for sentence in _SENTENCE.split(_QUOTED.sub(_without_data, text)):
         words = _words(sentence)
@@ -154,8 +154,8 @@ def loaded_phrases(text: str) -> list[str]:
 
 
 def _without_data(quoted: re.Match[str]) -> str:
-    """Return nothing for a quotation of up to six words that does not speak of the answer: a title,
-    a name, what somebody said. A longer one is read as the proposer's own words."""
+    """Blank a quotation of up to six words that does not mention the answer: a title, a name, a
+    remark. A longer one is read as the proposer's own words."""
     words = _words(quoted.group())
     answer = any(
         phrase.kind == _ANSWER
@@ -184,7 +184,7 @@ def _place(part: str, named: Mapping[str, _Token]) -> _Token:
 def _token(
     alternatives: Sequence[str], named: Mapping[str, _Token], *, optional: bool = False
 ) -> _Token:
-    """Return the place that alternatives make; each is a word, a stem, a run or a name."""
+    """Return the place that matches any of `alternatives`: a word, a stem, a run or a name each."""
     words: set[str] = set()
     stems: list[str] = []
     runs: list[tuple[str, ...]] = []
@@ -208,7 +208,7 @@ def _token(
 
 @cache
 def _spellings(text: str) -> tuple[str, ...]:
-    """Return a text as it is compared, with umlauts as one letter and as two."""
+    """Return a text's normalized spellings, with umlauts as one letter and as two."""
     if text.isascii():
         return (text,)
     return plain(text), plain(re.sub("([äöü])", r"\1e", text))

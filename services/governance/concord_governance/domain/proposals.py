@@ -1,4 +1,4 @@
-"""Proposals as plain values: immutable revisions, and where a proposal stands.
+"""Proposals as plain values: immutable revisions, and the state of a proposal.
 
 Times are integer microseconds since 1970 UTC.
 """
@@ -21,7 +21,7 @@ class Level(enum.IntEnum):
 
 
 class Status(enum.IntEnum):
-    """Where a proposal stands; numbers as in the contract."""
+    """The state of a proposal; numbers as in the contract."""
 
     PENDING = 1
     PENDING_REVIEW = 2
@@ -47,7 +47,7 @@ class Trigger(enum.IntEnum):
 
 
 class Kind(enum.IntEnum):
-    """What a proposal does; numbers as in the contract."""
+    """The kind of a proposal's action; numbers as in the contract."""
 
     RESOLVE = 1
     ADD = 2
@@ -84,9 +84,9 @@ class Affected:
     """An item that an action touches or depends on, as it was when the revision was made.
 
     `etag` is empty for an item that the action makes; `kind` is the contract's ItemKind.
-    `statement`: what it says, of one that needs consent. `pinned`: it is not written, but
-    the agreed change depends on its words. `statement_after`: what it will say, if that is not what
-    it says, or if it is not there now.
+    `statement`: its text or fact, if it needs consent. `pinned`: the action does not write it, but
+    the agreed change depends on its words. `statement_after`: its statement after the action, if
+    that differs from the present one or the item does not exist yet.
     """
 
     id: str
@@ -100,7 +100,7 @@ class Affected:
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """What is to be done and what follows, in the template's words (V3)."""
+    """The template's words for an action and its consequences (V3)."""
 
     detected: str
     affected: str
@@ -111,7 +111,7 @@ class Framing:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What is signed: never changes once it is made. `canonical` is all of it as RFC 8785 JSON."""
+    """An immutable revision of a proposal: what is signed. `canonical`: its RFC 8785 JSON."""
 
     space: str
     proposal_id: str
@@ -131,16 +131,16 @@ class Revision:
     create_time: int
     expire_time: int
     note: str = ""
-    """What the proposer adds, in words of its own."""
+    """The proposer's own words."""
     session_id: str = ""
     """The session that caused it."""
     origin: str = ""
-    """Of the memory that it adds: that of the proposer's credential."""
+    """The origin of a memory that the action adds, from the proposer's credential."""
     undo_of: str = ""
     cascaded_count: int = 0
-    """How many items the action cascades to that need no consent: no envelope names them."""
+    """The number of cascaded items: they need no consent, and no envelope names them."""
     irreversible: bool = False
-    """It cannot be undone, which is part of what is signed."""
+    """The action cannot be undone; the principals sign this too."""
     canonical: bytes = b""
     digest: str = ""
 
@@ -152,10 +152,11 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a decision did to one item: from which revision (0 = it was not there) to which.
+    """The effect of a decision on one item.
 
-    `governed`: those of the revisions that needed consent, each of them an entry of the audit log.
-    `cascaded`: changed because of the others; no envelope names it.
+    `before`, `after`: its revision before (0: it did not exist) and after. `governed`: the
+    revisions that needed consent; each has an entry in the audit log. `cascaded`: changed because
+    of the others; no envelope names it.
     """
 
     item_id: str
@@ -167,7 +168,7 @@ class Effect:
 
     @classmethod
     def of(cls, parts: Sequence[Any]) -> Effect:
-        """Return the effect that a ledger kept as its fields in order."""
+        """Return the effect from its fields in order, as a ledger stores it."""
         item_id, item_kind, before, after, governed, cascaded = parts
         return cls(item_id, item_kind, before, after, tuple(governed), cascaded)
 
@@ -187,7 +188,7 @@ class GivenConsent:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided and is to be done, or was. `grant` is empty for what needs none."""
+    """A decision, executed or still to be executed. `grant`: empty if the action needs none."""
 
     id: str
     time: int
@@ -197,24 +198,24 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A proposal as it stands."""
+    """A proposal in its present state."""
 
     newest: Revision
     status: Status
     create_time: int
     consents: tuple[GivenConsent, ...] = ()
-    """Those to the newest revision."""
+    """The consents to the newest revision."""
     decision: Decision | None = None
     resolve_time: int | None = None
     resolved_by: str = ""
     resolution: str = ""
-    """Why it ended; of a failure the reason's name and, after a blank, the check that failed."""
+    """Why it ended; for a failure the reason's name and, after a blank, the failed check."""
     undone_by: str = ""
     undo_until: int | None = None
     orphaned: tuple[str, ...] = ()
-    """Of an executed undo: the lineage and resolutions that hung on what it took away."""
+    """For an executed undo: ids of the lineage and resolutions that it orphaned."""
     version: int = field(default=0)
-    """Grows with every write of it: what compare-and-set compares."""
+    """Grows with every write of the proposal; compare-and-set compares it."""
 
     @property
     def id(self) -> str:

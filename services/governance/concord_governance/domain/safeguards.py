@@ -1,7 +1,7 @@
-"""What no setting, proposal or caller changes (V2), and the policy that consents name.
+"""Safeguards, which no setting, proposal or caller changes (V2), and the policy of consents.
 
 The policy is canonical JSON of these constants and the settings in force. Its digest is part of
-what is signed, so a decision cannot be carried out under other rules than those it was made under.
+what is signed, so a decision cannot be executed under rules other than those of its consents.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ SAFEGUARDS: Final = (
 
 RESERVED_PREFIX: Final = "concord:"
 FEWEST_SALT_CHARACTERS: Final = 22
-"""An action's own request id salts the digests that outlive it: 128 bits as base64."""
+"""The fewest characters of an action's request id, which salts digests that outlive the action:
+128 bits as base64."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What may be set (V4): for how long an undo and an answer stay possible."""
+    """The two settings (V4): how long an undo and an answer stay possible."""
 
     undo_retention_days: int = 30
     approval_timeout_hours: int = 48

@@ -1,7 +1,7 @@
-"""How a text is compared, however its letters are written (V3).
+"""Normalizes a text, so that no unusual letters keep it from comparing equal (V3).
 
-Letters that look like Latin ones are those of Unicode's confusables (UTS 39) in Cyrillic, Greek and
-Armenian, with a few of Latin's own; widths, ligatures and mathematical letters fall to NFKD.
+The look-alikes of Latin letters come from Unicode's confusables (UTS 39) in Cyrillic, Greek and
+Armenian, with a few Latin ones; NFKD replaces widths, ligatures and mathematical letters.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Small letters suffice, as texts are casefolded before: Cyrillic, Greek, Armenian, and Latin's own,
-# some with strokes that no normal form takes off. Each is followed by what it is taken for.
+# Small letters suffice, as texts are casefolded before: Cyrillic, Greek, Armenian, and Latin ones,
+# some with strokes that no normal form removes. After each letter stands its plain Latin letter.
 _PAIRS = (
     "аa вb еe ѐe ёe гr һh іi їi јj кk ӏl мm нh оo рp ԛq ѕs сc тt уy үy хx ѡw ԝw ԁd ьb ѵv "
     "αa βb γy εe ηn ιi κk νv οo ρp σo ςc τt υu χx ωw ϲc ϳj "
@@ -20,11 +20,11 @@ _PAIRS = (
 )
 _LOOK_ALIKE = str.maketrans({pair[0]: pair[1:] for pair in _PAIRS.split()})
 _UNSEEN = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and symbols that are blank; all other invisible ones are of a category of their own."""
+"""Blank letters and symbols; all other invisible ones are recognized by their Unicode category."""
 
 
 def plain(text: str) -> str:
-    """Return a text as it is compared: no case, accents, widths, look-alikes or unseen letters."""
+    """Return a text normalized: without case, accents, widths, look-alikes or unseen letters."""
     wide = unicodedata.normalize("NFKD", re.sub(r"\s+", " ", text).casefold())
     seen = "".join(
         letter
