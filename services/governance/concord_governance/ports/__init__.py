@@ -1,1 +1,1 @@
-"""What governance needs from outside itself, and what it may and may not rely on."""
+"""Governance's ports: interfaces that it needs, with the guarantees that it may rely on."""

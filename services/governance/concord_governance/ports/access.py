@@ -9,26 +9,29 @@ from concord_governance.domain.access import ApiKey, Space
 
 
 class AccessReads(Protocol):
-    """Spaces and API keys, of every space whichever the transaction is of."""
+    """Reads spaces and API keys of every space, not only of the transaction's own."""
 
     async def space_named(self, name: str) -> Space | None:
-        """Return a space that operators know, deleted or not."""
+        """Return a space that operators made, deleted or not."""
         ...
 
     async def space_list(self, after: str, limit: int, *, deleted: bool) -> Sequence[Space]:
-        """Return spaces by name, beyond the one called `after`; deleted ones when asked."""
+        """Return spaces in the order of their names, from after the name `after`.
+
+        `deleted`: also the deleted ones.
+        """
         ...
 
     async def spaces_to_erase(self) -> Sequence[str]:
-        """Return the deleted spaces of which graph may hold something."""
+        """Return the deleted spaces whose content graph may still hold."""
         ...
 
     async def key_of_digest(self, digest: str) -> ApiKey | None:
-        """Return the key of a digest, ended or not."""
+        """Return the key of a digest, in whatever state."""
         ...
 
     async def key_of_id(self, key_id: str) -> ApiKey | None:
-        """Return the key of a public id, ended or not."""
+        """Return the key of a public id, in whatever state."""
         ...
 
     async def key_list(
@@ -36,7 +39,7 @@ class AccessReads(Protocol):
     ) -> Sequence[ApiKey]:
         """Return keys of a space, newest first, older than `before` (create time, id).
 
-        With `active_at` only those that open the space at that time.
+        With `active_at` (µs) only the keys that are active at that time.
         """
         ...
 
@@ -45,24 +48,25 @@ class AccessWrites(AccessReads, Protocol):
     """Writes spaces and keys. None of them is ever removed."""
 
     async def hold_space(self, name: str) -> Space | None:
-        """Return a space; nobody else changes it or its keys until the transaction ends.
+        """Return a space, and lock it with its keys until the transaction ends.
 
-        Holds for those who ask for it in the same way; a space that is not there is not held.
+        The lock keeps out only transactions that call this too. None: there is no such space, and
+        nothing is locked.
         """
         ...
 
     async def put_space(self, space: Space) -> None:
-        """Keep a space as it stands."""
+        """Insert or replace a space."""
         ...
 
     async def put_key(self, key: ApiKey) -> None:
-        """Keep a key as it stands, by its digest."""
+        """Insert or replace a key, by its digest."""
         ...
 
     async def revoke_keys(self, space: str, time: int) -> int:
-        """Revoke every key of a space that is not yet; return how many."""
+        """Revoke every key of a space that is not revoked yet; return their number."""
         ...
 
     async def note_uses(self, uses: Mapping[str, int]) -> None:
-        """Keep when keys were last used, by id; never an earlier time than is kept."""
+        """Store the last use (µs) of keys by id, but never replace a later one."""
         ...

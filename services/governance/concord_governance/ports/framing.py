@@ -1,4 +1,4 @@
-"""A second look at the words of a note."""
+"""The port of a second check of a note's words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class FramingJudge(Protocol):
-    """A second look at a note that the lexicon let pass (V3)."""
+    """A second check of a note that passed the lexicon (V3)."""
 
     async def violations(self, note: str) -> tuple[str, ...]:
         """Return the words that are not neutral, as they stand in the note; none when neutral.
@@ -17,5 +17,5 @@ class FramingJudge(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of what it holds."""
+        """Close its connections."""
         ...

@@ -1,4 +1,4 @@
-"""The graph service, its feed, and what governance learns from both."""
+"""The graph service, its feed, and the values that both return."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from concord_governance.domain.proposals import (
 from concord_governance.ports.ledger import Cursor
 
 NormalForm = Callable[[Mapping[str, Json]], tuple[Mapping[str, Json], str]]
-"""An action's JSON as its contract writes it, and its digest. ValueError for what is no action."""
+"""Returns an action's JSON as its contract writes it, and its digest; ValueError: no action."""
 
 
 class Head(NamedTuple):
-    """How far graph is in a space. `lacks_cursor`: it does not hold the change asked for."""
+    """Graph's last change of a space. `lacks_cursor`: graph does not hold the cursor's change."""
 
     epoch: str
     seq: int
@@ -42,32 +42,32 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class AppliedChange:
-    """What an action did. `token`: freshness token of the write, change `seq` of `epoch`."""
+    """The result of an action. `token`: freshness token of its change, `seq` of `epoch`."""
 
     effects: tuple[Effect, ...]
     token: str
     epoch: str
     seq: int
     orphaned: tuple[str, ...] = ()
-    """Ids of the lineage and resolutions that lost an end by it."""
+    """Ids of the lineage and resolutions that the action orphaned."""
     cascaded_count: int = 0
-    """How many items it cascaded to; those that an undo restores are among the effects."""
+    """The number of cascaded items; those that an undo restores are among the effects."""
     cascaded_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PrincipalKeys:
-    """The principals of a space: the genesis with the keys as rotated since, and its envelope."""
+    """The principals of a space: the genesis with the keys that count now, and its envelope."""
 
     genesis: GenesisRecord
     envelope: bytes
     imported_seq: int = 0
-    """The change with which the space was imported; 0: it began here."""
+    """The change that imported the space; 0: the space was not imported."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphEvent:
-    """A write on something constitutive, allowed or refused, as graph committed it."""
+    """A write on a constitutive item, done or refused, as graph committed it."""
 
     seq: int
     record_time: int
@@ -76,7 +76,7 @@ class GraphEvent:
     change_type: int
     revision: int
     actor: str
-    """AGENT, HUMAN or SYSTEM; empty when graph does not know."""
+    """AGENT, HUMAN or SYSTEM; empty: unknown to graph."""
     principal: str
     method: str
     request_id: str
@@ -86,39 +86,39 @@ class GraphEvent:
     constitutive: bool
     ends: Mapping[str, str]
     imported: bool = False
-    """Recorded elsewhere: it came with an import."""
+    """The event was recorded elsewhere, and came with an import."""
     restore_grant: bytes = b""
-    """For an import that both principals signed for: the restore grant."""
+    """The restore grant of an import that both principals signed; else empty."""
     revocation: bytes = b""
-    """For a consent's nonce that was burnt: the envelope that its principal signed."""
+    """The signed envelope with which a principal burnt its consent's nonce; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedMessage:
-    """Some of graph's changes of one space, in order; `seq` is the last one's, an event or not."""
+    """Successive changes of one space in graph. `seq`: that of the last one, an event or not."""
 
     space: str
     epoch: str
     seq: int
     events: tuple[GraphEvent, ...]
     erased: tuple[tuple[str, bool], ...] = ()
-    """Items whose words are to be removed everywhere, and whether graph waits for a confirmation:
-    it does for a memory, not for what goes with one."""
+    """Ids of the items whose words must be removed everywhere, and whether graph waits for a
+    confirmation: for a memory it does, for an item erased with one it does not."""
     importing: bool = False
-    """True while what comes was recorded elsewhere: the import that brought it comes later."""
+    """True while the changes were recorded elsewhere; the change of their import comes later."""
     first: int = 0
-    """The first of these changes."""
+    """The number of the first change."""
     mark: str = ""
-    """Of the last of them."""
+    """The change digest of the last change."""
     follows: str = ""
-    """The mark of the change before the first of them."""
+    """The change digest of the change before the first."""
 
 
 class Feed(Protocol):
-    """How far graph's changes are in the ledger."""
+    """The progress of graph's changes into the ledger."""
 
     def demand_whole(self, space: str) -> None:
-        """Refuse what would be done in a space whose graph is older than the ledger.
+        """Refuse any step in a space whose graph is older than the ledger.
 
         Raises GraphRolledBack.
         """
@@ -129,11 +129,11 @@ class Feed(Protocol):
         ...
 
     def found_rolled_back(self, space: str) -> None:
-        """Take note that graph itself said so."""
+        """Note that graph itself reported a space as rolled back."""
         ...
 
     async def reached(self, space: str, epoch: str, seq: int) -> bool:
-        """Wait, for seconds at most, for a change of graph in the ledger; say whether it is."""
+        """Wait, for seconds at most, until the ledger has a change of graph; return whether."""
         ...
 
 
@@ -148,9 +148,9 @@ class Graph(Protocol):
     async def preview(
         self, space: str, action: Mapping[str, Json], etags: Mapping[str, str] = ...
     ) -> Preview:
-        """Return what the action would touch; nothing is written.
+        """Return the items that the action would touch; nothing is written.
 
-        GraphRefused also when an item is not as `etags` says (by id; "" = there is none).
+        Raises GraphRefused also if an item's etag differs from `etags` (by id; "": no item).
         """
         ...
 
@@ -159,7 +159,7 @@ class Graph(Protocol):
         ...
 
     async def open_conflicts(self, space: str, limit: int) -> OpenConflicts:
-        """Return the newest conflicts that are open, up to `limit`, and how many there are."""
+        """Return the newest open conflicts, up to `limit`, and the numbers of all."""
         ...
 
     async def perform(
@@ -173,9 +173,9 @@ class Graph(Protocol):
         irreversible: bool,
         origin: str,
     ) -> AppliedChange:
-        """Do an action that needs no grant, once per decision, on items as they were proposed.
+        """Execute an action that needs no grant, once per decision, if items have their `etags`.
 
-        `origin`: of the memory that it adds; empty = none.
+        `origin`: that of a memory that the action adds; empty: it adds none.
         """
         ...
 
@@ -190,15 +190,15 @@ class Graph(Protocol):
         irreversible: bool,
         origin: str,
     ) -> AppliedChange:
-        """Do an action under a grant, once per decision; `origin` as in `perform`."""
+        """Execute an action under a grant, once per decision; `origin` as in `perform`."""
         ...
 
     async def recall(
         self, space: str, decision_id: str, *, expected_state: Cursor
     ) -> AppliedChange:
-        """Return what a decision did whose action is gone, since an item of it was erased.
+        """Return the change of a decision whose action was erased with one of its items.
 
-        GraphRefused when it did nothing; nothing is done.
+        Raises GraphRefused if the decision changed nothing; writes nothing.
         """
         ...
 
@@ -208,29 +208,29 @@ class Graph(Protocol):
         ...
 
     async def confirm_erased(self, space: str, memory_id: str) -> None:
-        """Say that the ledger holds nothing more of what a memory said."""
+        """Confirm to graph that the ledger holds no more words of an erased memory."""
         ...
 
     async def principal_keys(self, space: str) -> PrincipalKeys | None:
-        """Return who counts; None before the genesis."""
+        """Return the principals and their keys; None before the genesis."""
         ...
 
     async def register_space(self, space: str, enrolment_digest: str) -> bool:
-        """Make a space known, with the hex SHA-256 of the secret that its genesis takes.
+        """Register a space with the hex SHA-256 of the enrolment secret for its genesis.
 
-        Return whether it has its genesis: then it keeps what it knows.
+        Return whether it has its genesis already: then nothing changes.
         """
         ...
 
     async def erase_space(self, space: str, statement: bytes) -> bool:
-        """Erase some of what a deleted space holds; return whether nothing is left.
+        """Erase a part of a deleted space; return whether nothing is left.
 
-        `statement` is what both slots signed, for a space with a genesis.
+        `statement`: both slots' signed statement, for a space with a genesis.
         """
         ...
 
     async def heads(self, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
-        """Return how far graph is in every space that it has, and whether it holds these changes.
+        """Return graph's last change of each of its spaces, and whether it holds these changes.
 
         A cursor without a mark is compared by its number alone, which costs graph nothing.
         """
@@ -239,5 +239,5 @@ class Graph(Protocol):
     def watch(self, cursors: Mapping[str, Cursor]) -> AsyncGenerator[FeedMessage]:
         """Replay every space's changes after its cursor, then follow.
 
-        The first message, of no space, says that graph answers."""
+        The first message has no space: it only shows that graph answers."""
         ...

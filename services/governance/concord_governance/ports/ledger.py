@@ -21,7 +21,7 @@ Clock = Callable[[], int]
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """An entry in its place: `data` is the RFC 8785 JSON that is hashed."""
+    """An entry of the log with its index. `data`: the hashed RFC 8785 JSON. `time`: µs."""
 
     index: int
     time: int
@@ -32,9 +32,9 @@ class Leaf:
 class EntryFilter:
     """Which entries a list shows; every stated part must match.
 
-    `since` and `until` (µs, half-open) are of when it happened: by graph's record what graph
-    recorded, else when the entry was written. It does not grow with the entries' places.
-    `item_id`: entries about the item, and those about proposals that touch, made or rest on it.
+    `since`, `until` (µs, half-open): when the event happened, which is graph's record time if graph
+    recorded it, else the entry's own time. Later entries can have happened earlier.
+    `item_id`: entries about the item, and about proposals that touch, made or depend on it.
     """
 
     item_id: str = ""
@@ -55,7 +55,7 @@ class Cursor(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RequestReceipt:
-    """What an earlier request did: the digest of its content, and the proposals it named."""
+    """The result of an earlier request: the digest of its content, and the ids of its proposals."""
 
     digest: str
     proposal_ids: tuple[str, ...]
@@ -79,20 +79,20 @@ class LedgerReads(AccessReads, Protocol):
         ...
 
     async def newest_of_each(self, statuses: Sequence[Status], limit: int) -> Sequence[Proposal]:
-        """Return the newest proposals of each proposer in turn: everybody's newest before anybody's
-        second, up to `limit`; newest first."""
+        """Return up to `limit` proposals: each proposer's newest is taken before any proposer's
+        second newest. The newest comes first."""
         ...
 
     async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
-        """Return how many proposals stand so, reads none of them; of one proposer, if named."""
+        """Count the proposals in some states, of one proposer if named; reads none of them."""
         ...
 
     async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
-        """Return when each proposal that stands so was made (µs), in no order."""
+        """Return the create times (µs) of the proposals in some states, in no order."""
         ...
 
     async def due(self, now: int) -> Sequence[Proposal]:
-        """Return open proposals whose time is over, at most 1,000."""
+        """Return open proposals that have expired, at most 1,000."""
         ...
 
     async def undecided_effects(self) -> Sequence[Proposal]:
@@ -100,11 +100,11 @@ class LedgerReads(AccessReads, Protocol):
         ...
 
     async def nonce_is_known(self, nonce: str) -> bool:
-        """Return whether an envelope with this nonce came before."""
+        """Return whether an envelope with this nonce was received before."""
         ...
 
     async def receipt(self, principal: str, method: str, request_id: str) -> RequestReceipt | None:
-        """Return what an earlier request did."""
+        """Return the receipt of an earlier request."""
         ...
 
     async def log_size(self) -> int:
@@ -112,7 +112,7 @@ class LedgerReads(AccessReads, Protocol):
         ...
 
     async def leaves(self, start: int, end: int) -> Sequence[Leaf]:
-        """Return leaves start..end, in order."""
+        """Return the leaves from index `start` up to, but without, `end`, in order."""
         ...
 
     async def entries(self, filter_: EntryFilter, before: int, limit: int) -> Sequence[Leaf]:
@@ -124,11 +124,11 @@ class LedgerReads(AccessReads, Protocol):
         ...
 
     async def feed_cursor(self) -> Cursor:
-        """Return how far graph's feed has been applied; nothing of it at first."""
+        """Return how far graph's feed has been applied; an empty cursor at first."""
         ...
 
     async def key_changes(self) -> int:
-        """Return how many changes of keys were executed: while it stays the same and none is
+        """Return the number of executed key changes. While it stays the same and no key change is
         decided, graph's keys are those in the log."""
         ...
 
@@ -141,8 +141,8 @@ class LedgerWrites(LedgerReads, AccessWrites, Protocol):
     """One transaction on one space's ledger: all of it is kept, or nothing."""
 
     async def now(self) -> int:
-        """Return the transaction's one time: no earlier than the log's newest entry, and the time
-        of every entry that it appends, so that what was judged by it can be judged again."""
+        """Return the transaction's one time (µs), no earlier than the log's newest entry. Each
+        appended entry carries it, so that a verifier can repeat the judgements made by it."""
         ...
 
     async def next_number(self) -> int:
@@ -150,9 +150,9 @@ class LedgerWrites(LedgerReads, AccessWrites, Protocol):
         ...
 
     async def put(self, before: Proposal | None, after: Proposal) -> None:
-        """Write a proposal as it stands; a new revision's bytes with it.
+        """Insert or replace a proposal; also store the bytes of a new revision.
 
-        Raises LostRace when the stored version is not `before`'s.
+        Raises LostRace if the stored version differs from that of `before`.
         """
         ...
 
@@ -163,7 +163,7 @@ class LedgerWrites(LedgerReads, AccessWrites, Protocol):
     async def keep_receipt(
         self, principal: str, method: str, request_id: str, receipt: RequestReceipt
     ) -> None:
-        """Remember what a request did, for 7 days."""
+        """Store the receipt of a request, for 7 days."""
         ...
 
     async def append(self, entries: Sequence[Entry]) -> Sequence[Leaf]:
@@ -175,13 +175,14 @@ class LedgerWrites(LedgerReads, AccessWrites, Protocol):
         ...
 
     async def count_key_change(self) -> None:
-        """Remember that one more change of a key was executed."""
+        """Count one more executed key change."""
         ...
 
     async def forget_words(self, item_id: str, *, confirm: bool) -> int:
-        """Remove the words of every proposal that touches an item; digests stay. Return how many.
+        """Remove the words of every proposal that touches an item; digests stay.
 
-        With `confirm` the item is unconfirmed from then on.
+        Return the number of revisions that lost words. `confirm`: `unconfirmed` lists the item
+        from then on.
         """
         ...
 
@@ -195,7 +196,7 @@ class LedgerWrites(LedgerReads, AccessWrites, Protocol):
 
 
 class Ledger(Protocol):
-    """The store. One writer at a time per ledger; work may run again from its start."""
+    """The ledger's store. A ledger has one writer at a time; `work` may be run repeatedly."""
 
     async def read(self, space: str, work: Callable[[LedgerReads], Awaitable[T]]) -> T:
         """Run work on a consistent view."""
@@ -210,12 +211,12 @@ class Ledger(Protocol):
         ...
 
     async def waiting(self, now: int) -> Sequence[str]:
-        """Return the spaces with proposals that are due or whose effect is not known yet: one
-        question for all of them, as it is asked all the time."""
+        """Return the spaces with proposals that are due or whose effect is not known yet. It is
+        called all the time, so one query answers for all spaces."""
         ...
 
     async def scrub(self) -> bool:
-        """Leave no byte of what was removed in any file; False when that must be tried again."""
+        """Clear the bytes of removed words from every file; False: it must be tried again."""
         ...
 
     async def ready(self) -> bool:

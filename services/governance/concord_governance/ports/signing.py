@@ -1,4 +1,4 @@
-"""Governance's own keys."""
+"""The ports of governance's own signing keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from concord_governance.domain.proposals import (
 
 
 class Granter(Protocol):
-    """Governance's own key."""
+    """Governance's key for grants."""
 
     def grant(
         self, decision_id: str, revision: Revision, consents: Mapping[str, bytes], expire_time: int
@@ -21,7 +21,7 @@ class Granter(Protocol):
 
 
 class LogSigner(Protocol):
-    """The audit log's own key."""
+    """The audit log's key for checkpoints."""
 
     @property
     def public_key(self) -> bytes:
