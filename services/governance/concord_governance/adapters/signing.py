@@ -65,7 +65,7 @@ class LogKey:
     """Signs checkpoints: one log for each space, named under this instance's name."""
 
     def __init__(self, key: Ed25519PrivateKey, name: str) -> None:
-        """`name` has no white space and no plus sign; it begins every log's origin."""
+        """`name`: begins every log's origin; without white space and plus signs."""
         self._key = key
         self._name = name
 
@@ -75,7 +75,7 @@ class LogKey:
         return self._key.public_key().public_bytes_raw()
 
     def origin(self, space: str) -> str:
-        """Return the log's name; a space's name is written so that it fits one."""
+        """Return the log's name; a space's name is encoded if it has letters that do not fit."""
         quoted = urlsafe_b64encode(space.encode()).decode().rstrip("=")
         plain = all(letter.isalnum() or letter in "._-" for letter in space)
         return f"{self._name}/{space if plain else '~' + quoted}"

@@ -65,7 +65,7 @@ T = TypeVar("T")
 
 
 class GraphClient:
-    """Graph behind an address, asked under a service principal's own tokens."""
+    """A client of graph at an address, with tokens of governance's own service principal."""
 
     def __init__(self, address: str, issuer: TokenIssuer) -> None:
         self._issuer = issuer
@@ -82,7 +82,7 @@ class GraphClient:
     async def preview(
         self, space: str, action: Mapping[str, Json], etags: Mapping[str, str] = _ANY
     ) -> Preview:
-        """Return what the action would touch."""
+        """Return the items that the action would touch."""
         request = governed_pb2.PreviewChangeRequest(action=_message(action), etags=_etags(etags))
         found = await _asked(self._governed.PreviewChange(request, metadata=self._as(space)))
         return Preview(
@@ -109,7 +109,7 @@ class GraphClient:
         return conflict(found.conflict) if found.HasField("conflict") else None
 
     async def open_conflicts(self, space: str, limit: int) -> OpenConflicts:
-        """Return the newest conflicts that are open, and how many there are."""
+        """Return the newest open conflicts, and the numbers of all."""
         both = await self._listed(space, _OPEN, limit)
         potential = (await self._listed(space, _OPEN[:1], 1)).total_count
         newest = [conflict(each) for each in both.conflicts]
@@ -132,7 +132,7 @@ class GraphClient:
         irreversible: bool,
         origin: str,
     ) -> AppliedChange:
-        """Do an action that needs no grant, once per decision."""
+        """Execute an action that needs no grant, once per decision."""
         request = governed_pb2.ApplyGovernedChangeRequest(
             request_id=decision_id,
             action=_message(action),
@@ -153,7 +153,7 @@ class GraphClient:
         irreversible: bool,
         origin: str,
     ) -> AppliedChange:
-        """Do an action under a grant, once per decision."""
+        """Execute an action under a grant, once per decision."""
         request = governed_pb2.ApplyGovernedChangeRequest(
             request_id=decision_id,
             action=_message(action),
@@ -166,7 +166,7 @@ class GraphClient:
     async def recall(
         self, space: str, decision_id: str, *, expected_state: Cursor
     ) -> AppliedChange:
-        """Return what a decision did of which no words are left."""
+        """Return the change of a decision whose words were erased."""
         request = governed_pb2.ApplyGovernedChangeRequest(
             request_id=decision_id,
             action_erased=True,
@@ -182,14 +182,14 @@ class GraphClient:
         return fresh.epoch, fresh.seq
 
     async def confirm_erased(self, space: str, memory_id: str) -> None:
-        """Say that the ledger holds nothing more of what a memory said."""
+        """Confirm to graph that the ledger holds no more words of an erased memory."""
         request = memory_pb2.ConfirmEraseRequest(
             request_id=f"{PRINCIPAL} {memory_id}", memory_id=memory_id
         )
         await _asked(self._memories.ConfirmErase(request, metadata=self._as(space)))
 
     async def principal_keys(self, space: str) -> PrincipalKeys | None:
-        """Return who counts; None before the genesis."""
+        """Return the principals and their keys; None before the genesis."""
         request = governed_pb2.GetGenesisRequest()
         found = await _asked(self._governed.GetGenesis(request, metadata=self._as(space)))
         if found.status != type_pb2.LOOKUP_STATUS_FOUND:
@@ -205,17 +205,17 @@ class GraphClient:
         return PrincipalKeys(record, found.genesis, found.imported_seq)
 
     async def register_space(self, space: str, enrolment_digest: str) -> bool:
-        """Make a space known; return whether it has its genesis."""
+        """Register a space; return whether it has its genesis."""
         request = feed_pb2.RegisterSpaceRequest(space=space, enrolment_digest=enrolment_digest)
         return (await _asked(self._feed.RegisterSpace(request))).has_genesis
 
     async def erase_space(self, space: str, statement: bytes) -> bool:
-        """Erase some of what a deleted space holds; return whether nothing is left."""
+        """Erase a part of a deleted space; return whether nothing is left."""
         request = feed_pb2.EraseSpaceRequest(space=space, statement=statement)
         return (await _asked(self._feed.EraseSpace(request))).complete
 
     async def heads(self, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
-        """Return how far graph is in every space, and whether it holds these changes."""
+        """Return graph's last change of each space, and whether it holds these changes."""
         request = feed_pb2.ListSpacesRequest(cursors=_cursors(cursors))
         found = await _asked(self._feed.ListSpaces(request))
         return {
@@ -224,7 +224,7 @@ class GraphClient:
 
     async def watch(self, cursors: Mapping[str, Cursor]) -> AsyncGenerator[FeedMessage]:
         """Replay every space's changes after its cursor, then follow."""
-        # a quiet graph says nothing for ten seconds: whether it answers is asked first
+        # a quiet graph sends nothing for ten seconds, so another call checks that it answers
         await _asked(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         yield FeedMessage("", "", 0, ())
         request = feed_pb2.WatchChangesRequest(cursors=_cursors(cursors))
@@ -251,7 +251,7 @@ class GraphClient:
     async def _applied(
         self, space: str, request: governed_pb2.ApplyGovernedChangeRequest, origin: str = ""
     ) -> AppliedChange:
-        """Apply a change; graph takes a memory's origin from the credential, here as everywhere."""
+        """Apply a change; graph takes a memory's origin from the credential, as for all writes."""
         metadata = self._as(space, origin)
         done = await _asked(self._governed.ApplyGovernedChange(request, metadata=metadata))
         fresh = type_pb2.FreshnessToken.FromString(unseal(done.token))
@@ -267,7 +267,7 @@ class GraphClient:
         )
 
     def _as(self, space: str, origin: str = "") -> tuple[tuple[str, str]]:
-        """Return the metadata under which a space is written to."""
+        """Return a call's metadata: a token for a space."""
         who = Caller(space, PRINCIPAL, SCOPES, "SYSTEM", origin=origin)
         token = self._tokens.get(who)
         if token is None:

@@ -1,4 +1,4 @@
-"""Graph's messages as governance's words."""
+"""Translates graph's messages into governance's values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from concord_governance.ports.graph import FeedMessage, GraphEvent
 
 
 def effects(done: governed_pb2.ApplyGovernedChangeResponse) -> tuple[Effect, ...]:
-    """Return what was done to each item."""
+    """Return the effect on each item."""
     return tuple(
         Effect(
             each.id,
@@ -27,7 +27,7 @@ def effects(done: governed_pb2.ApplyGovernedChangeResponse) -> tuple[Effect, ...
 
 
 def conflict(found: conflict_pb2.Conflict) -> Conflict:
-    """Return a conflict and what its sides say."""
+    """Return a conflict with the statements of its sides."""
     return Conflict(
         found.id,
         ConflictClass(int(found.conflict_class)),
@@ -37,7 +37,7 @@ def conflict(found: conflict_pb2.Conflict) -> Conflict:
 
 
 def feed_message(message: feed_pb2.WatchChangesResponse) -> FeedMessage:
-    """Return what an audit takes from some changes."""
+    """Return the parts of some changes that the audit log needs."""
     changes = message.changes
     return FeedMessage(
         space=message.space,

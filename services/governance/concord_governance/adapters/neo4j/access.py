@@ -1,4 +1,4 @@
-"""Spaces and API keys in Neo4j: a node each, whatever space's lock the transaction holds."""
+"""Spaces and API keys in Neo4j: one node each, outside the lock of the transaction's space."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = list[Any]
 
 
 class Neo4jAccessReads:
-    """What is known of spaces and keys. Each answer is of one statement."""
+    """Reads spaces and keys. Each method runs one statement."""
 
     def __init__(self, tx: AsyncManagedTransaction, space: str) -> None:
         self._tx = tx
@@ -32,20 +32,20 @@ class Neo4jAccessReads:
         return _space(await self._ask(statements.ACCESS_SPACE, name=name))
 
     async def space_list(self, after: str, limit: int, *, deleted: bool) -> Sequence[Space]:
-        """Return spaces by name, beyond the one called `after`."""
+        """Return spaces in the order of their names, from after the name `after`."""
         found = await self._ask(statements.ACCESS_SPACES, after=after, limit=limit, deleted=deleted)
         return [space for row in found if (space := _space([row])) is not None]
 
     async def spaces_to_erase(self) -> Sequence[str]:
-        """Return the deleted spaces of which graph may hold something."""
+        """Return the deleted spaces whose content graph may still hold."""
         return [row[0] for row in await self._ask(statements.ACCESS_TO_ERASE)]
 
     async def key_of_digest(self, digest: str) -> ApiKey | None:
-        """Return the key of a digest, ended or not."""
+        """Return the key of a digest, in whatever state."""
         return _key(await self._ask(statements.ACCESS_KEY, digest=digest))
 
     async def key_of_id(self, key_id: str) -> ApiKey | None:
-        """Return the key of a public id, ended or not."""
+        """Return the key of a public id, in whatever state."""
         return _key(await self._ask(statements.ACCESS_KEY_OF_ID, id=key_id))
 
     async def key_list(
@@ -67,25 +67,25 @@ class Neo4jAccessWrites(Neo4jAccessReads):
     """Writes spaces and keys in the ledger's transaction."""
 
     async def hold_space(self, name: str) -> Space | None:
-        """Return a space; nobody else changes it or its keys until the transaction ends."""
+        """Return a space, and lock it with its keys until the transaction ends."""
         return _space(await self._ask(statements.HOLD_ACCESS_SPACE, name=name))
 
     async def put_space(self, space: Space) -> None:
-        """Keep a space as it stands."""
+        """Insert or replace a space."""
         await self._ask(statements.PUT_ACCESS_SPACE, name=space.name, fields=asdict(space))
 
     async def put_key(self, key: ApiKey) -> None:
-        """Keep a key as it stands."""
+        """Insert or replace a key, by its digest."""
         fields = {**asdict(key), "kind": int(key.kind), "origin": int(key.origin)}
         fields["scopes"] = list(key.scopes)
         await self._ask(statements.PUT_ACCESS_KEY, digest=key.digest, fields=fields)
 
     async def revoke_keys(self, space: str, time: int) -> int:
-        """Revoke every key of a space that is not yet; return how many."""
+        """Revoke every key of a space that is not revoked yet; return their number."""
         return int((await self._ask(statements.REVOKE_ACCESS_KEYS, of=space, time=time))[0][0])
 
     async def note_uses(self, uses: Mapping[str, int]) -> None:
-        """Keep when keys were last used, by id; never an earlier time than is kept."""
+        """Store the last use (µs) of keys by id, but never replace a later one."""
         rows = [[key_id, time] for key_id, time in sorted(uses.items())]
         await self._ask(statements.NOTE_USES, uses=rows)
 

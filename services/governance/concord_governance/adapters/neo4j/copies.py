@@ -1,4 +1,4 @@
-"""What a copy of the ledger's part of a Neo4j database says of itself: of its nodes, by label."""
+"""Reads a copy of the ledger's nodes of a Neo4j database: log heads, ended keys, deleted spaces."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from concord_governance.usecases.restore import EndedKey
 HEAD = "ConcordLedger"
 SUBTREE = "ConcordSubtree"
 ACCESS = ("ConcordKey", "ConcordSpace")
-"""The labels of spaces and keys, which operators' one writer holds."""
+"""The labels of spaces and keys, which are written under the lock of the operators' space."""
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """The properties of a copy's nodes, by label."""
@@ -27,12 +27,12 @@ def schema_of(rows: Rows) -> int:
 
 
 def log_sizes(rows: Rows) -> Mapping[str, int]:
-    """Return how many leaves each space's log has."""
+    """Return the number of leaves in each space's log."""
     return {each["space"]: int(each["log_size"]) for each in rows[HEAD]}
 
 
 def cursors(rows: Rows) -> Mapping[str, Cursor]:
-    """Return how far each space's log has graph's changes."""
+    """Return the last change of graph in each space's log."""
     return {
         each["space"]: Cursor(each["feed_epoch"], each["feed_seq"], each.get("feed_mark") or "")
         for each in rows[HEAD]
@@ -40,7 +40,7 @@ def cursors(rows: Rows) -> Mapping[str, Cursor]:
 
 
 def ended_keys(rows: Rows) -> Iterator[EndedKey]:
-    """Yield every key that was revoked or has an end."""
+    """Yield every key that was revoked or has an expire time."""
     for key in sorted(map(key_of_fields, rows["ConcordKey"]), key=lambda key: key.id):
         if key.revoke_time is not None or key.expire_time is not None:
             yield EndedKey(key.id, key.space, key.revoke_time, key.expire_time)
@@ -54,6 +54,6 @@ def deleted_spaces(rows: Rows) -> Iterator[Space]:
 
 
 def key_of(rows: Rows, digest: str) -> ApiKey | None:
-    """Return the key of a digest, ended or not."""
+    """Return the key of a digest, in whatever state."""
     found = (key_of_fields(each) for each in rows["ConcordKey"] if each["digest"] == digest)
     return next(found, None)

@@ -33,9 +33,9 @@ _READ_TRIES = 3
 class Neo4jLedger:
     """Governance's ledger in a Neo4j database. Build it with `open_ledger`.
 
-    A space is written by one transaction at a time, which holds the space's head; spaces do not
-    wait for each other. A read is of one state of its space: it is run again when the space was
-    written while it went on, at last under the space's lock.
+    One transaction at a time writes a space, and locks the space's head; spaces do not wait for
+    each other. A read sees one state of its space: if another transaction wrote the space
+    meanwhile, the read runs again, in the end under the space's lock.
     """
 
     def __init__(self, server: Transactions, clock: Clock, epoch: str) -> None:
@@ -53,7 +53,7 @@ class Neo4jLedger:
                 result = await work(view)
             except (DriverError, Neo4jError):
                 raise
-            except Exception:  # what it refuses may be what it saw half of
+            except Exception:  # the refusal may come from a half-written state
                 if await view.holder() == begun:
                     raise
                 return None
@@ -64,7 +64,7 @@ class Neo4jLedger:
                 found = await self._server.read(attempt)
             if found is not None:
                 return found[0]
-        return await self.write(space, work)  # what is locked does not change under it
+        return await self.write(space, work)  # under the lock no other transaction writes
 
     async def write(self, space: str, work: Callable[[LedgerWrites], Awaitable[T]]) -> T:
         """Run work in a transaction."""
@@ -87,11 +87,11 @@ class Neo4jLedger:
         return await self._column(statements.WAITING, open=still_open, decided=decided, now=now)
 
     async def scrub(self) -> bool:
-        """Confirm what was removed: no query shows it; its bytes go when the store is compacted."""
+        """Return True: no query shows removed words; compacting the store clears their bytes."""
         return True
 
     async def ready(self) -> bool:
-        """Return whether the store answers, and is the one that was opened."""
+        """Return whether the store answers, and has the epoch with which it was opened."""
         return await self._column(statements.STANDS) == [self._epoch]
 
     async def close(self) -> None:
@@ -99,7 +99,7 @@ class Neo4jLedger:
         await self._server.close()
 
     async def _column(self, text: str, **given: object) -> list[str]:
-        """Run one statement that is no single space's; return what it finds."""
+        """Run one statement over all spaces; return its first column."""
 
         async def work(tx: AsyncManagedTransaction) -> list[str]:
             found = await tx.run(statements.planned(text), given={"stamp": schema.STAMP, **given})
@@ -118,12 +118,12 @@ async def open_ledger(
     restoring: bool = False,
 ) -> Neo4jLedger:
     """Connect, and apply the schema. `busy_seconds` bounds waiting for a connection and retries,
-    `transaction_seconds` a transaction, waiting for the space's lock included; `restoring` lets in
-    who puts a copy there.
+    `transaction_seconds` a transaction, waiting for the space's lock included; `restoring` also
+    opens a half restored database.
 
     Raises:
-        ServerUnusable: the server is not there, refuses the password, or holds something else; the
-            text says what to do.
+        ServerUnusable: the server is not there, refuses the password, or holds another database;
+            the text says what to do.
     """
     driver = await connect(settings, busy_seconds=busy_seconds)
     async with closed_on_failure(driver, settings), driver.session() as session:

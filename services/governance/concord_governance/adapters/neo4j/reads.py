@@ -28,10 +28,10 @@ _NO_HEAD: Row = [None, 0, 0, "", 0, ""]
 
 
 class Neo4jLedgerReads(Neo4jAccessReads):
-    """A view of one space's ledger; the ledger asks at its end whether it was of one state."""
+    """A view of one space's ledger; the ledger checks afterwards that no write came between."""
 
     async def holder(self) -> str | None:
-        """Return who wrote last: another value after every commit; None before the first."""
+        """Return the id of the last write, which every commit replaces; None before the first."""
         found: str | None = (await self._head())[0]
         return found
 
@@ -56,23 +56,23 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         )
 
     async def newest_of_each(self, statuses: Sequence[Status], limit: int) -> Sequence[Proposal]:
-        """Return the newest proposals of each proposer in turn, newest first."""
+        """Return each proposer's newest proposals by turns, up to `limit`, newest first."""
         stand = [int(status) for status in statuses]
         return await self._proposals(statements.NEWEST_OF_EACH, statuses=stand, limit=limit)
 
     async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
-        """Return how many proposals stand so."""
+        """Count the proposals in some states."""
         stand = [int(status) for status in statuses]
         ((count,),) = await self._ask(statements.PROPOSAL_COUNT, statuses=stand, proposer=proposer)
         return int(count)
 
     async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
-        """Return when each proposal that stands so was made."""
+        """Return the create times (µs) of the proposals in some states."""
         stand = [int(status) for status in statuses]
         return [int(time) for (time,) in await self._ask(statements.TIMES, statuses=stand)]
 
     async def due(self, now: int) -> Sequence[Proposal]:
-        """Return open proposals whose time is over."""
+        """Return open proposals that have expired."""
         still_open = sorted(int(status) for status in OPEN)
         return await self._proposals(statements.DUE, open=still_open, now=now, limit=_MOST_DUE)
 
@@ -81,11 +81,11 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         return await self._proposals(statements.DECIDED, decided=int(Status.APPROVED))
 
     async def nonce_is_known(self, nonce: str) -> bool:
-        """Return whether an envelope with this nonce came before."""
+        """Return whether an envelope with this nonce was received before."""
         return bool(await self._ask(statements.NONCE, nonce=nonce))
 
     async def receipt(self, principal: str, method: str, request_id: str) -> RequestReceipt | None:
-        """Return what an earlier request did."""
+        """Return the receipt of an earlier request."""
         found = await self._ask(
             statements.RECEIPT, principal=principal, method=method, request_id=request_id
         )
@@ -96,7 +96,7 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         return int((await self._head())[1])
 
     async def leaves(self, start: int, end: int) -> Sequence[Leaf]:
-        """Return leaves start..end."""
+        """Return the leaves from index `start` up to, but without, `end`."""
         return _leaves(await self._ask(statements.LEAVES, start=start, end=end))
 
     async def entries(self, filter_: EntryFilter, before: int, limit: int) -> Sequence[Leaf]:
@@ -125,7 +125,7 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         return Cursor(*(await self._head())[3:6])
 
     async def key_changes(self) -> int:
-        """Return how many changes of keys were executed."""
+        """Return the number of executed key changes."""
         found = await self._ask(statements.KEY_CHANGES)
         return int(found[0][0]) if found else 0
 
@@ -174,7 +174,7 @@ def _proposal(row: Fields, revision: Fields, consents: list[Fields]) -> Proposal
 
 
 def _revision(row: Fields) -> Revision:
-    canonical = bytes(row.get("canonical", b""))  # what is erased has none
+    canonical = bytes(row.get("canonical", b""))  # an erased revision has none
     return from_json(json.loads(canonical or row["document"]), canonical, row["digest"])
 
 

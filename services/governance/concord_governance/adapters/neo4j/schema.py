@@ -1,8 +1,8 @@
-"""The ledger's labels, and the constraints and indexes that stand on them.
+"""The ledger's labels, with their constraints and indexes.
 
 `ConcordLedger` is a space's head: its counters, and the lock that its one writer holds. Every label
-begins as no caller's own label may (concord_stores.neo4j_server.RESERVED), so the ledger can share
-graph's database and no node of graph's is ever taken for one of the log's.
+begins with a prefix that callers' labels may not have (concord_stores.neo4j_server.RESERVED). So
+the ledger can share graph's database, and no node of graph is ever taken for one of the log.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _INDEXED = {
 
 
 async def prepare(session: AsyncSession, *, restoring: bool = False) -> str:
-    """Apply what is missing; return the ledger's epoch.
+    """Apply the missing parts of the schema; return the ledger's epoch.
 
     Raises:
         ServerUnusable: the database is another program's, or of a newer Concord, or half restored.

@@ -1,8 +1,8 @@
-"""Everything that the ledger says to Neo4j.
+"""All Cypher statements of the ledger.
 
 Leaves, subtrees and burnt nonces are only ever created: no statement here sets or deletes one (a
-test reads them all), and their constraints refuse a second one in a place. What is bound becomes
-one map, $given: Neo4j plans a statement anew for each type of each parameter.
+test reads them all), and constraints refuse a second one at the same key. All parameters are bound
+as one map, $given, because Neo4j plans a statement anew for each type of each parameter.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 
 _PARAMETER: Final = re.compile(r"\$(\w+)")
 
-# one row a proposal: itself, its newest revision, that one's consents
+# one row a proposal: itself, its newest revision, the consents to that revision
 _WHOLE: Final = (
     " MATCH (p)-[:PROPOSES]->(r:ConcordRevision {revision: p.revision}) RETURN properties(p),"
     " properties(r), COLLECT { MATCH (c:ConcordConsent)-[:CONSENTS_TO]->(r) RETURN properties(c) }"
@@ -97,7 +97,7 @@ WAITING: Final = (
 )
 STANDS: Final = "MATCH (s:Store {key: $stamp}) RETURN s.epoch"
 
-# the lock: what sets a property of the head holds it until the transaction ends
+# the lock: a transaction that sets a property of the head locks it until the transaction ends
 HOLD: Final = (
     "MERGE (s:ConcordLedger {space: $space}) ON CREATE SET s.last_number = 0, s.log_size = 0,"
     " s.last_time = 0, s.feed_epoch = '', s.feed_seq = 0 SET s.holder = randomUUID()"
@@ -119,7 +119,7 @@ AFFECT: Final = (
     "MATCH (p:ConcordProposal {space: $space, id: $id}) UNWIND $items AS item"
     " MERGE (a:ConcordAffected {space: $space, id: item}) MERGE (p)-[:AFFECTS]->(a)"
 )
-# a slot that consents anew has one consent; the log keeps the other
+# a slot's new consent replaces its former one, which the log keeps
 CONSENT: Final = (
     "MATCH (p:ConcordProposal {space: $space, id: $id})"
     "-[:PROPOSES]->(r:ConcordRevision {revision: $revision})"
@@ -178,7 +178,7 @@ ACCESS_KEYS: Final = (
     " OR (k.revoke_time IS NULL AND coalesce(k.expire_time > $active_at, true)))"
     " RETURN properties(k) ORDER BY k.create_time DESC, k.id DESC LIMIT $limit"
 )
-# what sets a property of the space holds it, and its keys, until the transaction ends
+# a transaction that sets a property of the space locks it, and its keys, until the transaction ends
 HOLD_ACCESS_SPACE: Final = (
     "MATCH (a:ConcordSpace {name: $name}) SET a.name = a.name RETURN properties(a)"
 )
@@ -196,5 +196,5 @@ NOTE_USES: Final = (
 
 @cache
 def planned(text: str) -> str:
-    """Return a statement as it is sent: what it binds is one map."""
+    """Return a statement as it is sent: with all its parameters in one map."""
     return _PARAMETER.sub(r"$given.\1", text)

@@ -23,7 +23,7 @@ _REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
 
 
 class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
-    """One transaction on one space's ledger. No other writes there while it goes on."""
+    """One transaction on one space's ledger, the only one that writes there until it ends."""
 
     def __init__(self, tx: AsyncManagedTransaction, space: str, clock: Clock) -> None:
         super().__init__(tx, space)
@@ -31,7 +31,7 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
         self._now: int | None = None
 
     async def hold(self) -> None:
-        """Take the space's lock; what is read from then on stays so."""
+        """Take the space's lock: from then on no other transaction changes the space."""
         await self._ask(statements.HOLD)
 
     async def now(self) -> int:
@@ -45,7 +45,7 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
         return int((await self._ask(statements.NUMBER))[0][0])
 
     async def put(self, before: Proposal | None, after: Proposal) -> None:
-        """Write a proposal as it stands."""
+        """Insert or replace a proposal, with a new revision and the consents."""
         newest = after.newest
         fields = _fields(self._space, before, after)
         if before is None:
@@ -88,7 +88,7 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
     async def keep_receipt(
         self, principal: str, method: str, request_id: str, receipt: RequestReceipt
     ) -> None:
-        """Remember what a request did, and forget the space's of over seven days ago."""
+        """Store a request's receipt, and drop the space's that are older than seven days."""
         now = self._clock()
         await self._ask(statements.FORGET_RECEIPTS, before=now - _REQUEST_KEPT_MICROSECONDS)
         fields = {
@@ -126,7 +126,7 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
         await self._ask(statements.MOVE_CURSOR, **cursor._asdict())
 
     async def count_key_change(self) -> None:
-        """Remember that one more change of a key was executed."""
+        """Count one more executed key change."""
         await self._ask(statements.COUNT_KEY_CHANGE)
 
     async def forget_words(self, item_id: str, *, confirm: bool) -> int:

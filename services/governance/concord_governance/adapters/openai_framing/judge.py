@@ -1,8 +1,8 @@
 """The framing judge over a model behind an OpenAI-compatible endpoint.
 
-The note to judge travels as data, and the answer can be a label and nothing else: neutral, or the
-words that are not, each of which must stand in the note. What a text tells the model to say can at
-most lose this second check: the lexicon was asked before, and decides alone.
+The note is sent as data, and the answer is a label alone: neutral, or the words of the note that
+are not neutral. A note that talks the model into an answer evades only this second check: the
+lexicon was asked before, and decides alone.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class OpenAiFraming:
 
 
 def _words(verdict: _Verdict, note: str) -> tuple[str, ...]:
-    """Return a verdict's words, held against the text: none but the text's own."""
+    """Return a verdict's words, normalized by `plain`; each must occur in the note."""
     if verdict.neutral == bool(verdict.words):
         raise BadReply("its verdict contradicts itself")
     text = plain(note)

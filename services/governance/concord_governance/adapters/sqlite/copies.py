@@ -1,4 +1,4 @@
-"""What a copy of the ledger's file says of itself."""
+"""Reads a copy of the ledger's file: log heads, ended keys and deleted spaces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from concord_governance.usecases.restore import EndedKey
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """A space's log, and how far it has graph's changes. `root`: 32 bytes."""
+    """The head of a space's log, and the last change of graph in it. `root`: 32 bytes."""
 
     size: int
     root: bytes
@@ -32,7 +32,7 @@ def log_heads(db: sqlite3.Connection) -> dict[str, LogHead]:
 
 
 def ended_keys(db: sqlite3.Connection) -> Iterator[EndedKey]:
-    """Yield every key that was revoked or has an end."""
+    """Yield every key that was revoked or has an expire time."""
     rows = db.execute(
         "SELECT id, space, revoke_time, expire_time FROM access_key"
         " WHERE revoke_time IS NOT NULL OR expire_time IS NOT NULL ORDER BY id"
@@ -50,7 +50,7 @@ def deleted_spaces(db: sqlite3.Connection) -> Iterator[Space]:
 
 
 def key_of(db: sqlite3.Connection, digest: str) -> ApiKey | None:
-    """Return the key of a digest, ended or not."""
+    """Return the key of a digest, in whatever state."""
     return drive(_Access(db).key_of_digest(digest))
 
 

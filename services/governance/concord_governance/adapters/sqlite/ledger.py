@@ -84,12 +84,12 @@ class SqliteLedger:
             return await self._file.read(lambda db: [row[0] for row in db.execute(sql, (now,))])
 
     async def scrub(self) -> bool:
-        """Leave no byte of what was removed in any file."""
+        """Clear the bytes of removed words from every file; False: it must be tried again."""
         with _translated():
             return await self._file.truncate_log()
 
     async def ready(self) -> bool:
-        """Return whether the store answers; not once damage was found."""
+        """Return whether the store answers; False for ever once damage was found."""
         with _translated():
             found = await self._file.read(lambda db: db.execute("SELECT 1 FROM meta").fetchone())
         return found is not None and not self._file.damaged
@@ -102,7 +102,7 @@ class SqliteLedger:
 def open_ledger(
     path: Path, clock: Clock, *, readers: int = 2, busy_seconds: float = BUSY_SECONDS
 ) -> SqliteLedger:
-    """Open or make a ledger.
+    """Open a ledger, or make a new one.
 
     Raises:
         FileUnusable: the file cannot serve; the text says what to do.

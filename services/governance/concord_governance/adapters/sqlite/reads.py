@@ -69,7 +69,7 @@ class SqliteLedgerReads(SqliteAccessReads):
         return [self._proposal(row) for row in self._all(sql, values)]
 
     async def newest_of_each(self, statuses: Sequence[Status], limit: int) -> Sequence[Proposal]:
-        """Return the newest proposals of each proposer in turn, newest first."""
+        """Return each proposer's newest proposals by turns, up to `limit`, newest first."""
         sql = (
             f"SELECT {_PROPOSAL} FROM proposal WHERE space = :space AND number IN ("
             "SELECT number FROM (SELECT p.number, row_number() OVER ("
@@ -84,7 +84,7 @@ class SqliteLedgerReads(SqliteAccessReads):
         return [self._proposal(row) for row in self._all(sql, values)]
 
     async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
-        """Return how many proposals stand so."""
+        """Count the proposals in some states."""
         sql = (
             "SELECT count(*) FROM proposal p WHERE space = ?"
             " AND status IN (SELECT value FROM json_each(?))"
@@ -100,7 +100,7 @@ class SqliteLedgerReads(SqliteAccessReads):
         return int(self._all(sql, given)[0][0])
 
     async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
-        """Return when each proposal that stands so was made."""
+        """Return the create times (µs) of the proposals in some states."""
         sql = (
             "SELECT create_time FROM proposal WHERE space = ?"
             " AND status IN (SELECT value FROM json_each(?))"
@@ -109,7 +109,7 @@ class SqliteLedgerReads(SqliteAccessReads):
         return [int(row[0]) for row in self._all(sql, (self._space, stand))]
 
     async def due(self, now: int) -> Sequence[Proposal]:
-        """Return open proposals whose time is over."""
+        """Return open proposals that have expired."""
         sql = (
             f"SELECT {_PROPOSAL} FROM proposal WHERE space = ? AND status IN (1, 2)"
             " AND expire_time <= ? ORDER BY expire_time LIMIT ?"
@@ -122,12 +122,12 @@ class SqliteLedgerReads(SqliteAccessReads):
         return [self._proposal(row) for row in self._all(sql, (self._space,))]
 
     async def nonce_is_known(self, nonce: str) -> bool:
-        """Return whether an envelope with this nonce came before."""
+        """Return whether an envelope with this nonce was received before."""
         sql = "SELECT 1 FROM nonce WHERE space = ? AND nonce = ?"
         return self._one(sql, (self._space, nonce)) is not None
 
     async def receipt(self, principal: str, method: str, request_id: str) -> RequestReceipt | None:
-        """Return what an earlier request did."""
+        """Return the receipt of an earlier request."""
         sql = (
             "SELECT digest, proposal_ids FROM request"
             " WHERE space = ? AND principal = ? AND method = ? AND request_id = ?"
@@ -141,7 +141,7 @@ class SqliteLedgerReads(SqliteAccessReads):
         return int(row[0]) if row else 0
 
     async def leaves(self, start: int, end: int) -> Sequence[Leaf]:
-        """Return leaves start..end."""
+        """Return the leaves from index `start` up to, but without, `end`."""
         sql = (
             "SELECT place, time, data FROM leaf"
             " WHERE space = ? AND place >= ? AND place < ? ORDER BY place"
@@ -184,7 +184,7 @@ class SqliteLedgerReads(SqliteAccessReads):
         return Cursor(*row) if row else Cursor()
 
     async def key_changes(self) -> int:
-        """Return how many changes of keys were executed."""
+        """Return the number of executed key changes."""
         row = self._one("SELECT key_changes FROM space WHERE id = ?", (self._space,))
         return int(row[0]) if row else 0
 

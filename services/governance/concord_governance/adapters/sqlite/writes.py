@@ -45,7 +45,7 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
         return int(self._db.execute(sql, (self._space,)).fetchone()[0])
 
     async def put(self, before: Proposal | None, after: Proposal) -> None:
-        """Write a proposal as it stands."""
+        """Insert or replace a proposal, with a new revision and the consents."""
         newest = after.newest
         decision = after.decision or Decision("", 0, b"")
         values = {
@@ -80,7 +80,7 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
             if not effect.cascaded
         ]
         self._db.executemany("INSERT OR IGNORE INTO affected VALUES (?, ?, ?)", touched)
-        self._db.execute(  # a slot that consents anew has one consent; the log keeps the other
+        self._db.execute(  # a slot's new consent replaces its former one, which the log keeps
             "DELETE FROM consent WHERE space = ? AND proposal_id = ? AND revision = ?"
             " AND nonce NOT IN (SELECT value FROM json_each(?))",
             (
@@ -140,7 +140,7 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
     async def keep_receipt(
         self, principal: str, method: str, request_id: str, receipt: RequestReceipt
     ) -> None:
-        """Remember what a request did, and forget those of over seven days ago."""
+        """Store a request's receipt, and drop those older than seven days."""
         now = self._clock()
         self._db.execute(
             "DELETE FROM request WHERE create_time < ?", (now - _REQUEST_KEPT_MICROSECONDS,)
@@ -202,7 +202,7 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
         )
 
     async def count_key_change(self) -> None:
-        """Remember that one more change of a key was executed."""
+        """Count one more executed key change."""
         self._db.execute(
             "UPDATE space SET key_changes = key_changes + 1 WHERE id = ?", (self._space,)
         )
