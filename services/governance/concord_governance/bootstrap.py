@@ -1,4 +1,4 @@
-"""Putting governance together: the only place that knows every part."""
+"""Assembles governance: the only module that knows every part."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def system_clock() -> int:
 
 
 class GovernanceApp:
-    """Governance, assembled: services to register, and a life from start to close."""
+    """The assembled service: its registrations, and its life from `start` to `close`."""
 
     translate: Translate = staticmethod(translate)
 
@@ -123,7 +123,7 @@ class GovernanceApp:
         )
 
     async def start(self) -> None:
-        """Take over keys that are new, begin to follow graph, and complete what was decided."""
+        """Take over new keys of the keys file, and start the background tasks."""
         await self._keys.take_over(self._known_keys)
         loop = asyncio.get_running_loop()
         for work, name in (
@@ -139,7 +139,7 @@ class GovernanceApp:
     async def ready(self) -> bool:
         """Return whether the ledger answers, graph is followed, and decisions are completed.
 
-        Of a space that `rolled_back` names nothing is, and the others go on.
+        Spaces in `rolled_back` do not count: nothing is completed there, and the others go on.
         """
         works = not any(task.done() for task in self._tasks)
         try:
@@ -153,7 +153,7 @@ class GovernanceApp:
         return self._follower.rolled_back
 
     def measure(self, metrics: Metrics) -> None:
-        """Show what waits for people, and what waits for an operator."""
+        """Add gauges of proposals that wait for people, and of spaces that need an operator."""
 
         async def ages() -> Values:
             return {(age,): count for age, count in (await self._reads.open_by_age()).items()}
@@ -200,14 +200,14 @@ async def build(
     clock: Clock = system_clock,
     log: Logger | None = None,
 ) -> GovernanceApp:
-    """Assemble governance over the store that is chosen. `issuer` signs its tokens for graph.
+    """Assemble governance over the chosen store. `issuer` signs its tokens for graph.
 
     Raises:
         FileUnusable, ServerUnusable: the ledger's store cannot serve; the text says what to do.
-        ConfigError: the settings file says something else than settings.
+        ConfigError: the settings file or the keys file is invalid.
     """
     logger = json_lines("governance") if log is None else log
-    # to correct where it is wrong
+    # every log line names this setting, for whoever has to correct it
     logger = logger.bind(GOVERNANCE_GRAPH_ADDRESS=config.graph_address)
     settings = read_settings(config.settings_file)
     known = read_keys(config.keys_file)

@@ -30,7 +30,7 @@ PREFIX = "GOVERNANCE_"
 
 
 class LedgerConfig(BaseModel):
-    """What governance keeps, and by which rules."""
+    """Governance's settings, but for those of its store and its process."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -41,9 +41,9 @@ class LedgerConfig(BaseModel):
     pending_per_principal: int = Field(default=PENDING_PER_PRINCIPAL, ge=1, le=10_000)
     """How many proposals of one principal may wait for an answer in a space."""
     keys_file: Path | None = None
-    """JSON file of API keys that come in once: hex SHA-256 of a key to its "space", "principal",
-    "kind" and "scopes" (scopes' words or bare permissions). Digests that were ever known here are
-    left as they are. Absent: none come in."""
+    """JSON file of API keys to take over: hex SHA-256 of a key to its "space", "principal", "kind"
+    and "scopes" (scopes' words or bare permissions). A digest that the ledger has ever known is
+    skipped. Absent: no keys are taken over."""
     log_name: str = Field(default="concord.local", pattern=r"[^\s+/]{1,64}")
     """Begins the origin of every space's audit log."""
     llm_url: str = ""
@@ -88,7 +88,7 @@ class SqliteConfig(BaseModel):
 
 
 class GovernanceConfig(LedgerConfig):
-    """What a process of its own needs too."""
+    """The settings of governance as a process of its own."""
 
     listen: list[str] = Field(min_length=1)
     """Addresses: unix:/path or host:port."""
@@ -133,8 +133,8 @@ def read_keys(path: Path | None) -> dict[str, KnownKey]:
     """Return the API keys of a keys file by digest; none without a file.
 
     Raises:
-        ConfigError: the file is missing, malformed, or names what no key may carry. The text names
-            places, never values: one may be a key that stands in the wrong place.
+        ConfigError: the file is missing, malformed, or names a scope that no key may carry. The
+            text names places, never values: a value may be a key in the wrong place.
     """
     if path is None:
         return {}
@@ -173,7 +173,7 @@ def read_settings(path: Path | None) -> Settings:
     """Return the settings (V4).
 
     Raises:
-        ConfigError: the file is missing, or says something else than the two settings.
+        ConfigError: the file is missing, or holds something other than the two settings.
     """
     if path is None:
         return Settings()
@@ -194,7 +194,7 @@ def _unusable(path: Path, why: str) -> ConfigError:
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return an object's fields; ValueError for one that stands there twice."""
+    """Return an object's fields; raises ValueError for a name that occurs twice."""
     for name in (names := [name for name, _ in pairs]):
         if names.count(name) > 1:
             raise ValueError(f"{name!r} stands there twice")

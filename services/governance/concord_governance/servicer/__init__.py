@@ -1,1 +1,1 @@
-"""Contract to words and back."""
+"""Translates between the contract's messages and governance's values."""

@@ -39,7 +39,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         self._keys = keys
 
     async def not_permitted(self, method: str) -> None:
-        """Write down that a key without the permission tried a command."""
+        """Record in the log that a key without the permission tried a command."""
         await self._commands.not_permitted(incoming.author(), method)
 
     async def CreateSpace(
@@ -120,7 +120,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     async def GetCaller(
         self, request: access_pb2.GetCallerRequest, context: Context
     ) -> access_pb2.GetCallerResponse:
-        """Say whom a key stands for."""
+        """Return the caller that a key identifies."""
         found = await self._keys.resolve(request.key_digest)
         if found is None:
             return access_pb2.GetCallerResponse(status=access_pb2.KEY_STATUS_NOT_FOUND)
@@ -142,7 +142,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     async def GetOwnAccess(
         self, request: access_pb2.GetOwnAccessRequest, context: Context
     ) -> access_pb2.GetOwnAccessResponse:
-        """Say what the token of the call says."""
+        """Return the space, principal and permissions in the call's token."""
         own = caller()
         return access_pb2.GetOwnAccessResponse(
             space=own.space,

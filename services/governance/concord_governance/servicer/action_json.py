@@ -14,7 +14,7 @@ from concord_governance.domain.proposals import Json
 def normal_form(action: Mapping[str, Json]) -> tuple[Mapping[str, Json], str]:
     """Return an action's JSON as its contract writes it, and its digest.
 
-    Raises ValueError for what is no action.
+    Raises ValueError if the JSON is no action.
     """
     try:
         message = ParseDict(dict(action), governed_pb2.GovernedAction())

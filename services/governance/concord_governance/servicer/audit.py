@@ -68,7 +68,7 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
     async def GetConsistencyProof(
         self, request: audit_pb2.GetConsistencyProofRequest, context: Context
     ) -> audit_pb2.GetConsistencyProofResponse:
-        """Prove that the log grew from another."""
+        """Prove that the log extends its state at an older size."""
         hashes = await self._log.consistency(caller().space, request.old_size, request.new_size)
         return audit_pb2.GetConsistencyProofResponse(hashes=hashes)
 
@@ -81,7 +81,7 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
 
 
 class PrincipalServicer(principal_pb2_grpc.PrincipalServiceServicer):
-    """Tells whose consent counts."""
+    """Shows the principals whose consents count, with their keys."""
 
     def __init__(self, reads: ProposalReads, signer: LogSigner, governance_key: bytes) -> None:
         self._reads = reads

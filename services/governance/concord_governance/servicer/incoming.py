@@ -1,4 +1,4 @@
-"""Requests to words. Shapes were checked by the contract's rules before."""
+"""Translates requests into values. The contract's rules have checked their shapes before."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from concord_governance.usecases.proposals import ProposalDraft
 
 
 def author() -> Caller:
-    """Return who asks: from the credential alone."""
+    """Return the caller, from the credential alone."""
     who = caller()
     return Caller(who.space, who.principal, Actor[who.kind], who.scopes, who.issuer, who.origin)
 
 
 def request(message: Message) -> Request:
-    """Return what makes a write once."""
+    """Return a write's method, request id and content digest, by which it runs only once."""
     content = message.SerializeToString(deterministic=True)
     return Request(
         method=message.DESCRIPTOR.name.removesuffix("Request"),
@@ -39,7 +39,7 @@ def request(message: Message) -> Request:
 def draft(
     message: proposal_pb2.CreateProposalRequest | proposal_pb2.ReviseProposalRequest,
 ) -> ProposalDraft:
-    """Return what somebody proposes."""
+    """Return the draft of a proposal."""
     try:
         action, digest = written(message.action)
     except ValueError:
@@ -57,13 +57,13 @@ def draft(
 
 
 def caused_draft(message: proposal_pb2.CreateProposalRequest) -> ProposalDraft:
-    """Return what somebody proposes, with what caused it."""
+    """Return the draft of a proposal, with its trigger and session."""
     trigger = Trigger(int(message.trigger)) if message.trigger else Trigger.MANUAL
     return replace(draft(message), trigger=trigger, session_id=message.session_id)
 
 
 def entry_filter(message: audit_pb2.ListAuditEntriesRequest) -> EntryFilter:
-    """Return which entries are asked for."""
+    """Return the filter of the requested entries."""
     return EntryFilter(
         item_id=message.item_id,
         actions=tuple(Action(int(action)) for action in message.actions),

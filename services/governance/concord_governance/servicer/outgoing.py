@@ -1,4 +1,4 @@
-"""Words to replies."""
+"""Translates values into replies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from concord_governance.ports.ledger import Leaf
 from concord_governance.usecases.proposal_reads import Briefing, Waiting
 
 LINE_CHARACTERS = 120
-"""How much of a conflict's side a line of the briefing shows."""
+"""Characters of each side of a conflict in a line of the briefing."""
 
 
 def stamp(time: int) -> Timestamp:
@@ -34,7 +34,7 @@ def slot(name: str) -> type_pb2.Slot.ValueType:
 
 
 def proposal(found: Proposal) -> proposal_pb2.Proposal:
-    """Return a proposal as it stands."""
+    """Return a proposal in its present state."""
     newest = found.newest
     reason, check = found.resolution, ""
     if found.status == Status.FAILED:
@@ -113,7 +113,7 @@ def _consent(given: GivenConsent) -> proposal_pb2.Consent:
 
 
 def briefing(found: Briefing) -> proposal_pb2.GetBriefingResponse:
-    """Return what waits and what is open, a line each."""
+    """Return the waiting proposals and reviews and the open conflicts, a line each."""
     return proposal_pb2.GetBriefingResponse(
         proposals=_lines(found.proposals),
         pending_count=found.proposals.count,
@@ -154,7 +154,7 @@ def _conflict_line(found: Conflict) -> proposal_pb2.ConflictLine:
 
 
 def entry(leaf: Leaf) -> audit_pb2.AuditEntry:
-    """Return an entry as its leaf says it."""
+    """Return an entry, read from its leaf."""
     said = json.loads(leaf.data)
     recorded = said["properties"].get("record_time")
     return audit_pb2.AuditEntry(

@@ -101,7 +101,7 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def RevokeConsent(
         self, request: proposal_pb2.RevokeConsentRequest, context: Context
     ) -> proposal_pb2.RevokeConsentResponse:
-        """Take a consent back."""
+        """Revoke a consent."""
         proposal = await self._decisions.revoke(
             incoming.author(), incoming.request(request), request.proposal_id, request.revocation
         )
@@ -110,7 +110,7 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def RejectProposal(
         self, request: proposal_pb2.RejectProposalRequest, context: Context
     ) -> proposal_pb2.RejectProposalResponse:
-        """End a proposal by a required slot."""
+        """End a proposal by a required slot's rejection."""
         proposal = await self._decisions.reject(
             incoming.author(), incoming.request(request), request.proposal_id, request.rejection
         )
@@ -119,7 +119,7 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def WithdrawProposal(
         self, request: proposal_pb2.WithdrawProposalRequest, context: Context
     ) -> proposal_pb2.WithdrawProposalResponse:
-        """End a proposal by its proposer."""
+        """End a proposal by its proposer's withdrawal."""
         proposal = await self._proposals.withdraw(
             incoming.author(), incoming.request(request), request.proposal_id
         )
@@ -151,7 +151,7 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def GetBriefing(
         self, request: proposal_pb2.GetBriefingRequest, context: Context
     ) -> proposal_pb2.GetBriefingResponse:
-        """Say what waits."""
+        """List waiting proposals and reviews, and open conflicts."""
         return outgoing.briefing(await self._reads.briefing(caller().space))
 
     def _outcome(self, outcome: Outcome) -> proposal_pb2.ApproveOutcome:

@@ -1,4 +1,4 @@
-"""The one table from governance's words for "no" to codes and machine reasons."""
+"""The one table from governance's errors to gRPC codes and machine-readable reasons."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from concord_governance.domain import errors
 
 _Code = grpc.StatusCode
 _RETRY_SECONDS = 1.0
-_ROOM_SECONDS = 60.0  # somebody has to make some
+_ROOM_SECONDS = 60.0  # an operator has to free space on the disk
 _ANSWER_SECONDS = 3600.0  # proposals wait for people
 
 
 def translate(error: Exception) -> Failure | None:
-    """Return the failure that stands for an exception; None for one that is not governance's."""
+    """Return the failure for an exception; None if the exception is not governance's."""
     if isinstance(error, errors.GraphRefused):
         return error.failure if isinstance(error.failure, Failure) else None
     for kind in type(error).__mro__:
@@ -27,7 +27,7 @@ def translate(error: Exception) -> Failure | None:
 
 
 def reason_of(error: Exception) -> str:
-    """Return the name of the ErrorReason that stands for an exception, as the record keeps it."""
+    """Return the name of an exception's ErrorReason, as the log records it."""
     failure = translate(error)
     return failure.reason if failure else "ERROR_REASON_INTERNAL"
 
