@@ -1,1 +1,1 @@
-"""What a disagreement is and how it is decided, as plain data and rules: no store, no wire."""
+"""Dissonance's domain: disagreements and how they are judged, without a store or a network."""

@@ -1,11 +1,11 @@
-"""Small edits: when a memory says what a former one said with little changed (T6).
+"""Small edits: when a memory repeats a former one with few words changed (T6).
 
 Texts are compared word by word; links, letter case and punctuation are left out. `similarity` is
-2·s / (n + m): s words that stay in their order, of n and m words. An edit is small when
+2·s / (n + m) for texts of n and m words, of which s stay in their order. An edit is small when
 
 - both texts have at least LEAST_WORDS words,
 - the similarity is at least LEAST_SIMILARITY,
-- at most MOST_PLACES places changed, and at most MOST_CHANGED words went, and as many came, and
+- at most MOST_PLACES places changed, with at most MOST_CHANGED words removed and as many added, and
 - no name became another: that would be another subject.
 
 The numbers were chosen by measurement: services/decisions/0034-suggestions-after-the-write.md.
@@ -29,7 +29,7 @@ MOST_PLACES = 3
 MOST_CHANGED = 8
 MOST_SUGGESTED = 3
 MOST_ALIKE = 2
-"""A place at which more memories than these differ is a list's column: each is another fact."""
+"""If more former memories differ at the same place, it is a list's column: each is another fact."""
 
 _ROUNDING = 1e-9
 _WORD = re.compile(r"\w+(?:[.,:'’/@-]\w+)*")
@@ -37,7 +37,7 @@ _WORD = re.compile(r"\w+(?:[.,:'’/@-]\w+)*")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A place that changed; an empty span is where words came or went."""
+    """A changed place. `former` is empty if words were added, `later` if words were removed."""
 
     former: Span
     later: Span
@@ -45,7 +45,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """How a text differs from a former one; without changes, in letter case, punctuation or links.
+    """The edit from a former text; without changes it is of letter case, punctuation or links.
 
     Attributes:
         similarity: In [LEAST_SIMILARITY, 1].
@@ -57,10 +57,10 @@ class Edit:
 
 
 def amended(later: Side, formers: Iterable[Side]) -> list[tuple[Side, Edit]]:
-    """Return which former memories a later one may amend, up to three, the nearest first.
+    """Return the former memories that a later one may amend, up to three, the most similar first.
 
-    The caller offers those of its space that are current and have no lineage with it. Nothing is
-    suggested for turns, between kinds, or at a place where more than two differ from it.
+    `formers`: current memories of its space without lineage to it. Turns and memories of another
+    kind are left out, and so are more than two that differ at the same places.
     """
     if later.kind is Kind.TURN:
         return []
@@ -76,7 +76,7 @@ def amended(later: Side, formers: Iterable[Side]) -> list[tuple[Side, Edit]]:
 
 
 def small_edit(former: str, later: str) -> Edit | None:
-    """Return how a text edits a former one; None when it is another text, or the very same."""
+    """Return the small edit from a former text to a later one; None: another text, or the same."""
     old, new = _words(former), _words(later)
     if min(len(old), len(new)) < LEAST_WORDS or former == later:
         return None
@@ -95,7 +95,7 @@ def small_edit(former: str, later: str) -> Edit | None:
 
 
 def description(former: str, later: str, edit: Edit) -> str:
-    """Say what changed, e.g. `"40,000" became "45,000"`, `added "not"`, `removed "early"`."""
+    """Describe an edit, e.g. `"40,000" became "45,000"`, `added "not"`, `removed "early"`."""
     said = [
         _described(former[slice(*each.former)], later[slice(*each.later)]) for each in edit.changes
     ]
@@ -122,7 +122,7 @@ def _spelt(word: re.Match[str]) -> str:
 
 
 def _names(words: Sequence[re.Match[str]]) -> bool:
-    """Whether a name stands among them: a capital that no month, weekday or article has."""
+    """Whether a name is among `words`: a capitalized word, but no month, weekday or article."""
     return any(
         word.group()[0].isupper() and not any(_is_common(word, each) for each in LANGUAGES)
         for word in words
@@ -142,14 +142,14 @@ def _span(words: Sequence[re.Match[str]], begin: int, end: int) -> Span:
 
 
 _Place = tuple[int, int, int, int]
-"""From, to of the former words, and from, to of the later ones."""
+"""Begin and end in the former words, then begin and end in the later ones."""
 
 
 def _changes(old: Sequence[str], new: Sequence[str], most: int) -> list[_Place] | None:
-    """Return the places that differ; None when more than `most` words went and came.
+    """Return the places that differ; None if more than `most` words were removed or added.
 
-    Myers, "An O(ND) difference algorithm and its variations" (1986): what differs much is given up
-    early, however long the texts are.
+    Myers, "An O(ND) difference algorithm and its variations" (1986): very different texts are given
+    up early, however long they are.
     """
     furthest, rounds = {1: 0}, []
     for steps in range(most + 1):
@@ -165,21 +165,21 @@ def _changes(old: Sequence[str], new: Sequence[str], most: int) -> list[_Place] 
 
 
 def _start(furthest: Mapping[int, int], diagonal: int, steps: int) -> int:
-    """Return how many old words are behind when a diagonal is reached in so many steps."""
+    """Return the number of old words passed when so many steps reach a diagonal."""
     if _comes(furthest, diagonal, steps):
         return furthest[diagonal + 1]
     return furthest[diagonal - 1] + 1
 
 
 def _comes(furthest: Mapping[int, int], diagonal: int, steps: int) -> bool:
-    """Return whether the last step was a word that came, rather than one that went."""
+    """Return whether the last step added a word, rather than removed one."""
     if diagonal in (-steps, steps):
         return diagonal == -steps
     return furthest[diagonal - 1] < furthest[diagonal + 1]
 
 
 def _way_back(rounds: Sequence[Mapping[int, int]], x: int, y: int) -> list[_Place]:
-    """Return the way back from the ends, with steps that follow one another made one."""
+    """Return the changed places, traced back from the texts' ends; adjacent steps are merged."""
     places: list[_Place] = []
     for steps in range(len(rounds) - 1, 0, -1):
         came = _comes(rounds[steps], x - y, steps)

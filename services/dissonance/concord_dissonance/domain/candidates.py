@@ -1,9 +1,9 @@
-"""Which pairs are worth a judge (D3): few, and never all of them.
+"""Selects the pairs that are worth a judge (D3): few, and never all of them.
 
-Edges meet by their subject and relation; memories by what they deny and tell, by their words, by
-meaning, and by their concepts. The cost grows with the number of statements: a word of many
-statements leads to none of them, and a statement brings at most `PER_STATEMENT` pairs by
-each way. The order of the statements changes nothing.
+Edges are paired by subject and relation; memories by an experience that one denies and the other
+tells, by words, by meaning, and by concepts. The cost grows with the number of statements, not of
+pairs: a word of many statements leads to none of them, and each way of pairing adds at most
+`PER_STATEMENT` pairs for a statement. The order of the statements changes nothing.
 """
 
 import math
@@ -15,11 +15,11 @@ from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.statements import Statement
 
 PER_STATEMENT = 10
-"""Pairs that one statement brings at most by nearness, and again by concepts or values."""
+"""Most pairs that one statement adds by nearness, and as many again by concepts or values."""
 TELLING = 5
-"""Of these, pairs at most of which one tells of an experience that the other denies."""
+"""Most of these pairs in which one memory tells of an experience that the other denies."""
 LEAST_COSINE = 0.35
-"""Least likeness in meaning."""
+"""Least cosine of two memories that are near in meaning."""
 LEAST_OVERLAP = 0.6
 """Concepts of one domain overlap when their Jaccard index is above this."""
 
@@ -33,10 +33,10 @@ def pair_of(one: str, other: str) -> Pair:
 
 
 def of_edges(edges: Iterable[Statement], rules: Rules) -> set[Pair]:
-    """Return pairs of two values of one subject and relation that claim to hold together.
+    """Return the pairs of values of one subject and relation that claim to hold at the same time.
 
-    Where only the order of arrival ended a value, the two are a pair: nobody stated an order.
-    Of an undeclared relation each value meets the next one alone: a judge says that it is so.
+    If only the order of arrival ended a value, the two are a pair: nobody stated an order. Values
+    of an undeclared relation are paired with the next one alone: the judge abstains from them.
     """
     groups: dict[tuple[str, str], list[Statement]] = defaultdict(list)
     for edge in edges:
@@ -58,7 +58,7 @@ def of_edges(edges: Iterable[Statement], rules: Rules) -> set[Pair]:
 
 
 def begin_and_value(edge: Statement) -> tuple[float, str, str]:
-    """Return what the values of one subject and relation are ordered by."""
+    """Return the sort key of the values of one subject and relation."""
     value = edge.side.fact.object if edge.side.fact else ""
     return edge.side.valid_from or -math.inf, value, edge.id
 
@@ -84,7 +84,7 @@ def _ends_after(one: Statement, other: Statement) -> bool:
 
 
 def of_memories(memories: Sequence[Statement], similar: Near) -> set[Pair]:
-    """Return pairs of memories that say alike things, by words or meaning, or share concepts."""
+    """Return the pairs of memories that are near in words or meaning, or share concepts."""
     nearest = nearest_each(memories, similar)
     found = {pair_of(one, other) for one, others in nearest.items() for other in others}
     return found | near_in_concepts(memories)
@@ -93,8 +93,8 @@ def of_memories(memories: Sequence[Statement], similar: Near) -> set[Pair]:
 def nearest_each(memories: Sequence[Statement], similar: Near) -> dict[str, list[str]]:
     """Return for each memory the ids of the nearest others, at most `PER_STATEMENT`, best first.
 
-    Of two that are stated to hold from different times the later one brings the former, which it
-    may replace or deny, and not the reverse.
+    Of two memories with different stated times only the later one lists the other, which it may
+    replace or deny.
     """
     there = {memory.id: memory for memory in sorted(memories, key=_says_more)}
     texts = {memory.id: memory.side.reading for memory in there.values()}
@@ -118,17 +118,17 @@ def _brings(memory: Statement, other: Statement) -> bool:
 
 
 def _says_more(memory: Statement) -> tuple[int, str, str]:
-    """Return the order of memories that are equally near: those that say little else come first.
+    """Return the sort key of memories that are equally near: the shortest come first.
 
-    So many that quote a sentence do not crowd out the one that says it, whichever came first.
+    So the many memories that quote a sentence do not crowd out the one that says little else.
     """
     return len(memory.side.text), memory.side.text, memory.id
 
 
 def _ranked(memory_id: str, worded: Near, similar: Near, place: Mapping[str, int]) -> list[str]:
-    """Return what is near to a memory, by the sum of both likenesses; equals by their place."""
+    """Return the ids of memories near to one, by the sum of both likenesses, then by `place`."""
     words, meaning = dict(worded.get(memory_id, ())), dict(similar.get(memory_id, ()))
-    # What is not among the nearest in meaning is no nearer than the last of them.
+    # A memory that is not among the nearest in meaning is no nearer than the last of them.
     beyond = min(meaning.values(), default=0.0)
     near = {each for each, cosine in meaning.items() if cosine >= LEAST_COSINE} | words.keys()
     score = {each: words.get(each, 0.0) + meaning.get(each, beyond) for each in near}
@@ -158,7 +158,7 @@ def near_in_concepts(memories: Iterable[Statement]) -> set[Pair]:
 
 
 def _overlapping(sharing: Sequence[Statement]) -> set[Pair]:
-    """Return pairs among memories that share a concept, each with the next few of them."""
+    """Return the overlapping pairs of memories that share a concept, each with the next few."""
     found = set()
     for place, one in enumerate(sharing):
         for other in sharing[place + 1 : place + 1 + PER_STATEMENT]:
@@ -176,6 +176,6 @@ def concept_overlap(one: Statement, other: Statement) -> float:
 
 
 def stated_by(pair: Pair, there: Mapping[str, Statement]) -> set[Pair]:
-    """Return the pairs of memories that state a pair of edges: these are compared as edges."""
+    """Return the pairs of memories that state the edges of a pair: they are compared as edges."""
     one, other = (there[each].stated_by for each in pair)
     return {pair_of(a, b) for a in one for b in other if a != b}

@@ -1,4 +1,4 @@
-"""What a space declares: of relations, of what lies within what, and of names of one thing."""
+"""A space's declarations: rules of relations, containers of things, and names of one thing."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ SAME_AS = "SAME_AS"
 
 
 def rules_of(relations: Mapping[str, RelationRule], statements: Sequence[Statement]) -> Rules:
-    """Return what relations, and the edges among some statements, declare."""
+    """Return the rules that relations, and the edges among `statements`, declare."""
     return Rules(relations, _containers(statements, relations), _names(statements))
 
 
@@ -21,13 +21,13 @@ def read_by(relations: Mapping[str, RelationRule]) -> list[str]:
 
 
 def declares(relations: Mapping[str, RelationRule], changed: Iterable[Statement]) -> bool:
-    """Whether one of these edges says what others are judged by: then all are judged anew."""
+    """Whether a changed edge declares a rule: then all statements are judged again."""
     declaring = {*read_by(relations)}
     return any(each.side.fact and each.side.fact.relation in declaring for each in changed)
 
 
 def _names(statements: Iterable[Statement]) -> dict[str, str]:
-    """Return by each name of a thing that has several the least of them."""
+    """Return, for each name of a thing with several names, the alphabetically first one."""
     beside: dict[str, set[str]] = defaultdict(set)
     for each in statements:
         fact = each.side.fact
@@ -40,7 +40,7 @@ def _names(statements: Iterable[Statement]) -> dict[str, str]:
 def _containers(
     statements: Iterable[Statement], relations: Mapping[str, RelationRule]
 ) -> dict[str, frozenset[str]]:
-    """Return by the name of a thing what contains it, however far up.
+    """Return the direct and indirect containers of each thing, by its name.
 
     An edge of a transitive relation says that its target contains its source.
     """

@@ -6,24 +6,23 @@ DissonanceError
 ├── RequestIdReused      the request id began a run of another request
 ├── RunUnknown           the caller has no such run, or it is no longer kept
 ├── RunCancelled         nobody followed the run any more, or dissonance stopped
-├── TooManyRuns          as many runs of the space as may be are under way
-
-
-├── CriteriaInvalid      the criteria of a review cannot be scored by; its text may be shown
-├── ReviewersMissing     not enough models are set up, or may see what the caller's space holds
+├── TooManyRuns          the space's runs under way have reached their limit
+├── CriteriaInvalid      no answer can be scored by these criteria; its text may be shown
+├── QuorumTooSmall       a council needs two reviews at least
+├── ReviewersMissing     too few models are set up, or may see the content of the caller's space
 ├── ReviewerUnknown      no reviewer of that name is set up
 ├── QuorumMissed         fewer reviewers than the quorum gave a review
-├── SynthesizerMissing   no model that synthesizes is set up, or may see what the space holds
-├── ModelBudgetSpent     the models would cost more than a request or the day may
+├── SynthesizerMissing   no synthesizer is set up, or may see the content of the space
+├── ModelBudgetSpent     the models would exceed the budget of a request or of the day
 ├── ServiceUnavailable   a service that it depends on does not answer; trying again may help
-├── ServiceRefused       a service refuses what dissonance asks for itself, and would again
+├── ServiceRefused       a service refuses a request of dissonance's own, and would again
 ├── LeaseElsewhere       another process follows the space
-└── JudgeUnavailable     a judge that is configured gives no usable answer; its text may be shown
+└── JudgeUnavailable     a configured judge gives no usable answer; its text may be shown
 """
 
 
 class DissonanceError(Exception):
-    """The root of what dissonance raises on purpose."""
+    """The root of dissonance's own errors."""
 
 
 class ServiceUnavailable(DissonanceError):
@@ -35,7 +34,7 @@ class ServiceUnavailable(DissonanceError):
 
 
 class LeaseElsewhere(DissonanceError):
-    """Another process follows the space; `seconds` until it may be asked for again."""
+    """Another process follows the space. `seconds`: until the lease may be asked for again."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"another process follows the space for {seconds:g} s")
@@ -43,7 +42,7 @@ class LeaseElsewhere(DissonanceError):
 
 
 class ServiceRefused(DissonanceError):
-    """A service refuses what dissonance asks under its own name; `reason` is its ErrorReason."""
+    """A service refuses a request under dissonance's own name; `reason` is its ErrorReason."""
 
     def __init__(self, service: str, reason: str) -> None:
         super().__init__(f"{service} refuses ({reason})")
@@ -59,7 +58,7 @@ class ItemUnknown(DissonanceError):
 
 
 class JudgeUnavailable(DissonanceError):
-    """A judge that is configured gives no usable answer."""
+    """A configured judge gives no usable answer."""
 
 
 class PairStale(DissonanceError):
@@ -87,7 +86,7 @@ class RunCancelled(DissonanceError):
 
 
 class TooManyRuns(DissonanceError):
-    """As many runs of the space as may be are under way."""
+    """The space's runs under way have reached their limit, `most`."""
 
     def __init__(self, most: int) -> None:
         super().__init__(f"{most} runs are under way")
@@ -95,15 +94,15 @@ class TooManyRuns(DissonanceError):
 
 
 class CriteriaInvalid(DissonanceError):
-    """The criteria of a review cannot be scored by."""
+    """No answer can be scored by these criteria."""
 
 
 class QuorumTooSmall(DissonanceError):
-    """One review is no council's."""
+    """The quorum is less than two: one reviewer is no council."""
 
 
 class ReviewersMissing(DissonanceError):
-    """Fewer reviewers are set up, or may see what the space holds, than the request needs."""
+    """Fewer reviewers than the request needs are set up, or may see the content of the space."""
 
     def __init__(self, configured: int, needed: int) -> None:
         super().__init__(f"{configured} reviewers of {needed}")
@@ -127,8 +126,8 @@ class QuorumMissed(DissonanceError):
 
 
 class SynthesizerMissing(DissonanceError):
-    """No model that synthesizes is set up, or none may see what the space holds."""
+    """No synthesizer is set up, or none may see the content of the space."""
 
 
 class ModelBudgetSpent(DissonanceError):
-    """The models would cost more than a request or the day may; nothing more was asked."""
+    """The models would exceed the budget of a request or of the day; no more were asked."""

@@ -1,8 +1,8 @@
 """Finds which theses contradict each other, and which are merely open to interpretation.
 
-Claims are judged without their times, sources and scopes, as dissonance's judges compare texts:
-first as they stand, then without the regions, times and statutes that they name, then without the
-circumstances. What was left out decides how a contradiction is resolved, not whether it is one.
+Dissonance's judges compare the texts of claims, without stated times, sources and scopes: first as
+written, then without the regions, times and statutes that they name, then also without the
+circumstances. The omitted parts decide how a contradiction is resolved, not whether it is one.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from concord_dissonance.domain.sides import Kind, Micros, Rules, Side
 from concord_dissonance.domain.verdicts import Abstained, Abstention, ConflictClass, Reason, Verdict
 
 LEAST_SHARED = 2
-"""Words that two claims share, if one can deny the other."""
+"""Fewest shared words of two claims of which one can deny the other."""
 DENIALS = frozenset(
     {Reason.NEGATION, Reason.ANTONYM, Reason.EXCLUSIVE_WORDS, Reason.EXCLUSIVE_VALUES}
 )
-"""Why one claim denies the other, and does not merely name another value."""
+"""Reasons for which one claim denies the other, rather than names another value."""
 _VALUE_WORDS = 3
-"""Of a number with its unit and what bounds it."""
+"""Most words of a value: a number with its unit and its bound."""
 _WORD = re.compile(r"[^\W\d_]+")
 _PREFIXED = re.compile(
     r"\b(?:un|in|im|ir|il|dis|non-?|nicht)(?P<root>[^\W\d_]{4,})\b", re.IGNORECASE
@@ -37,27 +37,27 @@ _PREFIXED = re.compile(
 
 @dataclass(frozen=True)
 class Scoped:
-    """A thesis with where, when and how it claims to hold: as stated, else as its words say."""
+    """A thesis with its region, time and circumstances: as stated, else as its words name them."""
 
     thesis: Thesis
     phrases: Phrases
 
     @cached_property
     def regions(self) -> frozenset[str]:
-        """The regions, folded: those stated or named, else those whose statutes it rests on."""
+        """The regions, folded: those stated or named, else those of the statutes in its basis."""
         if self.thesis.region:
             return frozenset({self.phrases.region(self.thesis.region)})
         return self.phrases.regions(self.thesis.claim) or regions(self.thesis.legal_basis)
 
     @cached_property
     def time(self) -> Micros | None:
-        """From when."""
+        """The time from which it holds; None: unknown."""
         stated = self.thesis.valid_from
         return self.phrases.time(self.thesis.claim) if stated is None else stated
 
     @cached_property
     def circumstances(self) -> frozenset[str]:
-        """Under which circumstances."""
+        """The circumstances under which it holds, folded."""
         stated = self.thesis.context.casefold().strip()
         return frozenset({stated}) if stated else self.named_circumstances
 
@@ -68,17 +68,17 @@ class Scoped:
 
     @cached_property
     def perspective(self) -> str:
-        """From which point of view it speaks; empty when it does not say."""
+        """The point of view that it names; else empty."""
         return self.phrases.perspective(f"{self.thesis.claim} {self.thesis.context}")
 
     @cached_property
     def rank(self) -> int | None:
-        """The highest legal rank that it rests on."""
+        """The highest rank in its legal basis; None: unknown."""
         return rank(self.thesis.legal_basis)
 
     @cached_property
     def is_partial(self) -> bool:
-        """Whether it speaks of some cases alone."""
+        """Whether it claims something of some cases only."""
         return self.phrases.is_partial(self.thesis.claim)
 
     @property
@@ -93,7 +93,7 @@ class Scoped:
 
     @cached_property
     def is_legal(self) -> bool:
-        """Whether it rests on a statute, or speaks of law."""
+        """Whether it has a legal basis, or speaks of law."""
         return bool(self.thesis.legal_basis) or self.phrases.is_legal(self.thesis.claim)
 
     @cached_property
@@ -103,7 +103,7 @@ class Scoped:
 
     @cached_property
     def views(self) -> Sequence[Side]:
-        """The claim as it stands, without scope, and without circumstances."""
+        """The claim as written, without its scope, and also without its circumstances."""
         core = self._core
         texts = (self.thesis.claim, core, self.phrases.without_circumstances(core))
         worded = [" ".join(self.phrases.in_one_word(text).split()).strip(" ,") for text in texts]
@@ -117,7 +117,7 @@ class Scoped:
 
     @cached_property
     def opposites(self) -> Set[str]:
-        """What its words with a prefix that negates, such as "unsafe", deny."""
+        """The roots of its words with a negating prefix: "safe" for "unsafe"."""
         found = (_PREFIXED.fullmatch(word) for word in self.words)
         return {each["root"] for each in found if each}
 
@@ -130,10 +130,10 @@ class Scoped:
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """That two theses, by their places, cannot both hold as they stand; `first` < `second`.
+    """Two theses, by their places, that cannot both hold as written; `first` < `second`.
 
-    Where what they name of a scope, or of circumstances, is what they differ in, they do not clash
-    without it.
+    `without_scope`, `without_circumstances`: whether they still clash without these; False if they
+    differ in these alone.
     """
 
     first: int
@@ -145,7 +145,7 @@ class Clash:
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
-    """That two theses, by their places, say something else of one thing, which may both hold."""
+    """Two theses, by their places, that say different things of one subject; both may hold."""
 
     first: int
     second: int
@@ -156,7 +156,7 @@ Pair = tuple[int, int]
 
 
 def pairs_of(theses: Sequence[Scoped]) -> list[Pair]:
-    """Return the pairs that are worth a judge: those that share two words at least."""
+    """Return the pairs that are worth a judge: the claims share at least two words."""
     return [
         (one, other)
         for one, other in combinations(range(len(theses)), 2)
@@ -167,7 +167,7 @@ def pairs_of(theses: Sequence[Scoped]) -> list[Pair]:
 def compare_all(
     theses: Sequence[Scoped], pairs: Iterable[Pair], rules: Rules
 ) -> list[Clash | Ambiguity]:
-    """Return what is found among pairs of theses, in their order."""
+    """Return the clashes and ambiguities of some pairs of theses, in the order of the pairs."""
     found: list[Clash | Ambiguity] = []
     for one, other in pairs:
         said = compare(theses[one], theses[other], rules)
@@ -179,10 +179,10 @@ def compare_all(
 
 
 def compare(one: Scoped, other: Scoped, rules: Rules) -> Clash | bool:
-    """Return how two theses clash, else whether they may.
+    """Return the clash of two theses, else whether they are ambiguous.
 
-    Two points of view are no contradiction, nor are two values for different circumstances; a rule
-    for some and its denial for others are one that their circumstances resolve.
+    Two points of view are no contradiction, nor are two values for different circumstances. A rule
+    for some circumstances and its denial for others contradict; the circumstances resolve it.
     """
     if one.perspective != other.perspective and one.perspective and other.perspective:
         return False
@@ -198,7 +198,7 @@ def compare(one: Scoped, other: Scoped, rules: Rules) -> Clash | bool:
 
 
 def _judged(one: Scoped, other: Scoped, rules: Rules) -> list[Verdict | Abstention]:
-    """Return what is said of each view; of one that changes nothing what was said before."""
+    """Return the judgement of each view; views with the same texts are judged once."""
     said: dict[tuple[str, str], Verdict | Abstention] = {}
     found = []
     for first, second in zip(one.views, other.views, strict=True):
@@ -211,7 +211,7 @@ def _judged(one: Scoped, other: Scoped, rules: Rules) -> list[Verdict | Abstenti
 
 
 def _is_special(one: Scoped, other: Scoped) -> bool:
-    """Whether one is claimed for all circumstances of the other, but for how it was found out."""
+    """Whether one thesis names all circumstances of the other, methods aside."""
     mine, yours = (
         {c for c in each.named_circumstances if not each.phrases.is_of_method(c)}
         for each in (one, other)
@@ -224,7 +224,7 @@ def _is_same(said: Verdict | Abstention) -> bool:
 
 
 def _is_open(said: Verdict | Abstention, first: Side, second: Side) -> bool:
-    """Whether two sentences differ in a word or value, and nothing tells whether both hold."""
+    """Whether two sentences differ in one word or value, and nothing shows whether both hold."""
     if isinstance(said, Verdict) or said.reason is not Abstained.UNKNOWN_FILLERS:
         return False
     clauses = first.reading.clauses, second.reading.clauses
@@ -237,9 +237,9 @@ def _is_open(said: Verdict | Abstention, first: Side, second: Side) -> bool:
 
 
 def _in_order(side: Side, other: Side) -> Side:
-    """Return a side whose verb stands where the other one has it.
+    """Return a side with its verb at the place where the other side has it.
 
-    German has it first where what went before, such as a region, is left out.
+    In German the verb comes first once the words before it, such as a region, are left out.
     """
     verb, _, rest = side.text.partition(" ")
     following = [word.casefold() for word in other.text.split()]

@@ -1,7 +1,7 @@
-"""Extracts theses from what agents and memories say; what is no thesis is set aside, with why.
+"""Extracts theses from agents' and memories' texts; other texts are set aside, with the reason.
 
-Of a text, the sentences that contradict each other come first, so that an agent that contradicts
-itself gives both theses; then those with a legal basis, then those with a number.
+Sentences that contradict each other are taken first, so that an agent that contradicts itself
+gives both theses; then those with a legal basis, then those with a number.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from concord_dissonance.domain.language.lexicon import LANGUAGES, lexicon
 from concord_dissonance.domain.sides import Rules
 
 MOST_COMPARED = 40
-"""Sentences of a text that are looked at."""
+"""Most sentences of a text that are compared."""
 MOST_OF_A_TEXT = 3
-"""Theses that are taken from one text, and all in which it contradicts itself."""
+"""Most theses from one text, but for sentences that contradict each other: all of them count."""
 _BOUNDARY = re.compile(r"(?<=[.!?])[\"”“»)]*\s+(?=[\"„“«(]*[A-ZÄÖÜ0-9§])|\s*\n\s*")
 _BULLET = re.compile(r"(?:[-*•]|\d{1,2}[.)])\s+")
 _ABBREVIATED = re.compile(
     r"(?:\b[^\W\d]\.|\b(?:Art|Abs|Nr|Ziff|Sec|No|Dr|Prof|vgl|bzw|ca|lit|Vol|St|Mr|Mrs)\.)$"
 )
 _LONGEST_ABBREVIATED = 8
-"""Characters of a sentence's end that tell: a long one is not searched again for each part."""
+"""Last characters of a sentence that are searched, lest a long one be searched for each part."""
 
 
 def extract(source: Source, phrases: Phrases) -> Batch:
@@ -62,10 +62,10 @@ def extract(source: Source, phrases: Phrases) -> Batch:
 
 
 def settled(source: Source, ruled: Batch, disputed: Set[int]) -> list[Thesis]:
-    """Return, of a source's theses by rule, those that stay whatever a model says.
+    """Return those of a source's theses by rule that no model may drop.
 
-    They are what the source claims, and each sentence whose place is among the disputed ones: so no
-    model hides a contradiction.
+    They are the source's claims, and the sentences whose places are disputed: so no model hides a
+    contradiction.
     """
     stated = {each.text for each in source.claims}
     return [
@@ -80,8 +80,8 @@ def extend(
 ) -> Batch:
     """Return the theses of a source after a model has read it; `ruled` are those by rule.
 
-    The model's theses stand for the sentences that do not stay, each with a quote that the source
-    states; without one that counts, the sentences are its theses.
+    The model's theses, `said`, replace the sentences that are not in `stays`. Each needs a quote
+    that the source states; if none has one, the theses by rule remain.
     """
     batch = Batch(source.agent, theses=[*stays], set_aside=[*ruled.set_aside])
     known = {_folded(each.claim) for each in stays}
@@ -112,7 +112,7 @@ def sentences_of(text: str) -> list[str]:
 
 
 def _goes_on(end: str, part: str) -> bool:
-    """Whether a sentence goes on after a full stop: of an abbreviation, or of "3. Mai"."""
+    """Whether a full stop ends no sentence, but an abbreviation or the day of "3. Mai"."""
     months = {month for language in LANGUAGES for month in lexicon(language).months}
     dated = end[-2:-1].isdecimal() and part.partition(" ")[0].casefold().strip(".,") in months
     return dated or _ABBREVIATED.search(end) is not None
@@ -170,7 +170,7 @@ def _add(
 
 
 def _add_said(batch: Batch, source: Source, claim: Claim, phrases: Phrases) -> None:
-    """Add a model's thesis, if the source bears it out; a model can lower its confidence alone."""
+    """Add a model's thesis if the source supports it; a model can only lower its confidence."""
     own_words = own_words_of(source)
     folded = [*map(_folded, own_words)]
     quotes: list[str] = []

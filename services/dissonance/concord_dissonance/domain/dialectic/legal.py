@@ -1,4 +1,4 @@
-"""Legal references as texts write them, and the rank of what they refer to."""
+"""Legal references in texts, and the ranks and regions of the statutes that they name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAMED = re.compile(
     rf"{_LEADING}(?P<led>{_SHORT}|{_GERMAN}|{_ENGLISH})"
     rf"|^(?:The\s+|Die\s+|Das\s+)?(?P<law>{_GERMAN}|{_ENGLISH})"
 )
-"""A statute by its name alone, where a claim follows it or begins with it, e.g. "nach BayBO"."""
+"""A statute by its name alone: after a leading word, as in "nach BayBO", or at the beginning."""
 _REFERENCE = re.compile(
     r"(?:§{1,2}\s*|\b(?:Art(?:ikel|icle|\.)?|Section|Sec\.)\s+)\d+[a-z]?\b"
     rf"(?:\s*\(\w+\)|,?\s*(?:und\s+|and\s+|,\s*)?{_PART}(?:\s*(?:\d+[a-z]?|[a-z])\b)?)*"
@@ -45,7 +45,7 @@ def legal_references(text: str) -> list[str]:
 
 
 def without_references(text: str) -> str:
-    """Return a text without the statutes that it names, and what leads to them."""
+    """Return a text without the statutes that it names, and the words that lead to them."""
     return _LED.sub(" ", _NAMED.sub(" ", text))
 
 
@@ -58,14 +58,14 @@ def numbered(text: str) -> frozenset[tuple[str, str]]:
 
 
 def states_basis(texts: Iterable[str], basis: str) -> bool:
-    """Whether one of the texts states a basis literally, in whole words, whatever its blanks."""
+    """Whether one of the texts states a basis literally, in whole words, blanks aside."""
     words = r"\s*".join(map(re.escape, basis.casefold().split()))
     wanted = re.compile(rf"(?<!\w){words}(?!\w)")
     return any(wanted.search(text.casefold()) for text in texts)
 
 
 def rank(bases: Iterable[str]) -> int | None:
-    """Return the highest legal rank among some bases; None where none is known."""
+    """Return the highest legal rank among some bases; None: no rank is known."""
     found = [known for each in bases if (known := _rank(each)) is not None]
     return max(found, default=None)
 
@@ -81,7 +81,7 @@ def _rank(basis: str) -> int | None:
 
 
 def _class_of(basis: str, kind: str) -> str:
-    """Return the first rank, or region, of which a pattern fits a word of a basis; else empty."""
+    """Return the first rank, or region, with a pattern for a word of the basis; else empty."""
     words = [each.strip(".,;()") for each in basis.casefold().split()]
     for name, patterns in _classes(kind).items():
         if any(fnmatchcase(word, pattern) for word in words for pattern in patterns):
@@ -91,7 +91,7 @@ def _class_of(basis: str, kind: str) -> str:
 
 @cache
 def _classes(kind: str) -> Mapping[str, frozenset[str]]:
-    """Return patterns of names by their rank, or region."""
+    """Return the patterns of statutes' names by rank, or by region."""
     return {
         name.removeprefix(f"{kind} "): frozenset(body.split())
         for name, body in read_classes("legal.txt")

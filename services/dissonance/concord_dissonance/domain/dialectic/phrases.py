@@ -1,4 +1,4 @@
-"""Phrases that say how a claim is meant, and where and when: data in `language/lexicon/`."""
+"""Phrases that qualify a claim, e.g. by region or time: data in `language/lexicon/`."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _DATE = (
     r"|(?:(?P<day>\d{1,2})\.?\s+)?(?:(?P<month>[^\W\d_]+)\s+)?(?P<year>(?:1[89]|20)\d\d)\b"
 )
 _UP_TO = r"(?:\s+(?!(?i:{ends}))[^\s,.;]+){{1,5}}?(?:,|(?=[.;])|$|(?=\s+(?i:{ends})))"
-"""At most five words, up to one that ends them, or a pause."""
+"""At most five words, up to an ending word or a pause."""
 
 
 _ABBREVIATED = 2
-"""Letters up to which a name is written in capitals: "US", "UK"."""
+"""A name of so many letters or fewer is written in capitals: "US", "UK"."""
 
 
 class Phrases:
-    """The phrases of all languages: a claim's words tell which it is of."""
+    """The phrases of all languages together: a claim's words match those of its own language."""
 
     def supposes(self, text: str) -> bool:
         """Whether a text only supposes, asks or wishes."""
         return text.rstrip().endswith("?") or self._has("speculation", text)
 
     def is_partial(self, text: str) -> bool:
-        """Whether a text speaks of some cases alone."""
+        """Whether a text claims something of some cases only."""
         return self._has("partial", text)
 
     def is_past(self, text: str) -> bool:
@@ -46,7 +46,7 @@ class Phrases:
         return self._has("method", text)
 
     def perspective(self, text: str) -> str:
-        """Return from whose or which point of view a text speaks; empty when it does not say."""
+        """Return the point of view that a text names, in up to three words; else empty."""
         found = self._patterns["perspective"].search(text)
         if found is None:
             return ""
@@ -84,15 +84,15 @@ class Phrases:
         return self._times.sub(" ", text)
 
     def without_now_and_then(self, text: str) -> str:
-        """Return a text without the words that say that it holds now, or did once."""
+        """Return a text without the words that say that it holds now, or held once."""
         return self._patterns["now and then"].sub(" ", text)
 
     def without_attribution(self, text: str) -> str:
-        """Return a text without whom it names for what it claims."""
+        """Return a text without the author that it names for its claim."""
         return self._attributions.sub(" ", text)
 
     def circumstances(self, text: str) -> frozenset[str]:
-        """Return the circumstances that a text names, as it names them; "at 5 bar" is a value."""
+        """Return the circumstances that a text names, in its words; "at 5 bar" is a value."""
         found = (each.group().strip(" ,").casefold() for each in self._circumstances.finditer(text))
         return frozenset(found)
 
@@ -101,7 +101,7 @@ class Phrases:
         return self._circumstances.sub(" ", text)
 
     def in_one_word(self, text: str) -> str:
-        """Return a text whose synonyms, of those that claims use, are one word."""
+        """Return a text with each word of a list of synonyms replaced by the list's first."""
 
         def one_word(found: re.Match[str]) -> str:
             is_name = found.start() > 0 and _is_name(found.group())  # the month of May
@@ -149,7 +149,7 @@ class Phrases:
         at, before, past = (
             self._patterns[name].pattern for name in ("time", "before time", "past")
         )
-        # "betrug 2019 300 Euro", "2019 betrug": a number that is none of the claim's values
+        # "betrug 2019 300 Euro", "2019 betrug": a year is none of the claim's values
         plain = rf"(?P<plain>(?:1[89]|20)\d\d)(?=\s+\d)|^(?P<first>(?:1[89]|20)\d\d)(?=\s+{past})"
         led = rf"(?:(?P<before>{before})|{at})\s+(?:{_DATE}),?"
         return re.compile(rf"{led}|\b(?:{plain})", re.IGNORECASE)
@@ -191,7 +191,7 @@ def _any_of(phrases: list[str]) -> re.Pattern[str]:
 
 
 def _date(found: re.Match[str]) -> tuple[int, int, int]:
-    """Return year, month and day; the first where the text names none."""
+    """Return year, month and day; January and the first where the text names none."""
     if year := found["plain"] or found["first"]:
         return int(year), 1, 1
     if found["iso"]:

@@ -10,9 +10,9 @@ from concord_dissonance.domain.dialectic.contradictions import DENIALS, Clash, S
 from concord_dissonance.domain.verdicts import ConflictClass, ConflictType, Older, Severity
 
 LEAST_AUTHORITY = 0.2
-"""Least difference of two authorities that decides."""
+"""Least difference of two authorities by which the higher one prevails."""
 _DIGITS = 9
-"""0.6 is 0.2 more than 0.4."""
+"""Decimal places to which a difference is rounded, so that 0.6 - 0.4 is 0.2."""
 
 
 class Strategy(Enum):
@@ -27,7 +27,7 @@ class Strategy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Two theses that cannot both hold as they stand, and what resolves it."""
+    """Two theses that cannot both hold as they stand, and the strategy that resolves it."""
 
     clash: Clash
     type: ConflictType
@@ -37,11 +37,11 @@ class Contradiction:
     prevailing: int | None = None
     """The place of the thesis that holds now or takes precedence; None when both hold."""
     alternatives: Sequence[tuple[Strategy, int | None]] = ()
-    """The other strategies that would resolve it, and what would prevail by each."""
+    """The other strategies that would resolve it, with the place that would prevail by each."""
 
     @property
     def subordinate(self) -> int | None:
-        """The place of the thesis that another one of higher rank takes the place of."""
+        """The place of the thesis that one of higher rank overrides; else None."""
         if self.strategy is not Strategy.HIERARCHIZATION:
             return None
         both = self.clash.first, self.clash.second

@@ -1,6 +1,7 @@
-"""What a model says of theses, and what of it counts: it adds to what rules find, hiding nothing.
+"""A model's statements about theses, which add to the findings by rule and hide none of them.
 
-Severity, confidence and what is unresolved are counted here, whatever a model says of them.
+The confidence, the unresolved contradictions, and the severity of those found by rule are computed
+here, whatever a model says of them.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from concord_dissonance.domain.verdicts import (
 )
 
 CONFIDENCE = 0.5
-"""Of a contradiction that a model alone found. No model comes with Concord, so none was
-calibrated; a judge that is asked in both orders of a pair has more."""
+"""The confidence in a contradiction that only a model found. Concord comes without a model, so none
+was calibrated; a judge that is asked in both orders of a pair has a higher one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class ModelFailure:
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A source's text, and the claims of it that are theses whatever a model says."""
+    """A source's text. `known`: its claims that are theses already, whatever a model says."""
 
     text: str
     known: tuple[str, ...]
@@ -50,7 +51,7 @@ class SourceText:
 
 @dataclass(frozen=True, slots=True)
 class SynthesisTask:
-    """What a model works on. Every text is data."""
+    """A model's input for a synthesis. Every text is data."""
 
     question: str
     language: str
@@ -61,23 +62,23 @@ class SynthesisTask:
 
 @dataclass(frozen=True, slots=True)
 class SaidContradiction:
-    """That two theses, by their places, the lower one first, contradict each other."""
+    """A contradiction that a model found. `pair`: the places of its theses, the lower one first."""
 
     pair: Pair
     type: ConflictType
     severity: Severity
     description: str
     resolutions: tuple[str, ...]
-    """What would resolve it."""
+    """Possible resolutions."""
 
 
 @dataclass(frozen=True, slots=True)
 class SaidResolution:
-    """How a contradiction is resolved; None for one that is not."""
+    """A model's resolution of a contradiction. `strategy`: None if it stays unresolved."""
 
     strategy: Strategy | None
     prevailing: int | None
-    """As a `Contradiction` has it."""
+    """As in `Contradiction`."""
     explanation: str
 
 
@@ -93,9 +94,9 @@ class SaidSynthesis:
 def united(
     ruled: Conclusions, said: Sequence[SaidContradiction], theses: Sequence[Scoped]
 ) -> Conclusions:
-    """Return what rules concluded with the contradictions that a model found besides.
+    """Return the conclusions by rule, with the contradictions that only the model found.
 
-    What both found stays as the rules judge it.
+    A contradiction that both found stays as the rules judge it.
     """
     known = {_pair(each) for each in ruled.contradictions}
     added = [_contradiction(each, theses) for each in said if each.pair not in known]
@@ -112,8 +113,8 @@ def resolved(
 ) -> Conclusions:
     """Return conclusions whose contradictions are resolved as a model says.
 
-    One with a constitutive side is resolved by rule alone: what defines the agent hangs on no
-    model's word.
+    A contradiction with a constitutive side is resolved by rule alone: no model decides about
+    items that define the agent.
     """
     both = zip(found.contradictions, said, strict=True)
     return replace(
@@ -136,7 +137,7 @@ def _pair(found: Contradiction) -> Pair:
 
 
 def _contradiction(said: SaidContradiction, theses: Sequence[Scoped]) -> Contradiction:
-    """Return what a model alone found, resolved by rule until the model has its say."""
+    """Return a contradiction that only a model found, resolved by rule until the model does it."""
     verdict = Verdict(
         ConflictClass.CONTRADICTION, Judge.LLM, Reason.MODEL, CONFIDENCE, type=said.type
     )

@@ -1,4 +1,4 @@
-"""A synthesis: what stands, what was resolved and how, what stays open, and how sure that is."""
+"""A synthesis: theses, their resolved and open contradictions, and the confidence in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from concord_dissonance.domain.dialectic.theses import SetAside, Thesis
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What was kept of a synthesis in graph."""
+    """The items of graph in which a synthesis was stored."""
 
     memory_id: str = ""
     amended_ids: Sequence[str] = ()
@@ -23,7 +23,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A contradiction in words: what it is, and what would resolve it or does."""
+    """A contradiction in words: its description, and its applied and possible resolutions."""
 
     contradiction: Contradiction
     description: str
@@ -56,7 +56,7 @@ class Conclusions:
 
     @property
     def kept(self) -> list[int]:
-        """The places of the theses of which none of higher rank takes the place."""
+        """The places of the theses that none of higher rank overrides."""
         gone = {each.subordinate for each in self.contradictions}
         return [at for at in range(len(self.theses)) if at not in gone]
 
@@ -73,7 +73,7 @@ class Conclusions:
 
     @property
     def confidence(self) -> float:
-        """The share that is resolved times the mean confidence of what is kept, in [0, 1]."""
+        """`share_resolved` times `mean_confidence`, in [0, 1]."""
         return self.share_resolved * self.mean_confidence
 
 
@@ -84,7 +84,7 @@ class Synthesis:
     conclusions: Conclusions
     described: Sequence[Described]
     ambiguities: Sequence[str]
-    """What each ambiguity leaves open."""
+    """Each ambiguity in words."""
     text: str
     reasoning: str
     summary: str

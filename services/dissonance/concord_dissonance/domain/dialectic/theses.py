@@ -1,4 +1,4 @@
-"""What sources say, and the theses that it becomes."""
+"""Sources with their claims and texts, and the theses that are extracted from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from concord_dissonance.domain.statements import Statement
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim as its source states it; None and empty for what it does not say."""
+    """A claim as its source states it; None or empty: not stated."""
 
     text: str
     evidence: tuple[str, ...] = ()
@@ -26,7 +26,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What one agent, or one memory, says."""
+    """The claims and the text of one agent, or of one memory."""
 
     agent: str
     claims: Sequence[Claim] = ()
@@ -59,7 +59,7 @@ class WhyAside(Enum):
     SPECULATION = 1
     UNSTATED_LEGAL_BASIS = 2
     UNSUPPORTED = 3
-    """A model says so, and the source's own words do not."""
+    """A model said it, and the source's own words do not support it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class SetAside:
 
 @dataclass(slots=True)
 class Batch:
-    """The theses of one source, and what is none; `first` is the place of its first thesis."""
+    """The theses of one source, and its texts set aside. `first`: the place of its first thesis."""
 
     agent: str
     first: int = 0

@@ -19,13 +19,13 @@ _DENIALS = frozenset({Reason.NEGATION, Reason.ANTONYM})
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """A contradiction in a model's words; what is empty is worded by rule."""
+    """A contradiction in a model's words; rules word the empty fields."""
 
     description: str = ""
     resolution: str = ""
-    """What resolves it."""
+    """The applied resolution."""
     possible: tuple[str, ...] = ()
-    """What else would."""
+    """Other possible resolutions."""
 
 
 BY_RULE = Worded()
@@ -33,7 +33,7 @@ BY_RULE = Worded()
 
 @dataclass(frozen=True, slots=True)
 class ModelWords:
-    """A synthesis in a model's words: empty text for one that rules word."""
+    """A synthesis in a model's words; rules word an empty text."""
 
     text: str = ""
     reasoning: str = ""
@@ -45,7 +45,7 @@ ALL_BY_RULE = ModelWords()
 
 
 class Wording:
-    """The words of a language, about some theses."""
+    """Words the conclusions from some theses, in one language."""
 
     def __init__(self, language: str, theses: Sequence[Scoped]) -> None:
         self.language, self._theses = language, theses
@@ -72,7 +72,7 @@ class Wording:
     ) -> Synthesis:
         """Compose the synthesis of some conclusions.
 
-        What stays open, and what is no thesis, stands below a model's text, whatever that says.
+        Open contradictions, ambiguities and texts set aside are listed below any model's text.
         """
         each_said = said.contradictions or [BY_RULE] * len(found.contradictions)
         described = [*map(self.described, found.contradictions, each_said)]
@@ -117,7 +117,7 @@ class Wording:
         aside = [
             self._item(self._say(each.reason.name, agent=each.agent, text=each.text))
             for each in found.set_aside
-            if each.reason is not WhyAside.UNSUPPORTED  # it is no word of a source
+            if each.reason is not WhyAside.UNSUPPORTED  # these are not a source's words
         ]
         lines = [self._say("question", question=question)] if question else []
         lines += [] if found.theses else [self._say("nothing")]
@@ -175,9 +175,9 @@ class Wording:
         return self._say("item", text=text)
 
     def _resolutions(self, found: Contradiction, applied: str) -> list[str]:
-        """Return the resolution that was applied and others that would do, else what to ask.
+        """Return the applied resolution and the possible ones; of an unresolved one the questions.
 
-        `applied`: the first in a model's words.
+        `applied`: the applied resolution in a model's words, or empty.
         """
         clash = found.clash
         if found.strategy is None:
@@ -188,7 +188,7 @@ class Wording:
         return [applied or worded[0], *worded[1:]]
 
     def _asked(self, clash: Clash) -> list[str]:
-        """Return what is to be found out of a contradiction that nothing resolves."""
+        """Return the templates of the questions about an unresolved contradiction."""
         both = [self._theses[at] for at in (clash.first, clash.second)]
         one, other = (each.time is not None for each in both)
         time = "ask_time" if one == other else "ask_time_b" if one else "ask_time_a"
@@ -202,7 +202,7 @@ class Wording:
         return self._say(strategy.name, **self._values(*pair))
 
     def _values(self, first: int, second: int) -> dict[str, str]:
-        """Return what templates name of two theses."""
+        """Return the values of the templates' fields for two theses."""
         agents = [self._theses[at].thesis.agent for at in (first, second)]
         both = self._say("both", a=agents[0], b=agents[1])
         values = {"who": both if agents[0] != agents[1] else agents[0]}
