@@ -1,4 +1,4 @@
-"""What facts show of a relation that nobody declared: it is proposed, never assumed (D4)."""
+"""Learns from facts which undeclared relations are functional: to propose, never assume (D4)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -10,16 +10,16 @@ from concord_dissonance.domain.sides import Rules
 from concord_dissonance.domain.statements import Statement
 
 LEAST_SUBJECTS = 20
-"""Fewer show nothing."""
+"""Fewer subjects show nothing about their relation."""
 LEAST_SHARE = 0.95
-"""Of the subjects, those that have one value at a time."""
+"""Least share of the subjects that have one value at a time."""
 LEAST_CHANGES = 3
-"""Subjects whose value another one replaced in stated time, for the relation to tell of states."""
+"""Fewest subjects whose value changed in stated time, for a relation of states."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A relation that seems to hold one value at a time, and what shows it."""
+    """A relation that seems to hold one value at a time, with the counts that show it."""
 
     relation: str
     single: int
@@ -30,7 +30,7 @@ class Learned:
 
     @property
     def is_of_states(self) -> bool:
-        """Whether its values hold until others do."""
+        """Whether its values are states: each holds until another replaces it."""
         return self.changed >= LEAST_CHANGES
 
 

@@ -1,8 +1,7 @@
-"""Which texts say alike things, and which tell of what another denies, by their words.
+"""Finds texts with like words, and texts that tell of an experience that another denies.
 
-The cost grows with the number of texts: a stem of many units distinguishes none of them, and only
-the rarer ones lead from a unit to others. Texts that are equally near stand in the order in which
-they are given.
+The cost grows with the number of texts, not of pairs: a stem of many units distinguishes none of
+them, so only rarer stems lead from one unit to others. Equally near texts keep their given order.
 """
 
 import math
@@ -13,17 +12,17 @@ from concord_dissonance.domain.judges.denials import experiences_denied, same_sp
 from concord_dissonance.domain.language.clauses import Clause, Reading
 
 NEAR = 40
-"""Neighbours of each kind that are ranked."""
+"""Most neighbours of each kind."""
 MOST_POSTINGS = 100
 """A stem of more units than this leads to none of them."""
 LEAST_ALIKE = 0.1
-"""Least likeness of two texts."""
+"""Least cosine of two texts, or sentences, that are alike."""
 LEAST_TOLD = 0.5
 """Least share of a denied experience that another text tells of."""
 _COUNTED = 0.1
-"""What a number adds: who counts what they did has done it."""
+"""Added to the share if the telling clause has a number: whoever counts a deed has done it."""
 _DIGITS = 9
-"""Sums of the same weights in another order are the same likeness."""
+"""Decimal places of a likeness, so that the order in which weights are summed does not matter."""
 
 Near = Mapping[str, Sequence[tuple[str, float]]]
 """By a text's id: its neighbours with their likeness, best first."""
@@ -40,9 +39,9 @@ def rarity(texts: Mapping[str, Reading]) -> Weights:
 def near_in_words(texts: Mapping[str, Reading], weights: Weights) -> Near:
     """Return for each text those that are alike as a whole, and in their most similar sentence.
 
-    Each is a cosine of stems, weighted by rarity; their sum, in [0, 2], is the likeness. Two words
-    more are taken to stand in each sentence, as rare as any: or the short ones that all records
-    begin with would be the most alike.
+    Each is a cosine of stems, weighted by rarity; their sum, in [0, 2], is the likeness. Each
+    sentence counts as if it had two more words of the greatest rarity: else the short sentences
+    with which all records begin would be the most alike.
     """
     whole = _alike([(each, text.content) for each, text in texts.items()], weights, 0.0)
     said = [(each, stems) for each, text in texts.items() for stems in text.sentences]
@@ -67,9 +66,10 @@ def _best(place: Mapping[str, int], found: Iterable[tuple[str, float]]) -> list[
 def _alike(
     units: Sequence[tuple[str, Set[str]]], weights: Weights, more: float
 ) -> Mapping[str, Mapping[str, float]]:
-    """Return, by text and other text, the greatest cosine of two units: ids of texts, and stems.
+    """Return, by text and other text, the greatest cosine of two of their units.
 
-    `more` is what stands in each unit besides, and in no other.
+    `units`: a text's id and a set of stems each. `more`: the sum of squared weights of words that
+    each unit is taken to have besides, and no other unit has.
     """
     length = [math.sqrt(more + sum(weights[stem] ** 2 for stem in stems)) for _, stems in units]
     leads = _postings(stems for _, stems in units)
@@ -89,7 +89,7 @@ def _alike(
 
 
 def _postings(units: Iterable[Set[str]]) -> Mapping[str, Sequence[int]]:
-    """Return the places of the units with each stem, for stems that are not in too many."""
+    """Return, by stem, the places of the units that have it, for stems of few units."""
     postings: dict[str, list[int]] = defaultdict(list)
     for place, stems in enumerate(units):
         for stem in stems:

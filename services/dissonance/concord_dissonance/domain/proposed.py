@@ -1,4 +1,4 @@
-"""What a finding proposes (D7): one action, by its class and its sides."""
+"""The one action that a finding proposes, by its class and its sides (D7)."""
 
 from collections.abc import Sequence
 
@@ -16,9 +16,9 @@ def proposed(
 ) -> Decision | None:
     """Return the action that a conflict of a class, e.g. "EVOLUTION", proposes.
 
-    Of an evolution the older side gives way; of a contradiction with one constitutive side the
-    descriptive one (AGM); any other contradiction is asserted, and nothing is superseded. A nuance
-    would become a contradiction, which the agent reviews first. None for what no judge could
+    In an evolution the older side gives way; in a contradiction with one constitutive side, the
+    descriptive side does (AGM). Any other contradiction is confirmed, and nothing is superseded. A
+    nuance is reclassified as a contradiction, after the agent's review. None: no judge could
     decide.
     """
     if conflict_class == "EVOLUTION" and older_id:

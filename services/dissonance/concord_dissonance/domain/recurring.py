@@ -1,4 +1,4 @@
-"""Which facts recur (V10): stated in each of some sessions, by two sources or by the human."""
+"""Finds recurring facts (V10): stated in each of some sessions, by two sources or the human."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -21,16 +21,17 @@ class Recurrence:
 
     @property
     def has_two_sources(self) -> bool:
-        """Whether two said so."""
+        """Whether two sources or more stated the fact."""
         return len(frozenset().union(*(each.side.sources for each in self.stating))) > 1
 
 
 def recurrences(
     memories: Sequence[Statement], sessions: Mapping[str, frozenset[str]], wanted: frozenset[str]
 ) -> list[Recurrence]:
-    """Return what was stated in every wanted session; `sessions` are those of each memory's id.
+    """Return the facts that were stated in every `wanted` session.
 
-    A triple is left out where a text that recurs states it: it goes with its memory.
+    `sessions`: the ids of the sessions that stated a memory, by its id. A triple is left out if a
+    recurring text states it: it goes with its memory.
     """
     facts = sorted(
         (each for each in memories if each.side.kind is Kind.FACT),

@@ -1,11 +1,11 @@
-"""What can be decided about a conflict, as plain data (D5, D6)."""
+"""The possible decisions about a conflict, as plain data (D5, D6)."""
 
 from dataclasses import dataclass
 from enum import Enum
 
 
 class Verb(Enum):
-    """What a review decides."""
+    """The decision of a review."""
 
     CONFIRM = "confirm"
     DISMISS = "dismiss"
@@ -15,7 +15,7 @@ class Verb(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Confirms, dismisses, excepts or reclassifies a conflict of a version."""
+    """Confirms, dismisses, excepts or reclassifies a version of a conflict."""
 
     conflict_id: str
     etag: str
@@ -28,7 +28,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Resolve:
-    """Resolves a conflict of a version."""
+    """Resolves a version of a conflict."""
 
     conflict_id: str
     etag: str
@@ -40,7 +40,7 @@ class Resolve:
 
 @dataclass(frozen=True, slots=True)
 class Reopen:
-    """Takes the last review or resolution of a conflict of a version back."""
+    """Takes back the last review or resolution of a version of a conflict."""
 
     conflict_id: str
     etag: str

@@ -1,4 +1,4 @@
-"""The two sides of a pair that is judged, and what is declared about relations."""
+"""The two sides of a judged pair, and the rules that a space declares."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -64,14 +64,14 @@ class Side:
     written: Micros = Micros(0)
     """When Concord recorded it first."""
     sources: frozenset[str] = frozenset()
-    """Who said it."""
+    """The speakers or files that stated it."""
     concepts: frozenset[str] = frozenset()
     domain: str = ""
     scope: Mapping[str, str] = field(default_factory=dict)
-    """For which `region`, `version` or `environment` it holds, where its properties say so."""
+    """The `region`, `version` and `environment` for which it holds, if its properties name them."""
     is_constitutive: bool = False
     supersedes: frozenset[str] = frozenset()
-    """Ids of items that it replaces by its own word."""
+    """Ids of items that it says it replaces."""
 
     @cached_property
     def reading(self) -> Reading:
@@ -79,7 +79,7 @@ class Side:
         return read(self.text, plans=self.kind is Kind.PLAN)
 
     def read_in(self, language: str) -> Reading:
-        """Its text, in a language that its words may be of, "en" or "de"; read once, too."""
+        """Its text read in a language, "en" or "de"; once for each language."""
         if language not in self._readings:
             plans = self.kind is Kind.PLAN
             self._readings[language] = read(self.text, plans=plans, language=language)
@@ -92,30 +92,30 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class RelationRule:
-    """What is declared about a relation; None is undeclared, and is never assumed."""
+    """The declarations about a relation. None: undeclared; nothing is ever assumed."""
 
     functional: bool | None = None
     """Whether a subject has one value at a time."""
     temporal_class: TemporalClass | None = None
     transitive: bool = False
-    """Whether it contains: a part of a part is a part."""
+    """Whether its edges lead to containers: a part of a part is a part."""
     exclusive: tuple[frozenset[str], ...] = ()
-    """Sets of values of which a subject has one at most."""
+    """Sets of values; a subject has at most one value of each set at a time."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What a space declares."""
+    """The declarations of a space."""
 
     relations: Mapping[str, RelationRule] = field(default_factory=dict)
     containers: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """By the name of a thing, what contains it, however far up a transitive relation."""
+    """The direct and indirect containers of a thing by transitive relations, by its name."""
 
     names: Mapping[str, str] = field(default_factory=dict)
-    """The one name of each thing that has several, by each of them."""
+    """The main name of each thing that has several names, by each of them."""
 
     def name(self, name: str) -> str:
-        """Return the one name of a thing."""
+        """Return the main name of a thing."""
         return self.names.get(name, name)
 
     def names_of(self, name: str) -> frozenset[str]:
@@ -124,16 +124,16 @@ class Rules:
 
     @cached_property
     def names_by_stems(self) -> Mapping[str, str]:
-        """The names as texts spell them."""
+        """The main names by each name, all as joined stems."""
         return {stems_of_name(name): stems_of_name(one) for name, one in self.names.items()}
 
     def of(self, relation: str) -> RelationRule:
-        """Return what is declared about a relation; of an unknown one nothing is."""
+        """Return the declarations about a relation; an unknown relation has none."""
         return self.relations.get(relation, RelationRule())
 
     @cached_property
     def containers_by_stems(self) -> Mapping[str, frozenset[str]]:
-        """The containers as texts spell them."""
+        """The containers by name, all as joined stems."""
         return {
             stems_of_name(name): frozenset(map(stems_of_name, around))
             for name, around in self.containers.items()
@@ -141,7 +141,7 @@ class Rules:
 
     @cached_property
     def exclusive_stems(self) -> Sequence[frozenset[str]]:
-        """The exclusive sets of all relations, as texts spell them."""
+        """The exclusive sets of all relations, as joined stems."""
         return [
             frozenset(map(stems_of_name, values))
             for rule in self.relations.values()
@@ -150,5 +150,5 @@ class Rules:
 
 
 def stems_of_name(name: str) -> str:
-    """Return a name as two texts share it, however they inflect it."""
+    """Return the joined stems of a name, which its inflected forms share."""
     return joined(token for clause in read(name).clauses for token in clause.tokens)

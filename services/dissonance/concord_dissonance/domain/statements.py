@@ -1,4 +1,4 @@
-"""What a check looks at, what it finds, and what it says that it covered."""
+"""A check's statements, its findings, and its coverage."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from concord_dissonance.domain.verdicts import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """An edge or a memory as it was read, with what its judges need not know."""
+    """An edge or a memory: its side for the judges, and fields that they need not know."""
 
     side: Side
     etag: str
@@ -39,7 +39,7 @@ class Statement:
 class Finding:
     """Two statements that disagree, the one with the smaller id first.
 
-    Without a verdict no judge could say, and the overlap of concepts, in [0, 1], flags them.
+    Without a verdict no judge could decide; then the `overlap` of concepts, in [0, 1], flags them.
     """
 
     first: Statement
@@ -65,7 +65,7 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What became of a finding in graph."""
+    """The result of recording a finding in graph."""
 
     conflict_id: str
     """Empty for a finding that is stale: a side changed since."""
@@ -81,7 +81,7 @@ class Recorded:
 
 @dataclass(slots=True)
 class Coverage:
-    """What a check looked at; every pair is judged, abstained from, or skipped for a reason."""
+    """A check's coverage; every pair is judged, abstained from, or skipped for a reason."""
 
     statements: int = 0
     candidates: int = 0
@@ -95,11 +95,11 @@ class Coverage:
     model_micros: int = 0
     """Money, in millionths of the unit that the price is stated in."""
     is_degraded: bool = False
-    """Whether something that the check needs did not answer."""
+    """Whether a service or model that the check needs did not answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """What is near to a memory in meaning: its neighbours' ids with their cosine, best first."""
+    """A memory's neighbours in meaning: their ids with their cosine, best first."""
 
     near: Sequence[tuple[str, float]] = ()

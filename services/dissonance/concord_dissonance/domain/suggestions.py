@@ -1,11 +1,11 @@
-"""What dissonance suggests of its own, without a conflict (D4, T6, V1, V10)."""
+"""Dissonance's own suggestions, which no conflict caused (D4, T6, V1, V10)."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Amend:
-    """That a memory amends a former one, as these versions of both say."""
+    """Suggests that a memory amends a former one, judged by these versions of both."""
 
     newer_id: str
     older_id: str
@@ -15,7 +15,7 @@ class Amend:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """That a memory says what a former one does, in these versions, and becomes part of it."""
+    """Suggests to merge a memory into a former one whose versions say the same."""
 
     kept_id: str
     merged_id: str
@@ -25,7 +25,7 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Promote:
-    """That a memory or an edge of a version becomes constitutive, as a session's end showed."""
+    """Suggests, at a session's end, to make a version of a memory or edge constitutive."""
 
     item_id: str
     is_edge: bool
@@ -35,19 +35,19 @@ class Promote:
 
 @dataclass(frozen=True, slots=True)
 class Declare:
-    """That a relation holds one value at a time, as the facts of a space show."""
+    """Suggests to declare that a relation holds one value at a time, as a space's facts show."""
 
     relation: str
     is_of_states: bool = False
     support: str = ""
-    """What shows it, for who decides."""
+    """The evidence, for whoever decides."""
 
 
 Suggestion = Amend | Merge | Promote | Declare
 
 
 def key_of(suggestion: Suggestion) -> str:
-    """Return what is suggested, whatever version: one proposal of it waits."""
+    """Return the key of a suggestion of any versions; only one proposal of a key may wait."""
     match suggestion:
         case Amend():
             return f"AMENDS\0{suggestion.newer_id}\0{suggestion.older_id}"
@@ -60,7 +60,7 @@ def key_of(suggestion: Suggestion) -> str:
 
 
 def occasion_of(suggestion: Suggestion) -> str:
-    """Return what is suggested of which versions: of others it may be suggested again."""
+    """Return the key of a suggestion of these versions; for others it may be made again."""
     match suggestion:
         case Amend():
             return f"{key_of(suggestion)}\0{suggestion.newer_etag}\0{suggestion.older_etag}"

@@ -1,6 +1,6 @@
-"""What a judge says of a pair: a verdict with its reason, or that it abstains, and why.
+"""A judge's decision about a pair: a verdict or an abstention, each with a reason.
 
-A reason points into the two texts and holds none of their words: erasing a side erases it too.
+A verdict points into the two texts and holds none of their words, so an erased side leaves none.
 """
 
 from dataclasses import dataclass, replace
@@ -8,14 +8,14 @@ from enum import Enum
 from typing import NamedTuple
 
 LEAST_PRECISION = 0.97
-"""What is right less often on development data is no finding."""
+"""Least share of right verdicts on development data of a pattern that makes a finding."""
 
 
 class ConflictClass(Enum):
-    """How the two sides stand to each other (D2)."""
+    """How the two sides disagree (D2)."""
 
     EVOLUTION = "evolution"
-    """Then and now."""
+    """One held before, the other holds now."""
     CONTRADICTION = "contradiction"
     """Both claim to hold now, and cannot."""
     NUANCE = "nuance"
@@ -33,7 +33,7 @@ class Older(Enum):
 
 
 class ConflictType(Enum):
-    """What two texts disagree about (D2)."""
+    """The subject of a disagreement (D2)."""
 
     LEGAL = "legal"
     FACTUAL = "factual"
@@ -43,7 +43,7 @@ class ConflictType(Enum):
 
 
 class Severity(Enum):
-    """How much hangs on it."""
+    """How grave a conflict is."""
 
     CRITICAL = "critical"
     """A constitutive side."""
@@ -61,7 +61,7 @@ class Judge(Enum):
 
 
 class Reason(Enum):
-    """Why a verdict is what it is."""
+    """The reason of a verdict."""
 
     SAME_STATEMENT = "same statement"
     SAME_VALUE = "same value"
@@ -123,13 +123,13 @@ class Verdict:
     severity: Severity | None = None
     """None where there is no conflict."""
     first: tuple[Span, ...] = ()
-    """Where in the first side's text it is to be seen."""
+    """The ranges of the first side's text that show it."""
     second: tuple[Span, ...] = ()
 
     @property
     def is_sure(self) -> bool:
-        """Whether it may be recorded as a finding; else it only says which class is likelier, for
-        a pair that is known to disagree. Models' judges abstain by themselves."""
+        """Whether it may be recorded as a finding. Otherwise it only shows the likelier class of a
+        pair that is known to disagree. Models' judges abstain by themselves."""
         return self.judge is not Judge.LEXICAL or self.confidence >= LEAST_PRECISION
 
     def swapped(self) -> "Verdict":
@@ -139,7 +139,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Abstention:
-    """That nothing was decided; a finding neither way."""
+    """No decision, which counts neither as agreement nor as disagreement."""
 
     reason: Abstained
 

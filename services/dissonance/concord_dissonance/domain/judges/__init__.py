@@ -1,1 +1,1 @@
-"""How two statements are judged without a model: by their words and by their form."""
+"""Judges that need no model: they compare the words, or the typed facts, of two statements."""

@@ -10,15 +10,15 @@ from concord_dissonance.domain.language.tokens import Token, content_of
 from concord_dissonance.domain.verdicts import Older, Reason
 
 _LEAST_TAKEN_UP = 0.5
-"""Share of what a clause says that its denial takes up."""
+"""Least share of a clause's content that its denial repeats."""
 _LEAST_TOLD = 0.5
-"""Share of a denied experience that the other text tells of."""
+"""Least share of a denied experience that the other text tells of."""
 _WELL_TOLD = 0.8
 _FEWEST_AFFIRMED = 2
 
 
 def denied_clauses(first: Reading, second: Reading) -> Iterator[Finding]:
-    """Yield clauses of which one asserts all that the other denies, and not much more."""
+    """Yield pairs of clauses: one asserts all that the other denies, and not much more."""
     for one in first.asserted:
         for other in second.beside(one):
             if one.is_denied_now == other.is_denied_now or not same_speaker(one, other):
@@ -30,13 +30,13 @@ def denied_clauses(first: Reading, second: Reading) -> Iterator[Finding]:
             if not denied or not denied <= said.content.keys():
                 continue
             if denying.has("experience negation") and said.goes_on(denied):
-                continue  # for the first time
+                continue  # "never" until now, and going on now for the first time
             if len(denied) >= _LEAST_TAKEN_UP * len(said.content):
                 yield Finding(Reason.NEGATION, "denial", one, other, _who_denies(one, other))
 
 
 def denied_experiences(first: Reading, second: Reading) -> Iterator[Finding]:
-    """Yield clauses of which one says "never" of what the other text tells, in whichever words."""
+    """Yield pairs of clauses: one denies an experience that the other text tells of."""
     for clause in first.clauses:
         if found := _affirmed(clause, second):
             pattern, affirmed = found
@@ -48,7 +48,7 @@ def denied_experiences(first: Reading, second: Reading) -> Iterator[Finding]:
 
 
 def experiences_denied(text: Reading) -> Iterator[tuple[Clause, set[str]]]:
-    """Yield clauses that deny an experience, with its stems; and those of each alternative."""
+    """Yield clauses that deny an experience, with its stems, or those of one alternative."""
     for clause in text.clauses:
         at, _ = _denies_experience(clause)
         if at is not None:
@@ -58,31 +58,31 @@ def experiences_denied(text: Reading) -> Iterator[tuple[Clause, set[str]]]:
 
 
 def _who_denies(one: Clause, other: Clause) -> Older:
-    """Return which of two clauses denies all the time before it was said."""
+    """Return which of two clauses denies an experience: for all the time before it was said."""
     if _denies_experience(one)[0] is not None:
         return Older.FIRST
     return Older.NEITHER if _denies_experience(other)[0] is None else Older.SECOND
 
 
 def _is_of_another_time(one: Clause, other: Clause) -> bool:
-    """Whether only one tells of the past, or of a date."""
+    """Whether only one of two clauses tells of the past, or names a date."""
     return one.is_past != other.is_past or one.is_dated != other.is_dated
 
 
 def _is_of_another_state(one: Clause, other: Clause) -> bool:
-    """Whether they deny different things: "not down" and "up"; or one has an exception."""
+    """Whether two clauses name different states ("not down" and "up"), or one an exception."""
     excepts = one.has("except phrases") or other.has("except phrases")
     both = one.particles and other.particles
     return excepts or bool(both and one.particles.isdisjoint(other.particles))
 
 
 def same_speaker(one: Clause, other: Clause) -> bool:
-    """Whether the pronouns that two clauses begin with can stand for the same."""
+    """Whether the subject pronouns of two clauses can stand for the same person or thing."""
     return not one.pronoun or not other.pronoun or one.pronoun == other.pronoun
 
 
 def _denied(clause: Clause) -> set[str]:
-    """Return the stems that are denied: "and not" denies what follows, "but" affirms again."""
+    """Return the denied stems: "and not" denies only the words after it, "but" ends a denial."""
     words, tokens = clause.words.words, clause.tokens
     at = clause.negations[0] if clause.negations else 0
     begin = at if at and tokens[at - 1].word in words["joint"] else 0
@@ -91,8 +91,8 @@ def _denied(clause: Clause) -> set[str]:
 
 
 def _affirmed(clause: Clause, other: Reading) -> tuple[str, Clause] | None:
-    """Return the pattern by which a text tells of an experience that a clause denies, and the
-    clause that tells most of it."""
+    """Return the pattern by which `other` tells of the experience that a clause denies, and its
+    clause that tells most of it; None: it does not."""
     at, implied = _denies_experience(clause)
     if at is None:
         return None
@@ -104,7 +104,7 @@ def _affirmed(clause: Clause, other: Reading) -> tuple[str, Clause] | None:
     denied = set(content_of(clause.tokens[at:], clause.words))
     where = max(affirmed, key=lambda each: len(denied & each.content.keys()))
     if where.goes_on(denied):
-        return None  # for the first time
+        return None  # "never" until now, and going on now for the first time
     if implied:
         return "experience implied", where
     return "experience" if best >= _WELL_TOLD else "experience in part", where
@@ -113,7 +113,7 @@ def _affirmed(clause: Clause, other: Reading) -> tuple[str, Clause] | None:
 def _denies_experience(clause: Clause) -> tuple[int | None, bool]:
     """Return where the denial of an experience begins, and whether "any" or "ever" alone shows it.
 
-    A question holds such a statement where it says "I have", not "have I".
+    A question can contain a denial if it says "I have", but not if it says "have I".
     """
     words, spelt = clause.words.words, [token.word for token in clause.tokens]
     for at in clause.negations:

@@ -1,4 +1,4 @@
-"""Compares what stands at the same place of two clauses, three-valued: same, opposed, unknown."""
+"""Compares the fillers at one place of two clauses: they are the same, opposed, or unknown."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _PLACES = frozenset({"countries", "nationalities", "continents"})
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What is known of two fillers."""
+    """The comparison of two fillers."""
 
     same: Same
     reason: Reason = Reason.SAME_VALUE
-    """Why they differ, where `same` is NO, or one contains the other."""
+    """Why they differ if `same` is NO; CONTAINED if one contains the other."""
     family: str = ""
     """The list or kind of values that decided."""
 
@@ -36,8 +36,7 @@ YES = Compared(Same.YES)
 
 
 def compare(one: Sequence[Token], other: Sequence[Token], words: Lexicon, rules: Rules) -> Compared:
-    """Compare two fillers. A value that lies within the other (Berlin in
-    Germany) is not opposed to it."""
+    """Compare two fillers. A value within the other (Berlin in Germany) is not opposed to it."""
     first, second = joined(one), joined(other)
     names = rules.names_by_stems
     if first == second or names.get(first, first) == names.get(second, second):
@@ -60,7 +59,7 @@ def compare(one: Sequence[Token], other: Sequence[Token], words: Lexicon, rules:
 
 
 def _compare_values(one: Sequence[Token], other: Sequence[Token], words: Lexicon) -> Compared:
-    """Compare two fillers that are a number, quantity or date each, whole."""
+    """Compare two fillers that are each one number, quantity or date and nothing else."""
     mine, yours = values(one, words), values(other, words)
     if len(mine) != 1 or len(yours) != 1:
         return UNKNOWN
@@ -77,7 +76,7 @@ def _compare_values(one: Sequence[Token], other: Sequence[Token], words: Lexicon
 
 @cache
 def _antonyms(language: str) -> Mapping[tuple[str, str], str]:
-    """Return the sections of ordered pairs of antonyms, as joined stems."""
+    """Return the section of each ordered pair of antonyms, which are joined stems."""
     found: dict[tuple[str, str], str] = {}
     words = lexicon(language)
     for section, body in read_classes(f"antonyms.{language}.txt"):
@@ -92,7 +91,7 @@ def _antonyms(language: str) -> Mapping[tuple[str, str], str]:
 
 @cache
 def _exclusive(language: str) -> Mapping[str, frozenset[str]]:
-    """Return the sets that hold an entry, as joined stems."""
+    """Return the names of the exclusive sets with an entry, by its joined stems."""
     found: dict[str, frozenset[str]] = {}
     words = lexicon(language)
     for name, body in read_classes(f"exclusive.{language}.txt"):

@@ -1,4 +1,4 @@
-"""What a finder of the lexical judge hands on: two clauses, and how they disagree."""
+"""A finding of the lexical judge: two clauses, and how they disagree."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from concord_dissonance.domain.verdicts import Older, Reason
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """That two clauses cannot both hold, if they speak of one time."""
+    """Two clauses that cannot both hold if they are about the same time."""
 
     reason: Reason
     pattern: str
-    """By what it was found; `language/lexicon/precision.txt` says how often such were right."""
+    """The pattern that found it; `language/lexicon/precision.txt` lists each one's precision."""
     first: Clause
     second: Clause
     denies_experience: Older = Older.NEITHER
-    """Which side says "never", of all the time before it was said."""
+    """The side that denies an experience: for all the time before it was said."""

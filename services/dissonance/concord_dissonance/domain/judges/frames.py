@@ -1,4 +1,4 @@
-"""Aligns two clauses: what they share is the frame, and where they differ stand the fillers."""
+"""Aligns two clauses: shared words are the frame, words that differ are the fillers."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class Fillers(NamedTuple):
     after: str
     """The word of the frame before them; empty at its beginning."""
     in_subject: bool
-    """Whether they stand before the verb, as far as a clause without a parse shows."""
+    """Whether they come before the verb, as far as this shows without a parser."""
     before: str = ""
     """The word of the frame after them; empty at its end."""
     ends_subject: bool = False
-    """Whether the verb follows, and a word of content goes before: "Room 3" is a name."""
+    """Whether they come between a word of content and the verb: "Room 3" is a name."""
 
 
 def align(first: Clause, second: Clause) -> list[Fillers]:
     """Return the fillers of two clauses, in order; determiners are not compared.
 
-    Clauses of one length are compared place by place, others by what they begin and end with. A
+    Clauses of equal length are compared place by place, others by their common beginning and end. A
     value with its unit is one place.
     """
     one, other, mine, yours = first.places, second.places, first.spelt, second.spelt
@@ -50,7 +50,7 @@ def align(first: Clause, second: Clause) -> list[Fillers]:
 
 
 def _verb(clause: Clause) -> int:
-    """Return the place of the verb: the first auxiliary, else what follows one noun or "Room 3"."""
+    """Return the verb's place: the first auxiliary's, else the one after a noun or "Room 3"."""
     auxiliaries = (at for at, p in enumerate(clause.places) if _is_auxiliary(p, clause))
     is_numbered = len(clause.places) > 2 and clause.places[1][0].word[0].isdecimal()
     return next(auxiliaries, 2 if is_numbered else 1)
@@ -65,7 +65,7 @@ def _tokens(places: Sequence[tuple[Token, ...]]) -> tuple[Token, ...]:
 
 
 def _differing(mine: Sequence[str], yours: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield where runs of differing places begin and end."""
+    """Yield the begin and end of each run of differing places."""
     differs = [one != other for one, other in zip(mine, yours, strict=True)]
     for differing, places in groupby(range(len(mine)), key=differs.__getitem__):
         if differing:
@@ -74,6 +74,6 @@ def _differing(mine: Sequence[str], yours: Sequence[str]) -> Iterator[tuple[int,
 
 
 def _shared(mine: Sequence[str], yours: Sequence[str]) -> int:
-    """Return how many places the two begin with alike."""
+    """Return the number of equal places at the beginning of both."""
     pairs = zip(mine, yours, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

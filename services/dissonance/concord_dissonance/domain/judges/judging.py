@@ -1,4 +1,4 @@
-"""Asks the judges that need no model, from exact to less so."""
+"""Asks the judges that need no model, the exact one first."""
 
 from dataclasses import replace
 
@@ -21,8 +21,8 @@ from concord_dissonance.domain.verdicts import (
 def judge(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
     """Judge a pair.
 
-    It depends on the two sides alone: `judge(a, b)` is `judge(b, a).swapped()`, and ids, the order
-    of arrival and other pairs change nothing.
+    The result depends on the two sides alone: `judge(a, b)` is `judge(b, a).swapped()`, and ids,
+    the order of arrival and other pairs change nothing.
     """
     if _order(second) < _order(first):
         said = judge(second, first, rules)
@@ -52,7 +52,7 @@ def _judged(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
 
 
 def _order(side: Side) -> tuple[str, str, int, str]:
-    """Return one order of a pair by what it says, so that ids and arguments' places say nothing."""
+    """Return a sort key of a side's content, so that ids and the arguments' order do not matter."""
     return side.text, str(side.fact), side.written, str(sorted(side.sources))
 
 

@@ -1,4 +1,4 @@
-"""Decides texts without a model, where frames can be compared; abstains from all others (D4)."""
+"""Judges texts without a model if their frames can be compared; else it abstains (D4)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _SURE = 1.0
 _OF_ONE_STORY = frozenset(
     {"experience implied", "experience in part", "revision", "revision in part"}
 )
-"""Patterns that say which class is likelier, where a story goes on."""
+"""Patterns that show the likelier class if one side continues the other's story."""
 
 
 def judge_texts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
-    """Judge two sides by what their texts say, each in its own words.
+    """Judge two sides by the words of their texts.
 
-    Texts whose words tell no language are read in each, until one decides.
+    Texts of no recognized language are read in each language, until one reading decides.
     """
     known = {each.language for each in (first.reading, second.reading) if each.is_language_known}
     said: Verdict | Abstention = Abstention(Abstained.NOTHING_TO_COMPARE)
@@ -82,12 +82,12 @@ def _findings(
 
 
 def _counts(found: Finding, *, followed: bool) -> bool:
-    """Whether a finding is sure; less will do where one side follows the other."""
+    """Whether a finding is sure; it may be less sure if one side follows the other."""
     return _precision(found) >= LEAST_PRECISION or (found.pattern in _OF_ONE_STORY and followed)
 
 
 def _follow_each_other(first: Side, second: Side) -> bool:
-    """Whether both are of one source; or of stated times, and of sources that nobody stated."""
+    """Whether both sides share a source; if one states no source, whether both state times."""
     if first.sources and second.sources:
         return not first.sources.isdisjoint(second.sources)
     return first.valid_from is not None and second.valid_from is not None
@@ -101,11 +101,11 @@ def _verdict(found: Finding, first: Side, second: Side) -> Verdict | None:
         return _said(ConflictClass.NUANCE, found, found.reason)
     older, why = _older(found, first, second)
     if found.denies_experience is not Older.NEITHER and older is not found.denies_experience:
-        older = Older.NEITHER  # "never" denies what was before it
+        older = Older.NEITHER  # "never" denies the time before it, so its side is the older one
     if older is not Older.NEITHER:
         return _said(ConflictClass.EVOLUTION, found, why, older)
     if found.pattern.startswith("revision"):
-        return None  # two values of one attribute, and nothing says which is meant now
+        return None  # two values of one attribute, and nothing shows which one holds now
     return _said(ConflictClass.CONTRADICTION, found, found.reason)
 
 
@@ -125,7 +125,7 @@ def _said(
 
 
 def _older(found: Finding, first: Side, second: Side) -> tuple[Older, Reason]:
-    """Return which side is the former state, and what says so; arrival alone never does."""
+    """Return the side with the former state, and the reason; arrival alone is never a reason."""
     stated = older_by_stated_time(first, second)
     restated = older_by_restating(first, second)
     changed = _older_by_words(found.first, found.second)
@@ -145,7 +145,7 @@ def _older(found: Finding, first: Side, second: Side) -> tuple[Older, Reason]:
 
 
 def _older_by_words(one: Clause, other: Clause) -> Older:
-    """Return which side tells of the former state: by "used to" there, or "now" in the other."""
+    """Return the side with the former state: it says "used to", or the other one says "now"."""
     first = one.has("former phrases") or (
         other.has("latter phrases") and not one.has("latter phrases")
     )
@@ -158,7 +158,7 @@ def _older_by_words(one: Clause, other: Clause) -> Older:
 
 
 def _implied(found: Finding) -> bool:
-    """Whether words say by themselves that something changed: "used to", "no longer"."""
+    """Whether words such as "used to" or "no longer" imply by themselves that something changed."""
     return any(each.has("implied change phrases") for each in (found.first, found.second))
 
 
@@ -195,7 +195,7 @@ def _type(conflict: ConflictClass, found: Finding) -> ConflictType | None:
 
 
 def _apart(one: Reading, other: Reading) -> Abstained:
-    """Return why no clauses of two texts meet."""
+    """Return why no clauses of two texts can be compared."""
     if not one.content & other.content:
         return Abstained.NO_COMPARABLE_SUBJECT
     if not one.asserted or not other.asserted:
@@ -213,18 +213,18 @@ _NEAREST = (
     Abstained.OTHER_TIME,
     Abstained.UNKNOWN_FILLERS,
 )
-"""Abstentions by how near a pair came to a verdict."""
+"""Abstentions in order: the last one came nearest to a verdict."""
 
 
 def _precision(found: Finding) -> float:
-    """Return how often a pattern was right on development data; 0 for one that was not seen."""
+    """Return a pattern's precision on development data; 0 if it did not occur there."""
     right, of = _measured().get(found.pattern, (0, 0))
     return right / of if of else 0.0
 
 
 @cache
 def _measured() -> Mapping[str, tuple[int, int]]:
-    """Return by pattern how often it was right, of how often it was found."""
+    """Return, by pattern, how often it was right, and how often it was found."""
     ((_, body),) = read_classes("precision.txt")
     rows = (line.rsplit(maxsplit=2) for line in body.splitlines())
     return {pattern: (int(right), int(of)) for pattern, right, of in rows}

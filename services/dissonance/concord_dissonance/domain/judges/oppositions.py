@@ -16,14 +16,14 @@ from concord_dissonance.domain.verdicts import Abstained, Reason
 
 _MOST_FILLERS = 3
 _LEAST_SHARED = 2
-"""Words that a frame has at least: "(ticket 7)" and "(ticket 8)" claim nothing of one thing."""
+"""Fewest words of a frame: "(ticket 7)" and "(ticket 8)" share one, and claim nothing."""
 _LONGEST_FRAME = 100
-"""Tokens; what goes on longer without a pause is no sentence."""
+"""Most tokens of a clause; a longer one without a pause is no sentence."""
 _VALUES = frozenset({Reason.NUMBER, Reason.QUANTITY, Reason.DATE})
 
 
 def opposed_fillers(first: Reading, second: Reading, rules: Rules) -> Iterator[Finding | Abstained]:
-    """Yield clauses that differ in known ways alone, or why two that are near are no finding."""
+    """Yield pairs of clauses that differ only in known ways, or why a near pair is no finding."""
     for one in first.asserted:
         for other in second.beside(one):
             yield _opposed(one, other, rules)
@@ -61,12 +61,12 @@ def _opposed(one: Clause, other: Clause, rules: Rules) -> Finding | Abstained:
     ):
         return Abstained.UNKNOWN_FILLERS
     if found.reason is Reason.DATE and not _dates(fillers[0], one.words):
-        return Abstained.OTHER_TIME  # what was then, not when something is
+        return Abstained.OTHER_TIME  # the dates say when each clause held, and both may have
     return Finding(found.reason, _pattern(found, one, other), one, other)
 
 
 def _is_one_frame(one: Clause, other: Clause, fillers: Sequence[Fillers]) -> bool:
-    """Whether they share content, and all that no filler holds."""
+    """Whether two clauses share content, and differ in their fillers alone."""
     filled = {
         token.stem for each in fillers for part in (each.first, each.second) for token in part
     }
@@ -76,8 +76,8 @@ def _is_one_frame(one: Clause, other: Clause, fillers: Sequence[Fillers]) -> boo
 
 
 def _admits_both(one: Clause, other: Clause, fillers: Sequence[Fillers]) -> bool:
-    """Whether both fillers can hold: of some of many, of what one can have or like more than one
-    of, or as parts of "red and white"."""
+    """Whether both fillers can hold: the clauses are about some of many, one can have or like
+    several such things, or the fillers are parts of "red and white"."""
     words = one.words.words
     frame = {token.word for token in one.tokens} & {token.word for token in other.tokens}
     some = {one.tokens[0].word, other.tokens[0].word} & words["some"]
@@ -91,16 +91,16 @@ def _dates(found: Fillers, words: Lexicon) -> bool:
 
 
 def _apart(differing: Sequence[Compared]) -> Abstained | None:
-    """Return why two clauses that differ in several ways need not meet: another time or place."""
+    """Return why clauses with several differences may both hold: of other times or scopes."""
     if any(each.reason is Reason.DATE for each in differing):
         return Abstained.OTHER_TIME
-    # A number can name what another filler is said of: "in Q1", "chapter 2".
+    # A number can limit the claim of another filler: "in Q1", "chapter 2".
     scoping = any(each.is_place or each.reason in _VALUES for each in differing)
     return Abstained.OTHER_SCOPE if scoping else None
 
 
 def _is_other_subject(fillers: Sequence[Fillers], compared: Sequence[Compared]) -> bool:
-    """Whether what the clauses are about differs, and in more than how many they are."""
+    """Whether the subjects of two clauses differ, and not only in their number."""
     return any(
         each.in_subject
         and found.same is Same.NO
@@ -110,7 +110,7 @@ def _is_other_subject(fillers: Sequence[Fillers], compared: Sequence[Compared]) 
 
 
 def _pattern(found: Compared, one: Clause, other: Clause) -> str:
-    """Return what to look up the precision of: what goes on at some moment need not meet."""
+    """Return the pattern whose precision counts; events of different moments may both hold."""
     if found.reason in _VALUES or found.family == "declared":
         return found.family
     if one.is_event or other.is_event:

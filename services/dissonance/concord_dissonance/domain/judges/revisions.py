@@ -41,8 +41,9 @@ def _only(mentions: Sequence[Mention], others: Sequence[Mention]) -> list[Mentio
 
 
 def _shared(one: Mention, other: Mention) -> float:
-    """Score what two mentions share: what is counted 2, a dimension 1, a word near 1, one further
-    off 1/2; and 2 for words of change. The weights were set by reading pairs, not fitted."""
+    """Score two mentions: 2 if they count the same thing, 1 for a dimension, 2 for words of change,
+    1 for each shared word near the values and 1/2 for each further off. The weights were set by
+    reading pairs, not fitted."""
     measured = isinstance(one.what, Date) or one.what.dimension != ""
     changed = one.clause.has("latter phrases") or other.clause.has("latter phrases")
     near = one.near & other.near

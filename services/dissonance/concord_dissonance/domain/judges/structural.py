@@ -16,7 +16,7 @@ from concord_dissonance.domain.verdicts import (
 def judge_facts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention:
     """Judge two sides by the facts that they state; nothing undeclared is assumed.
 
-    A reason SUCCEEDED says that the stated times do not overlap: an evolution that is no finding.
+    The reason SUCCEEDED means that the stated times do not overlap: an evolution, but no finding.
     """
     one, other = first.fact, second.fact
     if one is None or other is None:
@@ -33,7 +33,7 @@ def judge_facts(first: Side, second: Side, rules: Rules) -> Verdict | Abstention
 
 
 def older_by_stated_time(first: Side, second: Side) -> Older:
-    """Return which side began, or had ended, before the other began, by what was stated."""
+    """Return the side that began, or had ended, before the other began, by stated times alone."""
     if first.valid_from is not None and second.valid_from is not None:
         if first.valid_from != second.valid_from:
             return Older.FIRST if first.valid_from < second.valid_from else Older.SECOND
@@ -44,7 +44,7 @@ def older_by_stated_time(first: Side, second: Side) -> Older:
 
 
 def older_by_restating(first: Side, second: Side) -> Older:
-    """Return which side the same source said before it said the other."""
+    """Return the side that was recorded first, if one source stated both."""
     if not first.sources & second.sources or first.written == second.written:
         return Older.NEITHER
     return Older.FIRST if first.written < second.written else Older.SECOND

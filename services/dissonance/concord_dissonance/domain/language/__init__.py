@@ -1,1 +1,1 @@
-"""What a text says, word by word: its tokens, quantities and clauses, by the words of a lexicon."""
+"""Reads texts word by word into tokens, quantities and clauses, by the words of a lexicon."""

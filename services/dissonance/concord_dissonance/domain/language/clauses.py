@@ -1,4 +1,4 @@
-"""Clauses of a text: what each claims, of which polarity, and how they are found again."""
+"""Clauses of a text: their content, mood and polarity, and an index from stems to clauses."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from concord_dissonance.domain.language.tokens import Token, content_of, has_phr
 from concord_dissonance.domain.verdicts import Span
 
 _CLOSEST = 8
-"""Clauses of the other text that one is compared with."""
+"""Most clauses of the other text with which one is compared."""
 _COMMONEST = 32
-"""Clauses that a stem may stand in and still find them."""
+"""A stem in more clauses than this leads to none of them."""
 _MOST_MENTIONS = 64
 _NEAR = 8
-"""Tokens on each side of a value that say what it is of."""
+"""Tokens on each side of a value that show what it measures."""
 _AFTER = 4
 _SHORTEST_PAST = 4
 _NAMED_VALUES = frozenset({"version", "ordinal"})
-"""What names a thing and does not measure it."""
+"""Dimensions of values that name a thing and do not measure it."""
 
 
 class Mood(Enum):
@@ -51,7 +51,7 @@ class Clause:
 
     @cached_property
     def content(self) -> Mapping[str, Token]:
-        """By stem, the first of the tokens that say what it is about."""
+        """The first token of each stem, by stem, without function words."""
         return content_of(self.tokens, self.words)
 
     @cached_property
@@ -61,7 +61,7 @@ class Clause:
 
     @cached_property
     def places(self) -> Sequence[tuple[Token, ...]]:
-        """The tokens that are compared with other clauses'; those of one value stand together."""
+        """The tokens to compare with other clauses'; the tokens of one value are one place."""
         ends = {value.begin: value.end for value in self.values}
         places: list[tuple[Token, ...]] = []
         at = 0
@@ -76,7 +76,7 @@ class Clause:
 
     @cached_property
     def spelt(self) -> Sequence[str]:
-        """The places as two spellings share them."""
+        """The places as joined stems, which different spellings share."""
         return [joined(each) for each in self.places]
 
     @property
@@ -91,7 +91,7 @@ class Clause:
 
     @cached_property
     def particles(self) -> Set[str]:
-        """The words such as "up" and "off" that say the state of something."""
+        """Its words that name a state, such as "up" and "off"."""
         return {token.word for token in self.tokens} & self.words.words["particle"]
 
     @cached_property
@@ -123,13 +123,13 @@ class Clause:
 
     @cached_property
     def is_event(self) -> bool:
-        """Whether it tells what goes on at some moment: "is running", "a man running"."""
+        """Whether it tells of an event at some moment: "is running", "a man running"."""
         return self.words.language == "en" and any(
             token.word.endswith("ing") and token.word != token.stem for token in self.tokens[1:]
         )
 
     def goes_on(self, stems: Collection[str]) -> bool:
-        """Whether it says that one of these goes on: "is running", "is slowly running"."""
+        """Whether it says that one of `stems` is going on: "is running", "is slowly running"."""
         be = self.words.words["be"]
         spelt = [token.word for token in self.tokens if not token.word.endswith("ly")]
         going = {token.word for token in self.tokens if token.stem in stems}
@@ -146,13 +146,13 @@ class Clause:
 
     @property
     def span(self) -> Span:
-        """Where it stands."""
+        """Its range of characters in the text."""
         return Span(self.tokens[0].start, self.tokens[-1].end)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A text, read."""
+    """A text in a language, as its clauses."""
 
     language: str
     clauses: tuple[Clause, ...]
@@ -161,7 +161,7 @@ class Reading:
 
     @cached_property
     def asserted(self) -> tuple[Clause, ...]:
-        """The clauses that are claimed and about something, each once."""
+        """The asserted clauses that have content, each once."""
         unique = {
             tuple(token.stem for token in clause.tokens): clause
             for clause in reversed(self.clauses)
@@ -176,7 +176,7 @@ class Reading:
 
     @cached_property
     def stems(self) -> Sequence[tuple[str, ...]]:
-        """Those of each clause in order: equal for texts that say the same in the same words."""
+        """The stems of each clause in order: equal for texts of the same words."""
         return [tuple(token.stem for token in clause.tokens) for clause in self.clauses]
 
     @cached_property
@@ -189,7 +189,7 @@ class Reading:
 
     @cached_property
     def mentions(self) -> Sequence[Mention]:
-        """Up to 64 values that can change, with what they are of."""
+        """Up to 64 values that can change, with words that show what they measure."""
         return list(islice(_mentions(self.clauses), _MOST_MENTIONS))
 
     @cached_property
@@ -201,7 +201,7 @@ class Reading:
         return found
 
     def beside(self, clause: Clause) -> list[Clause]:
-        """Return the asserted clauses that share most content with one of another text."""
+        """Return the asserted clauses that share most content with a clause of another text."""
         shared: defaultdict[int, int] = defaultdict(int)
         for stem in clause.content:
             places = self._with_stem.get(stem, ())
@@ -213,7 +213,7 @@ class Reading:
 
 
 class Mention(NamedTuple):
-    """A value, and what it is of."""
+    """A value, and the words around it that show what it measures."""
 
     what: Quantity | Date
     clause: Clause

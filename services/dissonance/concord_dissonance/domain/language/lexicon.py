@@ -1,7 +1,7 @@
 """The words that judging needs, by language: data in `lexicon/`, written from general knowledge.
 
-In a file, `#` begins a comment and `[class]` a class of words, separated by blanks; those of a
-class whose name ends in "phrases", and those of exclusive sets, are separated by commas.
+In a file, `#` begins a comment and `[class]` a class of words. Words are separated by blanks;
+exclusive sets, and classes whose name ends in "phrases", are separated by commas.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ _ENDINGS = {
 
 @dataclass(frozen=True)
 class Lexicon:
-    """One language's words; stems are what `stem` makes of them."""
+    """The words of one language; `stem` returns their stems."""
 
     language: str
     words: Mapping[str, frozenset[str]]
-    """By class, folded."""
+    """The words by class, folded."""
     phrases: Mapping[str, Mapping[str, tuple[Phrase, ...]]]
-    """By class, then by their first word."""
+    """The phrases by class, then by their first word."""
     numbers: Mapping[str, int]
     ordinals: Mapping[str, int]
     months: Mapping[str, int]
     weekdays: Mapping[str, int]
     scales: Mapping[str, float]
-    """Words such as "million", and the number that they are."""
+    """The numbers of words such as "million"."""
     function: frozenset[str]
-    """Words that say nothing of what a clause is about."""
+    """Words without content, such as articles and auxiliaries."""
     irregular: Mapping[str, str]
     synonyms: Mapping[str, str]
-    """Stems, and the one that stands for them."""
+    """The one stem that replaces the stems of its synonyms, by each of these."""
 
     def stem(self, word: str) -> str:
         """Return the stem of a folded word, which its forms and its synonyms share."""
@@ -58,7 +58,7 @@ class Lexicon:
 
 
 def phrases_at(phrases: Mapping[str, Sequence[Phrase]], words: Sequence[str], at: int) -> int:
-    """Return how many words the longest phrase has that begins at a place; 0 for none."""
+    """Return the number of words of the longest phrase that begins at a place; 0: none does."""
     return max(
         (len(p) for p in phrases.get(words[at], ()) if tuple(words[at : at + len(p)]) == p),
         default=0,
@@ -102,7 +102,7 @@ def lexicon(language: str) -> Lexicon:
 
 @cache
 def telling_words() -> Mapping[str, frozenset[str]]:
-    """Return by language the words that stand in its texts and in no other's."""
+    """Return, by language, the function words that no other language has."""
     return {
         "en": ENGLISH - lexicon("en").words["also german"],
         "de": GERMAN - lexicon("de").words["also english"],

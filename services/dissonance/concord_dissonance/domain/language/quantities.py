@@ -29,7 +29,7 @@ _MONTH = 365.2425 / 12 * 86_400
 
 
 class Same(Enum):
-    """What a comparator says of two values."""
+    """Whether two values are the same."""
 
     YES = "yes"
     NO = "no"
@@ -38,7 +38,7 @@ class Same(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """What is written of a date; None for what is not."""
+    """The written parts of a date; None: not written."""
 
     year: int | None = None
     month: int | None = None
@@ -56,9 +56,9 @@ class Quantity:
 
     value: float
     precision: float
-    """How far off it may be: half of the last place that is written; "about" makes it 5 %."""
+    """Its largest error: half of the last written place; "about" makes it 5 % of the value."""
     dimension: str = ""
-    """Empty for a count; "ordinal" for a place, "version" for what has two dots or more."""
+    """Empty for a count; "ordinal" for a rank, "version" for a number with two dots or more."""
     written: str = ""
 
 
@@ -85,7 +85,7 @@ def same_value(one: Quantity | Date, other: Quantity | Date) -> Same:
     if isinstance(one, Date) or isinstance(other, Date):
         return Same.UNKNOWN
     if {one.dimension, other.dimension} == {"time", "months"}:
-        # A month has no one length: that two durations are the same is not known.
+        # Months differ in length, so two such durations are never known to be the same.
         far = same_value(_in_seconds(one), _in_seconds(other)) is Same.NO
         return Same.NO if far else Same.UNKNOWN
     if one.dimension != other.dimension:
@@ -106,7 +106,7 @@ def _in_seconds(duration: Quantity) -> Quantity:
 
 
 def values(tokens: Sequence[Token], words: Lexicon) -> list[Value]:
-    """Return the values that stand in a clause, from left to right, none within another."""
+    """Return the values in a clause, from left to right, none within another."""
     found: list[Value] = []
     at = 0
     while at < len(tokens):
@@ -207,7 +207,7 @@ def _spelt_out(tokens: Sequence[Token], at: int, words: Lexicon) -> Value:
 def _with_unit(
     tokens: Sequence[Token], begin: int, end: int, number: Quantity, words: Lexicon
 ) -> Value:
-    """Take a scale and a unit that follow a number along with it: "million", "km"."""
+    """Return a number with the scale and the unit that follow it: "million", "km"."""
     value, precision, dimension = number.value, number.precision, number.dimension
     if end < len(tokens) and tokens[end].word in words.scales:
         scale = words.scales[tokens[end].word]
@@ -219,7 +219,7 @@ def _with_unit(
 
 
 def _valued(tokens: Sequence[Token], begin: int, end: int, what: Quantity, words: Lexicon) -> Value:
-    """Widen a quantity that the words before it make approximate or a bound; they belong to it."""
+    """Return a quantity with the words before it that make it approximate or a bound, if any."""
     if length := _before(tokens, begin, words.phrases["bound phrases"]):
         return Value(replace(what, precision=inf), begin - length, end)
     if length := _before(tokens, begin, words.phrases["approximately phrases"]):
@@ -229,7 +229,7 @@ def _valued(tokens: Sequence[Token], begin: int, end: int, what: Quantity, words
 
 
 def _before(tokens: Sequence[Token], at: int, phrases: Mapping[str, Sequence[Phrase]]) -> int:
-    """Return the length of the longest phrase that ends at a place; 0 for none."""
+    """Return the length of the longest phrase that ends at a place; 0: none does."""
     spelt = [token.word for token in tokens[max(0, at - _LONGEST_BOUND) : at]]
     lengths = range(len(spelt), 0, -1)
     return next((n for n in lengths if phrases_at(phrases, spelt, len(spelt) - n) == n), 0)
@@ -257,7 +257,7 @@ def _number(word: str, words: Lexicon) -> tuple[float, float]:
 
 @cache
 def _units() -> Mapping[str, tuple[str, float]]:
-    """Return units by their spellings: dimension, and size in its first unit."""
+    """Return units by their spellings: the dimension, and the size in its first unit."""
     found: dict[str, tuple[str, float]] = {}
     for line in read_unit_lines():
         dimension, _, units = line.partition(":")

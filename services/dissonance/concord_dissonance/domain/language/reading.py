@@ -1,4 +1,4 @@
-"""Reads a text into clauses: what it says, of which polarity, and whether it asserts it."""
+"""Reads a text into clauses, each with its tokens, its negations and its mood."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TOKEN = re.compile(
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 DEFAULT_LANGUAGE = "en"
 LINK = re.compile(r"(?:\b\w+\s*:\s*)?\[\[[^\[\]\n]{1,400}\]\]")
-"""A link of a memory, with the label before it; links say what they say to graph."""
+"""A link of a memory, with the label before it. Graph makes edges of links, so they are blanked."""
 _QUOTED = re.compile(
     r"[\"“„«»][^\"“”„«»\n]*[\"”“»«]|(?<!\w)['‘][^'‘’\n]+['’](?!\w)|^>.*$", re.MULTILINE
 )
@@ -35,9 +35,9 @@ _NEGATED = re.compile(r"(.+)(n't)")
 
 
 def read(text: str, *, plans: bool = False, language: str = "") -> Reading:
-    """Read a text of any length; its cost is linear in that. With `plans`, a plan claims itself.
+    """Read a text of any length, in linear time.
 
-    The language is found by its words, unless it is given.
+    `plans`: words of planning leave a clause asserted. `language`: empty: found by the words.
     """
     visible, places = _visible(text)
     visible = LINK.sub(_blanked, _CODE.sub(_blanked, visible))
@@ -56,7 +56,7 @@ def read(text: str, *, plans: bool = False, language: str = "") -> Reading:
 
 
 def _visible(text: str) -> tuple[str, Sequence[int]]:
-    """Return the text without characters that do not show, and where each stood."""
+    """Return the text without invisible characters, and the place of each other character."""
     if text.isascii() or not any(category(each) == "Cf" for each in text):
         return text, range(len(text) + 1)
     places = [at for at, each in enumerate(text) if category(each) != "Cf"]
@@ -68,12 +68,12 @@ def _blanked(found: re.Match[str]) -> str:
 
 
 def _blanked_quotation(found: re.Match[str]) -> str:
-    """Leave names in quotation marks; what somebody else said is not asserted."""
+    """Keep a name in quotation marks; blank a longer quotation, which the text does not assert."""
     return found.group() if len(found.group().split()) <= _QUOTED_NAME else _blanked(found)
 
 
 def _language(words: Sequence[str]) -> str:
-    """Return the language with more function words; empty when none has more."""
+    """Return the language with the most function words; empty if two have equally many."""
     counts = {
         language: sum(word in telling for word in words)
         for language, telling in telling_words().items()
@@ -86,7 +86,7 @@ def _language(words: Sequence[str]) -> str:
 def _sentences(
     found: Sequence[re.Match[str]], words: Lexicon, places: Sequence[int]
 ) -> Iterator[tuple[list[Token], str]]:
-    """Yield the tokens of each sentence, pauses as tokens without a stem, and how it ends."""
+    """Yield the tokens and the end mark of each sentence; a pause is a token without a stem."""
     sentence: list[Token] = []
     for each in found:
         start, end = places[each.start()], places[each.end() - 1] + 1
@@ -136,8 +136,8 @@ def _clauses(
 
 
 def _parts(sentence: Sequence[Token], words: Lexicon) -> Iterator[list[Token]]:
-    """Cut a sentence where a pause or a joint is followed by what begins a clause; "No, ..." is an
-    answer and denies nothing."""
+    """Cut a sentence at each pause or joint before a word that begins a clause. The "No" of
+    "No, ..." is an answer that denies nothing, and is left out."""
     joints, openers = words.words["joint"], words.words["opener"]
     part: list[Token] = []
     for token, following in zip_longest(sentence, sentence[1:]):
@@ -170,7 +170,7 @@ def _is_wished(part: Sequence[Token], words: Lexicon, *, plans: bool) -> bool:
 
 
 def _negations(part: Sequence[Token], words: Lexicon) -> Iterator[int]:
-    """Yield where a part is denied; "with no" and "not only" deny no whole clause."""
+    """Yield the places of negations; "with no" and "not only" deny no whole clause."""
     spelt = [token.word for token in part]
     skip = 0
     for at, word in enumerate(spelt):

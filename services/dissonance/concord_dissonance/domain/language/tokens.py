@@ -1,4 +1,4 @@
-"""Words and numbers as they stand in a text."""
+"""The words and numbers of a text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from concord_dissonance.domain.language.lexicon import Lexicon, phrases_at
 
 
 class Token(NamedTuple):
-    """A word or number as it is compared, and where it stands in the text."""
+    """A word or number as it is compared, with its range of characters in the text."""
 
     word: str
     """Folded."""
@@ -19,7 +19,7 @@ class Token(NamedTuple):
 
 
 def content_of(tokens: Iterable[Token], words: Lexicon) -> dict[str, Token]:
-    """Return, by stem, the first of the tokens that say what something is about."""
+    """Return the first token of each stem, by stem, without function words."""
     found: dict[str, Token] = {}
     for token in tokens:
         if token.word not in words.function:
@@ -28,11 +28,11 @@ def content_of(tokens: Iterable[Token], words: Lexicon) -> dict[str, Token]:
 
 
 def joined(tokens: Iterable[Token]) -> str:
-    """Return their stems with blanks between: what two spellings of a name share."""
+    """Return the tokens' stems, joined by blanks: different spellings of a name share these."""
     return " ".join(token.stem for token in tokens)
 
 
 def has_phrase(tokens: Sequence[Token], words: Lexicon, name: str) -> bool:
-    """Whether a phrase of a class stands among them."""
+    """Whether the tokens contain a phrase of the class `name`."""
     phrases, spelt = words.phrases[name], [token.word for token in tokens]
     return any(word in phrases and phrases_at(phrases, spelt, at) for at, word in enumerate(spelt))

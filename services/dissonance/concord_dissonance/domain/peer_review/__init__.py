@@ -1,1 +1,1 @@
-"""Peer review: what different models say of an answer, and what follows from it by counting."""
+"""Peer review: different models' reviews of an answer, and the verdict counted from them."""

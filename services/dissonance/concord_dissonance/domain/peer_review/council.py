@@ -1,4 +1,4 @@
-"""What follows from several reviews, by counting: nothing here asks or believes a model (D9)."""
+"""Counts a verdict from several reviews; nothing here asks or believes a model (D9)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONFLICT = 3 * POINT
 
 
 class Approval(Enum):
-    """What the reviewers' recommendations come to."""
+    """The outcome of the reviewers' recommendations."""
 
     APPROVED = "approved"
     CONDITIONAL = "conditional"
@@ -49,7 +49,7 @@ class ScoreConflict:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a council concludes. Shares are in [0, 1], scores in points from 0 to 10."""
+    """The verdict of a council. Shares are in [0, 1], scores in points from 0 to 10."""
 
     approval: Approval
     consensus: float
@@ -67,7 +67,7 @@ def conclude(
     quorum: int,
     has_critical: bool,
 ) -> Verdict:
-    """Conclude from the reviews of everyone who was asked.
+    """Return the verdict of the reviewers that were asked: `reviews`, and `failed` without one.
 
     `has_critical`: a critical contradiction of the answer is unresolved. Raises `QuorumMissed`
     for fewer reviews than the quorum, or than two.

@@ -1,4 +1,4 @@
-"""What an answer is scored by: named criteria whose weights sum to one (D9)."""
+"""The criteria by which an answer is scored, with weights that sum to one (D9)."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def criteria_set(name: str, language: str) -> tuple[Criterion, ...]:
 
 
 def checked(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
-    """Return criteria that can be scored by: names differ, and weights are positive and sum to 1.
+    """Return criteria if their names differ, and their weights are positive and sum to 1.
 
     Each weight was rounded once, so that the sum of n of them may be n/2 millionths off. Raises
-    `CriteriaInvalid`.
+    `CriteriaInvalid` for others.
     """
     names = {each.name.casefold() for each in criteria}
     if not criteria or len(names) < len(criteria):

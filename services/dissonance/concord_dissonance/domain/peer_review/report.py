@@ -1,4 +1,4 @@
-"""A review as it is reported: its rounds, what they cost, and what to know before believing it."""
+"""The report of a review: its rounds, a summary, and warnings to read before believing it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from concord_dissonance.domain.peer_review.review import FailedReviewer, PeerRev
 
 @dataclass(frozen=True, slots=True)
 class ReviewRound:
-    """An answer, and what the council said of it."""
+    """An answer, with the council's reviews and verdict."""
 
     answer: str
     reviews: tuple[PeerReview, ...]
     failed: tuple[FailedReviewer, ...]
     verdict: Verdict
     cached: frozenset[str] = frozenset()
-    """Names of the reviewers that had reviewed the same before."""
+    """Names of the reviewers whose reviews of the same answer were reused."""
 
     @property
     def expected(self) -> int:
@@ -47,7 +47,7 @@ def summary(last: ReviewRound, language: str) -> str:
 def warnings(
     last: ReviewRound, language: str, *, critical: int, not_revised: str
 ) -> tuple[str, ...]:
-    """Return what to know before believing a round, a sentence each.
+    """Return warnings to read before believing a round, a sentence each.
 
     `critical`: unresolved critical contradictions. `not_revised`: why a revision that was asked
     for was not made; empty otherwise.

@@ -1,4 +1,4 @@
-"""What one reviewer says of an answer, and why one that was asked says nothing (D9)."""
+"""One reviewer's review of an answer, or the reason why there is none (D9)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAST_AGAINST_REJECTION = 7
 
 
 class Recommendation(Enum):
-    """What a reviewer would do with the answer."""
+    """A reviewer's recommendation about the answer."""
 
     APPROVE = "approve"
     REVISE = "revise"
@@ -26,7 +26,7 @@ class Recommendation(Enum):
 
 
 class Role(Enum):
-    """From where a reviewer looks."""
+    """The attitude with which a reviewer reads."""
 
     GENERALIST = "generalist"
     BALANCED = "balanced"
@@ -45,7 +45,7 @@ class Reviewer:
 
 @dataclass(frozen=True, slots=True)
 class ReviewTask:
-    """What is reviewed. Every text is data."""
+    """The input of a review. Every text is data."""
 
     question: str
     answer: str
@@ -76,12 +76,12 @@ class PeerReview:
     comments: str
     recommendation: Recommendation
     told_score: int
-    """The reviewer's own score of the whole, in thousandths: shown, and used for nothing."""
+    """The reviewer's own score of the whole, in thousandths: shown, but never computed with."""
     time: Micros
 
     @property
     def points(self) -> Fraction:
-        """The points that its criterion scores come to, from 0 to 10, exactly."""
+        """The weighted mean of its criterion scores in points, from 0 to 10, exactly."""
         total = sum(each.score * each.criterion.weight for each in self.scores)
         return Fraction(total, POINT * sum(each.criterion.weight for each in self.scores))
 
