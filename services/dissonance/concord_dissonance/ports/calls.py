@@ -1,4 +1,4 @@
-"""Who calls, and when: what every port's methods take."""
+"""Credentials, clocks and messages that all ports use."""
 
 from collections.abc import Callable
 from typing import NewType
@@ -9,9 +9,9 @@ PRINCIPAL = "dissonance"
 """Dissonance's principal and issuer: other services know its key by this name."""
 
 Credential = NewType("Credential", str)
-"""A caller's own authorization, as it came."""
+"""The value of a caller's own authorization header, unchanged."""
 
 Shown = NewType("Shown", object)
-"""A message of graph's contract that passes through as it is."""
+"""A message of graph's contract that dissonance passes on unchanged."""
 
 Clock = Callable[[], Micros]

@@ -1,4 +1,4 @@
-"""The change feed as dissonance follows it, and how far it has judged."""
+"""The ports of graph's change feed and leases, and the positions in the feed."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """How far a space was judged, and by which version of the judges; graph keeps it.
+    """The position up to which a space was judged, and the judges' version; graph stores it.
 
-    `etag`: the version of the record that this was read from; empty for none.
+    `etag`: the version of the stored record; empty: there was none.
     """
 
     position: Position | None
@@ -29,10 +29,10 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What changed in a space since a position.
+    """The changes of a space since a position.
 
-    `ids` are the edges and memories that were written or are superseded otherwise than before.
-    `everything`: the position is of another store, or a declaration of a relation changed.
+    `ids`: the edges and memories that were written or whose supersession changed. `everything`:
+    all must be judged again, as the position is of another store, or a declaration changed.
     """
 
     head: Position
@@ -46,16 +46,16 @@ class Followed:
 
     position: Position
     token: str
-    """Names the last of them, for reads that must not be older."""
+    """The freshness token of the last change, for reads that must not be older."""
     written: Mapping[str, bool]
-    """By id, the memories that were created, changed or restored: whether by an import."""
+    """Whether an import did it, by the id of each memory that was created, changed or restored."""
     ended: Sequence[tuple[str, Micros]]
-    """The sessions that ended, and when."""
+    """The ids of the sessions that ended, with the times (µs)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """That a space changed: a conflict of it, or something that a trigger follows."""
+    """News of a changed space: of its conflicts, or of items that trigger checks."""
 
     space: str
     conflicts: bool = True
@@ -63,17 +63,17 @@ class Heard:
 
 
 class Feed(Protocol):
-    """Graph's change feed, as far as it says where to look."""
+    """Graph's change feed, reduced to the names of the spaces that changed."""
 
     def heard(self) -> AsyncIterator[Heard | None]:
-        """Every space; None once the feed is followed; then each space that changes. Ends, or
-        raises `ServiceUnavailable`, when the feed breaks."""
+        """Yields every space, then None once the feed is followed, then each space that changes.
+        Ends, or raises `ServiceUnavailable`, when the feed breaks."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Whether this process follows a space, and for how many seconds whoever does so has it."""
+    """The lease of a space: whether it is this process's, and the seconds its holder has left."""
 
     is_ours: bool
     number: int
@@ -81,12 +81,12 @@ class Lease:
 
 
 class Leases(Protocol):
-    """Graph's leases: of several processes one follows a space."""
+    """Graph's leases, by which only one of several processes follows a space."""
 
     async def acquire(self, space: str) -> Lease:
         """Take the lease of a space unless another process has it."""
         ...
 
     async def renew(self, space: str, number: int) -> bool:
-        """Prolong it; false once it is lost."""
+        """Prolong a lease; False: it is lost."""
         ...

@@ -1,4 +1,4 @@
-"""Governance as dissonance proposes to it."""
+"""The port of governance, to which dissonance proposes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from concord_dissonance.ports.calls import Credential
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A proposal because of a conflict, or of a suggestion."""
+    """A proposal that a conflict or a suggestion caused."""
 
     id: str
     number: int
@@ -21,14 +21,14 @@ class Proposal:
     """Whether it waits for the agent's review of the conflict."""
     revision: int
     suggestion: str = ""
-    """The key of what dissonance suggests by it; empty for a conflict's, and for others' own."""
+    """The key of dissonance's suggestion; empty for a conflict's or another proposer's proposal."""
 
 
 class Governance(Protocol):
-    """Governance, asked by dissonance for itself, or in a caller's name."""
+    """Governance, asked under dissonance's own name, or in a caller's name."""
 
     async def pending(self, space: str) -> Sequence[Proposal]:
-        """Dissonance's own proposals that wait, also for a review."""
+        """Dissonance's own proposals that wait for consents or for a review."""
         ...
 
     async def about(self, space: str, item_id: str) -> Sequence[Proposal]:
@@ -36,7 +36,7 @@ class Governance(Protocol):
         ...
 
     async def suggest(self, space: str, request_id: str, suggestion: Suggestion) -> Proposal:
-        """Proposes, in dissonance's name, what no conflict caused."""
+        """Proposes a suggestion, which no conflict caused, in dissonance's name."""
         ...
 
     async def human(self, space: str) -> str:

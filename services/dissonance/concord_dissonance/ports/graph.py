@@ -1,4 +1,4 @@
-"""Graph as dissonance needs it: its own reads and records, the feed, and a caller's view."""
+"""The ports of graph: under dissonance's own name, and in a caller's name."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from concord_dissonance.ports.sessions import Insight, Session
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A conflict as graph keeps it, with what decides who may review it."""
+    """A conflict of graph, with the fields that decide who may review it."""
 
     id: str
     etag: str
@@ -24,7 +24,7 @@ class Conflict:
     needs_consent: bool
     """Whether a side is constitutive."""
     proposal: Decision | None
-    """The action that a finding proposes (D7); None for one that proposes nothing."""
+    """The action that the conflict proposes (D7); None: it proposes none."""
     confidence: float
     shown: Shown
 
@@ -47,10 +47,10 @@ class Decided:
 
 
 class Graph(Protocol):
-    """Graph, asked by dissonance for itself. Nothing that is read here counts as read."""
+    """Graph, asked under dissonance's own name. No read here counts as a use of an item."""
 
     async def relations(self, space: str) -> Mapping[str, RelationRule]:
-        """What is declared about relations, by name."""
+        """The declared rules of relations, by name."""
         ...
 
     def edges(self, space: str) -> AsyncIterator[Sequence[Statement]]:
@@ -62,8 +62,8 @@ class Graph(Protocol):
         ...
 
     async def around(self, space: str, node: str, radius: int) -> Sequence[Statement] | None:
-        """The edges so near to a node, by name or id, and the facts and plans that state them or
-        stand at them. None for an unknown node."""
+        """The edges within `radius` hops of a node, by name or id, and the facts and plans that
+        state them or are their ends. None: the node is unknown."""
         ...
 
     async def memories_of(self, space: str, ids: Sequence[str]) -> Sequence[Statement]:
@@ -85,43 +85,43 @@ class Graph(Protocol):
         ...
 
     async def related(self, space: str, memory_id: str) -> frozenset[str]:
-        """The items that lineage of whatever relation connects with a memory directly."""
+        """The items that lineage of any relation connects with a memory directly."""
         ...
 
     async def judged(self, space: str) -> Judged:
-        """How far a space was judged."""
+        """The position up to which a space was judged."""
         ...
 
     async def note_judged(self, space: str, judged: Judged) -> None:
-        """Records how far a space was judged, unless another check has meanwhile."""
+        """Stores up to which position a space was judged, unless another check did meanwhile."""
         ...
 
     async def changed(self, space: str, since: Position | None) -> Changed:
-        """What changed since a position; everything without one."""
+        """The changes since a position; None: everything changed."""
         ...
 
     async def record(
         self, space: str, request_id: str, findings: Sequence[Finding]
     ) -> tuple[Sequence[Recorded], str]:
-        """Records at most 500 findings, and returns what became of each, and a freshness token."""
+        """Records at most 500 findings, and returns the result of each, and a freshness token."""
         ...
 
     async def open_conflicts(self, space: str, item_ids: Sequence[str]) -> Sequence[Conflict]:
-        """Potential and confirmed conflicts with a side among these items; of all when empty."""
+        """Potential and confirmed conflicts with a side among these items; empty: of all items."""
         ...
 
     async def reviewed(
         self, space: str, item_ids: Sequence[str]
     ) -> frozenset[frozenset[tuple[str, str]]]:
-        """The pairs, with a side among these items, that a review or resolution has closed: each
-        side by its id and the version that was judged."""
+        """The pairs, with a side among these items, that a review or resolution has closed. A side
+        is its id and its judged version."""
         ...
 
     async def open_conflict(
         self, space: str, request_id: str, etags: Mapping[str, str], resolution: Resolve
     ) -> str:
-        """Records that a caller says that two items, by id with their etags, disagree as in a
-        resolution, and returns the conflict's id."""
+        """Records a caller's statement that two items, by id with their etags, disagree as in a
+        resolution; returns the conflict's id."""
         ...
 
 
@@ -139,7 +139,7 @@ class CallersGraph(Protocol):
         ...
 
     async def former_etag(self, who: Credential, conflict: Conflict) -> str:
-        """The version of a conflict before its last change; empty when it had none."""
+        """The version of a conflict before its last change; empty: it had none."""
         ...
 
     async def etags(self, who: Credential, ids: Sequence[str]) -> Mapping[str, str]:
@@ -157,14 +157,14 @@ class CallersGraph(Protocol):
         ...
 
     async def sources(self, who: Credential, memory_ids: Sequence[str]) -> Sequence[Source]:
-        """What live memories say, also superseded ones; not counted as read. Raises
-        `ItemUnknown`."""
+        """Live memories as sources of theses, also superseded ones; no read counts as a use.
+        Raises `ItemUnknown`."""
         ...
 
     async def add_insight(
         self, who: Credential, request_id: str, insight: Insight
     ) -> tuple[str, str]:
-        """Adds what was concluded from memories; returns its id and a freshness token."""
+        """Adds an insight as a memory; returns its id and a freshness token."""
         ...
 
     async def amend(self, who: Credential, request_id: str, newer_id: str, older_id: str) -> str:

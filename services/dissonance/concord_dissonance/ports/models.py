@@ -31,11 +31,11 @@ class TextJudge(Protocol):
 
     @property
     def kind(self) -> Judge:
-        """Which judge it is."""
+        """The kind of the judge."""
         ...
 
     def questions(self, first: Side, second: Side) -> Sequence[int]:
-        """How many tokens each question about a pair takes at most; none for a local model."""
+        """The most tokens of each question about a pair; a local model has no questions."""
         ...
 
     async def judge(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
@@ -49,7 +49,7 @@ class TextJudge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """What became of asking a reviewer; `cost` is None where nobody counted it."""
+    """A reviewer's review or failure. `cost`: None if nobody counted it."""
 
     said: PeerReview | FailedReviewer
     cost: Cost | None
@@ -58,24 +58,24 @@ class Reviewed:
 
 @dataclass(frozen=True, slots=True)
 class Revised:
-    """A revised answer, or why there is none; `cost` is None where nobody counted it."""
+    """A revised answer, or a failure. `cost`: None if nobody counted it."""
 
     answer: str
     cost: Cost | None
     failure: str = ""
-    """May be shown."""
+    """Why there is no answer; may be shown."""
 
 
 class ModelReviewer(Protocol):
-    """A model that reviews answers. It sees a task alone, and what it says is scores and words."""
+    """A model that reviews answers. It sees the task alone, and returns only scores and words."""
 
     @property
     def reviewer(self) -> Reviewer:
-        """Which model it is."""
+        """The model as a reviewer."""
         ...
 
     def cost(self, task: ReviewTask) -> Cost:
-        """Estimate what a review costs at most; nothing for one that is kept."""
+        """Estimate the most that a review costs; a cached one costs nothing."""
         ...
 
     async def review(self, task: ReviewTask) -> Reviewed:
@@ -87,7 +87,7 @@ class ModelReviser(Protocol):
     """A model that revises answers."""
 
     def cost(self, task: ReviewTask, weaknesses: Sequence[str]) -> Cost:
-        """Estimate what a revision costs at most."""
+        """Estimate the most that a revision costs."""
         ...
 
     async def revise(self, task: ReviewTask, weaknesses: Sequence[str]) -> Revised:
@@ -97,7 +97,7 @@ class ModelReviser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[T]):
-    """What a model said, or why it gave nothing; its cost as estimated where nobody counted it."""
+    """A model's answer or failure. `cost`: an estimate if nobody counted it."""
 
     said: T | ModelFailure
     cost: Cost
@@ -107,8 +107,8 @@ class Asked(Generic[T]):
 class ModelSynthesizer(Protocol):
     """A model that extracts theses, finds contradictions and words a synthesis.
 
-    What it says of the indices of its task, and of enums, is checked; that the sources bear it out
-    is not.
+    The indices and enums of its answers are checked against its task; whether the sources support
+    an answer is not.
     """
 
     @property
@@ -117,20 +117,20 @@ class ModelSynthesizer(Protocol):
         ...
 
     def cost(self, task: SynthesisTask, texts: Sequence[SourceText]) -> Cost:
-        """Estimate what all steps cost, the later ones by the theses and contradictions of rules;
-        nothing for what is known."""
+        """Estimate the cost of all steps, of later ones from the theses and contradictions by rule;
+        cached answers cost nothing."""
         ...
 
     async def theses(self, task: SynthesisTask, text: SourceText) -> Asked[Sequence[Claim]]:
-        """What a source's text claims: at most three, with quotes as evidence."""
+        """The claims of a source's text: at most three, with quotes as evidence."""
         ...
 
     async def contradictions(self, task: SynthesisTask) -> Asked[Sequence[SaidContradiction]]:
-        """Which theses contradict each other, each pair once."""
+        """The contradictions between theses, each pair once."""
         ...
 
     async def synthesis(self, task: SynthesisTask) -> Asked[SaidSynthesis]:
-        """A text, and how each contradiction is resolved."""
+        """A synthesis, with a resolution of each contradiction."""
         ...
 
 
@@ -154,7 +154,7 @@ class Council(Protocol):
 
     @property
     def quorum(self) -> int:
-        """How many reviews a verdict needs unless the request says."""
+        """The number of reviews that a verdict needs unless the request states another."""
         ...
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Search as dissonance asks it, for itself and for a caller."""
+"""The ports of search: under dissonance's own name, and in a caller's name."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -7,14 +7,14 @@ from concord_dissonance.ports.calls import Credential
 
 
 class Search(Protocol):
-    """Search, asked by dissonance for itself."""
+    """Search, asked under dissonance's own name."""
 
     async def similar(
         self, space: str, memory_ids: Sequence[str], limit: int, fresh: str = ""
     ) -> Mapping[str, Sequence[tuple[str, float]]]:
-        """What is near to each memory: ids with their cosine, best first.
+        """Each memory's neighbours in meaning: ids with their cosine, best first.
 
-        Memories that the index does not have yet are absent; what is named may be gone since.
+        Memories that the index does not have yet are absent; a neighbour may be gone since.
         `fresh`: the token of a change that the index must have.
         """
         ...
@@ -22,7 +22,7 @@ class Search(Protocol):
     async def nearly_same(
         self, space: str, memory_ids: Sequence[str], fresh: str = ""
     ) -> Mapping[str, Sequence[str]]:
-        """The memories, of whatever kind but turns, that may differ from each by a small edit."""
+        """The memories, of any kind but turns, that may differ from each by a small edit."""
         ...
 
 
@@ -32,6 +32,6 @@ class CallersSearch(Protocol):
     async def found(self, who: Credential, query: str, limit: int, fresh: str) -> Sequence[str]:
         """The ids of a query's best results, best first; not counted as read.
 
-        `fresh`: the freshness token of a write that it sees; empty = none in particular.
+        `fresh`: the freshness token of a write that the index must have; empty: of none.
         """
         ...

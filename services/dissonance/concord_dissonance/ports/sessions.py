@@ -1,4 +1,4 @@
-"""Sessions that dissonance follows, and what it concludes when they end."""
+"""The port of the sessions and changes that dissonance follows."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from concord_dissonance.ports.feed import Followed, Judged, Position
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session's record, in microseconds; `end` is 0 while it goes on."""
+    """A session's record. Times in µs since 1970 UTC; `end` is 0 while it goes on."""
 
     id: str
     start: Micros
@@ -22,7 +22,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Insight:
-    """A text that was concluded from what agents and memories say."""
+    """A text that was concluded from agents' texts and memories."""
 
     content: str
     memory_ids: Sequence[str]
@@ -30,7 +30,7 @@ class Insight:
 
 
 class Sessions(Protocol):
-    """Graph's sessions and changes, asked by dissonance for itself."""
+    """Graph's sessions and changes, read under dissonance's own name."""
 
     async def spaces(self) -> Sequence[str]:
         """Every space."""
@@ -55,7 +55,7 @@ class Sessions(Protocol):
     async def stated_in(
         self, space: str, session_ids: Sequence[str]
     ) -> Mapping[str, frozenset[str]]:
-        """By memory, which of these sessions added it, or added it again."""
+        """The sessions among these that added a memory, or added it again, by memory id."""
         ...
 
     async def written_in(self, space: str, session: Session) -> tuple[Sequence[str], Sequence[str]]:
@@ -67,14 +67,14 @@ class Sessions(Protocol):
         ...
 
     async def followed(self, space: str) -> Judged:
-        """How far a space's changes were followed."""
+        """The position up to which a space's changes were followed."""
         ...
 
     async def note_followed(self, space: str, followed: Judged) -> str:
-        """Stores how far, and returns the record's etag. Raises `ServiceUnavailable` when another
-        process has meanwhile."""
+        """Stores the position, and returns the record's etag. Raises `ServiceUnavailable` if
+        another process has stored one meanwhile."""
         ...
 
     def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
-        """The changes of a space after a position, up to its newest one; all without one."""
+        """The changes of a space after a position, up to its newest one; None: all changes."""
         ...
