@@ -1,4 +1,4 @@
-"""A decision about a conflict as the request that graph takes, and that a proposal wraps."""
+"""Decisions and suggestions as requests to graph, and as actions that proposals wrap."""
 
 from concord.graph.v1 import (
     conflict_pb2,
@@ -62,7 +62,7 @@ def action_of(decision: Decision, request_id: str) -> governed_pb2.GovernedActio
 
 
 def conflict_of(action: governed_pb2.GovernedAction) -> tuple[str, str]:
-    """The conflict that an action is about, and its version; empty when it is about none."""
+    """The id and etag of an action's conflict; both empty if it has none."""
     which = action.WhichOneof("action") or ""
     if not which.endswith("_conflict"):
         return "", ""
@@ -76,7 +76,7 @@ def class_of(word: str) -> conflict_pb2.ConflictClass.ValueType:
 
 
 def suggested_action(suggestion: Suggestion, request_id: str) -> governed_pb2.GovernedAction:
-    """The action that proposes what no conflict caused."""
+    """The action that proposes a suggestion."""
     if isinstance(suggestion, Amend):
         lineage = lineage_pb2.AddLineageRequest(
             request_id=request_id,
@@ -115,7 +115,7 @@ def suggested_action(suggestion: Suggestion, request_id: str) -> governed_pb2.Go
 
 
 def suggestion_of(action: governed_pb2.GovernedAction) -> str:
-    """The key of what an action of dissonance's own suggests; empty for a conflict's."""
+    """The key of the suggestion of dissonance's own action; empty for a conflict's action."""
     match action.WhichOneof("action"):
         case "add_lineage":
             return key_of(Amend(action.add_lineage.newer_id, action.add_lineage.older_id))

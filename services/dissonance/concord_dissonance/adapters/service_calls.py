@@ -1,4 +1,4 @@
-"""How every service is asked: under which token, and what its failures become."""
+"""The tokens of calls to other services, and the translation of their failures."""
 
 from collections import OrderedDict
 from collections.abc import Awaitable
@@ -66,7 +66,7 @@ async def own(service: str, call: Awaitable[T]) -> T:
 
 
 async def of_caller(call: Awaitable[T]) -> T:
-    """The reply to a call in a caller's name, who is refused as the service says (`Failure`)."""
+    """The reply to a call in a caller's name. Raises `Failure`, as the service refused it."""
     try:
         return await call
     except grpc.aio.AioRpcError as error:

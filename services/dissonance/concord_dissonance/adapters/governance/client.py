@@ -46,7 +46,7 @@ class GovernanceClient:
         self._principals = principal_pb2_grpc.PrincipalServiceStub(self._channel)
 
     async def pending(self, space: str) -> Sequence[Proposal]:
-        """Dissonance's own proposals that wait, also for a review."""
+        """Dissonance's own proposals that wait for consents or for a review."""
         request = proposal_pb2.ListProposalsRequest(statuses=_PENDING, page_size=PAGE)
         found = await self._listed(space, request)
         return [_proposal(each) for each in found if each.proposer == PRINCIPAL]
@@ -83,7 +83,7 @@ class GovernanceClient:
         return _proposal((await own(GOVERNANCE, call)).proposal)
 
     async def suggest(self, space: str, request_id: str, suggestion: Suggestion) -> Proposal:
-        """Proposes, in dissonance's name, what no conflict caused."""
+        """Proposes a suggestion, which no conflict caused, in dissonance's name."""
         request = proposal_pb2.CreateProposalRequest(
             request_id=request_id,
             action=suggested_action(suggestion, self._salt(space, request_id)),
@@ -126,8 +126,8 @@ class GovernanceClient:
                 raise
 
     def _salt(self, space: str, request_id: str) -> str:
-        """The action's own request id: nobody can guess it, as it salts the digests that outlive an
-        erased action, and it is the same when the request is sent again."""
+        """The action's own request id. It salts digests that outlive an erased action, so nobody
+        may guess it; it is the same if the request is sent again."""
         return self._issuer.secret_of(f"{space}\0{request_id}")
 
     async def close(self) -> None:

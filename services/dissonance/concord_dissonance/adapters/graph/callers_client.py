@@ -1,4 +1,4 @@
-"""Graph's conflicts, asked in a caller's name."""
+"""Graph's conflicts, sessions and memories, asked in a caller's name."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -68,7 +68,7 @@ class CallersGraphClient:
         return ConflictPage(found, page.next_page_token)
 
     async def former_etag(self, who: Credential, conflict: Conflict) -> str:
-        """The version of a conflict before its last change; empty when it had none."""
+        """The version of a conflict before its last change; empty: it had none."""
         request = conflict_pb2.GetConflictRequest(id=conflict.id)
         changed = cast(conflict_pb2.Conflict, conflict.shown).modify_time
         request.as_of.record_time.FromMicroseconds(changed.ToMicroseconds() - 1)
@@ -114,7 +114,7 @@ class CallersGraphClient:
         return messages.of_session(reply.session), reply.token
 
     async def sources(self, who: Credential, memory_ids: Sequence[str]) -> Sequence[Source]:
-        """What live memories say, also superseded ones; not counted as read."""
+        """Live memories as sources of theses, also superseded ones; no read counts as a use."""
         found = []
         for memory_id in memory_ids:
             request = memory_pb2.GetMemoryRequest(id=memory_id, peek=True)
@@ -128,7 +128,7 @@ class CallersGraphClient:
     async def add_insight(
         self, who: Credential, request_id: str, insight: Insight
     ) -> tuple[str, str]:
-        """Adds what was concluded from memories; returns its id and a freshness token."""
+        """Adds an insight as a memory; returns its id and a freshness token."""
         sources = [type_pb2.Source(speaker=PRINCIPAL, memory_ids=insight.memory_ids)]
         sources += [type_pb2.Source(speaker=each) for each in insight.speakers]
         memory = type_pb2.Memory(

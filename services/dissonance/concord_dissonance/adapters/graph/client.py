@@ -44,12 +44,13 @@ if TYPE_CHECKING:  # the name exists for type checkers only
 GRAPH = "graph"
 PAGE = 200
 GATHER_MILLIS = 200
-"""Nothing is settled sooner after a change, and a message for each would cost every write."""
+"""Milliseconds of changes in one message. No check starts sooner after a change, and a message for
+each change would cost every write."""
 REFS_A_CALL = 64
-"""Memories asked for at once: at 20,000 characters each their reply stays below the limit."""
+"""Memories in one request: at 20,000 characters each their reply stays below the limit."""
 IDS_A_CALL = 500
 CHECKED_KINDS = (type_pb2.MEMORY_KIND_FACT, type_pb2.MEMORY_KIND_PLAN)
-"""What a check of a space looks at: journals and turns are episodic (D3)."""
+"""The kinds of memories that a check of a space reads: journals and turns are episodic (D3)."""
 CHECKED = (Kind.FACT, Kind.PLAN)
 _SCOPES = frozenset({"graph:read", "memory:read", "conflict:write", "record:all"})
 _CLOSED = (
@@ -67,7 +68,7 @@ _UNJUDGED = frozenset(
         feed_pb2.CHANGE_TYPE_REVOKED,
     }
 )
-"""Changes after which every statement says what it said."""
+"""Types of changes that leave every statement as it was."""
 
 
 class GraphClient:
@@ -90,7 +91,7 @@ class GraphClient:
         self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
 
     async def relations(self, space: str) -> Mapping[str, RelationRule]:
-        """What is declared about relations, by name."""
+        """The declared rules of relations, by name."""
         rules: dict[str, RelationRule] = {}
         request = relation_pb2.ListRelationsRequest(page_size=PAGE)
         while True:
@@ -103,7 +104,7 @@ class GraphClient:
                 return rules
 
     def daily_cost(self, space: str) -> "DailyCostOfSpace":
-        """What models cost a space today, in graph's records."""
+        """The cost of models for a space today, in graph's records."""
         return DailyCostOfSpace(self._records, self._tokens, space)
 
     async def edges(
@@ -134,7 +135,7 @@ class GraphClient:
                 return
 
     async def around(self, space: str, node: str, radius: int) -> Sequence[Statement] | None:
-        """The statements so near to a node, by name or id; None for an unknown one."""
+        """The statements within `radius` hops of a node, by name or id; None: it is unknown."""
         for start in (type_pb2.EdgeEnd(name=node), type_pb2.EdgeEnd(id=node)):
             edges = await self._edges_around(space, start, radius)
             if edges is not None:
@@ -151,7 +152,7 @@ class GraphClient:
     async def _edges_around(
         self, space: str, start: type_pb2.EdgeEnd, radius: int, relation: str = ""
     ) -> list[type_pb2.Edge] | None:
-        """The edges so near to an item; with a relation, those of it that the item is source of."""
+        """The edges within `radius` hops of an item; with a relation only outgoing ones of it."""
         request = graph_pb2.QueryNeighborsRequest(
             start=start,
             filter=graph_pb2.EdgeFilter(relations=[relation] if relation else ()),
@@ -223,20 +224,20 @@ class GraphClient:
         return frozenset().union(*(each for each in ends if memory_id in each)) - {memory_id}
 
     async def judged(self, space: str) -> Judged:
-        """How far a space was judged."""
+        """The position up to which a space was judged."""
         request = record_pb2.GetJudgedPositionRequest()
         call = self._records.GetJudgedPosition(request, metadata=self._tokens.of(space))
         return messages.of_position(await own(GRAPH, call))
 
     async def note_judged(self, space: str, judged: Judged) -> None:
-        """Records how far a space was judged, unless another check has meanwhile."""
+        """Stores up to which position a space was judged, unless another check did meanwhile."""
         request = messages.position_request(judged)
         call = self._records.PutJudgedPosition(request, metadata=self._tokens.of(space))
-        with suppress(ServiceUnavailable):  # a lost race, too: the next check judges more
+        with suppress(ServiceUnavailable):  # also after a lost race: the next check judges more
             await own(GRAPH, call)
 
     async def changed(self, space: str, since: Position | None) -> Changed:
-        """What changed since a position; everything without one."""
+        """The changes since a position; None: everything changed."""
         heads = await own(GRAPH, self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         known = {each.space: Position(each.epoch, each.head_seq) for each in heads.spaces}
         head = known.get(space, Position("", 0))
@@ -259,8 +260,7 @@ class GraphClient:
         return Changed(head, frozenset(ids))
 
     async def heard(self) -> AsyncIterator[Heard | None]:
-        """The spaces that change, each as often as it does; at first every space there is, and
-        then None once the feed is followed."""
+        """Yields every space, then None once the feed is followed, then each space that changes."""
         heads = await own(GRAPH, self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         for each in heads.spaces:
             yield Heard(each.space)
@@ -287,14 +287,14 @@ class GraphClient:
         return [messages.of_recorded(each) for each in reply.findings], reply.token
 
     async def open_conflicts(self, space: str, item_ids: Sequence[str]) -> Sequence[Conflict]:
-        """Potential and confirmed conflicts with a side among these items; of all when empty."""
+        """Potential and confirmed conflicts with a side among these items; empty: of all items."""
         found = await self._conflicts_in(space, _OPEN, item_ids)
         return [messages.of_conflict(each) for each in found]
 
     async def reviewed(
         self, space: str, item_ids: Sequence[str]
     ) -> frozenset[frozenset[tuple[str, str]]]:
-        """The pairs that a review or resolution has closed, with the versions that were judged."""
+        """The pairs that a review or resolution has closed, with the judged versions."""
         found = await self._conflicts_in(space, _CLOSED, item_ids)
         sides = [(each.first, each.second) for each in found]
         return frozenset(frozenset((side.id, side.etag) for side in pair) for pair in sides)
@@ -305,7 +305,7 @@ class GraphClient:
         states: Sequence[conflict_pb2.ConflictState.ValueType],
         item_ids: Sequence[str],
     ) -> Sequence[conflict_pb2.Conflict]:
-        """The conflicts in some states with a side among these items; of all when empty."""
+        """The conflicts in some states with a side among these items; empty: of all items."""
         found: dict[str, conflict_pb2.Conflict] = {}
         for start in range(0, max(1, len(item_ids)), IDS_A_CALL):
             request = conflict_pb2.ListConflictsRequest(
@@ -325,7 +325,7 @@ class GraphClient:
     async def open_conflict(
         self, space: str, request_id: str, etags: Mapping[str, str], resolution: Resolve
     ) -> str:
-        """Records that a caller says that two items disagree, and returns the conflict's id."""
+        """Records a caller's statement that two items disagree; returns the conflict's id."""
         (first_id, first_etag), (second_id, second_etag) = sorted(etags.items())
         evolution = resolution.resolution_type == "EVOLUTION"
         finding = conflict_pb2.Finding(
@@ -357,17 +357,17 @@ def _is_current(memory: type_pb2.Memory) -> bool:
 
 
 class DailyCostOfSpace:
-    """What models cost a space today: port `DailyCost` over graph's records."""
+    """The cost of models for a space today: port `DailyCost` over graph's records."""
 
     def __init__(self, records: "RecordServiceAsyncStub", tokens: OwnTokens, space: str) -> None:
         self._records, self._tokens, self._space = records, tokens, space
 
     async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
-        """Add to it, unless the sum would pass the limit."""
+        """Add a cost unless the sum would pass the limit; return whether it was added."""
         request = record_pb2.AddModelSpendRequest(
             spend=_spend(cost),
             limit=None if limit is None else _spend(limit),
-            spend_id=uuid4().hex,  # the channel sends a call again whose reply was lost
+            spend_id=uuid4().hex,  # the channel repeats a call if its reply was lost
         )
         metadata = self._tokens.of(self._space)
         return (await own(GRAPH, self._records.AddModelSpend(request, metadata=metadata))).added

@@ -10,11 +10,11 @@ from concord_dissonance.ports.feed import Lease
 
 GRAPH = "graph"
 FOLLOW = "follow"
-"""The work that a lease is of."""
+"""The name of the work for which a lease is held."""
 
 
 class LeasesClient:
-    """Leases of one process, by the id that it drew at its start."""
+    """Leases of one process. `holder`: the id that the process drew at its start."""
 
     def __init__(self, address: str, issuer: TokenIssuer, holder: str) -> None:
         service = Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM", PRINCIPAL)
@@ -29,7 +29,7 @@ class LeasesClient:
         return Lease(reply.acquired, reply.fencing_number, reply.remaining_millis / 1000)
 
     async def renew(self, space: str, number: int) -> bool:
-        """Prolong it; false once it is lost."""
+        """Prolong a lease; False: it is lost."""
         request = feed_pb2.RenewLeaseRequest(
             space=space, name=FOLLOW, holder=self._holder, fencing_number=number
         )

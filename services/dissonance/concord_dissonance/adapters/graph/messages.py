@@ -1,4 +1,4 @@
-"""Graph's messages to statements and conflicts, and findings to graph's messages."""
+"""Translates graph's messages into statements and conflicts, and findings into messages."""
 
 from enum import Enum
 from typing import Any, cast
@@ -121,7 +121,7 @@ def of_source(memory: type_pb2.Memory) -> Source:
 
 
 def of_relation(relation: relation_pb2.Relation) -> RelationRule:
-    """What is declared about a relation."""
+    """The declarations about a relation."""
     return RelationRule(
         functional=relation.functional,
         temporal_class=_TEMPORAL.get(relation.temporal_class),
@@ -131,7 +131,7 @@ def of_relation(relation: relation_pb2.Relation) -> RelationRule:
 
 
 def of_conflict(conflict: conflict_pb2.Conflict) -> Conflict:
-    """A conflict, with what decides who may review it and what it proposes."""
+    """A conflict, with the fields that decide who may review it, and its proposed action."""
     sides = (conflict.first, conflict.second)
     word = conflict_pb2.ConflictClass.Name(conflict.conflict_class)
     constitutive = [side.id for side in sides if side.edge_type == CONSTITUTIVE]
@@ -155,7 +155,7 @@ def of_conflict(conflict: conflict_pb2.Conflict) -> Conflict:
 
 
 def triggers(change: feed_pb2.Change) -> bool:
-    """Whether a change has a check or a suggestion follow it."""
+    """Whether a change triggers a check or a suggestion."""
     ended = change.type == feed_pb2.CHANGE_TYPE_SESSION_ENDED
     is_memory = change.item_kind == type_pb2.ITEM_KIND_MEMORY
     return not change.imported and (ended or (is_memory and change.type in _WRITTEN))
@@ -167,7 +167,7 @@ def is_import(change: feed_pb2.Change) -> bool:
 
 
 def of_position(reply: record_pb2.GetJudgedPositionResponse) -> Judged:
-    """How far a space was judged, or its changes followed."""
+    """The position up to which a space was judged, or its changes followed."""
     seq, _, epoch = reply.position.token.partition(" ")
     position = Position(epoch, int(seq)) if seq.isdecimal() else None
     return Judged(position, reply.position.judge_version, reply.etag)
@@ -177,7 +177,7 @@ def position_request(
     judged: Judged,
     kind: record_pb2.PositionKind.ValueType = record_pb2.POSITION_KIND_UNSPECIFIED,
 ) -> record_pb2.PutJudgedPositionRequest:
-    """The request that stores it."""
+    """The request that stores a position."""
     at = judged.position
     position = record_pb2.JudgedPosition(
         token=f"{at.seq} {at.epoch}" if at else "", judge_version=judged.version
@@ -197,12 +197,12 @@ def of_session(session: session_pb2.Session) -> Session:
 
 
 def of_recorded(found: conflict_pb2.RecordedFinding) -> Recorded:
-    """What became of a finding."""
+    """The result of recording a finding."""
     return Recorded(found.conflict_id, _STATES.get(found.state), found.outcome in _NEW)
 
 
 def finding(found: Finding) -> conflict_pb2.Finding:
-    """A finding as graph takes it."""
+    """A finding as graph's message."""
     message = conflict_pb2.Finding(
         first_id=found.first.id,
         first_etag=found.first.etag,
@@ -242,7 +242,7 @@ def micros(stamp: Timestamp) -> Micros:
 
 
 def stated(item: type_pb2.Edge | type_pb2.Memory, field: str) -> Micros | None:
-    """A time that an item states; None where it states none."""
+    """A time that an item states; None: it states none."""
     return micros(getattr(item, field)) if item.HasField(field) else None  # type: ignore[arg-type]
 
 

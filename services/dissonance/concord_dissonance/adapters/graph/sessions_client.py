@@ -39,7 +39,7 @@ _WRITES = (
     feed_pb2.CHANGE_TYPE_RESTORED,
 )
 _EARLIER = Micros(60_000_000)
-"""A session's first use is noted after what it wrote, and its writes may be this much older."""
+"""A session's first use is noted after its first write, which may be older by so much (µs)."""
 
 
 class SessionsClient:
@@ -85,7 +85,7 @@ class SessionsClient:
     async def end_idle(self, space: str, session: Session) -> None:
         """Ends a session unless it was used since it was read."""
         request = session_pb2.EndSessionRequest(
-            # The same from every timer that read it so.
+            # Every process that read this last use sends the same id, so the session ends once.
             request_id=sha256(f"idle {session.last_use} {session.id}".encode()).hexdigest(),
             session_id=session.id,
         )
@@ -113,7 +113,7 @@ class SessionsClient:
     async def stated_in(
         self, space: str, session_ids: Sequence[str]
     ) -> Mapping[str, frozenset[str]]:
-        """By memory, which of these sessions added it, or added it again."""
+        """The sessions among these that added a memory, or added it again, by memory id."""
         request = record_pb2.ListRestatedRequest(session_ids=session_ids, least_sessions=1)
         call = self._records.ListRestated(request, metadata=self._tokens.of(space))
         found = (await own(GRAPH, call)).memories
@@ -150,7 +150,7 @@ class SessionsClient:
     async def _operations(
         self, space: str, request: space_pb2.ListOperationsRequest
     ) -> list[space_pb2.Operation]:
-        """Operations, of each item and principal the newest alone."""
+        """Operations, only the newest of each item and principal."""
         found: dict[tuple[str, str], space_pb2.Operation] = {}
         while True:
             call = self._spaces.ListOperations(request, metadata=self._tokens.of(space))
@@ -162,19 +162,19 @@ class SessionsClient:
                 return list(found.values())
 
     async def followed(self, space: str) -> Judged:
-        """How far a space's changes were followed."""
+        """The position up to which a space's changes were followed."""
         request = record_pb2.GetJudgedPositionRequest(kind=_TRIGGERS)
         call = self._records.GetJudgedPosition(request, metadata=self._tokens.of(space))
         return messages.of_position(await own(GRAPH, call))
 
     async def note_followed(self, space: str, followed: Judged) -> str:
-        """Stores how far, and returns the record's etag."""
+        """Stores the position, and returns the record's etag."""
         request = messages.position_request(followed, _TRIGGERS)
         call = self._records.PutJudgedPosition(request, metadata=self._tokens.of(space))
         return (await own(GRAPH, call)).etag
 
     async def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
-        """The changes of a space after a position, up to its newest one; all without one."""
+        """The changes of a space after a position, up to its newest one; None: all changes."""
         known = {each.space: each for each in await self._heads()}
         head = known.get(space)
         start = 0
@@ -192,7 +192,7 @@ class SessionsClient:
                 yield _followed(message)
 
     async def _imported(self, space: str) -> int:
-        """The change up to which everything was imported: that is no writing of today."""
+        """The change up to which all was imported: the changes before it were made elsewhere."""
         asked = space_pb2.ListOperationsRequest(types=[feed_pb2.CHANGE_TYPE_IMPORTED])
         return max((each.seq for each in await self._operations(space, asked)), default=0)
 

@@ -24,7 +24,7 @@ async def watch(
     replay_only: bool = False,
     gather_millis: int = 0,
 ) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
-    """The feed after some cursors. Raises `ServiceUnavailable` when it breaks."""
+    """Yields the feed's messages after some cursors. Raises `ServiceUnavailable` if it breaks."""
     request = feed_pb2.WatchChangesRequest(
         cursors=cursors, replay_only=replay_only, gather_millis=gather_millis
     )

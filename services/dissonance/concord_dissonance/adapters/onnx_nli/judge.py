@@ -2,8 +2,8 @@
 
 The folder holds `model.onnx` (inputs `input_ids`, `attention_mask` and, where it has them,
 `token_type_ids`; output: one row of logits), `tokenizer.json`, and `config.json`, whose `id2label`
-names a label "contradiction". Of its answers only a contradiction that holds in both orders counts:
-entailment and neutrality say nothing about when either sentence held.
+names a label "contradiction". Only a contradiction that the model finds in both orders counts:
+entailment and neutrality show nothing about the times at which the sentences held.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from concord_dissonance.domain.verdicts import (
 
 MOST_TOKENS = 512
 SURE = 0.95
-"""The least probability, in the order in which it is lower, of a contradiction that counts."""
+"""Least probability of a contradiction that counts: the lower one of the two orders."""
 
 
 class OnnxNli:
@@ -62,12 +62,12 @@ class OnnxNli:
         self._inputs = {given.name for given in self._session.get_inputs()}
 
     def questions(self, first: Side, second: Side) -> Sequence[int]:
-        """Nothing is asked over a network."""
+        """Return no questions: a local model is not asked over a network."""
         del first, second
         return ()
 
     async def judge(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
-        """Judge two texts; costs nothing of the budget."""
+        """Judge two texts; takes nothing from the budget."""
         del budget
         sure = await asyncio.to_thread(self._least, first.text, second.text)
         if sure < SURE:
@@ -77,10 +77,10 @@ class OnnxNli:
         )
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: a local model has no connections."""
 
     def _least(self, first: str, second: str) -> float:
-        """Return the probability of a contradiction, in the order in which it is lower."""
+        """Return the lower one of both orders' probabilities of a contradiction."""
         return min(self._probability(first, second), self._probability(second, first))
 
     def _probability(self, premise: str, hypothesis: str) -> float:

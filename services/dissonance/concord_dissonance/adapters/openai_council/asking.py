@@ -1,4 +1,4 @@
-"""A model of the settings file: asked in its provider's turns, its answers kept by content."""
+"""A model of the settings file: its provider limits the questions, its answers are cached."""
 
 from __future__ import annotations
 
@@ -24,19 +24,18 @@ Shape = TypeVar("Shape", bound=BaseModel)
 T = TypeVar("T")
 
 VERSION = "v1"
-"""Of the prompts."""
+"""The version of the prompts."""
 MOST_CACHED = 1_000
 
 
 class CouncilModel:
-    """A model, whatever it is asked for."""
+    """A model that reviews, revises or synthesizes."""
 
     def __init__(
         self, model: ChatModel, turns: asyncio.Semaphore, *, price: int, most_tokens: int
     ) -> None:
-        """`turns`: the provider's questions under way. `price` of 1,000 tokens, in millionths.
-
-        Answers are kept by content, of the 1,000 questions asked last.
+        """`turns`: limits the provider's questions under way. `price`: of 1,000 tokens, in
+        millionths. Answers to the last 1,000 questions are cached by content.
         """
         self._model, self._turns = model, turns
         self._price, self._most_tokens = price, most_tokens
@@ -45,12 +44,12 @@ class CouncilModel:
     def question(
         self, name: str, language: str, data: Mapping[str, Any], shape: type[Shape]
     ) -> Question[Shape]:
-        """Return the question of a prompt in "en" or "de"."""
+        """Return a question with the prompt `name` in "en" or "de"."""
         file = resources.files(__package__).joinpath(f"{name}.{VERSION}.{language}.md")
         return Question(file.read_text("utf-8"), data, shape, self._most_tokens)
 
     def cost(self, question: Question[Shape], *besides: object) -> Cost:
-        """Estimate what a question costs at most, without a repair; nothing for a known one."""
+        """Estimate the most that a question costs, without a repair; a cached one costs nothing."""
         if _key(question, besides) in self._known:
             return Cost()
         return question_cost(question.tokens(), self._price)
@@ -58,9 +57,9 @@ class CouncilModel:
     async def ask(
         self, question: Question[Shape], check: Callable[[Shape], T], *besides: object
     ) -> Asked[T]:
-        """Ask, unless the answer is known.
+        """Ask, unless the answer is cached.
 
-        `check` raises `BadReply`; what it returns hangs on the question and `besides` alone.
+        `check` may raise `BadReply`; its result depends on the reply, the question and `besides`.
         """
         key = _key(question, besides)
         if key in self._known:
@@ -76,7 +75,7 @@ class CouncilModel:
         return Asked(answer.value, self._took(answer, question))
 
     def _took(self, answer: Answer[Any], question: Question[Any]) -> Cost:
-        """Return what an answer cost; as estimated where the endpoint does not say."""
+        """Return the cost of an answer; an estimate if the endpoint does not count tokens."""
         cost = question_cost(answer.tokens or question.tokens(), self._price)
         return replace(cost, calls=answer.calls)
 

@@ -1,4 +1,4 @@
-"""The council as the settings file has it: one endpoint a provider, shared by its models."""
+"""The council of the settings file: one endpoint for each provider, shared by its models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from concord_dissonance.domain.peer_review.review import Reviewer
 from concord_dissonance.ports.calls import Clock
 
 MOST_REPLY_BYTES = 4_194_304
-"""Of one reply of a model."""
+"""Most bytes of one reply of a model."""
 
 
 class OpenAiCouncil:
@@ -28,7 +28,7 @@ class OpenAiCouncil:
     def __init__(
         self, settings: CouncilSettings, keys: Mapping[str, SecretStr], clock: Clock, log: Logger
     ) -> None:
-        """`keys` are by provider; one without a key is asked without."""
+        """`keys`: by provider; a provider may have none."""
         self._settings, self._keys, self._clock, self._log = settings, keys, clock, log
         self._endpoints: list[ModelEndpoint] = []
         self._turns = {
@@ -51,7 +51,7 @@ class OpenAiCouncil:
             await endpoint.close()
 
     def _models(self, said: AskingSettings, names: Sequence[str]) -> dict[str, CouncilModel]:
-        """Return models by name, asked as a part of the settings says."""
+        """Return models by name, asked with the time limit and attempts of `said`."""
         policy = RetryPolicy(timeout=said.timeout, budget=said.timeout, attempts=said.attempts)
         models = {name: self._settings.models[name] for name in names}
         endpoints = {

@@ -1,4 +1,4 @@
-"""A model as a reviewer of answers: what it says is checked against the criteria, then counted."""
+"""A model that reviews answers: its reply must score each criterion once."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class OpenAiReviewer:
         self._model, self._clock = model, clock
 
     def cost(self, task: ReviewTask) -> Cost:
-        """Estimate what a review costs at most, without a repair; nothing for a known one."""
+        """Estimate the most that a review costs, without a repair; a cached one costs nothing."""
         return self._model.cost(self._question(task), *_weights(task))
 
     async def review(self, task: ReviewTask) -> Reviewed:
@@ -108,7 +108,7 @@ class OpenAiReviewer:
 
 
 def texts(task: ReviewTask) -> Mapping[str, Any]:
-    """Return what a model reads of a task, as data."""
+    """Return the texts of a task that a model reads, as data."""
     return {"question": task.question, "answer": task.answer, "sources": list(task.sources)}
 
 
@@ -117,5 +117,5 @@ def _points(score: float) -> int:
 
 
 def _weights(task: ReviewTask) -> list[int]:
-    """Return what the same scores are counted with."""
+    """Return the criteria's weights: a cached review of other weights must not be reused."""
     return [each.weight for each in task.criteria]

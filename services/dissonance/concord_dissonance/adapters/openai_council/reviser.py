@@ -1,4 +1,4 @@
-"""A model that revises an answer by its reviewers' weaknesses; its words are an answer, no more."""
+"""A model that revises an answer by the weaknesses that reviewers named; it returns text alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class OpenAiReviser:
         self._model = model
 
     def cost(self, task: ReviewTask, weaknesses: Sequence[str]) -> Cost:
-        """Estimate what a revision costs at most, without a repair; nothing for a known one."""
+        """Estimate the most that a revision costs, without a repair; a cached one costs nothing."""
         return self._model.cost(self._question(task, weaknesses))
 
     async def revise(self, task: ReviewTask, weaknesses: Sequence[str]) -> Revised:

@@ -51,7 +51,7 @@ class Provider(_Part):
 
     url: str = Field(pattern=r"^https?://[^\s@]+$")
     at_once: int = Field(default=4, ge=1, le=100)
-    """Questions under way there."""
+    """Most questions under way at once."""
 
 
 class Model(_Part):
@@ -59,14 +59,14 @@ class Model(_Part):
 
     provider: str
     model: str = Field(min_length=1, max_length=200)
-    """The endpoint's name of it."""
+    """The endpoint's name of the model."""
     vendor: str = Field(default="", max_length=200)
-    """Who made it; empty = the provider's name."""
+    """The model's maker; empty: the provider's name."""
     role: Role = Role.BALANCED
     price: int = Field(default=0, ge=0, le=1_000_000_000)
-    """Of 1,000 tokens, in millionths of a unit of money."""
+    """Price of 1,000 tokens, in millionths of a unit of money."""
     most_tokens: int = Field(default=3_000, ge=200, le=100_000)
-    """Of an answer."""
+    """Most tokens of an answer."""
 
 
 class AskingSettings(_Part):
@@ -75,11 +75,11 @@ class AskingSettings(_Part):
     timeout: float = Field(default=45.0, gt=0, le=600)
     """Seconds for an answer, its repair round included."""
     attempts: int = Field(default=4, ge=1, le=10)
-    """Questions for an answer, a repair round and repeated ones included."""
+    """Most questions for an answer, a repair round and repeated ones included."""
 
 
 class ReviewSettings(AskingSettings):
-    """Who reviews, and how many must answer."""
+    """The reviewers, and how many of them must answer."""
 
     reviewers: tuple[str, ...] = ()
     reviser: str = ""
@@ -88,13 +88,13 @@ class ReviewSettings(AskingSettings):
 
 
 class SynthesisSettings(AskingSettings):
-    """Who writes syntheses."""
+    """The model that writes syntheses."""
 
     model: str
 
 
 class CouncilSettings(_Part):
-    """The whole file. Without `review` nobody reviews, without `synthesis` rules alone write."""
+    """The whole file. Without `review` no model reviews; without `synthesis` only rules write."""
 
     providers: Mapping[Name, Provider]
     models: Mapping[Name, Model]
@@ -120,7 +120,7 @@ class CouncilSettings(_Part):
 
 
 def read_settings(path: Path, keys: Mapping[str, object]) -> CouncilSettings:
-    """Read the file; `keys` are by provider. Raises `ConfigError`, which shows names alone."""
+    """Read the file; `keys` are by provider. Raises `ConfigError`, whose text has no values."""
     try:
         found = CouncilSettings.model_validate(tomllib.loads(path.read_text("utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):

@@ -1,4 +1,4 @@
-"""A model that synthesizes: its indices, enums and statutes are held against what it was given."""
+"""A model that synthesizes: its indices, enums and statutes are checked against its input."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from concord_dissonance.domain.verdicts import ConflictType, Severity
 from concord_dissonance.ports.models import Asked
 
 _PREVAILS = frozenset({Strategy.HIERARCHIZATION, Strategy.TEMPORAL_ORDERING})
-"""Strategies by which one thesis takes the other's place; by the others both hold."""
+"""Strategies by which one thesis prevails over the other; by the other strategies both hold."""
 
 
 def _lower(said: object) -> object:
@@ -100,7 +100,7 @@ class OpenAiSynthesizer:
         self._model = model
 
     def cost(self, task: SynthesisTask, texts: Sequence[SourceText]) -> Cost:
-        """Estimate what all steps cost; nothing for what is known."""
+        """Estimate the cost of all steps; cached answers cost nothing."""
         questions: list[Question[Any]] = [
             *(self._of_text(task, each) for each in texts),
             self._of_pairs(task),
@@ -109,11 +109,11 @@ class OpenAiSynthesizer:
         return sum(map(self._model.cost, questions), Cost())
 
     async def theses(self, task: SynthesisTask, text: SourceText) -> Asked[Sequence[Claim]]:
-        """Ask what a source's text claims."""
+        """Ask for the claims of a source's text."""
         return await self._model.ask(self._of_text(task, text), _claims)
 
     async def contradictions(self, task: SynthesisTask) -> Asked[Sequence[SaidContradiction]]:
-        """Ask which theses contradict each other."""
+        """Ask for the contradictions between theses."""
         question = self._of_pairs(task)
 
         def check(said: _Contradictions) -> Sequence[SaidContradiction]:
@@ -123,7 +123,7 @@ class OpenAiSynthesizer:
         return await self._model.ask(question, check)
 
     async def synthesis(self, task: SynthesisTask) -> Asked[SaidSynthesis]:
-        """Ask for a text, and how each contradiction is resolved."""
+        """Ask for a synthesis, with a resolution of each contradiction."""
         question = self._of_whole(task)
 
         def check(said: _Synthesis) -> SaidSynthesis:
@@ -177,7 +177,7 @@ def _shown(theses: Sequence[Thesis]) -> list[Mapping[str, Any]]:
 
 
 def _facts(thesis: Thesis) -> Mapping[str, Any]:
-    """Return what is known of a thesis; nothing of it is an id that a model could name."""
+    """Return the stated fields of a thesis, without ids, so that a model cannot name any."""
     stated = {
         "source": thesis.agent,
         "claim": thesis.claim,
@@ -194,7 +194,7 @@ def _facts(thesis: Thesis) -> Mapping[str, Any]:
 
 
 def _states_no_more(said: BaseModel, question: Question[Any]) -> None:
-    """Raise `BadReply` for a statute that nothing of the data names."""
+    """Raise `BadReply` if the reply names a statute that the question's data do not name."""
     given = numbered(json.dumps(question.data, ensure_ascii=False))
     more = numbered("\n".join(_strings(said.model_dump()))) - given
     if more:

@@ -1,7 +1,7 @@
-"""The judge of texts over a language model: it may change a label, and nothing else.
+"""The judge of texts over a language model, whose answer is a label and nothing else.
 
-The texts travel as data. A pair is asked in both orders, and a verdict that depends on the order is
-none. What the model quotes must stand in the texts; only its place is kept.
+The texts are sent as data. The model is asked in both orders of a pair, and a verdict that depends
+on the order becomes an abstention. Its quotes must occur in the texts; only their places are kept.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from concord_dissonance.domain.verdicts import (
 PROMPT = "judge.v1.md"
 MOST_TOKENS = 300
 MOST_CHARACTERS = 8_000
-"""Of both texts together; a pair of longer ones is not asked about."""
+"""Most characters of both texts together; the judge abstains from longer pairs."""
 CONFIDENCE = 0.75
-"""Of a verdict on which both orders agree. No model comes with Concord, so none was calibrated."""
+"""The confidence in a verdict of both orders. Concord has no model, so none was calibrated."""
 MOST_CACHED = 10_000
 
 _Quote = Annotated[str, StringConstraints(max_length=2_000)]
@@ -60,13 +60,13 @@ class OpenAiJudge:
     kind = Judge.LLM
 
     def __init__(self, model: ChatModel) -> None:
-        """Answers are kept by content, of the 10,000 pairs asked about last."""
+        """Decisions on the last 10,000 pairs are cached by content."""
         self._model = model
         self._prompt = resources.files(__package__).joinpath(PROMPT).read_text("utf-8")
         self._known: OrderedDict[bytes, Verdict | Abstention] = OrderedDict()
 
     def questions(self, first: Side, second: Side) -> Sequence[int]:
-        """How many tokens asking about a pair takes at most, in each order."""
+        """The most tokens of a question about a pair, in each order."""
         return [self._question(*each).tokens() for each in ((first, second), (second, first))]
 
     async def judge(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:

@@ -13,14 +13,14 @@ from concord_dissonance.adapters.service_calls import OwnTokens, own
 SEARCH = "search"
 IDS_A_CALL = 256
 EDITS = 10
-"""Neighbours that are looked at for a small edit."""
+"""Most neighbours that are compared for a small edit."""
 LEAST_EDITED = 0.7
 """Least cosine of two texts of which one is a small edit of the other."""
 AMENDED_KINDS = tuple(
     kind for kind in type_pb2.MemoryKind.values() if kind not in (0, type_pb2.MEMORY_KIND_TURN)
 )
 CAP = 15.0
-"""Seconds for one call: a search that is silent for longer is not waited for."""
+"""Most seconds for one call, after which dissonance goes on without search."""
 
 
 class SearchClient:
@@ -34,7 +34,7 @@ class SearchClient:
     async def similar(
         self, space: str, memory_ids: Sequence[str], limit: int, fresh: str = ""
     ) -> Mapping[str, Sequence[tuple[str, float]]]:
-        """What is near to each memory: ids with their cosine, best first."""
+        """Each memory's neighbours in meaning: ids with their cosine, best first."""
         request = search_pb2.BatchFindSimilarRequest(limit=limit)
         request.filter.kinds.extend(CHECKED_KINDS)
         return await self._found(space, memory_ids, request, fresh)
@@ -42,7 +42,7 @@ class SearchClient:
     async def nearly_same(
         self, space: str, memory_ids: Sequence[str], fresh: str = ""
     ) -> Mapping[str, Sequence[str]]:
-        """The memories, of whatever kind but turns, that may differ from each by a small edit."""
+        """The memories, of any kind but turns, that may differ from each by a small edit."""
         request = search_pb2.BatchFindSimilarRequest(limit=EDITS, min_similarity=LEAST_EDITED)
         request.filter.kinds.extend(AMENDED_KINDS)
         found = await self._found(space, memory_ids, request, fresh)
