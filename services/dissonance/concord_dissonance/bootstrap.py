@@ -1,4 +1,4 @@
-"""Putting dissonance together: the only place that knows every part."""
+"""Assembles dissonance: the only module that knows every part."""
 
 import asyncio
 import time
@@ -54,7 +54,7 @@ from concord_dissonance.usecases.suggestions import Suggestions
 from concord_dissonance.usecases.triggers import Triggers
 
 ALONE = "alone"
-"""The holder of leases where there is one process: after a restart it has what it had."""
+"""The holder of leases of a single process: after a restart it still has its leases."""
 
 
 def system_clock() -> Micros:
@@ -63,7 +63,7 @@ def system_clock() -> Micros:
 
 
 class DissonanceApp:
-    """Dissonance, assembled: services to register, and a life from start to close."""
+    """The assembled service: its registrations, and its life from `start` to `close`."""
 
     translate: Translate = staticmethod(translate)
 
@@ -78,7 +78,7 @@ class DissonanceApp:
         sessions = SessionsClient(addresses.graph_address, issuer)
         leases = LeasesClient(addresses.graph_address, issuer, holder)
         self._clients = (graph, callers, search, callers_search, governance, sessions, leases)
-        # One thread: the judges are Python, and its lock lets one of them think at a time.
+        # One thread: the judges are Python code, and the interpreter's lock runs one at a time.
         self._workers = Workers(1, "judges")
         self._log = log
         self._runs = Runs(clock, log)
@@ -143,21 +143,21 @@ class DissonanceApp:
         )
 
     async def start(self) -> None:
-        """Begin to follow graph's changes; graph may come up later."""
+        """Begin to follow graph's changes; graph may start later."""
         self._following = asyncio.get_running_loop().create_task(self._follow.run(), name="follow")
         self._following.add_done_callback(self._log_death)
 
     def _log_death(self, task: asyncio.Task[None]) -> None:
-        """Log a follower that ended by a bug of ours; without it dissonance is not ready."""
+        """Log an error when the follower ended by a bug of ours; dissonance is not ready then."""
         if not task.cancelled() and (error := task.exception()) is not None:
             self._log.error("the follower died", exc_info=error)
 
     async def ready(self) -> bool:
-        """Return whether graph is followed: without it nothing can be checked or recorded."""
+        """Return whether graph is followed: without graph nothing can be checked or recorded."""
         return self._follow.is_following
 
     def measure(self, metrics: Metrics) -> None:
-        """Show what judges said, what models cost, and what waits to be looked at."""
+        """Add metrics of judgements, of the models' cost, and of spaces that wait for a check."""
 
         def spent() -> Values:
             cost = self._spend.spent
@@ -189,7 +189,7 @@ class DissonanceApp:
         )
 
     async def close(self) -> None:
-        """Stop following, end what is judged, and close the connections."""
+        """Stop following, end the runs and judges, and close the connections."""
         if self._following is not None:
             self._following.cancel()
             await asyncio.wait([self._following])
@@ -211,16 +211,19 @@ def build(
     holder: str = ALONE,
     log: Logger | None = None,
 ) -> DissonanceApp:
-    """Assemble dissonance. `issuer` signs its tokens, as "dissonance". Nothing is opened before
-    `start`. `holder` is the id of this process among its replicas. Tests replace `clock`.
+    """Assemble dissonance; opens nothing before `start`.
+
+    `issuer` signs its tokens, as "dissonance". `holder`: the id of this process among its replicas.
+    Tests replace `clock`.
     """
     log = json_lines("dissonance") if log is None else log
-    log = log.bind(DISSONANCE_GRAPH_ADDRESS=addresses.graph_address)  # to correct where it is wrong
+    # every log line names this setting, for whoever has to correct it
+    log = log.bind(DISSONANCE_GRAPH_ADDRESS=addresses.graph_address)
     return DissonanceApp(addresses, issuer, clock=clock, holder=holder, log=log)
 
 
 def _text_judges(config: Addresses, log: Logger) -> list[TextJudge]:
-    """The configured models, the cheaper one first. Their packages are loaded where one is set."""
+    """The configured judges by model, the cheaper one first; only their packages are loaded."""
     judges: list[TextJudge] = []
     if config.nli_folder is not None:
         from concord_dissonance.adapters.onnx_nli.judge import OnnxNli

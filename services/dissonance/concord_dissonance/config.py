@@ -11,48 +11,48 @@ PREFIX = "DISSONANCE_"
 
 
 class Addresses(BaseModel):
-    """Where the services are that dissonance asks, unix:/path or host:port, and the models."""
+    """The addresses of other services, unix:/path or host:port, and the settings of models."""
 
     model_config = ConfigDict(frozen=True)
 
     graph_address: ServiceAddress
     """Graph's address: statements come from there, and conflicts go there."""
     search_address: ServiceAddress
-    """Search's address: it finds what is near in meaning."""
+    """Search's address: it finds memories that are near in meaning."""
     governance_address: ServiceAddress
     """Governance's address: findings become proposals there."""
     nli_folder: Path | None = None
     """Folder of a language-inference model: model.onnx, tokenizer.json, config.json."""
     llm_url: str = ""
-    """Base URL of an endpoint that serves `/chat/completions`; empty for none."""
+    """Base URL of an endpoint that serves `/chat/completions`; empty: no model judges there."""
     llm_model: str = ""
     """The endpoint's name of the model."""
     llm_key: SecretStr = SecretStr("")
     """The endpoint's key."""
     llm_spaces: frozenset[str] = frozenset()
-    """The spaces whose texts may be sent there and to those models; of others none is."""
+    """The spaces whose texts may be sent to the endpoint and to the models of `models_file`."""
     models_file: Path | None = None
-    """Settings of the models that review and synthesize, in TOML; none unless given."""
+    """TOML file with the models that review and synthesize. Absent: there are none."""
     model_keys: Mapping[str, SecretStr] = Field(default_factory=dict)
-    """Their keys, by provider of that file."""
+    """The API keys of the providers in `models_file`, by provider."""
     llm_timeout: float = Field(default=20.0, gt=0, le=600)
     """Seconds for one attempt."""
     llm_attempts: int = Field(default=3, ge=1, le=10)
-    """Attempts of one question."""
+    """Most attempts of one question."""
     llm_price: int = Field(default=0, ge=0, le=1_000_000_000)
     """Price of 1,000 tokens, in millionths of a unit of money."""
     llm_request_calls: int = Field(default=200, ge=0, le=1_000_000_000)
-    """Calls that one check, review or synthesis may make."""
+    """Most calls of one check, review or synthesis."""
     llm_request_tokens: int = Field(default=400_000, ge=0, le=1_000_000_000)
-    """Tokens that one check, review or synthesis may take."""
+    """Most tokens of one check, review or synthesis."""
     llm_request_money: int = Field(default=1_000_000, ge=0, le=1_000_000_000)
-    """Money that one check, review or synthesis may cost, in millionths."""
+    """Most money that one check, review or synthesis may cost, in millionths of a unit."""
     llm_day_calls: int = Field(default=5_000, ge=0, le=1_000_000_000)
-    """Calls that the checks, reviews and syntheses of a space may make in a day (UTC)."""
+    """Most calls of all checks, reviews and syntheses of a space in a day (UTC)."""
     llm_day_tokens: int = Field(default=10_000_000, ge=0, le=1_000_000_000)
-    """Tokens that they may take."""
+    """Most tokens of all checks, reviews and syntheses of a space in a day (UTC)."""
     llm_day_money: int = Field(default=10_000_000, ge=0, le=1_000_000_000)
-    """Money that they may cost, in millionths."""
+    """Most money of all these of a space in a day (UTC), in millionths of a unit."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

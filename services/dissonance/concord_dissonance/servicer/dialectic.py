@@ -26,7 +26,7 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class DialecticServicer(dialectic_pb2_grpc.DialecticServiceServicer):
-    """Synthesis of what agents and memories say, in the caller's space."""
+    """Synthesis from agents' results and memories, and reviews, in the caller's space."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Requests for a synthesis to queries."""
+"""Translates requests for a synthesis into queries."""
 
 import grpc
 from concord.dissonance.v1 import dialectic_pb2 as pb
@@ -13,7 +13,7 @@ DEFAULT_LIMIT = 10
 
 
 def synthesis(request: pb.SynthesizeRequest) -> SynthesisQuery:
-    """What to synthesize. Raises `Failure` for nothing, and for lineage of what is not kept."""
+    """A request's query. Raises `Failure` without any source, or for lineage without a memory."""
     if not (request.results or request.memory_ids or request.query):
         raise _invalid("results", "must not be empty where memory_ids and query are")
     keep = request.keep

@@ -1,4 +1,4 @@
-"""Events of runs to messages."""
+"""Translates events of runs into messages."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -22,7 +22,7 @@ from concord_dissonance.usecases.dialectic.runs import Event, Failed
 from concord_dissonance.usecases.dialectic.synthesize import Synthesized
 
 MOST_BYTES = MAX_REPLY_BYTES - 1_024
-"""Of an event: its reply has a frame around it."""
+"""Most bytes of an event, which leaves room for the reply around it."""
 
 
 def event(run_id: str, happened: Event) -> pb.DialecticEvent:
@@ -52,7 +52,7 @@ def event(run_id: str, happened: Event) -> pb.DialecticEvent:
             message.done.review.CopyFrom(review_outgoing.answer_review(reviewed))
         case Failed() as failed:
             message.failed.CopyFrom(_failure(failed.error))
-    if message.ByteSize() > MOST_BYTES:  # a stream ends with an event, whatever comes of it
+    if message.ByteSize() > MOST_BYTES:  # a stream always ends with an event
         message.failed.CopyFrom(_failure(_too_large(message.ByteSize())))
     return message
 
@@ -76,7 +76,7 @@ def _failure(error: Exception) -> pb.RunFailure:
 
 
 def synthesis(found: Synthesis, model: ModelPart | None = None) -> pb.Synthesis:
-    """A synthesis, and what a model had to do with it."""
+    """A synthesis, and the model's part in it."""
     concluded = found.conclusions
     ambiguities = zip(concluded.ambiguities, found.ambiguities, strict=True)
     message = pb.Synthesis(

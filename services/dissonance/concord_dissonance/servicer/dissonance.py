@@ -22,7 +22,7 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
-    """Finding and deciding disagreements, in the caller's space."""
+    """Finds and decides disagreements in the caller's space."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def SuggestAmendments(
         self, request: pb.SuggestAmendmentsRequest, context: Context
     ) -> pb.SuggestAmendmentsResponse:
-        """Suggest what memories may amend."""
+        """Suggest former memories that memories may amend."""
         fresh = request.consistency.at_least_as_fresh
         found = await self._amendments(caller().space, request.memory_ids, fresh)
         return pb.SuggestAmendmentsResponse(amendments=map(outgoing.amendment, found))
@@ -118,12 +118,12 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def ListJudges(
         self, request: pb.ListJudgesRequest, context: Context
     ) -> pb.ListJudgesResponse:
-        """Say which judges answer."""
+        """List the judges, and whether they answer."""
         return outgoing.judges(self._models.states)
 
 
 def credential(context: Context) -> Credential:
-    """The caller's authorization as it came: what dissonance does for them carries it on."""
+    """The caller's authorization header, which calls in the caller's name carry unchanged."""
     for key, value in context.invocation_metadata() or ():
         if key == "authorization" and isinstance(value, str):
             return Credential(value)

@@ -1,4 +1,4 @@
-"""Requests to queries."""
+"""Translates requests into queries."""
 
 from unicodedata import normalize
 
@@ -54,7 +54,7 @@ def micros(stamp: Timestamp) -> Micros:
 
 
 def check_query(request: pb.CheckDissonanceRequest) -> CheckQuery:
-    """What to check."""
+    """The query of a check."""
     return CheckQuery(
         node=normalize("NFC", request.context_node),
         radius=request.radius or 1,
@@ -76,7 +76,7 @@ def conflicts_query(request: pb.ListConflictsRequest) -> conflict_pb2.ListConfli
 
 
 def review(request: pb.ReviewConflictRequest) -> Decision:
-    """What a caller decides about a conflict."""
+    """A caller's decision about a conflict."""
     if request.action == pb.REVIEW_ACTION_REOPEN:
         return Reopen(request.conflict_id, request.etag)
     return Review(
@@ -90,7 +90,7 @@ def review(request: pb.ReviewConflictRequest) -> Decision:
 
 
 def resolution(request: pb.ResolveDissonanceRequest) -> Resolve:
-    """How a caller resolves a conflict, in its newest version."""
+    """A caller's resolution of a conflict; the empty etag stands for its newest version."""
     return Resolve(
         request.conflict_id,
         etag="",

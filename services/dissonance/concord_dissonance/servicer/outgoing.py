@@ -1,4 +1,4 @@
-"""Answers to replies."""
+"""Translates results into replies."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -53,7 +53,7 @@ def verdict(said: Verdict | Abstention) -> pb.Verdict:
 
 
 def check(answer: CheckAnswer) -> pb.CheckDissonanceResponse:
-    """What a check around a node found."""
+    """The result of a check around a node."""
     status = status_of(answer.coverage)
     if answer.is_insufficient:
         status = pb.CHECK_STATUS_INSUFFICIENT_DATA
@@ -84,12 +84,12 @@ def event(said: Progress | Found | Summary) -> pb.DetectContradictionsResponse:
 
 
 def status_of(covered: Coverage) -> pb.CheckStatus.ValueType:
-    """How a check went."""
+    """The status of a check."""
     return pb.CHECK_STATUS_DEGRADED if covered.is_degraded else pb.CHECK_STATUS_COMPLETE
 
 
 def coverage(covered: Coverage) -> pb.Coverage:
-    """What a check covered."""
+    """The coverage of a check."""
     return pb.Coverage(
         statements=covered.statements,
         candidates=covered.candidates,
@@ -163,7 +163,7 @@ def _span(place: Span) -> conflict_pb2.Span:
 
 
 def ended(found: Ended) -> pb.EndSessionResponse:
-    """What a session left behind."""
+    """The findings and recurring facts of an ended session."""
     return pb.EndSessionResponse(
         session=cast(session_pb2.Session, found.session.shown),
         status=status_of(found.check.coverage),
@@ -189,7 +189,7 @@ def amendment(found: Amendment) -> pb.Amendment:
 
 
 def judges(states: Mapping[Judge, JudgeState]) -> pb.ListJudgesResponse:
-    """Whether the judges answer: those that need no model always do."""
+    """The judges, and whether they answer: those that need no model always do."""
     reply = pb.ListJudgesResponse()
     for judge in (Judge.STRUCTURAL, Judge.LEXICAL, *states):
         state = states.get(judge, JudgeState())

@@ -1,4 +1,4 @@
-"""Requests for a review to tasks."""
+"""Translates requests for a review into tasks."""
 
 from concord.dissonance.v1 import review_pb2 as pb
 
@@ -16,7 +16,7 @@ _SETS = {
 
 
 def task(request: pb.ReviewAnswerRequest) -> ReviewTask:
-    """What is reviewed. Raises `CriteriaInvalid`."""
+    """The task of a review. Raises `CriteriaInvalid`."""
     language = request.language or _language(request.question, request.answer)
     criteria = (
         checked(
@@ -32,7 +32,7 @@ def task(request: pb.ReviewAnswerRequest) -> ReviewTask:
 
 
 def options(request: pb.ReviewAnswerRequest) -> ReviewOptions:
-    """How it is reviewed."""
+    """The options of a review."""
     return ReviewOptions(
         tuple(request.reviewers),
         request.quorum,
@@ -41,6 +41,6 @@ def options(request: pb.ReviewAnswerRequest) -> ReviewOptions:
 
 
 def _language(*texts: str) -> str:
-    """Return the language of the first text that shows one."""
+    """Return the language of the first text whose words show one; English if none does."""
     readings = map(read, texts)
     return next((each.language for each in readings if each.is_language_known), DEFAULT_LANGUAGE)

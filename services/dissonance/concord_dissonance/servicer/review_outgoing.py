@@ -1,4 +1,4 @@
-"""Reviews to messages."""
+"""Translates reviews into messages."""
 
 from enum import Enum
 from typing import Any
@@ -33,17 +33,17 @@ def answer_review(found: AnswerReviewed) -> pb.AnswerReview:
 
 
 def model_cost(cost: Cost) -> pb.ModelCost:
-    """What models cost."""
+    """The cost of models."""
     return pb.ModelCost(calls=cost.calls, tokens=cost.tokens, micros=cost.micros)
 
 
 def failure(kind: FailureKind) -> Any:  # the stubs' enums are no values
-    """Why a model gave nothing."""
+    """The contract's number of the kind of a model's failure."""
     return _number("REVIEWER_FAILURE", kind)
 
 
 def peer_review(number: int, said: PeerReview, *, is_cached: bool) -> pb.PeerReview:
-    """What a reviewer says in a round."""
+    """A reviewer's review in a round."""
     message = pb.PeerReview(
         reviewer=_reviewer(said.reviewer),
         round=number,

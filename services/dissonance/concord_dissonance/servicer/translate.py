@@ -16,11 +16,11 @@ PASSED_ON = {
         "The freshness token is not one of this space.",
     ),
 }
-"""What is refused of dissonance's own requests because of what the caller asked."""
+"""Refusals of dissonance's own requests that the caller's request caused."""
 
 
 def translate(error: Exception) -> Failure | None:
-    """The failure of a dissonance error; None for an exception that is not ours."""
+    """The failure for one of dissonance's errors; None for any other exception."""
     match error:
         case errors.ServiceUnavailable():
             return Failure(
