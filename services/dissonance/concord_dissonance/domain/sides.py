@@ -15,7 +15,7 @@ Micros = NewType("Micros", int)
 
 
 class Kind(Enum):
-    """What a side is: an edge, or a memory of a kind (M1)."""
+    """The kind of a side: an edge, or a memory's kind (M1)."""
 
     EDGE = "edge"
     FACT = "fact"
@@ -28,7 +28,7 @@ class Kind(Enum):
 
 
 class TemporalClass(Enum):
-    """What a later value of a relation means (D4)."""
+    """The meaning of a later value of a relation (D4)."""
 
     STATE = "state"
     """A later value is an evolution."""

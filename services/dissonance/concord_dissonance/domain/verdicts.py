@@ -110,7 +110,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was decided. Swapping the pair swaps `older`, `first` and `second`, and nothing else."""
+    """A decision. Swapping the pair swaps `older`, `first` and `second`, and nothing else."""
 
     conflict: ConflictClass
     judge: Judge

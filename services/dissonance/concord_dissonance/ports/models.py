@@ -144,12 +144,12 @@ class Council(Protocol):
 
     @property
     def reviser(self) -> ModelReviser | None:
-        """None when none is set up."""
+        """The model that revises answers; None: none is set up."""
         ...
 
     @property
     def synthesizer(self) -> ModelSynthesizer | None:
-        """None when none is set up."""
+        """The model that synthesizes; None: none is set up."""
         ...
 
     @property

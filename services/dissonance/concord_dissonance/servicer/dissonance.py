@@ -101,7 +101,7 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def EndSession(
         self, request: pb.EndSessionRequest, context: Context
     ) -> pb.EndSessionResponse:
-        """End a session, and check what it wrote."""
+        """End a session, and check the items that it wrote."""
         ended = await self._end_session(
             caller().space, credential(context), request.request_id, request.session_id
         )

@@ -24,7 +24,7 @@ _SERVICES = frozenset({"dissonance", "gateway", "governance", "graph", "search"}
 
 
 class Scope(enum.IntEnum):
-    """What a key lets its holder do; numbers as in the contract."""
+    """A named set of permissions of a key; numbers as in the contract."""
 
     READ = 1
     WRITE = 2
@@ -144,7 +144,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A space that operators made, deleted or not. Times in µs.
+    """A space on record, deleted or not. Times in µs.
 
     `statement`: both slots' signed statement of its deletion. `erased`: nothing is left to erase.
     """

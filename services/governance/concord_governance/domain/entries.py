@@ -15,7 +15,7 @@ from concord_governance.domain.proposals import Json
 
 
 class Action(enum.IntEnum):
-    """What was done or tried; numbers as in the contract."""
+    """The step, done or tried, that an entry records; numbers as in the contract."""
 
     GENESIS = 1
     DELETE_ATTEMPT = 2

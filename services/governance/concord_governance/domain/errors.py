@@ -29,7 +29,7 @@ GovernanceError
 │   ├── ReservedName      the principal's name is reserved for Concord
 │   ├── FieldInvalid      the request's fields contradict each other; names one to change
 │   ├── KeyNotFound       no key of this id is visible to the caller
-│   ├── SpaceNotFound     no space of this name was made by operators
+│   ├── SpaceNotFound     no space of this name is on record
 │   ├── SpaceExists       the name is or was in use
 │   └── SpaceDeleted      the space was deleted
 ├── GenesisMissing        the space has no genesis: no consent counts yet
@@ -207,7 +207,7 @@ class KeyNotFound(AccessRefused):
 
 
 class SpaceNotFound(AccessRefused):
-    """No space of this name was made by operators."""
+    """No space of this name is on record."""
 
 
 class SpaceExists(AccessRefused):

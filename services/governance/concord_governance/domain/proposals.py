@@ -38,7 +38,7 @@ OPEN = frozenset({Status.PENDING, Status.PENDING_REVIEW})
 
 
 class Trigger(enum.IntEnum):
-    """What caused a proposal; numbers as in the contract."""
+    """The cause of a proposal; numbers as in the contract."""
 
     DISSONANCE = 1
     SESSION_END = 2
@@ -223,7 +223,7 @@ class Proposal:
         return self.newest.proposal_id
 
     def is_expired(self, now: int) -> bool:
-        """Return whether silence has become rejection (V4), whatever a sweep has done."""
+        """Return whether the proposal expired unanswered (V4), even if no sweep has noted it."""
         return self.status in OPEN and now >= self.newest.expire_time
 
     def missing_slots(self, required: Mapping[Level, tuple[str, ...]], now: int) -> tuple[str, ...]:

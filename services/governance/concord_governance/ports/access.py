@@ -12,7 +12,7 @@ class AccessReads(Protocol):
     """Reads spaces and API keys of every space, not only of the transaction's own."""
 
     async def space_named(self, name: str) -> Space | None:
-        """Return a space that operators made, deleted or not."""
+        """Return a space on record, deleted or not."""
         ...
 
     async def space_list(self, after: str, limit: int, *, deleted: bool) -> Sequence[Space]:

@@ -162,7 +162,7 @@ def triggers(change: feed_pb2.Change) -> bool:
 
 
 def is_import(change: feed_pb2.Change) -> bool:
-    """Whether a memory came with many others, for which nobody asked for suggestions."""
+    """Whether a memory came with a batch of others, for which no suggestions are made."""
     return change.method == "BatchAddMemories"
 
 

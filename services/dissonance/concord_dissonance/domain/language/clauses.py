@@ -29,7 +29,7 @@ _NAMED_VALUES = frozenset({"version", "ordinal"})
 
 
 class Mood(Enum):
-    """Whether a clause claims what it says."""
+    """Whether a clause asserts its content."""
 
     ASSERTED = "asserted"
     QUESTION = "question"
@@ -139,7 +139,7 @@ class Clause:
         )
 
     def has(self, name: str) -> bool:
-        """Whether a word, or phrase, of a class stands in it."""
+        """Whether it contains a word, or a phrase, of the class `name`."""
         if name.endswith("phrases"):
             return has_phrase(self.tokens, self.words, name)
         return any(token.word in self.words.words[name] for token in self.tokens)

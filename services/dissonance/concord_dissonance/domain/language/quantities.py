@@ -172,7 +172,7 @@ def _is_number(tokens: Sequence[Token], *places: int) -> bool:
 
 
 def _quantity(tokens: Sequence[Token], at: int, words: Lexicon) -> Value | None:
-    """Read a number with what belongs to it: "$5", "5 km", "one km", "5th", "5.3.0"."""
+    """Read a number with its currency, unit or ending: "$5", "5 km", "one km", "5th", "5.3.0"."""
     word = tokens[at].word
     if word in _CURRENCIES and _starts_number(tokens, at + 1):
         value, precision = _number(tokens[at + 1].word, words)
