@@ -1,1 +1,1 @@
-"""The front door: authenticates, forwards, renders, and decides nothing."""
+"""The gateway: authenticates callers, forwards their calls, translates JSON; decides nothing."""

@@ -1,4 +1,4 @@
-"""`python -m concord_gateway`: the gateway as a process of its own, set up by its environment."""
+"""`python -m concord_gateway`: the gateway as its own process, configured by the environment."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Who is let in, and as whom they go on: an API key outside, a short-lived token inside."""
+"""Authentication: exchanges a caller's API key for the short-lived token that services trust."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -15,11 +15,11 @@ from concord_gateway.errors import GovernanceSilent
 
 AUTHORIZATION = "authorization"
 RENEW_BEFORE = 60.0
-"""Seconds before a token's expiry from which it is not handed out any more."""
+"""A token is no longer handed out in its last so many seconds."""
 
 MAX_CACHED = 4096
 
-# What one connection says about itself, and what this gateway says anew on the next one.
+# Metadata about one connection; the gateway's own connection to the service has its own.
 _HOP_BY_HOP = frozenset(
     [
         AUTHORIZATION,
@@ -69,25 +69,25 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Admitted:
-    """A call that was let in."""
+    """The authenticated caller of a call."""
 
     key: str
-    """The public id of the caller's key: what is counted for each key is counted by it."""
+    """The public id of the caller's key, by which calls are counted."""
     authorization: str
-    """The `authorization` value to go on with."""
+    """The `authorization` value for the call to the service."""
 
 
 class Gate:
-    """Turns what a caller presents into what the services trust."""
+    """Exchanges a caller's API key for a token."""
 
     def __init__(self, callers: Callers, tokens: Tokens) -> None:
         self._callers, self._tokens = callers, tokens
 
     async def admit(self, authorization: str | None) -> Admitted:
-        """Lets a call in by its `authorization` value.
+        """Authenticates a call by its `authorization` value.
 
-        Raises `Failure`: UNAUTHENTICATED without a key that opens (CREDENTIAL_INVALID,
-        CREDENTIAL_EXPIRED), UNAVAILABLE while governance does not say whether it does.
+        Raises `Failure`: UNAUTHENTICATED without a valid key (CREDENTIAL_INVALID,
+        CREDENTIAL_EXPIRED), UNAVAILABLE while governance cannot be asked about the key.
         """
         if authorization is None:
             raise invalid_credential("Send an API key: `authorization: Bearer ck_...`.")
@@ -116,8 +116,8 @@ class Gate:
 def onward(
     metadata: Iterable[tuple[str, str | bytes]], authorization: str
 ) -> list[tuple[str, str | bytes]]:
-    """The caller's metadata as it goes on: without what concerns one hop, with the new token and,
-    where the call is traced, its place in the trace instead of the caller's."""
+    """The metadata for the call to the service: the caller's without hop-by-hop keys, the token,
+    and, if the call is traced, the gateway's trace context instead of the caller's."""
     ours = {AUTHORIZATION: authorization, **tracing.outgoing()}
     kept = [
         (key, value)

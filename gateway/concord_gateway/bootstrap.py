@@ -1,4 +1,4 @@
-"""Puts the gateway together from its configuration: the one place where the parts meet."""
+"""Builds the gateway from its configuration: the only module that connects its parts."""
 
 import asyncio
 from collections.abc import Sequence
@@ -66,7 +66,7 @@ def build(
 
 @dataclass(frozen=True)
 class _Running:
-    """What exists between start and stop."""
+    """The parts that exist between start and stop."""
 
     grpc: GrpcServer
     http: HttpServer
@@ -75,7 +75,7 @@ class _Running:
 
 
 class Gateway:
-    """One front door: gRPC and HTTP. `grpc_port` and `http_port` are known once it has started."""
+    """The gRPC and HTTP servers. `grpc_port` and `http_port` are 0 until it has started."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Gateway:
         self._running: _Running | None = None
 
     async def start(self) -> None:
-        """Listens on both addresses; the services behind need not answer yet.
+        """Listens on both addresses; the services need not run yet.
 
         Raises `PortInUse` or another `BindError`, and then leaves nothing open.
         """
@@ -145,7 +145,7 @@ class Gateway:
         return self._running is not None and await self._running.probe.serving()
 
     async def stop(self, grace: float) -> None:
-        """Says NOT_SERVING, takes nothing new, gives what is under way `grace` seconds."""
+        """Reports NOT_SERVING, refuses new calls, and gives those under way `grace` seconds."""
         running, self._running = self._running, None
         if running is None:
             return

@@ -1,7 +1,7 @@
-"""Who presents which key: governance says, and the gateway holds its answer for seconds (W7).
+"""Whose API key a call presents: governance's answers, which the gateway caches (W7).
 
-While governance answers, an answer holds 5 s, so a revoked key stops working within that time.
-While it does not, the last known answer serves for 60 s; after that nobody is let in.
+While governance answers, an answer is cached for 5 s, so a revoked key stops working within that
+time. While governance is silent, the last answer serves for 60 s; after that no key is let in.
 """
 
 import asyncio
@@ -16,30 +16,30 @@ from concord_chassis.identity import Caller
 from concord_gateway.errors import GovernanceSilent
 
 HOLDS = 5.0
-"""Seconds for which a known key's answer is not asked for again."""
+"""Seconds for which the answer about a known key is cached."""
 LAST_KNOWN_HOLDS = 60.0
-"""Seconds for which it serves while governance is silent."""
+"""Seconds for which that answer serves while governance is silent."""
 UNKNOWN_HOLDS = 1.0
-"""Seconds for which governance is not asked about an unknown key again."""
+"""Seconds for which the answer about an unknown key is cached."""
 PAUSE = 1.0
-"""Seconds after a silence in which known keys do not wait for governance again."""
+"""Seconds after an unanswered question in which known keys do not ask governance again."""
 MOST_HELD = 10_000
-"""How many answers are held, of known and of unknown keys each: the newest."""
+"""The newest so many answers are cached, of known and of unknown keys each."""
 
 
 @dataclass(frozen=True)
 class ApiKey:
-    """A key that governance knows, and whom it stands for."""
+    """A key that governance knows, and its caller."""
 
     id: str
-    """Its public id, which lists name and limits are counted by; never the key."""
+    """Its public id, shown in lists and used to count calls; never the key itself."""
     caller: Caller
     expires_at: float | None = None
     """Seconds since 1970 UTC; None: it does not expire."""
 
 
 class Refusal(Enum):
-    """Why a key opens nothing."""
+    """Why a key is not let in."""
 
     UNKNOWN = "unknown or revoked"
     EXPIRED = "expired"
@@ -51,14 +51,14 @@ Ask: TypeAlias = Callable[[str], Awaitable[ApiKey | Refusal]]
 
 @dataclass(frozen=True)
 class _Answer:
-    """Governance's answer about a key, and when it was asked: the answer may be as old as that."""
+    """Governance's answer about a key. Its age is counted from when the question was asked."""
 
     key: ApiKey | Refusal
     asked_at: float
 
 
 class Callers:
-    """The holders of keys. Calls that come at once with one key ask governance once."""
+    """Resolves keys to callers. Concurrent calls with one key ask governance only once."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Callers:
         now: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        """`now` counts seconds for what is held, `wall` since 1970 for what expires."""
+        """`now`: seconds, for the age of answers; `wall`: seconds since 1970, for expiry."""
         self._ask, self._now, self._wall = ask, now, wall
         self._known: dict[str, _Answer] = {}
         self._unknown: dict[str, _Answer] = {}
@@ -75,9 +75,9 @@ class Callers:
         self._answered_at = self._silent_at = float("-inf")
 
     async def holder(self, digest: str) -> ApiKey | Refusal:
-        """The key with this digest, or why it opens nothing.
+        """The key with this digest, or why it is not let in.
 
-        Raises `GovernanceSilent` when governance was silent for longer than its last answer holds.
+        Raises `GovernanceSilent` if governance is silent and its last answer is too old.
         """
         key = (self._held(digest) or await self._fresh(digest)).key
         expired = (
@@ -88,7 +88,7 @@ class Callers:
         return Refusal.EXPIRED if expired else key
 
     def recently_answered(self) -> bool:
-        """Whether governance answered so lately that known keys are let in without it."""
+        """Whether governance answered in the last 60 s: known keys are then let in without it."""
         return self._age(self._answered_at) < LAST_KNOWN_HOLDS
 
     async def close(self) -> None:
@@ -109,16 +109,16 @@ class Callers:
         return unknown if fresh else None
 
     async def _fresh(self, digest: str) -> _Answer:
-        """Governance's answer now, else the last one about a known key. Raises as `holder`."""
+        """Governance's new answer, else the cached one about a known key. Raises as `holder`."""
         answer = await self._answer(digest) or self._known.get(digest)
         if answer is None or self._age(answer.asked_at) >= LAST_KNOWN_HOLDS:
             raise GovernanceSilent
         return answer
 
     async def _answer(self, digest: str) -> _Answer | None:
-        """The answer to the one question under way about a key, None when there is none.
+        """Asks governance about a key, or joins the question under way; None if it is silent.
 
-        A caller who leaves does not end the question: others may wait for it.
+        A caller that is cancelled does not cancel the question: others may wait for it.
         """
         task = self._asking.get(digest)
         if task is None:

@@ -34,7 +34,7 @@ class Config(BaseModel):
     upstreams: Mapping[str, str]
     """Service prefix to address: `concord.graph=unix:/run/graph.sock,concord.search=h:7612`.
     Several replicas, as IPv4 addresses with ports, are separated by `|` and used in turn.
-    `concord.governance` is asked whom an API key stands for."""
+    `concord.governance` is also asked whose API key a call presents."""
     issuer_key_file: Path
     """The Ed25519 private key (PEM, unencrypted, mode 0600) that signs tokens for the services."""
     issuer_name: str = Field(default="gateway", min_length=1, max_length=128)
@@ -44,9 +44,9 @@ class Config(BaseModel):
     tls_key: Path | None = None
     """Its private key (PEM, unencrypted)."""
     tls_client_ca: Path | None = None
-    """Who signs callers' certificates (PEM); with it a caller without one is not let in."""
+    """The CA of callers' certificates (PEM); if set, callers without a certificate are refused."""
     plain_text_network: bool = False
-    """Whether to listen beyond loopback without TLS: where something before the gateway ends it."""
+    """Whether to listen beyond loopback without TLS, behind a proxy that terminates TLS."""
     token_ttl: float = Field(default=300.0, gt=RENEW_BEFORE, le=3600.0)
     """A token's life."""
     reflection: bool = False
@@ -56,7 +56,7 @@ class Config(BaseModel):
     http_origins: tuple[str, ...] = ()
     """Origins, beside the gateway's own, whose pages may send HTTP requests."""
     deadline: float = Field(default=30.0, gt=0, le=3600.0)
-    """For a call of one request and one reply that states none."""
+    """The deadline of a unary call that came without one."""
     max_message_bytes: int = Field(default=1 << 20, ge=1024, le=64 << 20)
     """The largest request message or HTTP body."""
     calls_per_key: int = Field(default=64, ge=1, le=10_000)
@@ -70,18 +70,18 @@ class Config(BaseModel):
     http_connections: int = Field(default=512, ge=1, le=100_000)
     """How many HTTP connections may be open, but at most half of the process's descriptors."""
     http_header_seconds: float = Field(default=5.0, gt=0, le=60.0)
-    """For all headers of a request to arrive, on a connection that is open."""
+    """The time in which all headers of a request must arrive on an open connection."""
     http_body_seconds: float = Field(default=30.0, gt=0, le=3600.0)
-    """For all of a request's body to arrive."""
+    """The time in which a request's whole body must arrive."""
     health_timeout: float = Field(default=1.0, gt=0, le=60.0)
-    """A service that is silent for longer does not serve."""
+    """A service that does not answer a health check in this time counts as not serving."""
     health_socket: Path | None = None
-    """A Unix socket that tells the health without TLS, to this process's user alone: for a
-    container's check. The image sets it to /tmp/health.sock."""
+    """A Unix socket for a container's health check, without TLS, for this process's user alone.
+    The image sets it to /tmp/health.sock."""
     health_interval: float = Field(default=1.0, gt=0, le=60.0)
-    """Between two looks on behalf of somebody who watches the health."""
+    """The time between two health checks for a caller of Watch."""
     grace: float = Field(default=10.0, ge=0, le=600.0)
-    """For calls under way when the gateway stops."""
+    """The time that calls under way have when the gateway stops."""
 
     @property
     def in_flight(self) -> Limits:

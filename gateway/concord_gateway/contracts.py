@@ -1,4 +1,4 @@
-"""The services that the front door offers: the one place here that names contracts."""
+"""The services that the gateway offers: the only module here that names contracts."""
 
 from concord.dissonance.v1 import dialectic_pb2, dissonance_pb2
 from concord.governance.v1 import access_pb2, audit_pb2, principal_pb2, proposal_pb2

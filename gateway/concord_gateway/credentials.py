@@ -1,10 +1,10 @@
-"""API keys as they arrive: their form, their digest, and which of them were not drawn at random.
+"""API keys: their form, their digest, and a check that refuses keys not drawn at random.
 
 A key is `ck_` and 43 base64url characters: 256 random bits. Governance keeps SHA-256 digests of
 keys. A fast hash is right here: slow ones (scrypt, Argon2) make guessing a *password* dear, but
-2^256 random keys cannot be guessed at any price, and a slow hash would be paid by each call. A
-lookup by digest is also the constant-time comparison: what the lookup compares is the digest, of
-which a stranger who varies keys controls no prefix.
+2^256 random keys cannot be guessed at any price, and each call would pay for a slow hash. A
+lookup by digest leaks nothing by its time, either: a stranger who varies keys controls no prefix
+of the digest that is compared.
 """
 
 import base64
@@ -15,8 +15,8 @@ import secrets
 KEY_PREFIX = "ck_"
 KEY_BYTES = 32
 
-# 43 random characters of 64 have 31 different ones on average; 11 or fewer is no accident
-# (probability below 1e-17).
+# 43 random characters of 64 have 31 different ones on average; 11 or fewer have a probability
+# below 1e-17.
 FEWEST_DIFFERENT_CHARACTERS = 12
 
 _KEY = re.compile(r"ck_[A-Za-z0-9_-]{43}")
@@ -34,7 +34,7 @@ def digest_of(key: str) -> str:
 
 
 def is_weak(key: str) -> bool:
-    """Whether a well-formed key was plainly not drawn at random, or stands in documentation."""
+    """Whether a well-formed key has too few different characters, or is a published example."""
     different = len(set(key.removeprefix(KEY_PREFIX)))
     return different < FEWEST_DIFFERENT_CHARACTERS or key in _EXAMPLE_KEYS
 
@@ -42,7 +42,7 @@ def is_weak(key: str) -> bool:
 def presented_digest(authorization: str) -> str | None:
     """The digest of the key in an `authorization` value `Bearer ck_...`.
 
-    None for anything else, and for keys that are weak: governance is not asked about those.
+    None for any other value, and for weak keys, about which governance is not asked.
     """
     scheme, _, key = authorization.partition(" ")
     if scheme.lower() != "bearer" or not _KEY.fullmatch(key) or is_weak(key):

@@ -1,9 +1,9 @@
-"""Why the gateway cannot start, or cannot say who calls.
+"""Errors of the gateway's start, and of asking governance about keys.
 
 ├── IssuerKeyError    the issuer's key file cannot be used
 ├── NoUpstreamError   a service of the contracts has no address
 ├── TlsRefused        the settings of TLS contradict each other or name unusable files
-└── GovernanceSilent  governance does not say whom a key stands for; never leaves the gateway
+└── GovernanceSilent  governance does not answer whose a key is; never leaves the gateway
 """
 
 
@@ -20,4 +20,4 @@ class TlsRefused(Exception):
 
 
 class GovernanceSilent(Exception):
-    """Governance does not say whom a key stands for."""
+    """Governance does not answer whose a key is."""

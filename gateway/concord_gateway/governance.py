@@ -1,4 +1,4 @@
-"""Asks governance whom a key stands for, under the gateway's own token."""
+"""Asks governance whose a key is, under the gateway's own token."""
 
 import grpc
 from concord.governance.v1 import access_pb2, access_pb2_grpc
@@ -35,7 +35,7 @@ class Governance:
         self._observation = observation
 
     async def ask(self, digest: str) -> ApiKey | Refusal:
-        """The key with this digest, or why it opens nothing. Raises `GovernanceSilent`."""
+        """The key with this digest, or why it is not let in. Raises `GovernanceSilent`."""
         try:
             found = await self._access.GetCaller(
                 access_pb2.GetCallerRequest(key_digest=digest),

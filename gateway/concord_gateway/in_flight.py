@@ -1,7 +1,7 @@
-"""How much may be under way at once, so that no key takes the gateway from the others.
+"""Limits on concurrent calls, so that no key can use up the gateway's capacity.
 
-A stream is also a call, and an export is also a stream: each counts in all that it is. What is over
-a limit is refused at once, before anything of it is read or forwarded; nothing waits in a queue.
+A stream is also a call, and an export is also a stream: each counts in all of its limits. A call
+above a limit is refused at once, before any of it is read or forwarded; there is no queue.
 """
 
 from collections import Counter
@@ -25,15 +25,15 @@ class Limits:
     calls: int
     """Of one key."""
     streams: int
-    """Of one key, that send more than one message on either side."""
+    """Of one key, in which either side sends more than one message."""
     exports: int
-    """Of one key, that hand out a whole space or audit log."""
+    """Of one key, in which a whole space or audit log is exported."""
     calls_of_all: int
     """Of all keys together."""
 
 
 class InFlight:
-    """Counts the calls that are under way, by key. All of it runs in one event loop."""
+    """Counts the calls that are under way, by key. For use in one event loop."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -42,7 +42,7 @@ class InFlight:
 
     @contextmanager
     def place(self, key: str, route: Route) -> Iterator[None]:
-        """A block in which one call of the key is under way. Raises `Failure` (OVERLOADED)."""
+        """Counts one call of the key while the block runs. Raises `Failure` (OVERLOADED)."""
         most = self._limits.calls_of_all
         if self._of_all >= most:
             raise overloaded("calls_of_all", most, f"{most} calls are under way here.")

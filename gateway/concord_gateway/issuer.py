@@ -1,4 +1,4 @@
-"""The key that signs what the services believe about a caller."""
+"""The key that signs the tokens by which services trust a caller."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from concord_gateway import private_file
 from concord_gateway.errors import IssuerKeyError
 
 FEWEST_DIFFERENT_BYTES = 12
-"""32 random bytes have 30 different values on average; fewer than this were not drawn at random."""
+"""A key with fewer is refused: 32 random bytes have 30 different values on average."""
 
 
 def read(path: Path, name: str) -> TokenIssuer:

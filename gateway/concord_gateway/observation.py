@@ -1,7 +1,7 @@
-"""What the gateway shows its operator: counts and times of calls, and a line for what went wrong.
+"""The gateway's metrics and log: counts and times of calls, and a line for each failure.
 
-Calls that reach a service have their canonical line in that service's log, with the same request
-id. A line here is for what no service saw.
+A call that reaches a service has its canonical line in that service's log, with the same request
+id. The lines here are for calls that no service saw.
 """
 
 import time
@@ -18,7 +18,7 @@ UNKNOWN_METHOD = "unknown"
 
 
 class Observation:
-    """The gateway's metrics in one registry, its logger, and what makes its spans, if any."""
+    """The gateway's metrics in one registry, its logger, and its spans if tracing is on."""
 
     def __init__(
         self, registry: CollectorRegistry, logger: log.Logger, spans: Spans | None = None
@@ -42,13 +42,13 @@ class Observation:
     def under_way(
         self, path: str, metadata: Iterable[tuple[str, str | bytes]]
     ) -> AbstractContextManager[None]:
-        """Traces a call within the block, where anything is traced."""
+        """Traces a call while the block runs, if tracing is on."""
         return self._spans.of_call(path, dict(metadata)) if self._spans else nullcontext()
 
     def ended(self, protocol: str, path: str, code: grpc.StatusCode, started: float) -> None:
-        """Counts a call that is under way; `started` is `time.perf_counter()` at its arrival.
+        """Counts a call at its end; `started` is `time.perf_counter()` at its arrival.
 
-        `path` is a method's of the table or `UNKNOWN_METHOD`, never a stranger's text.
+        `path`: that of a method in the routing table or `UNKNOWN_METHOD`, never a stranger's text.
         """
         tracing.ended(code.value[0], {"concord.protocol": protocol})
         self._handled.labels(protocol, path, code.name).inc()
@@ -61,11 +61,11 @@ class Observation:
         )
 
     def keys_unchecked(self, code: str, details: str | None) -> None:
-        """Logs in full why governance did not say whom a key stands for."""
+        """Logs in full why governance did not answer whose a key is."""
         self.logger.warning("keys unchecked", code=code, details=details)
 
     def upstream_failed(self, path: str, error: grpc.aio.AioRpcError, request_id: str) -> None:
-        """Logs in full an error that reaches the caller without its text."""
+        """Logs in full an error whose text the caller does not get."""
         self.logger.warning(
             "upstream failed",
             path=path,
@@ -75,5 +75,5 @@ class Observation:
         )
 
     def bug(self, path: str, request_id: str) -> None:
-        """Logs the exception being handled: one that no code of ours expected."""
+        """Logs the exception being handled, which no code of ours expected."""
         self.logger.exception("bug", path=path, request_id=request_id)

@@ -12,7 +12,7 @@ MAX_BYTES = 4 << 20
 def read(path: Path) -> bytes:
     """The file's bytes. Raises `IssuerKeyError` unless it is a file of mode 0600 or stricter."""
     try:
-        # Without waiting: a named pipe has perhaps no other end.
+        # O_NONBLOCK: opening a named pipe without a writer would wait for ever.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             if not stat.S_ISREG(mode):

@@ -1,4 +1,4 @@
-"""Which method goes to which service: the table that both rooms share."""
+"""The routing table from methods to services, which gRPC and HTTP share."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Upstream:
 
 @dataclass(frozen=True)
 class Route:
-    """One method and where its calls go."""
+    """One method and the service that its calls go to."""
 
     method: MethodDescriptor
     upstream: Upstream
@@ -39,7 +39,7 @@ class Route:
 
     @property
     def exports(self) -> bool:
-        """Whether it hands out all of a space or of its log, which its name says."""
+        """Whether it exports a whole space or audit log: such methods begin with "Export"."""
         return bool(self.method.name.startswith("Export"))
 
 
@@ -58,7 +58,7 @@ def longest_prefix(name: str, prefixes: Mapping[str, T]) -> T:
 def table(
     services: Iterable[ServiceDescriptor], upstreams: Mapping[str, Upstream]
 ) -> dict[str, Route]:
-    """Routes by path. Raises `NoUpstreamError` when a service goes nowhere."""
+    """Routes by path. Raises `NoUpstreamError` if a service has no upstream."""
     routes = (
         Route(method, longest_prefix(service.full_name, upstreams))
         for service in services

@@ -1,4 +1,4 @@
-"""TLS on both addresses: the certificate shown, its key, and whom a caller must be certified by."""
+"""TLS on both addresses: the gateway's certificate and key, and the CA of callers' certificates."""
 
 import ssl
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from concord_gateway.errors import TlsRefused
 
 @dataclass(frozen=True)
 class Tls:
-    """The files, which have been read once and fit together."""
+    """The checked files: a certificate chain, its key, and the CA of callers, if demanded."""
 
     certificate: Path
     key: Path
     client_ca: Path | None
 
     def grpc_credentials(self) -> grpc.ServerCredentials:
-        """For gRPC's address."""
+        """The credentials of the gRPC server."""
         pair = (self.key.read_bytes(), self.certificate.read_bytes())
         roots = self.client_ca.read_bytes() if self.client_ca else None
         return grpc.ssl_server_credentials([pair], roots, require_client_auth=roots is not None)

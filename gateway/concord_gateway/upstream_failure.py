@@ -1,4 +1,4 @@
-"""What a caller hears when a service answered with an error, or did not answer."""
+"""The failures that a caller gets if a service sent an error, or did not answer."""
 
 import grpc
 from concord_chassis.failure import DETAILS_KEY, Failure
@@ -8,7 +8,7 @@ _AWAY = Failure(
     "ERROR_REASON_UNAVAILABLE",
     "The service behind the gateway does not answer; the same request may be sent again.",
 )
-# Statuses that gRPC's own runtime makes, and what they mean to the caller.
+# Statuses that gRPC's own runtime makes, and the failures that the caller gets for them.
 _OF_RUNTIME = {
     grpc.StatusCode.UNAVAILABLE: _AWAY,
     grpc.StatusCode.CANCELLED: _AWAY,  # by a service that stops; ours raises CancelledError
@@ -34,10 +34,10 @@ _UNEXPECTED = Failure(
 
 
 def made_by_runtime(error: grpc.aio.AioRpcError) -> bool:
-    """Whether gRPC's runtime made `error` on our side, and not a service.
+    """Whether gRPC's runtime on our side made `error`, and not a service.
 
-    A service's every error carries details; the runtime's never do, and its text names sockets
-    and addresses.
+    All errors of services carry details; those of the runtime never do, and their texts name
+    sockets and addresses.
     """
     return not any(key == DETAILS_KEY for key, _ in error.trailing_metadata() or ())
 
@@ -57,5 +57,5 @@ def too_large(limit: int) -> Failure:
 
 
 def method_unknown(message: str) -> Failure:
-    """The failure of a call to what is not there, or not over this protocol."""
+    """The failure of a call to a method that does not exist, or not over this protocol."""
     return Failure(grpc.StatusCode.UNIMPLEMENTED, "ERROR_REASON_METHOD_UNKNOWN", message)

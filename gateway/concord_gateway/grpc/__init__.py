@@ -1,1 +1,1 @@
-"""One gRPC address for every service: bytes in, bytes out, no word of any contract."""
+"""One gRPC address for every service: forwards bytes and knows no contract."""

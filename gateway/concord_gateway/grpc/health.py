@@ -1,4 +1,4 @@
-"""The standard health service for the whole gateway: it serves only when everything behind does."""
+"""The standard health service of the gateway, which serves only if all services behind it do."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -15,7 +15,7 @@ SERVICE_UNKNOWN: int = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
 
 
 class Probe:
-    """Asks the services themselves, each time: there is no remembered health to be wrong."""
+    """Asks the services anew each time, so that no cached health can be wrong."""
 
     def __init__(
         self,
@@ -25,8 +25,8 @@ class Probe:
         keys_known: Callable[[], bool],
         timeout: float,
     ) -> None:
-        """`governance` is asked whom keys stand for; `keys_known` says whether known keys are let
-        in without it. `timeout`: seconds after which a silent service counts as not serving."""
+        """`governance` resolves keys; `keys_known` returns whether known keys are let in without
+        it. `timeout`: seconds after which a silent service counts as not serving."""
         self._governance = governance
         self._keys_known = keys_known
         self._timeout = timeout
@@ -36,7 +36,7 @@ class Probe:
         self._draining = asyncio.Event()
 
     def drain(self) -> None:
-        """Says from now on that nothing is served."""
+        """Reports from now on that nothing is served."""
         self._draining.set()
 
     async def drained(self, within: float) -> bool:
@@ -53,7 +53,7 @@ class Probe:
         return not service or service in self._upstreams
 
     async def serving(self, service: str = "") -> bool:
-        """Whether what is behind `service` (all of it, for "") says that it serves."""
+        """Whether the upstream of `service`, or each upstream for "", reports that it serves."""
         if not service:
             return all((await self.upstreams()).values())
         return await self._lets_in() and await self._ask(self._upstreams[service])
@@ -73,7 +73,7 @@ class Probe:
         return {name: health[upstream.prefix] for name, upstream in self._upstreams.items()}
 
     async def _lets_in(self) -> bool:
-        """Whether the gateway itself can do its part."""
+        """Whether the gateway is not draining and can authenticate callers."""
         if self._draining.is_set():
             return False
         return self._keys_known() or await self._ask(self._governance)
@@ -96,7 +96,7 @@ class Health:
     """`grpc.health.v1.Health` over the probe."""
 
     def __init__(self, probe: Probe, *, interval: float) -> None:
-        """`interval`: seconds between two looks of a watcher."""
+        """`interval`: seconds between two health checks for a caller of Watch."""
         self._probe, self._interval = probe, interval
 
     async def Check(  # noqa: N802 - the contract's name

@@ -1,4 +1,4 @@
-"""The health over a Unix socket, whatever TLS the gateway's own addresses speak."""
+"""The health service on a Unix socket, without TLS even if the gateway's addresses use it."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,9 +13,9 @@ from concord_gateway.grpc.health import Health
 
 @asynccontextmanager
 async def answering(health: Health, path: Path) -> AsyncIterator[None]:
-    """Answers at `path` for the length of the block: health alone, and to this process's own user.
+    """Serves health alone at `path` while the block runs, to this process's own user alone.
 
-    A socket that a killed process left there is replaced. Raises `BindError`.
+    Replaces the socket of a killed process. Raises `BindError`.
     """
     server = grpc.aio.server()
     health_pb2_grpc.add_HealthServicer_to_server(health, server)

@@ -1,8 +1,8 @@
-"""Forwards calls as bytes: nothing is parsed, and a service's replies arrive unchanged.
+"""Forwards calls as bytes, unparsed.
 
-The same status, details, metadata and messages reach the caller as from the service itself.
-Deadlines go on as the time that remains; cancelling on either side ends the other; a slow reader
-slows the writer, since each message is handed over before the next is taken.
+The caller gets the service's own status, details, metadata and messages. Deadlines are forwarded
+as the time that remains; cancellation on either side cancels the other; a slow reader slows the
+writer, since each message is written before the next is read.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ the pause a service could take the beginning of a cancelled upload for the whole
 
 
 class Proxy(grpc.GenericRpcHandler):
-    """Answers every method of the table, and refuses the rest."""
+    """Forwards every method of the routing table, and refuses all others."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Proxy(grpc.GenericRpcHandler):
         self._limit = max_message_bytes
         self._default_deadline = default_deadline
         self._handlers = {path: self._handler(route) for path, route in routes.items()}
-        # As a stream: whether it is one, only who called it knows.
+        # As a stream: only the caller knows whether an unknown method streams.
         self._unknown: Handler = grpc.stream_stream_rpc_method_handler(
             self._answering(UNKNOWN_METHOD, self._refuse_unknown, streams_in=True)
         )
@@ -94,7 +94,7 @@ class Proxy(grpc.GenericRpcHandler):
     def _forwarding(
         self, route: Route, forward: Callable[[T, Context, Metadata], Awaitable[R]]
     ) -> Callable[[T, Context], Coroutine[Any, Any, R]]:
-        """Lets a caller in whose key has room for one more call, and forwards what it asks."""
+        """Returns a handler that authenticates a call, counts it in its limits, and forwards it."""
 
         async def answer(request: T, context: Context) -> R:
             metadata = context.invocation_metadata() or ()
@@ -112,7 +112,7 @@ class Proxy(grpc.GenericRpcHandler):
         *,
         streams_in: bool,
     ) -> Callable[[T, Context], Coroutine[Any, Any, R]]:
-        """Wraps `act` in what each call needs: a typed outcome, a count, and a span."""
+        """Returns a handler that traces and counts a call, and maps errors to a status."""
 
         async def answer(request: T, context: Context) -> R:
             with self._observation.under_way(path, context.invocation_metadata() or ()):
@@ -202,8 +202,8 @@ class Proxy(grpc.GenericRpcHandler):
     ) -> R:
         """Returns or raises `outcome`, which may end before the caller has sent everything.
 
-        Raises `Failure` when the caller sent what cannot be forwarded. That a service is
-        gone is sent when the caller has sent all, or some seconds later: see `discard_rest`.
+        Raises `Failure` if the caller sent a message that cannot be forwarded. The error of a
+        service that is gone waits for the caller's last message, or some seconds: `discard_rest`.
         """
         up = asyncio.create_task(self._pump(context, call))
         down = asyncio.create_task(outcome)
@@ -223,7 +223,7 @@ class Proxy(grpc.GenericRpcHandler):
             await asyncio.gather(up, down, return_exceptions=True)
 
     async def _pump(self, context: Context, call: Sending) -> None:
-        """Hands on the caller's messages and their end; drops those that nobody takes any more."""
+        """Forwards the caller's messages and their end; drops those after the service's answer."""
         while (message := await _read(context)) is not None:
             self._check_size(message)
             await self._demand_still_let_in(context)
@@ -232,7 +232,7 @@ class Proxy(grpc.GenericRpcHandler):
         await _unless_over(call.done_writing())
 
     async def _replies(self, context: Context, call: Reading) -> None:
-        """Hands on the service's messages, and before them its head. Raises `AioRpcError`."""
+        """Forwards the service's initial metadata and its messages. Raises `AioRpcError`."""
         await context.send_initial_metadata(await call.initial_metadata())
         while (message := await _read(call)) is not None:
             await self._demand_still_let_in(context)
@@ -240,7 +240,7 @@ class Proxy(grpc.GenericRpcHandler):
         context.set_trailing_metadata(await call.trailing_metadata())
 
     async def _demand_still_let_in(self, context: Context) -> None:
-        """A key that was revoked meanwhile moves nothing more on the streams it opened before."""
+        """Raises `Failure` if the key was revoked since: open streams then move nothing more."""
         await self._gate.admit(presented(context.invocation_metadata() or ()))
 
     def _check_size(self, message: bytes) -> None:
@@ -248,7 +248,7 @@ class Proxy(grpc.GenericRpcHandler):
             raise upstream_failure.too_large(self._limit)
 
     async def _refuse_unknown(self, _requests: object, _context: Context) -> None:
-        """Also without a key: it must not look as if one were all that is missing."""
+        """Refuses before authentication: a missing key must not seem to be all that is wrong."""
         raise upstream_failure.method_unknown("No service here has this method.")
 
     async def _refuse(self, path: str, context: Context, failure: Failure) -> NoReturn:
@@ -277,7 +277,7 @@ async def _read(side: "Context | Reading") -> bytes | None:
 
 
 async def _unless_over(writing: Awaitable[None]) -> None:
-    """Awaits `writing`, which fails once the service has answered: `outcome` holds that."""
+    """Awaits `writing`; ignores its failure after the service's answer, which is the outcome."""
     with suppress(grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError):
         await writing
 

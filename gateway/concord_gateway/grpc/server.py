@@ -1,4 +1,4 @@
-"""The gRPC address: health, reflection by switch, and the proxy for the rest."""
+"""The gRPC server: health, reflection if it is switched on, and the proxy for other methods."""
 
 from collections.abc import Sequence
 
@@ -60,6 +60,6 @@ class GrpcServer:
         await self._server.start()
 
     async def stop(self, grace: float) -> None:
-        """Takes no new call and gives those under way `grace` seconds."""
+        """Refuses new calls and gives those under way `grace` seconds."""
         self._health.drain()
         await self._server.stop(grace)

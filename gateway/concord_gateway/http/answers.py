@@ -23,13 +23,13 @@ STREAM_TYPES = frozenset({"application/connect+json", "application/connect+proto
 
 
 class Answers:
-    """Answers requests, and logs those that no service sees."""
+    """Builds responses, and logs the requests that reach no service."""
 
     def __init__(self, observation: Observation) -> None:
         self._observation = observation
 
     def under_way(self, path: str, request: Request) -> AbstractContextManager[None]:
-        """Traces a request within the block, where anything is traced."""
+        """Traces a request while the block runs, if tracing is on."""
         return self._observation.under_way(path, request.headers.items())
 
     def refused(
@@ -43,7 +43,7 @@ class Answers:
     ) -> Response:
         """The answer to the request `identity`, which the gateway itself refuses.
 
-        `status` stands in for the HTTP status of the failure's code, where HTTP has a better word.
+        `status`: replaces the HTTP status of the failure's code if HTTP has a more exact one.
         """
         self._observation.refused(PROTOCOL, path, failure.reason, identity)
         error = connect_error.of_failure(failure, identity)
@@ -52,13 +52,13 @@ class Answers:
     def refused_stream(
         self, identity: str, failure: Failure, *, path: str, media_type: str
     ) -> Response:
-        """The same to a client that speaks Connect's streaming form: always status 200."""
+        """The same for a client of Connect's streaming protocol: the HTTP status is always 200."""
         self._observation.refused(PROTOCOL, path, failure.reason, identity)
         body = connect_error.of_failure(failure, identity).end_of_stream()
         return Response(body, media_type=media_type, headers={REQUEST_ID: identity})
 
     def failed(self, identity: str, error: grpc.aio.AioRpcError, *, path: str) -> Response:
-        """The answer to a call that a service refused, or that never reached it."""
+        """The answer to a call that a service refused, or that did not reach the service."""
         if upstream_failure.made_by_runtime(error):
             self._observation.upstream_failed(path, error, identity)
             return self.refused(identity, upstream_failure.of_runtime(error), path=path)
@@ -83,7 +83,7 @@ def _response(error: ConnectError, status: int, headers: dict[str, str]) -> Resp
 
 
 def _add(response: Response, head: list[tuple[str, str]], trailers: list[tuple[str, str]]) -> None:
-    """Adds metadata; the request id, which services send at the end, also stands in front."""
+    """Adds metadata; the request id, which services send as a trailer, also becomes a header."""
     for name, value in head + trailers:
         response.headers.append(name, value)
     identity = dict(trailers).get(TRAILER + REQUEST_ID)

@@ -1,4 +1,4 @@
-"""The HTTP application: the methods by path, and what an operator looks at."""
+"""The HTTP application: the methods by path, `/` with the contracts, and `/healthz`."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -39,7 +39,7 @@ Health = Callable[[], Awaitable[Mapping[str, bool]]]
 
 @dataclass(frozen=True)
 class Doors:
-    """Who may come in over HTTP beside programs on this machine."""
+    """The hosts and origins that HTTP accepts beside loopback and the gateway's own."""
 
     hosts: Sequence[str] = ()
     origins: Sequence[str] = ()
@@ -57,8 +57,8 @@ def build(
     doors: Doors,
     beside: Sequence[HttpRoute] = (),
 ) -> ASGIApp:
-    """The application. `health` says of each service by name whether it serves; `beside` are paths
-    of another kind."""
+    """The application. `health` returns whether each upstream serves, by its prefix; `beside` are
+    further paths."""
     answers = Answers(observation)
     methods = [
         HttpRoute(
@@ -81,7 +81,7 @@ def build(
 
 
 def _cross_origin(origins: Sequence[str]) -> list[Middleware]:
-    """What a browser demands before it lets a page of an allowed site read our replies."""
+    """The CORS middleware that lets pages of the allowed origins read our replies."""
     if not origins:
         return []
     return [
@@ -116,7 +116,7 @@ def _operator_routes(routes: Mapping[str, Route], health: Health) -> list[HttpRo
 
 
 def _not_served(answers: Answers) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """Answers for paths and verbs that nothing here serves, in Connect's form like the rest."""
+    """Returns a handler that answers unknown paths and verbs with a Connect error."""
 
     async def answer(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500

@@ -1,7 +1,7 @@
 """Errors as the Connect protocol writes them: an HTTP status and one JSON object.
 
-The machine-readable reason is the `google.rpc.ErrorInfo` among the details, readable in its
-"debug". Nothing stands in the object that Connect does not define.
+The machine-readable reason is the `google.rpc.ErrorInfo` among the details, as JSON in its
+"debug". The object has only fields that Connect defines.
 """
 
 import base64
@@ -69,20 +69,20 @@ class ConnectError:
         return json.dumps(self.value(), ensure_ascii=False).encode()
 
     def end_of_stream(self) -> bytes:
-        """The error as the only, final message of a Connect stream: how stream clients read it."""
+        """The error as the end-of-stream message of a Connect stream that has no other message."""
         text = json.dumps({"error": self.value()}, ensure_ascii=False).encode()
         return b"\x02" + len(text).to_bytes(4, "big") + text
 
 
 def of_failure(failure: Failure, request_id: str) -> ConnectError:
-    """The error of a refusal of the gateway's own."""
+    """The gateway's own refusal as an error."""
     metadata = dict(failures.trailing_metadata(failure, request_id))
     details = _details(metadata.get(DETAILS_KEY))
     return ConnectError(failure.code, failures.wire_message(failure), details)
 
 
 def of_service(error: grpc.aio.AioRpcError) -> ConnectError:
-    """A service's own error: its code, message and details as it sent them."""
+    """A service's error: the code, message and details that it sent."""
     metadata = dict(error.trailing_metadata() or ())
     return ConnectError(error.code(), error.details() or "", _details(metadata.get(DETAILS_KEY)))
 
@@ -106,5 +106,5 @@ def _detail(packed: AnyMessage) -> dict[str, object]:
         kind = GetMessageClass(descriptor_pool.Default().FindMessageTypeByName(name))
         shown["debug"] = json_format.MessageToDict(kind.FromString(packed.value))
     except (KeyError, DecodeError, json_format.Error):
-        return shown  # a type that this gateway does not know stays readable to those who do
+        return shown  # clients that know the type can still decode its value
     return shown

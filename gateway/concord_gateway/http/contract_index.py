@@ -14,7 +14,7 @@ _SCALARS = {
 
 
 def document(routes: Iterable[Route]) -> dict[str, object]:
-    """What `GET /` answers. Field names are JSON's; a type is a scalar's or a full name."""
+    """The reply to `GET /`. Fields have their JSON names; a type is a scalar or a full name."""
     services: dict[str, list[dict[str, object]]] = {}
     messages: dict[str, dict[str, str]] = {}
     enums: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""What HTTP headers mean to a call: metadata, time, encoding."""
+"""Translates HTTP headers into a call's metadata, timeout and encoding, and metadata back."""
 
 import base64
 import binascii
@@ -12,7 +12,7 @@ from concord_chassis.failure import Failure, FieldViolation
 from concord_gateway.upstream_failure import method_unknown, too_large
 
 MAX_METADATA_BYTES = 4096
-"""Of a caller's own headers. gRPC peers take 8 KiB in all, of which the token needs a part."""
+"""Limit for a caller's own headers. gRPC peers accept 8 KiB, which the token shares."""
 
 ENCODINGS = ("identity", "gzip")
 TIMEOUT_HEADER = "connect-timeout-ms"
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[0-9a-z_.-]+")
 _PRINTABLE = re.compile(r"[\x20-\x7e]*")
 _BINARY_SUFFIX = "-bin"
 
-# Headers that speak to HTTP servers and caches, not to a service.
+# Headers meant for HTTP servers and caches, not for a service.
 _NOT_METADATA = frozenset(
     [
         "accept",
@@ -70,9 +70,9 @@ _NOT_REPLIED = frozenset(["content-type", "content-length", "content-encoding", 
 
 
 def metadata(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str | bytes]]:
-    """The headers that a service should see, as gRPC metadata. Names are lower-case.
+    """The headers that a service should see, as gRPC metadata with lower-case names.
 
-    Raises `Failure` when they are more than `MAX_METADATA_BYTES`, or a `-bin` one is not base64.
+    Raises `Failure` if they exceed `MAX_METADATA_BYTES`, or if a `-bin` header is not base64.
     """
     kept: list[tuple[str, str | bytes]] = []
     for name, value in headers:
@@ -117,7 +117,7 @@ def check_version(value: str | None) -> None:
 
 
 def check_encoding(value: str | None) -> None:
-    """Raises `Failure` for a content encoding that the gateway cannot undo."""
+    """Raises `Failure` for a content encoding that the gateway cannot decode."""
     if value is not None and value.lower() not in ENCODINGS:
         raise method_unknown(f"Supported content encodings: {', '.join(ENCODINGS)}.")
 
@@ -125,8 +125,8 @@ def check_encoding(value: str | None) -> None:
 def decompressed(body: bytes, encoding: str | None, limit: int) -> bytes:
     """The body without its encoding; an empty body stays empty.
 
-    Raises `Failure`: MESSAGE_TOO_LARGE when more than `limit` bytes come out, of which no more
-    are ever made.
+    Raises `Failure`: MESSAGE_TOO_LARGE if the result exceeds `limit` bytes; decompression stops
+    there.
     """
     if encoding is None or encoding.lower() != "gzip" or not body:
         return body
@@ -153,7 +153,7 @@ def media_type(value: str | None) -> str:
 
 
 def invalid(field: str, description: str) -> Failure:
-    """The failure of one header, or of the body for ""."""
+    """The failure of the header `field`, or of the body if `field` is ""."""
     violations: Sequence[FieldViolation] = [FieldViolation(field, description)]
     return Failure(
         grpc.StatusCode.INVALID_ARGUMENT,

@@ -1,8 +1,8 @@
-"""Finds what in a JSON value is not the form of a message, by the path of the field.
+"""Parses JSON as a protobuf message, and names the path of the first field that does not fit.
 
-protobuf's own JSON code refuses most of it, in texts for programmers; and some it lets pass: bytes
-that are not base64, a list or an empty text for a message, one field under both of its names.
-What passes there would be lost in silence, so it is looked for first.
+protobuf's own parser refuses most misfits with texts for programmers, and silently loses some:
+bytes that are not base64, a list or an empty text for a message, one field under both of its
+names. Those are looked for first.
 """
 
 import binascii
@@ -17,14 +17,14 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 MAX_DEPTH = 100
-"""As deep as protobuf's own JSON code reads messages."""
+"""The depth to which protobuf's own parser reads nested messages."""
 
 MAX_LOCATED_DEPTH = 8
-"""As deep as a misfit is looked for; above it, the field that holds it is named."""
+"""Nesting to which a misfit is located; for deeper ones the field at this depth is named."""
 
 MAX_SHOWN_NAME = 80
 
-# Whatever protobuf's JSON code raises on hostile values: it wraps most, but not all, in ParseError.
+# All that protobuf's parser raises on hostile values: not every error is wrapped in ParseError.
 _MISFITS = (json_format.ParseError, ValueError, TypeError, OverflowError, RecursionError, KeyError)
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
@@ -46,7 +46,7 @@ _TEXTUAL_MESSAGES = {
 
 
 def parsed(kind: Descriptor, value: object) -> Message | FieldViolation:
-    """The message of type `kind` that `value` is the JSON form of, or what keeps it from being."""
+    """The message of type `kind` parsed from the JSON `value`, or its first misfit."""
     misfit = _lost(kind, value, "", 0)
     if misfit is not None:
         return misfit
@@ -64,7 +64,7 @@ def _message(kind: Descriptor, value: object) -> Message | None:
 
 
 def _lost(kind: Descriptor, value: object, path: str, depth: int) -> FieldViolation | None:
-    """The first thing in `value` that protobuf's JSON code would drop, or an unknown field."""
+    """The first unknown field in `value`, or the first value that protobuf's parser would lose."""
     if not isinstance(value, dict):
         return FieldViolation(path, "must be a JSON object")
     if depth > MAX_DEPTH:
@@ -87,7 +87,7 @@ def _lost(kind: Descriptor, value: object, path: str, depth: int) -> FieldViolat
 
 @functools.cache
 def _fields(kind: Descriptor) -> Mapping[str, FieldDescriptor]:
-    """The fields of a message by either name; kept, since contracts are few and fixed."""
+    """The fields of a message by either name; cached, since contracts are few and fixed."""
     return {f.name: f for f in kind.fields} | {f.json_name: f for f in kind.fields}
 
 
@@ -129,7 +129,7 @@ def _is_base64(item: object) -> bool:
 
 
 def _located(kind: Descriptor, value: object, path: str, depth: int) -> FieldViolation:
-    """The field of `value`, of which `_lost` says nothing, that does not parse as `kind`."""
+    """The first field of `value` that does not parse as `kind`; `_lost` found nothing in it."""
     fields = _fields(kind)
     for key, item in value.items() if isinstance(value, dict) else ():
         if _message(kind, {key: item}) is None:

@@ -1,6 +1,6 @@
-"""The tools for agents, over streamable HTTP: MCP at /mcp, without sessions.
+"""MCP for agents over streamable HTTP: /mcp, without sessions.
 
-Each request stands alone: its key decides the space and which tools there are, as elsewhere.
+The key of each request decides its space and the tools that it may call.
 """
 
 import asyncio
@@ -30,15 +30,15 @@ from concord_gateway.upstream_failure import made_by_runtime, of_runtime
 
 PATH = "/mcp"
 LONGEST_STREAM = 600.0
-"""Seconds that a method which streams replies may take."""
+"""The timeout in seconds of a method that streams replies."""
 ADMITTED = "concord.admitted"
-"""Where a request's scope says whose key let it in."""
+"""The key of the ASGI scope that holds a request's `Admitted`."""
 
 R = TypeVar("R", bound=Message)
 
 
 class ToolCalls:
-    """Calls of one request, with its key."""
+    """The calls to services for one MCP request, under its caller's token."""
 
     def __init__(
         self, routes: Mapping[str, Route], admitted: Admitted, in_flight: InFlight, seconds: float
@@ -84,7 +84,7 @@ class ToolCalls:
 
 
 class McpDoor:
-    """The tools' HTTP paths: /mcp, and /mcp/PROFILE for more of them."""
+    """The HTTP paths of MCP: /mcp, and /mcp/PROFILE for other sets of tools."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class McpDoor:
         *,
         seconds: float,
     ) -> None:
-        """`seconds`: the most that one call of a service may take."""
+        """`seconds`: the timeout of one unary call to a service."""
         self._gate, self._answers = gate, answers
 
         async def caller(context: Context) -> ToolCalls:
@@ -115,7 +115,7 @@ class McpDoor:
 
     @property
     def http_routes(self) -> list[HttpRoute]:
-        """The paths."""
+        """The HTTP routes, one per profile."""
         paths = {DEFAULT: PATH} | {
             name: f"{PATH}/{name}" for name in self._managers if name != DEFAULT
         }
@@ -131,7 +131,7 @@ class McpDoor:
         await started.wait()
 
     async def stop(self) -> None:
-        """End what is under way."""
+        """End the requests under way."""
         self._stopping.set()
         if self._serving is not None:
             await self._serving
@@ -149,7 +149,7 @@ class McpDoor:
 
 
 class _Admitting:
-    """Lets a request in by its key before the SDK sees it; an object, so that it serves as ASGI."""
+    """Authenticates a request before the SDK sees it. Starlette calls an object as ASGI."""
 
     def __init__(self, app: ASGIApp, gate: Gate, answers: Answers) -> None:
         self._app, self._gate, self._answers = app, gate, answers
@@ -173,7 +173,7 @@ def _refusal(failure: Failure) -> Refusal:
 
 
 def _refusal_of(error: grpc.aio.AioRpcError) -> Refusal:
-    """The refusal that a service's error carries; of the runtime's own never its text."""
+    """The refusal that a service's error carries; the text of a gRPC runtime's error is dropped."""
     if made_by_runtime(error):
         return _refusal(of_runtime(error))
     info, bad = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()

@@ -1,9 +1,8 @@
-"""Keeps web pages out: a gateway on loopback is in reach of every page that a browser shows.
+"""Refuses requests from web pages: every page in a browser can reach a gateway on loopback.
 
-A page of another site can make the browser send requests to 127.0.0.1, and a name that its owner
-suddenly resolves to 127.0.0.1 (DNS rebinding) makes them look same-origin. The first carry an
-`Origin` that is not ours, the second a `Host` that is not ours; both are refused before anything
-else is looked at.
+A page of another site can make the browser send requests to 127.0.0.1; these carry a foreign
+`Origin`. If the site's owner lets its name resolve to 127.0.0.1 (DNS rebinding), the requests
+look same-origin, but carry a foreign `Host`. Both are refused before anything else is checked.
 """
 
 from collections.abc import Collection
@@ -20,7 +19,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 class OwnOriginOnly:
-    """ASGI middleware: lets in what addresses this gateway and comes from no other site."""
+    """ASGI middleware: passes on requests with this gateway's `Host` and no foreign `Origin`."""
 
     def __init__(
         self,
@@ -37,7 +36,7 @@ class OwnOriginOnly:
         self._answers = answers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes on, or answers PERMISSION_DENIED."""
+        """Passes the request on, or answers PERMISSION_DENIED."""
         refusal = self._refusal(Headers(scope=scope)) if scope["type"] == "http" else None
         if refusal is None:
             await self._app(scope, receive, send)

@@ -1,6 +1,6 @@
-"""Bodies to protobuf bytes and back, by the method's descriptor.
+"""Converts HTTP bodies to protobuf bytes and back, by the method's descriptor.
 
-JSON is protobuf's own mapping: requests may name fields in camelCase or as in the contract,
+JSON follows protobuf's mapping: requests may name fields in camelCase or as in the contract;
 replies use camelCase.
 """
 
@@ -32,20 +32,20 @@ class JsonCodec:
         return found.SerializeToString()
 
     def reply(self, data: bytes) -> bytes:
-        """The JSON of a reply's bytes. Raises `DecodeError` when they are not that message."""
+        """The JSON of a reply's bytes. Raises `DecodeError` if they are no such message."""
         value = json_format.MessageToDict(self._reply.FromString(data))
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 class ProtoCodec:
-    """One method's messages as bytes, which pass unchanged."""
+    """One method's messages as protobuf bytes, which pass unchanged."""
 
     def __init__(self, method: MethodDescriptor) -> None:
         self._name = method.input_type.full_name
         self._request = GetMessageClass(method.input_type)
 
     def request(self, body: bytes) -> bytes:
-        """`body` itself. Raises `Failure` (FIELD_INVALID) when it is not that message."""
+        """`body` itself. Raises `Failure` (FIELD_INVALID) if it is no such message."""
         try:
             self._request.FromString(body)
         except DecodeError:

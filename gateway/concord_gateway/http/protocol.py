@@ -1,7 +1,7 @@
-"""One HTTP/1.1 connection: uvicorn's, with an end to waiting and errors in the contract's form.
+"""One HTTP/1.1 connection: uvicorn's, with timeouts and with errors in the contract's form.
 
-uvicorn waits for ever for the first byte of a request and for a body that nobody reads, and
-answers a request that is not HTTP in plain text.
+uvicorn itself waits for ever for the first byte of a request and for a body that nobody reads,
+and answers a request that is not HTTP in plain text.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ _LATE = Failure(
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """Of all HTTP connections, and of what each is waited for; times in seconds."""
+    """How many HTTP connections may be open, and how long each is waited for, in seconds."""
 
     connections: int
     header_seconds: float
@@ -62,7 +62,7 @@ class Connection(H11Protocol):
         self._is_overdue = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
-        """Begins to wait for a request, or refuses one connection too many."""
+        """Starts the timer of the headers, or refuses a connection above the limit."""
         super().connection_made(transport)
         most = self._limits.most
         if len(self.connections) > most:
@@ -71,32 +71,32 @@ class Connection(H11Protocol):
             self._await_next()
 
     def data_received(self, data: bytes) -> None:
-        """Takes what came, and waits for what is missing."""
+        """Parses the bytes, and starts the timer of the next part of the request."""
         if data.startswith(_HTTP_2) and self.conn.their_state is h11.IDLE:
-            self._end_with(_NOT_HTTP)  # to h11 it looks like a request and another one
+            self._end_with(_NOT_HTTP)  # h11 would take HTTP/2's preface for two requests
             return
         super().data_received(data)
         self._await_next()
 
     def on_response_complete(self) -> None:
-        """Waits for the next request, unless the rest of this one is overdue."""
+        """Starts the timer of the next request, unless the body of this one is overdue."""
         super().on_response_complete()
         if self._is_overdue:
             self.transport.close()
         self._await_next()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Waits for nothing any more."""
+        """Stops the timer."""
         super().connection_lost(exc)
         self._await(None, 0)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn gives its own text
-        """Answers what is not HTTP."""
+        """Answers a request that is not HTTP."""
         self._end_with(_NOT_HTTP)
 
     def _await_next(self) -> None:
-        """One timer for all headers of a request, and one for all of its body: a byte now and then
-        buys nobody more time."""
+        """Starts the one timer for a request's headers, or the one for its body: a byte now and
+        then does not restart it."""
         state = self.conn.their_state
         if state is self._awaited or self.transport.is_closing():
             return
@@ -117,7 +117,7 @@ class Connection(H11Protocol):
         began, _ = self.conn.trailing_data
         if self._awaited is h11.SEND_BODY:
             self._is_overdue = True
-            if self.cycle.response_complete:  # else the method says so, which waits no longer
+            if self.cycle.response_complete:  # else `Unary`, which waits for the body, answers
                 self.transport.close()
         elif began:
             self._end_with(_LATE)
@@ -125,7 +125,7 @@ class Connection(H11Protocol):
             self.transport.close()
 
     def _end_with(self, failure: Failure) -> None:
-        """Closes the connection, with the reason where no answer has begun."""
+        """Closes the connection; sends the failure first if no response has begun."""
         if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
             error = connect_error.of_failure(failure, request_ids.new())
             body = error.body()

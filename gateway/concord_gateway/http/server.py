@@ -1,4 +1,4 @@
-"""Runs the HTTP application with uvicorn inside a loop that belongs to somebody else."""
+"""Runs the HTTP application with uvicorn inside the gateway's event loop."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ class _Guest(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Captures none: whoever runs the gateway stops it."""
+        """Captures none: the process that runs the gateway handles signals."""
         yield
 
 
@@ -61,12 +61,12 @@ class HttpServer:
         self._serving = serving
         while not self._server.started:
             if serving.done():
-                await serving  # raises what kept it from starting
+                await serving  # raises the error that kept it from starting
                 raise RuntimeError("uvicorn ended before it started")
             await asyncio.sleep(0.001)
 
     async def stop(self, grace: float) -> None:
-        """Takes no new request and gives those under way `grace` seconds, then cancels them.
+        """Refuses new requests, gives those under way `grace` seconds, then cancels them.
 
         uvicorn counts whole seconds, and at least one.
         """

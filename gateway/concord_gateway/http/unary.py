@@ -23,18 +23,18 @@ from concord_gateway.routes import Route
 from concord_gateway.upstream_failure import method_unknown, too_large
 
 LARGE = 32 << 10
-"""Bytes from which a body is converted in a thread: a megabyte of JSON takes a tenth of a second,
-in which the event loop has other callers to serve."""
+"""Bodies of at least so many bytes are converted in a thread: a megabyte of JSON takes a tenth of
+a second, for which the event loop would not serve other callers."""
 
 DRAINED = 8
-"""How many times the limit of a body that is too large is read and dropped. A connection that is
-closed with unread bytes is reset, and the sender may never see why."""
+"""A body that is too large is read and dropped up to so many times its limit. A connection closed
+with unread bytes is reset, and the sender may never see the error."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one request. `body_bytes` counts before and after decompression, `seconds` in all,
-    `body_seconds` for the body to arrive, however long the caller would wait."""
+    """Limits of one request: `body_bytes` before and after decompression, `seconds` in all unless
+    the caller sets a timeout, `body_seconds` for the body to arrive in any case."""
 
     body_bytes: int
     seconds: float
@@ -42,7 +42,7 @@ class Limits:
 
 
 class Unary:
-    """Answers the POSTs of one method. Of a streaming method it says that it cannot."""
+    """Answers the POSTs of one method; refuses those of a streaming method."""
 
     def __init__(
         self,
@@ -181,7 +181,7 @@ def _only(values: list[str]) -> str | None:
 def _identified(
     metadata: list[tuple[str, str | bytes]], identity: str
 ) -> list[tuple[str, str | bytes]]:
-    """The metadata with a request id that is well formed, so that both sides log the same one."""
+    """The metadata with the gateway's request id, so that the service logs the same one."""
     return [(REQUEST_ID, identity), *(each for each in metadata if each[0] != REQUEST_ID)]
 
 
