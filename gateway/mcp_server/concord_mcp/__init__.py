@@ -1,5 +1,5 @@
 """Concord's tools for agents, by the Model Context Protocol (MCP).
 
-A tool is one RPC with fewer words: `tools` says which of its fields an agent may fill and sees. Who
-makes the calls, and with which key, is up to the door that serves the tools: see `calls`.
+Most tools are one RPC, reduced to the fields that an agent fills and sees: see `tools`. The server
+of the tools (the gateway, or `concord mcp`) makes the calls with its caller's key: see `calls`.
 """

@@ -1,4 +1,4 @@
-"""From the reply of an RPC to a tool's answer."""
+"""Turns the reply of an RPC into a tool's answer."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ LEAST_TEXT = 200
 
 
 def answer_of(tool: Tool, reply: Message, max_tokens: int) -> dict[str, Json]:
-    """What the tool answers, of at most about `max_tokens` where it lists; a list may be empty.
+    """The tool's answer; one with a list is cut to about `max_tokens`.
 
-    What does not fit is left out from the end, and counted as `left_out`; a first item that is
-    longer than all has its texts shortened, each ending in "…".
+    The last items are left out and counted as `left_out`. If a single item is still too long, its
+    longest text is shortened and ends in "…".
     """
     answer = shaped(reply, tool.answer)
     if not tool.lists:
         return answer
     room = max_tokens * CHARACTERS_PER_TOKEN
-    items = answer.setdefault(tool.lists, [])  # where nothing is found, too
+    items = answer.setdefault(tool.lists, [])  # `shaped` leaves out an empty list
     kept = len(items)
     while kept > 1 and _length(answer) > room:
         kept -= 1
@@ -39,7 +39,7 @@ def answer_of(tool: Tool, reply: Message, max_tokens: int) -> dict[str, Json]:
 
 
 def shaped(message: Message, shape: Shape) -> dict[str, Json]:
-    """The fields that a shape names; what is empty is left out."""
+    """The fields that a shape names; empty ones are left out."""
     found = {}
     for name, field_shape in shape.items():
         path, inner = (field_shape, None) if isinstance(field_shape, str) else field_shape
@@ -50,7 +50,7 @@ def shaped(message: Message, shape: Shape) -> dict[str, Json]:
         field: FieldDescriptor = owner.DESCRIPTOR.fields_by_name[last]  # type: ignore[assignment] # the stubs name two classes
         value = getattr(owner, last)
         if last == "head_ids" and not owner.is_superseded:  # type: ignore[attr-defined] # its sibling
-            continue  # what nothing replaced is its own head
+            continue  # an item that nothing supersedes is its own head
         if schema.is_map(field):
             shown: Json = dict(value)
         elif field.is_repeated:
@@ -81,7 +81,7 @@ def _length(answer: Json) -> int:
 
 
 def _shortened(item: Json, over: int) -> Json:
-    """The item with its longest text cut by as many characters, or to the least."""
+    """The item with its longest text cut by `over` characters, but not below `LEAST_TEXT`."""
     if not isinstance(item, dict):
         return item
     texts = {name: value for name, value in item.items() if isinstance(value, str)}

@@ -1,4 +1,4 @@
-"""From a tool's arguments to the request of its RPC."""
+"""Turns a tool's arguments into the request of its RPC."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ INVALID = "ERROR_REASON_FIELD_INVALID"
 CONSENT_GIVEN = (
     "A word is no consent. Propose the change with smf_propose; each party signs it by itself."
 )
-"""For the argument of other systems by which whoever calls says that everybody has agreed."""
+"""The refusal of `consent_given`, by which callers of other systems claim that all agreed."""
 
 
 def request_of(tool: Tool, given: Mapping[str, Json]) -> Message:
-    """The request that the arguments state. Raises `Refusal` naming the argument."""
+    """The request with the arguments' values. Raises `Refusal` naming a wrong argument."""
     known = {each.name: each for each in tool.arguments}
     given = {tool.aliases.get(name, name): value for name, value in given.items()}
     for name in given:
@@ -43,7 +43,7 @@ def request_of(tool: Tool, given: Mapping[str, Json]) -> Message:
 
 
 def texts_of(tool: ComposedTool, given: Mapping[str, Json]) -> dict[str, str]:
-    """The texts that a composed tool takes. Raises `Refusal` naming the argument."""
+    """The arguments of a composed tool, checked. Raises `Refusal` naming a wrong argument."""
     for name in given:
         if name == "consent_given":
             raise refused(name, CONSENT_GIVEN)
@@ -59,7 +59,7 @@ def texts_of(tool: ComposedTool, given: Mapping[str, Json]) -> dict[str, str]:
 
 
 def max_tokens(given: Mapping[str, Json]) -> int:
-    """How long an answer may be; about four characters make a token. Raises `Refusal`."""
+    """The longest answer in tokens, of about four characters each. Raises `Refusal`."""
     value = given.get("max_tokens", schema.DEFAULT_MAX_TOKENS)
     if isinstance(value, bool) or not isinstance(value, int):
         raise refused("max_tokens", "It is a whole number.")
@@ -77,7 +77,7 @@ def argument_at(tool: Tool, path: str) -> str:
 
 
 def refused(name: str, description: str) -> Refusal:
-    """What is said of an argument that is wrong."""
+    """The refusal of a wrong argument; `description` says which values it may have."""
     return Refusal(INVALID, f"{name}: {description}", [(name, description)])
 
 
@@ -97,7 +97,7 @@ def _put(tool: Tool, request: Message, argument: Argument, value: Json) -> None:
 
 
 def _set(message: Message, field: FieldDescriptor, value: Json) -> None:
-    """Set a field as JSON states it. Raises `TypeError`, `ValueError` or `ParseError`."""
+    """Set a field to a JSON value. Raises `TypeError`, `ValueError` or `ParseError`."""
     if field.is_repeated and not isinstance(value, list):
         raise TypeError
     stated = value if field.is_repeated else [value]

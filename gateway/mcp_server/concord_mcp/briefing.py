@@ -1,4 +1,4 @@
-"""What waits at a session's start, as a text for an agent."""
+"""The briefing as a text for an agent: pending proposals and open conflicts."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What the tools need of the door that serves them: calls of Concord's methods, with a key."""
+"""The port through which tools call Concord's methods, with their caller's key."""
 
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
@@ -9,10 +9,10 @@ R = TypeVar("R", bound=Message)
 
 
 class Refusal(Exception):
-    """Concord, or a tool before it, said no.
+    """Concord refused a call, or a tool refused it before.
 
-    `reason` is the name of a `concord.errors.v1.ErrorReason` value; `fields` says by the path of a
-    field (an argument's name, where a tool refuses) what is wrong with it.
+    `reason`: the name of a `concord.errors.v1.ErrorReason` value. `fields`: pairs of a field's
+    path (or an argument's name if a tool refuses) and a description of its problem.
     """
 
     def __init__(self, reason: str, message: str, fields: Sequence[tuple[str, str]] = ()) -> None:

@@ -32,7 +32,7 @@ def message_of(field: FieldDescriptor) -> Descriptor:
 
 
 def of_arguments(tool: Tool | ComposedTool) -> dict[str, Json]:
-    """The schema of what the tool takes; nothing beside it is taken."""
+    """The schema of a tool's arguments; others are refused."""
     if isinstance(tool, ComposedTool):
         return {
             "type": "object",
@@ -52,7 +52,7 @@ def of_arguments(tool: Tool | ComposedTool) -> dict[str, Json]:
 
 
 def of_answer(tool: Tool | ComposedTool) -> dict[str, Json] | None:
-    """The schema of what the tool answers; a field that is empty is left out of the answer."""
+    """The schema of a tool's answer; empty fields are left out of answers."""
     if isinstance(tool, ComposedTool):
         return {"type": "object", "properties": dict(tool.answer)} if tool.answer else None
     properties = _shaped(tool.answered, tool.answer)["properties"]
@@ -62,12 +62,12 @@ def of_answer(tool: Tool | ComposedTool) -> dict[str, Json] | None:
 
 
 def is_map(field: FieldDescriptor) -> bool:
-    """Whether a field maps names to numbers or texts."""
+    """Whether a field is a map of protobuf's."""
     return field.message_type is not None and bool(field.message_type.GetOptions().map_entry)
 
 
 def words(argument: Argument, request: Descriptor) -> str:
-    """What an argument may be, as a sentence."""
+    """The values that an argument may have, as a sentence."""
     schema = _argument(request, argument)
     if "enum" in schema:
         return f"It is one of {', '.join(schema['enum'])}."
@@ -93,26 +93,26 @@ def words(argument: Argument, request: Descriptor) -> str:
 
 
 def _members(request: Descriptor, argument: Argument) -> list[str]:
-    """The names of a oneof that is all of an argument's message."""
+    """The fields of a oneof, if an argument's message consists of just that oneof."""
     message = field_at(request, argument.path).message_type if argument.path else None
     whole = message.oneofs[0].fields if message and message.oneofs else ()
     return [each.name for each in whole] if message and len(whole) == len(message.fields) else []
 
 
 def short(enum: EnumDescriptor, name: str) -> str:
-    """A value's name without the enum's own name in front: "HIGH", not "IMPORTANCE_HIGH"."""
+    """A value's name without the prefix of its enum: "HIGH", not "IMPORTANCE_HIGH"."""
     first: str = enum.values[0].name
     return name.removeprefix(first.removesuffix("UNSPECIFIED"))
 
 
 def named(enum: EnumDescriptor, number: int) -> str:
-    """The short name of a value; empty of zero and of what this contract does not know."""
+    """The short name of a value; empty for zero and for values that the contract does not know."""
     value = enum.values_by_number.get(number)
     return short(enum, value.name) if value and number else ""
 
 
 def choices(enum: EnumDescriptor) -> list[str]:
-    """The names that a caller may state."""
+    """The short names of an enum's values, without that of zero."""
     return [short(enum, value.name) for value in enum.values if value.number]
 
 
@@ -190,5 +190,5 @@ def _shaped(message: Descriptor, shape: Shape) -> dict[str, Json]:
 
 
 def _answered(field: FieldDescriptor) -> dict[str, Json]:
-    """As `_type`; an enum's values are not listed, for the tokens that they cost."""
+    """As `_type`, but without an enum's values, which would cost tokens."""
     return {"type": "string"} if field.enum_type is not None else _type(field)

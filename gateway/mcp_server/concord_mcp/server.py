@@ -1,4 +1,4 @@
-"""The MCP server: lists the tools that a key may call, calls them, and gives the briefing."""
+"""The MCP server: lists the tools that a key may call, calls them, and serves the briefing."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ INSTRUCTIONS = (
     "and consent alone."
 )
 SETTLED = 5.0
-"""Seconds that a write waits for the index, so that the next search finds what it wrote."""
+"""Seconds that a write waits for the index, so that the next search finds it."""
 UNSETTLED = "It is kept, but search does not find it yet: ask again in a moment."
 _NEEDS_CONSENT = "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
 _PROPOSE = "smf_propose"
 
 Context = ServerRequestContext[Any, Any]
 Caller = Callable[[Context], Awaitable[Calls]]
-"""Says with whose key the calls of a request are made. Raises `Refusal`."""
+"""Returns the calls for a request, with its caller's key. Raises `Refusal`."""
 
 
 class Tools:
@@ -46,7 +46,7 @@ class Tools:
         caller: Caller,
         own: Sequence[ComposedTool] = (),
     ) -> None:
-        """`own` are the door's, in the place of those of their names."""
+        """`own`: the server's own tools, which replace those of the same names."""
         self._tools = {tool.name: tool for tool in (*tools, *own)}
         self._caller = caller
 
@@ -96,7 +96,7 @@ class Tools:
         )
 
     def _error(self, refusal: Refusal) -> dict[str, Json]:
-        """A refusal, and where an agent alone may not do a thing, what it can do."""
+        """A refusal as JSON; if the write needs consents, with the tool that proposes it."""
         result = _refused(refusal)
         if refusal.reason == _NEEDS_CONSENT:
             where = "." if _PROPOSE in self._tools else ", a tool of the profile governance."
@@ -165,7 +165,7 @@ class Tools:
 
 
 def described(tool: Tool | ComposedTool) -> types.Tool:
-    """The tool as it is listed."""
+    """The tool's entry in MCP's list of tools."""
     destroys = isinstance(tool, Tool) and tool.destroys
     return types.Tool(
         name=tool.name,
@@ -197,7 +197,10 @@ async def _prompts(
 
 
 async def _settled(calls: Calls, token: str) -> bool:
-    """Wait until search has seen a write, and say if it has: no write fails because search does."""
+    """Wait until search finds a write; return False if it does not in `SETTLED` seconds or fails.
+
+    A failure of search never fails the write.
+    """
     seen: Message = search_pb2.SearchRequest(
         query="index",
         consistency=type_pb2.Consistency(at_least_as_fresh=token),

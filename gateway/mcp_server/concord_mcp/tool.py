@@ -1,4 +1,4 @@
-"""What a tool is: an RPC, the arguments that fill its request, and the shape of its answer."""
+"""A tool: an RPC, the arguments that fill its request, and the shape of its answer."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from google.protobuf.message import Message
 from concord_mcp.calls import Calls, Refusal
 
 Json = Any
-"""What JSON can hold."""
+"""Any value of JSON."""
 
 Shape = Mapping[str, "str | tuple[str, Shape]"]
-"""The fields of an object in an answer: by name the path of a field of the reply, and for a message
-or a list of messages the shape of each."""
+"""An object in an answer: its fields' names, each with the path of a field of the reply. A message
+or a list of messages has a pair of its path and its own shape."""
 
 
 @dataclass(frozen=True)
@@ -33,29 +33,29 @@ class Argument:
     required: bool = False
     default: Json = None
     schema: Mapping[str, Json] | None = None
-    """In the place of the field's own."""
+    """The JSON Schema of the argument, instead of the field's own."""
     put: Callable[[Any, Json], None] | None = None
-    """Writes the value into the request, in the place of the field at `path`."""
+    """Writes the value into the request, instead of setting the field at `path`."""
 
 
 @dataclass(frozen=True)
 class ComposedTool:
-    """A tool of several calls, or of one door alone, such as one that signs with a key of its own.
+    """A tool that makes several calls, or that only one server has, such as one that signs.
 
-    It takes texts, required unless `optional` names them. `run` raises `Refusal`.
+    Its arguments are texts, required unless `optional` names them. `run` raises `Refusal`.
     """
 
     name: str
     description: str
     arguments: Mapping[str, str]
-    """Name to hint."""
+    """The arguments' names with their hints."""
     run: Callable[[Calls, Mapping[str, str]], Awaitable[dict[str, Json]]]
     reads: bool = False
     optional: frozenset[str] = frozenset()
     permission: str = ""
-    """What a key must have to call it; empty: nothing."""
+    """The permission that a key needs to call it; empty: none."""
     answer: Mapping[str, Json] | None = None
-    """The schemas of its answer's fields."""
+    """The JSON Schemas of the answer's fields."""
 
 
 @dataclass(frozen=True)
@@ -72,13 +72,13 @@ class Tool:
     answer: Shape
     lists: str = ""
     fixed: Callable[[Any], None] | None = None
-    """Fills what no caller chooses, before the arguments."""
+    """Sets the fields that no caller chooses, before the arguments are set."""
     refused: Callable[[Any], Refusal | None] | None = None
-    """What the reply of a stream that ended without a result says instead."""
+    """Returns the refusal in the last reply of a stream that failed; None if it did not fail."""
     reads: bool = True
     destroys: bool = False
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """Other names under which an argument is taken, but not listed."""
+    """Unlisted other names of arguments, each with the argument's own name."""
 
     @cached_property
     def method(self) -> MethodDescriptor:
@@ -91,7 +91,7 @@ class Tool:
 
     @property
     def path(self) -> str:
-        """Where its RPC is called."""
+        """The path of its RPC: "/package.Service/Method"."""
         return f"/{self.method.containing_service.full_name}/{self.method.name}"
 
     @property
@@ -102,7 +102,7 @@ class Tool:
 
     @property
     def permission(self) -> str:
-        """What a key must have to call it."""
+        """The permission that a key needs to call it."""
         rules: str = self.method.GetOptions().Extensions[rules_pb2.method].permission
         return rules
 

@@ -1,4 +1,4 @@
-"""The tools, by profile: the few that every agent has, and those that one asks for."""
+"""The tools by profile: the few of the default profile are in every other one, too."""
 
 from collections.abc import Mapping
 

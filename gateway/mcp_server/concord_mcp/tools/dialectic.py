@@ -1,4 +1,4 @@
-"""What opposes, brought together, and answers that other models review."""
+"""Tools of the profile `dialectic`: syntheses of opposing theses, and reviews of answers."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ _SYNTHESIS = "event.done.synthesis"
 
 
 def refused(reply: Any) -> Refusal | None:
-    """Why a run failed; None for one that did not."""
+    """The refusal of a failed run; None for a run that did not fail."""
     if not reply.event.HasField("failed"):
         return None
     return Refusal(reply.event.failed.reason, reply.event.failed.message)

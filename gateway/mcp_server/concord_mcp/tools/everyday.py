@@ -1,4 +1,4 @@
-"""What every agent has: remember, correct, recall, look around, and see what waits."""
+"""The tools of every profile: add and supersede memories, search, read, see pending work."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ IDS = {"type": "array", "items": {"type": "string"}}
 
 
 def _supersede(request: Any, value: Json) -> None:
-    """As links below the text, which graph writes with it."""
+    """Append the superseded ids to the text as links, from which graph derives lineage."""
     links = ", ".join(f"[[memory:{each}]]" for each in texts(value))
     if links:
         request.memory.content = f"{request.memory.content.rstrip()}\n\nSupersedes: {links}"

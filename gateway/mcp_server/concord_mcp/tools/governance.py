@@ -1,4 +1,4 @@
-"""For agents that take part in their own governance: propose, look, undo, and see it all logged."""
+"""Tools of the profile `governance`: proposals, undo, the audit log, and conflicts."""
 
 import secrets
 from typing import Any

@@ -1,4 +1,4 @@
-"""For agents that keep a graph of their own: nodes, edges, walks, lineage and revisions."""
+"""Tools of the profile `graph`: nodes, edges, walks, lineage, revisions and suggestions."""
 
 from typing import Any
 

@@ -51,7 +51,7 @@ EDGE: Shape = {
 
 
 def as_of(path: str = "as_of") -> Argument:
-    """What held at an instant, as it is known now."""
+    """The argument for reads as of a valid time, as it is known now."""
 
     def put(request: Message, value: Json) -> None:
         when = Timestamp()
@@ -64,7 +64,7 @@ def as_of(path: str = "as_of") -> Argument:
 
 
 def limit(path: str = "page_size", most: int = 100, default: int = 10) -> Argument:
-    """How many items at most."""
+    """The argument for the most items of an answer, 1 to `most`."""
 
     def put(request: Message, value: Json) -> None:
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
@@ -76,7 +76,7 @@ def limit(path: str = "page_size", most: int = 100, default: int = 10) -> Argume
 
 
 def end(name: str, path: str) -> Argument:
-    """One end of an edge or a walk, by a node's name."""
+    """The argument for one end of an edge or a walk: a node's name."""
 
     def put(request: Any, value: Json) -> None:
         if not isinstance(value, str):
@@ -90,14 +90,14 @@ def end(name: str, path: str) -> Argument:
 
 
 def texts(value: Json) -> Sequence[str]:
-    """A list of texts, or raises `TypeError`."""
+    """The value, if it is a list of texts. Raises `TypeError` otherwise."""
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise TypeError
     return value
 
 
 def truth(value: Json) -> bool:
-    """A truth value, or raises `TypeError`."""
+    """The value, if it is true or false. Raises `TypeError` otherwise."""
     if not isinstance(value, bool):
         raise TypeError
     return value

@@ -1,7 +1,7 @@
-"""Consents, rejections and the log over a door that has no key of the caller's.
+"""Tools for consents, rejections and the log, served without the caller's signing key.
 
 A call without an envelope answers with the bytes to sign; the same call with the signed envelope
-sends it. What is signed stands in SIGNING.md.
+sends it to governance. SIGNING.md describes the statements.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SIGNED: Mapping[str, Json] = {
 
 
 async def _approve(calls: Calls, given: Mapping[str, str]) -> dict[str, Json]:
-    """Give the consent's bytes, or a signed consent to governance."""
+    """Answer with a consent's bytes to sign, or send a signed consent to governance."""
     if "envelope" not in given:
         return await _unsigned(calls, given, "consent", _consent)
     request = proposal_pb2.ApproveProposalRequest(
@@ -60,7 +60,7 @@ async def _approve(calls: Calls, given: Mapping[str, str]) -> dict[str, Json]:
 
 
 async def _reject(calls: Calls, given: Mapping[str, str]) -> dict[str, Json]:
-    """Give the rejection's bytes, or a signed rejection to governance."""
+    """Answer with a rejection's bytes to sign, or send a signed rejection to governance."""
     if "envelope" not in given:
         if "reason" not in given:
             raise refused("reason", "It is what the rejection states, and signed.")
@@ -85,7 +85,7 @@ async def _unsigned(
     name: str,
     terms: Callable[[Mapping[str, Any], str], Mapping[str, Any]],
 ) -> dict[str, Json]:
-    """The statement, and the bytes of it under DSSE's encoding, in base64."""
+    """The statement, and its pre-authentication encoding (DSSE) in base64, which is signed."""
     proposal = await _proposal(calls, given)
     document = respelled("revision", json.loads(proposal.canonical))
     slot = given.get("slot", "AGENT").upper()
@@ -122,7 +122,7 @@ def _consent(document: Mapping[str, Any], digest: str) -> Mapping[str, Any]:
 
 
 async def _proposal(calls: Calls, given: Mapping[str, str]) -> proposal_pb2.Proposal:
-    """The proposal, if it is what was reviewed."""
+    """The proposal. Raises `Refusal` if its digest is not the reviewed one."""
     found = await calls.call(
         f"{PROPOSALS}GetProposal",
         proposal_pb2.GetProposalRequest(id=given["proposal_id"]),
@@ -158,7 +158,7 @@ async def _principals(calls: Calls) -> principal_pb2.GetPrincipalsResponse:
 
 
 async def _verify(calls: Calls, given: Mapping[str, str]) -> dict[str, Json]:
-    """Check the log's signature, and that it goes on from an earlier checkpoint."""
+    """Check the log's signature, and that the log extends an earlier checkpoint."""
     principals = await _principals(calls)
 
     def read(note: str) -> Checkpoint:
@@ -188,7 +188,7 @@ async def _demand_consistent(calls: Calls, before: Checkpoint, now: Checkpoint) 
 
 
 def _envelope(text: str) -> bytes:
-    """A signed statement: the JSON of a DSSE envelope, or that in base64. Raises `Refusal`."""
+    """The bytes of a DSSE envelope, from its JSON or from base64 of that. Raises `Refusal`."""
     if text.lstrip().startswith("{"):
         return text.encode()
     try:
