@@ -1,8 +1,8 @@
 """The whole of Concord in one process, on one data directory.
 
-`up` is what `concord up` runs; `running` is the same system inside a program of yours. Between
-the services everything is as in production: real gRPC, on Unix sockets, with real tokens. The
-services are imported when one of the names is first used.
+`concord up` runs `up`; `running` is the same system inside a program of yours. The services speak
+with each other as in production: gRPC with signed tokens, here on Unix sockets. They are imported
+when one of the names below is first used.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""The five parts, put together on Unix sockets: who starts when, and who stops before whom."""
+"""Connects the gateway and the four services by Unix sockets, and starts and stops them."""
 
 import asyncio
 import time
@@ -49,7 +49,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class Assembly:
-    """Graph, search, governance, dissonance and the gateway. Stop it also when `start` failed."""
+    """Graph, search, governance, dissonance and the gateway. Call `stop` even if `start` failed."""
 
     def __init__(
         self, data: DataDirectory, sockets: Path, log: TextIO, environ: Mapping[str, str]
@@ -84,11 +84,11 @@ class Assembly:
 
     @property
     def disk_full(self) -> str:
-        """Why search waits, and for how much room; empty when it does not."""
+        """Why search waits for room on the disk, and for how much; empty if it does not wait."""
         return self._search.progress.disk_full if self._search else ""
 
     async def start(self, port: int) -> None:
-        """Takes the ports first, since that fails fastest; then opens store and index at once.
+        """Starts the gateway, whose ports fail fastest, then all services at the same time.
 
         Raises `StartError`.
         """
@@ -98,7 +98,7 @@ class Assembly:
             if isinstance(store, SqliteConfig):
                 _demand_whole(self._data)
             self._gateway = await self._start_gateway(port)
-            # Both are waited for, also when one fails: an abandoned one would hold its files.
+            # If one fails, the others are waited for: an abandoned one would keep its files open.
             outcomes = await asyncio.gather(
                 self._start_graph(store),
                 self._start_search(),
@@ -111,7 +111,7 @@ class Assembly:
                     raise outcome
 
     async def _show(self) -> None:
-        """Shows metrics and sends traces, where the settings say so."""
+        """Serves metrics and sends traces, if the settings say so."""
         observation = Observation.read(self._environ)
         await self._watched.enter_async_context(
             metrics_server.exported(self._metrics.registry, observation.metrics)
@@ -122,15 +122,15 @@ class Assembly:
         )
 
     async def until_ready(self) -> None:
-        """Waits until each service says that it can answer, and the gateway agrees."""
+        """Waits until each service and the gateway report that they are ready."""
         for service in self._services.values():
             await service.until_ready()
         while not await self.gateway.ready():  # noqa: ASYNC110 - it asks the services anew
             await asyncio.sleep(0.01)
 
     async def stop(self, grace: float) -> None:
-        """Stops taking calls, then each service before those that it asks; graph, which flushes
-        reads, is the last."""
+        """Stops the gateway, then each service before those that it calls. Graph is the last: it
+        stores the reads that were noted."""
         until = time.monotonic() + grace
         if self._gateway is not None:
             await self._gateway.stop(grace)
@@ -259,7 +259,7 @@ class Assembly:
 
 @contextmanager
 def _start_errors() -> Iterator[None]:
-    """Raise `StartError` with the words of the part that cannot start: people read them."""
+    """Raise `StartError` with the text of the part that cannot start, which is for people."""
     try:
         yield
     except (
@@ -270,7 +270,7 @@ def _start_errors() -> Iterator[None]:
 
 
 def _demand_whole(data: DataDirectory) -> None:
-    """Refuse to take an index without its store for a new directory: the truth would seem empty."""
+    """Refuse a directory with an index but without graph's store: memory would seem empty."""
     indexed = data.index.is_dir() and any(part.is_dir() for part in data.index.iterdir())
     if indexed and not data.graph_store.exists():
         raise StartError(

@@ -1,8 +1,8 @@
-"""A backup: graph's store and the ledger as both stood at one instant, and what serves them.
+"""A backup: graph's store and the ledger as both stood at one instant, with keys and credentials.
 
-It is a folder of its owner's alone: `graph.db` and `ledger.db`, or `neo4j.jsonl.gz`; `keys/`,
-`credentials.json`, `receipts.jsonl` (what no restore may bring back, see `receipts`), and
-`manifest.json`, which is written last. The index is not in it: it is made anew from graph.
+It is a folder that only its owner may read: `graph.db` and `ledger.db`, or `neo4j.jsonl.gz`;
+`keys/`, `credentials.json`, `receipts.jsonl` (see `receipts`), and `manifest.json`, which is
+written last. It has no index, which is rebuilt from graph.
 """
 
 import base64
@@ -36,14 +36,14 @@ KEYS = "keys"
 CREDENTIALS, RECEIPTS, MANIFEST = "credentials.json", "receipts.jsonl", "manifest.json"
 LOG_KEY = f"{KEYS}/audit-log.pem"
 _OF_THE_MACHINE = ("neo4j_*", "qdrant*", "*.crt", "*.key")
-"""Keys that the system makes anew elsewhere: the databases' passwords, and certificates."""
+"""Files of `keys/` that each system makes for itself: databases' passwords and certificates."""
 _STALE_SECONDS = 86_400
-"""After how long the folder of a backup that was killed is removed."""
+"""The age at which the folder of a killed backup is removed."""
 
 
 @dataclass(frozen=True)
 class Backup:
-    """A whole backup. `time`: of its instant, µs; `spaces`: name to what it holds of it."""
+    """A verified backup. `time`: its instant, µs; `spaces`: the heads of graph and log by space."""
 
     path: Path
     time: int
@@ -69,7 +69,7 @@ def demand_operator(stores: Known, api_key: str, now: int) -> None:
 async def create(root: Path, folder: Path, now: int, api_key: str, stores: Stores) -> Backup:
     """Back up the system of a data directory, running or not, into a new folder in `folder`.
 
-    It appears there whole, after it was read back and verified. Raises `BackupError`.
+    The new folder appears once it was read back and verified. Raises `BackupError`.
     """
     data = DataDirectory(root)
     _demand_outside(folder, root)
@@ -100,7 +100,7 @@ def _demand_outside(folder: Path, root: Path) -> None:
 
 
 def _new_folders(folder: Path, now: int) -> tuple[Path, Path]:
-    """Make the folder of a backup under way; return it, and what it will be called."""
+    """Make the folder of an unfinished backup; return its path and that of the finished one."""
     name = f"{PREFIX}{datetime.fromtimestamp(now / 1e6, UTC):%Y%m%dT%H%M%S.%fZ}"
     part, whole = folder / f".{name}.part", folder / name
     with explained():
@@ -111,7 +111,7 @@ def _new_folders(folder: Path, now: int) -> tuple[Path, Path]:
 
 
 async def write_receipts(root: Path, file: Path, now: int, api_key: str, stores: Stores) -> None:
-    """Write what no restore may bring back, as it is known now. Raises `BackupError`."""
+    """Write the receipts as of now into a file. Raises `BackupError`."""
     data = DataDirectory(root)
     with explained():
         await stores.demand_there(data)
@@ -129,15 +129,15 @@ def prune(folder: Path, keep: int) -> Sequence[Path]:
     """Remove all but the newest `keep` backups; return those that are gone."""
     gone = complete(folder)[:-keep]
     for each in gone:
-        (each / MANIFEST).unlink()  # first: what is left of it is no backup
+        (each / MANIFEST).unlink()  # first: a folder without it is no backup
         shutil.rmtree(each)
     return gone
 
 
 def verify(path: Path) -> Backup:
-    """Read a backup from end to end and demand that it is whole, as it was made, and consistent.
+    """Read a backup from end to end and demand that it is complete, unchanged and consistent.
 
-    Raises `BackupError`, which names what is not.
+    Raises `BackupError`, which names the first fault.
     """
     manifest = _read_manifest(path)
     _demand_files(path, manifest["files"])
@@ -160,7 +160,7 @@ def verify(path: Path) -> Backup:
 
 
 def log_key_of(keys: Path) -> str:
-    """Return the public key of the audit log, which names the installation; empty without one."""
+    """Return the audit log's public key (base64), which names the system; empty without one."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
     from concord_embedded import service_keys
@@ -173,7 +173,7 @@ def log_key_of(keys: Path) -> str:
 
 
 def rolled_back(stores: Copy) -> Sequence[str]:
-    """Return the spaces of which the ledger has changes that this very graph does not."""
+    """Return the spaces for which the ledger knows changes that this graph does not have."""
     epoch, heads = stores.epoch, stores.heads()
     return [
         space
@@ -188,7 +188,7 @@ def rolled_back(stores: Copy) -> Sequence[str]:
 
 
 def synced(folder: Path) -> None:
-    """Have what a folder lists on the disk."""
+    """Flush a folder's entries to the disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -197,7 +197,7 @@ def synced(folder: Path) -> None:
 
 
 async def _fill(data: DataDirectory, part: Path, now: int, stores: Stores) -> None:
-    # The keys first: one that was made later is not in the ledger, and opens nothing.
+    # The keys before the stores: an API key made after the ledger's copy would open nothing.
     shutil.copytree(data.keys, part / KEYS, ignore=shutil.ignore_patterns(".*", *_OF_THE_MACHINE))
     shutil.copy(data.credentials, part / CREDENTIALS)
     await stores.copy(data, part)
@@ -222,7 +222,10 @@ async def _fill(data: DataDirectory, part: Path, now: int, stores: Stores) -> No
 
 
 def _described(stores: Copy) -> dict[str, Any]:
-    """Return what copied stores hold. Raises `BackupError` when they are not of one instant."""
+    """Return the manifest's description of copied stores.
+
+    Raises `BackupError` if the graph is older than the ledger.
+    """
     if behind := rolled_back(stores):
         raise BackupError(
             "ERROR_REASON_GRAPH_ROLLED_BACK",
@@ -310,7 +313,7 @@ def _remove_stale(folder: Path, now: int) -> None:
 
 @contextmanager
 def explained(damaged: BackupError | None = None) -> Iterator[None]:
-    """Turn what keeps files from being read or written into a `BackupError`."""
+    """Turn the errors of unreadable and unwritable files into a `BackupError`."""
     try:
         yield
     except (FileUnusable, CopyDamaged, ServerUnusable) as error:

@@ -1,4 +1,4 @@
-"""The stores that a backup is of: files in the data directory, or a Neo4j database."""
+"""The stores that are backed up: files in the data directory, or a Neo4j database."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -30,7 +30,7 @@ GRAPH, LEDGER, NEO4J = "graph.db", "ledger.db", "neo4j.jsonl.gz"
 
 
 class Known(Protocol):
-    """What no restore may bring back, and who may restore."""
+    """The stores' receipts, which no restore may undo, and the API keys."""
 
     def erasures(self) -> Iterable[tuple[str, str]]:
         """(space, memory id) of every receipt of an erasure."""
@@ -39,13 +39,13 @@ class Known(Protocol):
         """(space, nonce) of every burnt nonce."""
 
     def ended_keys(self) -> Iterable[EndedKey]:
-        """Every key that was revoked or has an end."""
+        """Every API key that was revoked or has an expiry time."""
 
     def deleted_spaces(self) -> Iterable[Space]:
         """Every deleted space."""
 
     def key_of(self, digest: str) -> ApiKey | None:
-        """The key of a digest, ended or not."""
+        """The API key with this digest, ended or not; None without one."""
 
 
 class Copy(Known, Protocol):
@@ -53,17 +53,17 @@ class Copy(Known, Protocol):
 
     @property
     def epoch(self) -> str:
-        """Graph's."""
+        """The epoch of graph's store."""
 
     @property
     def schemas(self) -> Mapping[str, int]:
         """The versions of the schemas of "graph" and "ledger"."""
 
     def heads(self) -> Mapping[str, int]:
-        """The last sequence number of each space in which something was recorded."""
+        """The last sequence number of each space that has changes."""
 
     def digest_at(self, space: str, seq: int, epoch: str) -> str:
-        """The digest of a change under an epoch; of those that heads and cursors name."""
+        """The digest of a change under an epoch; the change is a head's or a ledger cursor's."""
 
     def log_heads(self) -> Mapping[str, LogHead]:
         """The head of each space's log."""
@@ -73,18 +73,20 @@ class Stores(Protocol):
     """The running or stopped system's stores."""
 
     async def demand_there(self, data: DataDirectory) -> None:
-        """Raises `BackupError` when there are none."""
+        """Raises `BackupError` if they do not exist."""
 
     def known(self, data: DataDirectory) -> AbstractAsyncContextManager[Known]:
-        """What they know now."""
+        """Opens their receipts and keys as of now."""
 
     async def copy(self, data: DataDirectory, folder: Path) -> None:
-        """Copies them into a folder, as they stand at one instant."""
+        """Copies both into a folder, as they stand at one instant."""
 
 
 def of(environ: Mapping[str, str]) -> Stores:
-    """The stores that the settings choose. Raises `BackupError`; `StartError`, naming what is not
-    set."""
+    """The stores that the settings choose.
+
+    Raises `BackupError`, or `StartError` naming a missing setting.
+    """
     chosen = {environ.get("GRAPH_STORE") or "sqlite", environ.get("GOVERNANCE_STORE") or "sqlite"}
     if chosen == {"neo4j"}:
         from concord_embedded.neo4j_stores import Neo4jStores  # slow
@@ -115,7 +117,7 @@ def copied(folder: Path) -> Iterator[Copy]:
 
 
 def newest_schemas(folder: Path) -> Mapping[str, int]:
-    """The versions of the schemas that this program knows, of the stores that a backup is of."""
+    """The newest schema versions that this program knows, for the kind of stores in a backup."""
     if (folder / NEO4J).exists():
         from concord_governance.adapters.neo4j.schema import VERSION as NEO4J_LEDGER  # slow
         from concord_graph.adapters.neo4j.schema import VERSION as NEO4J_GRAPH  # slow
@@ -125,9 +127,9 @@ def newest_schemas(folder: Path) -> Mapping[str, int]:
 
 
 def demand_whole(folder: Path) -> None:
-    """Demand that the files in a backup's folder are sound; a copy of Neo4j's is when it is read.
+    """Demand that the SQLite files in a backup's folder are sound. Raises `FileUnusable`.
 
-    Raises `FileUnusable`.
+    A copy of Neo4j is checked when it is read.
     """
     if not (folder / NEO4J).exists():
         for name in (GRAPH, LEDGER):
@@ -135,10 +137,10 @@ def demand_whole(folder: Path) -> None:
 
 
 class SqliteStores:
-    """The files in the data directory."""
+    """The SQLite files in the data directory."""
 
     async def demand_there(self, data: DataDirectory) -> None:
-        """Raises `BackupError` when one is not there."""
+        """Raises `BackupError` if either is missing."""
         if not (data.graph_store.exists() and data.ledger.exists()):
             raise BackupError(
                 "BACKUP_NO_SYSTEM", f"{data.root} holds no Concord: name another with --data."
@@ -146,7 +148,7 @@ class SqliteStores:
 
     @asynccontextmanager
     async def known(self, data: DataDirectory) -> AsyncIterator[Known]:
-        """What they know now; one alone is there when a restore was stopped between the two."""
+        """Opens their receipts and keys. One file is missing if a restore stopped between both."""
         with ExitStack() as stack:
             graph, ledger = (
                 stack.enter_context(read_live(each)) if each.exists() else None
@@ -161,7 +163,7 @@ class SqliteStores:
 
 @dataclass(frozen=True)
 class SqliteKnown:
-    """What graph's file and the ledger's know, where they are there."""
+    """The receipts and keys in graph's file and in the ledger's; None for a missing file."""
 
     graph: sqlite3.Connection | None
     ledger: sqlite3.Connection | None
@@ -189,7 +191,7 @@ class SqliteKnown:
 
 @dataclass(frozen=True)
 class SqliteCopy(SqliteKnown):
-    """Both files."""
+    """The copies of both files."""
 
     graph: sqlite3.Connection
     ledger: sqlite3.Connection

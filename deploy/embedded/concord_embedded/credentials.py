@@ -1,8 +1,8 @@
 """Credentials: drawn once, kept in `credentials.json`, and written for each service.
 
-No server ever reads the file itself: governance gets digests of the API keys that were drawn here,
-graph digests of the enrolment secrets. Governance takes a digest over once; what it knows of a key
-since, such as that it was revoked, no start changes.
+No service reads the file itself: governance gets the digests of the API keys, graph those of the
+enrolment secrets. Governance imports a digest once; no later start changes a key's state there,
+such as its revocation.
 """
 
 import hashlib
@@ -24,21 +24,21 @@ SYSTEM_SPACE = "concord:system"
 AGENT: Mapping[str, object] = MappingProxyType(
     {"principal": "agent", "kind": "AGENT", "scopes": ["govern", "read", "write"]}
 )
-"""Who works in a space. It makes no keys and enrols nobody: what an agent reads may mislead it."""
+"""The agent of a space. It makes no keys and enrols nobody: a text that it reads may mislead it."""
 ADMIN: Mapping[str, object] = MappingProxyType(
     {"principal": "owner", "kind": "HUMAN", "scopes": ["admin", "read"]}
 )
-"""Who looks after a space: its keys, its enrolment, its index."""
+"""The administrator of a space: of its keys, its enrolment and its index."""
 OPERATOR: Mapping[str, object] = MappingProxyType(
     {"principal": "owner", "kind": "HUMAN", "scopes": ["operator", "read"]}
 )
-"""Who makes spaces and deletes them."""
+"""The operator, who creates and deletes spaces."""
 SECRET_BYTES = 32
 
 
 @dataclass(frozen=True)
 class Credentials:
-    """What `credentials.json` holds."""
+    """The content of `credentials.json`."""
 
     url: str
     http_url: str
@@ -51,9 +51,9 @@ class Credentials:
 
 
 def ensure(data: DataDirectory) -> Credentials:
-    """The credentials, drawn when there are none, and the services' files that follow from them.
+    """Return the credentials, after drawing missing ones and writing the services' files of them.
 
-    Raises `StartError` when the file is damaged.
+    Raises `StartError` if the file is damaged.
     """
     found = _read(data.credentials) or Credentials("", "", {}, {}, {})
     drawn = Credentials(
@@ -64,7 +64,7 @@ def ensure(data: DataDirectory) -> Credentials:
         enrolment_secrets={space: secrets.token_urlsafe(SECRET_BYTES) for space in SPACES}
         | dict(found.enrolment_secrets),
     )
-    # The services' files first: a key that nobody holds does no harm.
+    # The services' files first: if this is stopped here, nobody holds the new keys.
     _add_keys(keys_file(data), drawn, found)
     secret_files.write(enrolment_file(data), _enrolment(drawn))
     if drawn != found:
@@ -73,7 +73,7 @@ def ensure(data: DataDirectory) -> Credentials:
 
 
 def publish(data: DataDirectory, known: Credentials, *, url: str, http_url: str) -> Credentials:
-    """Writes down where the gateway listens, for the command line to find."""
+    """Writes the gateway's addresses into the file, for the command line."""
     published = replace(known, url=url, http_url=http_url)
     if published != known:
         _write(data, published)
@@ -81,17 +81,17 @@ def publish(data: DataDirectory, known: Credentials, *, url: str, http_url: str)
 
 
 def keys_file(data: DataDirectory) -> Path:
-    """Governance's: digests of the API keys that were drawn here, and whom each stands for."""
+    """Governance's file: digests of the API keys that were drawn here, each with its principal."""
     return data.keys / "api_keys.json"
 
 
 def enrolment_file(data: DataDirectory) -> Path:
-    """Graph's: digests of enrolment secrets by space."""
+    """Graph's file: digests of enrolment secrets by space."""
     return data.keys / "enrolment.json"
 
 
 def _add_keys(path: Path, drawn: Credentials, found: Credentials) -> None:
-    """Adds the keys that are new. The rest stays as an older version wrote it, or its owner."""
+    """Adds the new keys; other entries stay, whether an older version or the owner wrote them."""
     try:
         entries = dict(json.loads(path.read_bytes()))
         before = set(_entries(found))
@@ -107,7 +107,7 @@ def _add_keys(path: Path, drawn: Credentials, found: Credentials) -> None:
 
 
 def _entries(known: Credentials) -> dict[str, dict[str, object]]:
-    """Whom the keys stand for that are drawn here, by digest."""
+    """The principal, kind and scopes of each API key that is drawn here, by digest."""
     held = [
         *((known.keys.get(space), {"space": space, **AGENT}) for space in SPACES),
         *((known.admin_keys.get(space), {"space": space, **ADMIN}) for space in SPACES),

@@ -1,4 +1,4 @@
-"""The data directory: its owner's alone, and one running Concord's at a time."""
+"""The data directory: only its owner may use it, and one running Concord at a time."""
 
 import errno
 import fcntl
@@ -17,23 +17,23 @@ OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 @dataclass(frozen=True)
 class DataDirectory:
-    """Where everything is kept."""
+    """The paths of all files below a root folder."""
 
     root: Path
 
     @property
     def credentials(self) -> Path:
-        """What the command line reads: addresses, API keys, enrolment secrets."""
+        """The file for the command line: addresses, API keys, enrolment secrets."""
         return self.root / "credentials.json"
 
     @property
     def keys(self) -> Path:
-        """The folder of what the services read: key pairs, digests of keys and secrets."""
+        """The folder for the services: key pairs, digests of API keys and enrolment secrets."""
         return self.root / "keys"
 
     @property
     def graph_store(self) -> Path:
-        """Graph's SQLite file: the only truth."""
+        """Graph's SQLite file, the source of truth."""
         return self.root / "graph" / "graph.db"
 
     @property
@@ -43,22 +43,22 @@ class DataDirectory:
 
     @property
     def index(self) -> Path:
-        """Search's folder: derived, and made anew from the graph when it is gone."""
+        """Search's folder: derived from graph, and rebuilt if it is missing."""
         return self.root / "index"
 
     @property
     def last_backup(self) -> Path:
-        """Where the last backup is and when it was made, as JSON: `path`, `time` (µs)."""
+        """A JSON file with the path and time (µs) of the last backup: `path`, `time`."""
         return self.root / "last-backup.json"
 
     @property
     def restoring(self) -> Path:
-        """The folder of a restore under way, until its stores are put in their places."""
+        """The folder in which a restore prepares the stores before they replace the former ones."""
         return self.root / "restoring"
 
     @property
     def runtime_note(self) -> Path:
-        """Where the folder of the sockets is, so that a killed one's is found and removed."""
+        """A file with the path of the sockets' folder: the next start removes a killed one's."""
         return self.root / "runtime"
 
     @property
@@ -69,9 +69,9 @@ class DataDirectory:
 
 @contextmanager
 def opened(root: Path) -> Iterator[DataDirectory]:
-    """The data directory, made when it is not there, and locked for the block.
+    """The data directory, created if it is missing, and locked while the block runs.
 
-    Raises `StartError` when it is in use, is not writable, or others may write in it.
+    Raises `StartError` if it is in use or not writable, or if others may write in it.
     """
     root = root.expanduser().absolute()
     data = DataDirectory(root)
@@ -91,12 +91,12 @@ def opened(root: Path) -> Iterator[DataDirectory]:
             _lock(descriptor, root)
         yield data
     finally:
-        os.close(descriptor)  # which unlocks, as the end of the process does
+        os.close(descriptor)  # this unlocks, and so does the end of the process
 
 
 @contextmanager
 def explained(root: Path) -> Iterator[None]:
-    """What cannot be written below `root` during the block is a `StartError` with advice."""
+    """Turns an `OSError` of the block about files below `root` into a `StartError` with advice."""
     try:
         yield
     except OSError as error:

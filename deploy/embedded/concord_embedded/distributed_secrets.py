@@ -1,4 +1,4 @@
-"""What the services of a distributed system read, made once: `python -m` this FOLDER GRPC HTTP.
+"""Makes a distributed system's secrets, once: `python -m` this FOLDER GRPC HTTP.
 
     FOLDER/credentials.json   for `concord` (CONCORD_DATA=FOLDER): GRPC and HTTP are the gateway's
                               addresses; the keys of the spaces, and the operator's
@@ -6,8 +6,8 @@
                               secrets, and the databases' passwords: each service is given its
                               own files alone
 
-What is there stays as it is, but for certificates that end within 60 days. Who starts containers as
-root makes them for the user that runs there.
+Existing files stay as they are, except certificates that expire within 60 days. If root runs this,
+the files are given to the user of the containers.
 """
 
 import os
@@ -22,17 +22,17 @@ from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import StartError
 
 SIGNERS = ("gateway", "search", "governance", "dissonance")
-"""Who signs tokens, which the others check with the public key."""
+"""The signers of tokens; the services check these with the public keys."""
 SERVICES = (*SIGNERS, "graph")
-"""Who has a certificate, by the name under which the others address it."""
+"""The services that get a certificate, by the host names under which they are called."""
 KEPT = ("grants", "audit-log")
-"""Governance's other keys, whose public halves it hands out itself."""
+"""Governance's other key pairs; it serves the public keys itself."""
 CONTAINER_USER = 10_001
-"""Who runs in the images, where nobody else is named; never root."""
+"""The default user id in the images; never root."""
 
 
 def make(folder: Path, *, url: str, http_url: str) -> None:
-    """Makes what is not there yet. Raises `StartError`."""
+    """Makes the missing files. Raises `StartError`."""
     data = DataDirectory(folder)
     data.keys.mkdir(mode=0o700, parents=True, exist_ok=True)
     credentials.publish(data, credentials.ensure(data), url=url, http_url=http_url)
@@ -50,7 +50,7 @@ def make(folder: Path, *, url: str, http_url: str) -> None:
 
 
 def _databases(keys: Path) -> None:
-    """The password of each database, for the service that asks, and as its server reads it."""
+    """Writes each database's password twice: for the service that connects, and for its server."""
     neo4j = _password(keys / "neo4j_password")
     secret_files.write(keys / "neo4j_auth", f"neo4j/{neo4j}".encode())
     qdrant = _password(keys / "qdrant_api_key")

@@ -1,4 +1,4 @@
-"""What is wrong with an installation as its data directory shows it, running or not."""
+"""Finds what is wrong with an installation, running or not, from its data directory."""
 
 import fcntl
 import json
@@ -34,7 +34,7 @@ from concord_embedded.backup_stores import SqliteCopy
 from concord_embedded.data_directory import LOCK_NAME, OTHERS_MAY_WRITE, DataDirectory
 
 LEAST_FREE = 256 << 20
-"""Bytes of room below which a disk is as good as full: erasures and the index need it."""
+"""Free bytes below which a disk counts as full: erasures and the index need as much."""
 CLOCK_SLACK = 300_000_000
 _CHECKED_BYTES = 64 << 20
 _DAY = 86_400_000_000
@@ -46,7 +46,7 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is wrong (`is_wrong`), or will be, and what to do about it."""
+    """A problem, or, without `is_wrong`, one that will arise; and what to do about it."""
 
     about: str
     problem: str
@@ -55,7 +55,7 @@ class Finding:
 
 
 def is_running(root: Path) -> bool:
-    """Return whether a Concord has a data directory."""
+    """Return whether a running Concord has locked a data directory."""
     try:
         descriptor = os.open(root / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -70,9 +70,9 @@ def is_running(root: Path) -> bool:
 
 
 def examine(root: Path, port: int, environ: Mapping[str, str], now: int) -> Sequence[Finding]:
-    """Return what is wrong with a data directory, the settings, and this machine. `now` in µs.
+    """Return the problems of a data directory, the settings and this machine. `now` in µs.
 
-    Stores on a Neo4j are not looked at, nor what belongs to them: the running system tells of it.
+    If a store is on Neo4j, stores, keys and backups are left out: the running system reports them.
     """
     data = DataDirectory(root)
     if not root.is_dir():
@@ -112,7 +112,7 @@ def _directory(data: DataDirectory) -> Iterator[Finding]:
 
 
 def _known(paths: Iterable[Path]) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield each path that is still there, with what is known of it."""
+    """Yield each path that still exists, with its status."""
     for each in paths:
         with suppress(FileNotFoundError):
             yield each, each.lstat()
@@ -129,7 +129,7 @@ def _disk(data: DataDirectory) -> Iterator[Finding]:
 
 
 def _settings(data: DataDirectory, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """The settings as this shell has them, which need not be those of a system that runs."""
+    """Check the settings in this shell, from which those of a running system may differ."""
     given = {
         **environ,
         "GRAPH_STORE_PATH": str(data.graph_store),

@@ -1,8 +1,8 @@
-"""Why the embedded system cannot start, or be backed up and restored."""
+"""Errors of the embedded system's start, and of its backups and restores."""
 
 
 class StartError(Exception):
-    """It cannot start; the text says why and what to do."""
+    """The system cannot start; the text says why and what to do."""
 
 
 class BackupError(Exception):

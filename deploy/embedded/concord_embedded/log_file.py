@@ -16,7 +16,7 @@ MAX_BYTES = 16 << 20
 
 
 class _Bounded(RawIOBase):
-    """A file that is set aside as `NAME.1` when it is full, which replaces the one before."""
+    """A file that is renamed to `NAME.1` when it is full, which replaces the former `NAME.1`."""
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         self._path, self._max_bytes = path, max_bytes
@@ -27,10 +27,10 @@ class _Bounded(RawIOBase):
         return True
 
     def write(self, data: Buffer, /) -> int:
-        """Appends `data`, all of it or what the disk takes; where it takes none, it is lost.
+        """Appends `data`, or as much of it as the disk takes; on an error `data` is lost.
 
-        Raises nothing for that: a call has done what it did, whether its line is kept or not. The
-        next line that is kept comes behind one that says how many bytes are missing.
+        Raises nothing then, since a lost line must not fail the call that it is about. A line
+        with the number of lost bytes precedes the next line that can be written.
         """
         try:
             if self._size >= self._max_bytes:
@@ -69,7 +69,7 @@ class _Bounded(RawIOBase):
 
 @contextmanager
 def opened(path: Path, max_bytes: int = MAX_BYTES) -> Iterator[TextIO]:
-    """The log at `path`, appended to. Raises `StartError` when it cannot be."""
+    """The log at `path`, open for appending. Raises `StartError` if it cannot be opened."""
     try:
         raw = _Bounded(path, max_bytes)
     except OSError as error:

@@ -1,7 +1,8 @@
 """Restoring a backup into a Neo4j database that no service is connected to.
 
-What the database held is replaced, and serves nobody until all is done: a restore that is stopped
-is repeated. What the former stores knew is written beside the keys first, for that case.
+The database's content is replaced, and no service can use it until the restore is complete; a
+stopped restore must be repeated. For that case the receipts of the former stores are first written
+into the data directory.
 """
 
 import os
@@ -26,7 +27,7 @@ from concord_embedded.receipts import Receipts
 from concord_embedded.restore import Restored
 
 FORMER = "restoring-receipts.jsonl"
-"""In the data directory while a restore is under way: what the stores knew that it replaces."""
+"""Exists in the data directory during a restore: the receipts of the stores that it replaces."""
 
 
 async def run(
@@ -40,13 +41,13 @@ async def run(
     replace: bool = False,
     ignore_target: bool = False,
 ) -> Restored:
-    """Put a backup into the database, as stores of a new epoch; its keys into the data directory.
+    """Replace the database by a backup, as stores of a new epoch, and put its keys into `root`.
 
-    What the former stores (unless they are to be ignored) and a file of receipts know was erased,
-    burnt, revoked or deleted stays so. `api_key` is an operator's, as the backup knows it.
+    What was erased, burnt, revoked or deleted stays so, by the receipts of the former stores
+    (unless `ignore_target`) and of `receipts_file`. `api_key`: an operator's in the backup.
 
     Raises:
-        BackupError: the backup is not whole, or cannot be restored there; nothing was changed.
+        BackupError: the backup is faulty, or cannot be restored there; nothing was changed.
     """
     whole = backup.verify(path)
     if not (path / NEO4J).exists():
@@ -80,8 +81,8 @@ async def _holds_concord(driver: AsyncDriver) -> bool:
 
 
 async def _former(data: DataDirectory, stores: Neo4jStores) -> Sequence[Receipts]:
-    """What the stores that are to be replaced know, and what those before a stopped restore knew.
-    It is written down before anything is changed."""
+    """The receipts of the stores to be replaced: after a stopped restore, those that it had saved.
+    They are saved in a file before anything is changed."""
     file = data.root / FORMER
     if file.exists():
         return [receipts.read(file)]
@@ -105,7 +106,7 @@ async def _applied(
 
 
 def _put_in_place(path: Path, data: DataDirectory) -> None:
-    """The keys and credentials of the backup, for who owns the directory: containers read them."""
+    """Replace the keys and credentials by the backup's, owned by the data directory's owner."""
     owner = data.root.stat()
     for source in (path / CREDENTIALS, *(path / KEYS).iterdir()):
         target = data.root / source.relative_to(path)

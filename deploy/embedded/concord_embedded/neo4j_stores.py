@@ -28,14 +28,14 @@ Rows = dict[str, list[Mapping[str, Any]]]
 
 
 class Neo4jStores:
-    """The database that NEO4J_... name, whoever serves it."""
+    """The database that the NEO4J_... settings name."""
 
     def __init__(self, settings: Neo4jConfig) -> None:
         self.settings = settings
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[AsyncDriver]:
-        """A way to it. Raises `ServerUnusable`, `BackupError`."""
+        """A connection to the database. Raises `ServerUnusable`, `BackupError`."""
         try:
             async with await connect(self.settings) as driver:
                 yield driver
@@ -43,7 +43,7 @@ class Neo4jStores:
             raise BackupError("BACKUP_STORE_UNUSABLE", f"{error}: try again.") from error
 
     async def demand_there(self, data: DataDirectory) -> None:  # noqa: ARG002 - it is elsewhere
-        """Raises `BackupError` when graph or the ledger is not there."""
+        """Raises `BackupError` if graph or the ledger is not in the database."""
         async with self.opened() as driver:
             stamps = {each["key"] for each in await neo4j_copy.labelled(driver, "Store")}
         if not {"concord", "concord-ledger"} <= stamps:
@@ -55,7 +55,7 @@ class Neo4jStores:
 
     @asynccontextmanager
     async def known(self, data: DataDirectory) -> AsyncIterator[Known]:  # noqa: ARG002
-        """What they know now."""
+        """The receipts and keys in the database now."""
         async with self.opened() as driver:
             rows = {label: await neo4j_copy.labelled(driver, label) for label in _KNOWN}
         yield Neo4jKnown(rows)
@@ -67,7 +67,7 @@ class Neo4jStores:
 
 
 class Neo4jKnown:
-    """What nodes say, by label."""
+    """Receipts and keys, from nodes' properties by label."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -94,7 +94,7 @@ class Neo4jKnown:
 
 
 class Neo4jCopy(Neo4jKnown):
-    """A copy, read twice: from end to end, then for what the heads name."""
+    """A copy in a file, read twice: first the heads, then the changes and hashes that they name."""
 
     def __init__(self, file: Path) -> None:
         """Raises `CopyDamaged`."""
@@ -134,11 +134,11 @@ class Neo4jCopy(Neo4jKnown):
         }
 
     def heads(self) -> Mapping[str, int]:
-        """The last sequence number of each space in which something was recorded."""
+        """The last sequence number of each space that has changes."""
         return graph_copies.heads(self.rows)
 
     def digest_at(self, space: str, seq: int, epoch: str) -> str:
-        """The digest of a change under an epoch; of those that heads and cursors name."""
+        """The digest of a change under an epoch; the change is a head's or a ledger cursor's."""
         found = self._changes.get((space, seq))
         return graph_copies.digest_of_change(found, epoch) if found else ""
 

@@ -1,7 +1,7 @@
-"""Receipts: what no restore may bring back, whatever the backup still says.
+"""Receipts: ids and digests of what no restore may bring back, even if the backup still has it.
 
-Which memories were erased, which nonces are burnt, which API keys ended, and which spaces were
-deleted: ids and digests alone. A file of JSON Lines, with a header and an end that counts them.
+They name erased memories, burnt nonces, ended API keys and deleted spaces. Their file is JSON
+Lines with a header line and a last line that has the SHA-256 of the others.
 """
 
 import base64
@@ -24,7 +24,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Receipts:
-    """What was known at a time (µs) of the installation whose audit log has a key."""
+    """The receipts of a system at a time (µs); its audit log's public key identifies it."""
 
     log_key: str
     time: int
@@ -37,7 +37,7 @@ class Receipts:
 
 
 def known(stores: Known, log_key: str, time: int) -> Receipts:
-    """Return what stores know."""
+    """Return the receipts in stores."""
     return Receipts(
         log_key=log_key,
         time=time,
@@ -49,14 +49,14 @@ def known(stores: Known, log_key: str, time: int) -> Receipts:
 
 
 def write(file: Path, receipts: Receipts) -> None:
-    """Write receipts, for their owner alone."""
+    """Write receipts into a file that only its owner may read."""
     body = "".join(f"{json.dumps(line, sort_keys=True)}\n" for line in _lines(receipts))
     end = {"kind": "end", "sha256": sha256(body.encode()).hexdigest()}
     secret_files.write(file, f"{body}{json.dumps(end)}\n".encode())
 
 
 def read(file: Path) -> Receipts:
-    """Read receipts. Raises `BackupError` when they are not whole, or none."""
+    """Read receipts. Raises `BackupError` if the file is damaged or holds none."""
     try:
         body, _, end = file.read_text("utf-8").removesuffix("\n").rpartition("\n")
         if json.loads(end) != {"kind": "end", "sha256": sha256(f"{body}\n".encode()).hexdigest()}:

@@ -1,8 +1,8 @@
 """Restoring a backup into a data directory on which no Concord runs.
 
-The stores are made ready beside their places and then put there, the ledger first: whatever a stop
-comes between, governance finds a graph that is not the ledger's and decides nothing, and the same
-restore again completes it.
+The stores are prepared in a folder beside the former ones, which they then replace, the ledger
+first. If the restore is stopped in between, governance finds that graph and ledger do not belong
+together and decides nothing; repeating the restore completes it.
 """
 
 import shutil
@@ -35,12 +35,12 @@ from concord_embedded.errors import BackupError
 from concord_embedded.receipts import Receipts
 
 CONFIRMERS = ("search", "governance")
-"""Who confirms an erasure once the system runs."""
+"""The services that confirm an erasure once the system runs."""
 
 
 @dataclass(frozen=True)
 class Restored:
-    """What a restore did beside copying. `age`: µs from the backup's instant to the restore."""
+    """The counts of a restore's own changes. `age`: µs from the backup's instant to the restore."""
 
     backup: Backup
     age: int
@@ -53,7 +53,7 @@ class Restored:
 
 
 class Restore(Protocol):
-    """Puts a backup in the place of stores of one kind."""
+    """Replaces stores of one kind by a backup."""
 
     async def __call__(
         self,
@@ -70,7 +70,7 @@ class Restore(Protocol):
 
 
 def into(stores: Stores) -> Restore:
-    """What restores into these stores."""
+    """The function that restores a backup into these stores."""
     if isinstance(stores, SqliteStores):
         return restore
     from concord_embedded import neo4j_restore  # slow
@@ -91,14 +91,14 @@ async def restore(
     replace: bool = False,
     ignore_target: bool = False,
 ) -> Restored:
-    """Put a backup into a data directory, as a store of a new epoch.
+    """Put a backup into a data directory, as stores of a new epoch.
 
-    What the directory's own stores (unless they are to be ignored) and a file of receipts know was
-    erased, burnt, revoked or deleted stays so. `api_key` is an operator's, as the backup knows it.
+    What was erased, burnt, revoked or deleted stays so, by the receipts of the directory's former
+    stores (unless `ignore_target`) and of `receipts_file`. `api_key`: an operator's in the backup.
 
     Raises:
-        BackupError: the backup is not whole, or cannot be restored there; nothing was changed.
-        StartError: a Concord runs there, or the directory is somebody else's.
+        BackupError: the backup is faulty, or cannot be restored there; nothing was changed.
+        StartError: a Concord runs there, or the directory belongs to another user.
     """
     whole = backup.verify(path)
     if (path / NEO4J).exists():
@@ -130,7 +130,7 @@ async def _later(
     replace: bool,
     ignore_target: bool,
 ) -> Sequence[Receipts]:
-    """Return what is known of the time after the backup."""
+    """Return the receipts of `receipts_file` and of the stores that are to be replaced."""
     later = [] if receipts_file is None else [receipts.read(receipts_file)]
     if data.graph_store.exists() or data.ledger.exists():
         demand_replace(str(data.root), replace=replace)
@@ -141,7 +141,7 @@ async def _later(
 
 
 def demand_replace(where: str, *, replace: bool) -> None:
-    """Demand that somebody said to put the backup in the place of what is there."""
+    """Demand the caller's permission to replace the stores that are there."""
     if not replace:
         raise BackupError(
             "BACKUP_TARGET_IN_USE",
@@ -150,7 +150,7 @@ def demand_replace(where: str, *, replace: bool) -> None:
 
 
 def demand_same(whole: Backup, later: Sequence[Receipts], where: str) -> None:
-    """Demand that receipts are of the backup's own installation, by its log's key."""
+    """Demand that receipts are of the backup's own system, by the public key of its log."""
     own = backup.log_key_of(whole.path / KEYS)
     for each in later:
         if each.log_key != own:
@@ -162,7 +162,7 @@ def demand_same(whole: Backup, later: Sequence[Receipts], where: str) -> None:
 
 
 async def known_of(stores: Stores, data: DataDirectory) -> Receipts:
-    """Return what the stores that are to be replaced know."""
+    """Return the receipts of the stores that are to be replaced."""
     try:
         async with stores.known(data) as known:
             return receipts.known(known, backup.log_key_of(data.keys), 0)
@@ -177,10 +177,9 @@ async def known_of(stores: Stores, data: DataDirectory) -> Receipts:
 async def begin_again(
     whole: Backup, stage: Path, later: Sequence[Receipts], clock: Clock
 ) -> Restored:
-    """Make the stores in a folder, `graph.db` and `ledger.db`, ones of a new epoch that know what
-    was known later.
+    """Begin a new epoch in the stores of a folder, `graph.db` and `ledger.db`, and apply receipts.
 
-    Raises `BackupError` when what is constitutive there was erased later.
+    Raises `BackupError` if a memory that is constitutive there was erased later.
     """
     graph_copies.begin_epoch(stage / GRAPH, str(uuid.uuid4()))
     store = open_store(stage / GRAPH, clock)
@@ -197,9 +196,9 @@ async def begin_again(
 async def applied(
     whole: Backup, store: GraphStore, ledger: Ledger, later: Sequence[Receipts], clock: Clock
 ) -> Restored:
-    """Apply what was known later to stores of a new epoch, and end what was pending there.
+    """Apply later receipts to stores of a new epoch, and end the proposals pending there.
 
-    Raises `BackupError` when what is constitutive there was erased later.
+    Raises `BackupError` if a memory that is constitutive there was erased later.
     """
     erased, burnt = await _graph_again(store, later, clock)
     restoring = Restoring(ledger)
@@ -250,7 +249,7 @@ async def _graph_again(
 
 
 def erased_by_both(space: str, memory_id: str) -> BackupError:
-    """Return what is raised of a memory that is constitutive in the backup and erased since."""
+    """Return the error for a memory that is constitutive in the backup and was erased since."""
     return BackupError(
         "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED",
         f"Both principals of {space} have erased {memory_id} since this backup, in which it is "
@@ -268,7 +267,7 @@ def _put_in_place(data: DataDirectory) -> None:
         (data.restoring / LEDGER, data.ledger),
         (data.restoring / GRAPH, data.graph_store),
     ):
-        for end in ("-wal", "-shm"):  # of the former file: the new one has none
+        for end in ("-wal", "-shm"):  # belong to the former file; the new one has none
             with suppress(FileNotFoundError):
                 place.with_name(place.name + end).unlink()
         made.replace(place)

@@ -18,9 +18,9 @@ LONGEST_NAME = len(f"/{PREFIX}xxxxxxxx/search.sock")
 
 @contextmanager
 def made(environ: Mapping[str, str], note: Path) -> Iterator[Path]:
-    """A new folder of mode 0700 in XDG_RUNTIME_DIR, or in /tmp; gone after the block.
+    """A new folder of mode 0700 in XDG_RUNTIME_DIR, or in /tmp; removed after the block.
 
-    The file `note` remembers it, so that the next start can remove what a killed one left.
+    The file `note` holds its path, so that the next start can remove a killed one's folder.
     """
     _remove_former(note)
     try:

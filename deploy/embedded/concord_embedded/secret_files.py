@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and that only their owner may read."""
+"""Files that are written as a whole or not at all, and that only their owner may read."""
 
 import os
 import secrets
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def write(path: Path, content: bytes) -> None:
-    """Replaces `path` at once, with mode 0600, durably."""
+    """Replaces `path` atomically and durably, with mode 0600."""
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:

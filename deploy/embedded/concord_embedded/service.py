@@ -1,4 +1,4 @@
-"""One service of the system: what answers, and the server it answers through."""
+"""One service of the system: its app, and the server in front of it."""
 
 from pathlib import Path
 from typing import TextIO
@@ -40,17 +40,17 @@ class Service:
         )
 
     async def start(self) -> None:
-        """Starts the app, which leaves nothing open when it fails to, then listens."""
+        """Starts the app, then listens. An app that fails to start leaves nothing open."""
         await self._app.start()
         self._begun = True
         await self._server.start()
 
     async def until_ready(self) -> None:
-        """Waits until the app says that it can answer."""
+        """Waits until the app reports that it is ready."""
         await self._server.until_ready()
 
     async def stop(self, grace: float) -> None:
-        """Ends calls within `grace` seconds, then the app."""
+        """Ends the calls within `grace` seconds, then closes the app."""
         await self._server.stop(grace)
         if self._begun:
             await self._app.close()

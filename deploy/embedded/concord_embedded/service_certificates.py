@@ -1,7 +1,7 @@
-"""Certificates of a distributed system's services, for TLS between them, and their authority.
+"""Certificates for TLS between a distributed system's services, and the authority that signs them.
 
-The authority's key stays where it was made; each service is given its own pair and the authority's
-certificate.
+The authority's key stays in the folder where it was made; each service gets its own certificate
+and key, and the authority's certificate.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -26,13 +26,13 @@ AUTHORITY = "services-ca"
 AUTHORITY_DAYS = 3650
 DAYS = 397
 RENEW_DAYS = 60
-"""A certificate with fewer days left is made anew; an authority, and with it all that it signed."""
+"""A certificate with fewer days left is replaced; with an authority all that it signed are."""
 _SKEW = timedelta(hours=1)
 
 
 def ensure(folder: Path, names: tuple[str, ...]) -> None:
-    """Makes `services-ca.crt` and, for each service, `NAME.crt` and `NAME.key`, unless they count
-    for long enough. Raises `StartError` when one cannot be read.
+    """Makes `services-ca.crt` and, for each service, `NAME.crt` and `NAME.key`, unless they are
+    valid for `RENEW_DAYS` more. Raises `StartError` if one cannot be read.
     """
     authority = _known(folder, AUTHORITY) or _made(folder, AUTHORITY, None, AUTHORITY_DAYS)
     for name in names:
@@ -45,7 +45,7 @@ Pair = tuple[x509.Certificate, ec.EllipticCurvePrivateKey]
 
 
 def _known(folder: Path, name: str) -> Pair | None:
-    """A pair that is there and counts for long enough."""
+    """The certificate and key of a name; None if missing, or valid for less than `RENEW_DAYS`."""
     certificate_file, key_file = folder / f"{name}.crt", folder / f"{name}.key"
     try:
         certificate = x509.load_pem_x509_certificate(certificate_file.read_bytes())

@@ -1,4 +1,4 @@
-"""The key pairs of those who sign tokens: the gateway for callers, services for themselves."""
+"""The key pairs for signing tokens: the gateway's for callers, services' for themselves."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from concord_embedded.errors import StartError
 
 
 def ensure(path: Path) -> Ed25519PrivateKey:
-    """The private key in the PEM file `path`, made when there is none. Raises `StartError`."""
+    """The private key in the PEM file `path`, made if it is missing. Raises `StartError`."""
     try:
         key = load_pem_private_key(path.read_bytes(), password=None)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The system in one event loop: all services, and the gateway before them."""
+"""The system in one event loop: all services, and the gateway in front of them."""
 
 import asyncio
 import os
@@ -19,24 +19,24 @@ READY_WITHIN = 60.0
 
 @dataclass(frozen=True)
 class Running:
-    """A running system: where it listens, and the keys to it."""
+    """A running system: its addresses, API keys and enrolment secrets."""
 
     url: str
-    """gRPC: host:port, with https:// before it when that speaks TLS."""
+    """The gRPC address, host:port; with https:// before it if it speaks TLS."""
     http_url: str
-    """HTTP/JSON, with its scheme."""
+    """The address of HTTP/JSON, with its scheme."""
     keys: Mapping[str, str]
-    """API keys by space, of whoever works there; of "concord:system" the operator's."""
+    """API keys by space: the agent's, and of "concord:system" the operator's."""
     admin_keys: Mapping[str, str]
-    """API keys by space, of who looks after it."""
+    """The administrator's API keys by space."""
     enrolment_secrets: Mapping[str, str]
-    """One-time secrets for a space's genesis, by space."""
+    """The one-time enrolment secrets, by space."""
     data: DataDirectory
-    """Where everything is kept."""
+    """The data directory."""
     rolled_back: frozenset[str]
-    """The spaces whose graph is older than their audit log: nothing is decided there."""
+    """The spaces whose graph is older than their audit log: governance decides nothing there."""
     disk_full: str
-    """Why search waits, and for how much room; empty when it does not."""
+    """Why search waits for room on the disk, and for how much; empty if it does not wait."""
 
     def __repr__(self) -> str:
         return f"Running(url={self.url!r}, http_url={self.http_url!r})"
@@ -83,7 +83,7 @@ async def _until_ready(assembly: Assembly, data: DataDirectory) -> None:
 
 def _published(data: DataDirectory, known: Credentials, assembly: Assembly) -> Running:
     gateway = assembly.gateway
-    # A certificate names hosts, seldom addresses; the clients' sign for TLS is https.
+    # With TLS the host is a name, since certificates seldom name addresses, and the scheme https.
     grpc, http, host = (
         ("https://", "https://", "localhost") if gateway.encrypted else ("", "http://", LOOPBACK)
     )

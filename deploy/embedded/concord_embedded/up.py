@@ -1,4 +1,4 @@
-"""`concord up`: the system until somebody says stop."""
+"""`concord up`: runs the system until a signal stops it."""
 
 import asyncio
 import json
@@ -39,9 +39,9 @@ def up(
 ) -> int:
     """Runs the system on `data_dir` until SIGTERM or SIGINT; returns the exit status.
 
-    0 after a signal; 1 when it cannot start, with the reason on standard error. `began` is when
-    the command did, by `time.monotonic`, for the time it prints; `command` is how the command line
-    is called on this system from where this one was.
+    The status is 0 after a signal, and 1 if it cannot start, with the reason on standard error.
+    `began`: the command's start by `time.monotonic`, for the seconds that it prints. `command`:
+    how to call the command line for this system, for the printed examples.
     """
     began = time.monotonic() if began is None else began
     try:
@@ -67,7 +67,7 @@ async def _serve(data_dir: Path, port: int, began: float, next_steps: str) -> No
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """The first signal cancels the current task, which then drains; a second ends the process."""
+    """The first signal cancels the current task, which then drains; a second kills the process."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
     def on_signal() -> None:
@@ -86,7 +86,7 @@ def _stoppable() -> Iterator[None]:
 
 
 def _rolled_back(system: Running) -> str:
-    """What is wrong with which space, and what to do; empty when nothing is."""
+    """The warning about rolled back spaces; empty without any."""
     return "".join(
         f"\nSpace {space}: the graph is older than its audit log. Nothing is proposed or decided"
         f" there. Stop Concord, restore the newer copy of {system.data.graph_store}, and start it"
@@ -96,14 +96,14 @@ def _rolled_back(system: Running) -> str:
 
 
 def _disk_full(system: Running) -> str:
-    """What waits for how much room; empty when nothing does."""
+    """The warning that search waits for room on the disk; empty if it does not wait."""
     if not system.disk_full:
         return ""
     return f"\nSearch does not know everything: {system.disk_full}. Then it goes on by itself.\n"
 
 
 def _announce(system: Running, seconds: float, next_steps: str) -> None:
-    """Print where it listens, for people with what to try next; without that, as JSON."""
+    """Print the addresses: for people if there are next steps to try, else as JSON."""
     data = system.data.root
     if not next_steps:
         reply: dict[str, object] = {

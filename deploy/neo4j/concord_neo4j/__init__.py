@@ -1,1 +1,1 @@
-"""A real Neo4j on loopback without Docker: from one Maven dependency, in a throw-away home."""
+"""A real Neo4j server on loopback without Docker: from one Maven dependency, in its own folder."""

@@ -1,4 +1,4 @@
-"""Neo4j's jars: where Maven keeps them, fetched when they are not there yet."""
+"""The paths of Neo4j's jars, which Maven fetches if they are missing."""
 
 import fcntl
 import os
@@ -15,29 +15,29 @@ _LAST_LINES = 15
 
 
 def java() -> str:
-    """Return the Java that runs Neo4j.
+    """Return the path of the Java program.
 
     Raises:
-        CannotStart: there is none.
+        CannotStart: Java is not installed.
     """
     return _program("java", "openjdk-17-jdk-headless")
 
 
 def cache() -> Path:
-    """Return the folder that remembers where the jars are."""
+    """Return the folder in which the class path is cached."""
     root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(root) / "concord" / "neo4j"
 
 
 def class_path(folder: Path) -> str:
-    """Return Neo4j's class path, asking Maven the first time; `folder` remembers the answer.
+    """Return Neo4j's class path from the cache in `folder`, or from Maven if it is not there.
 
     Raises:
-        CannotStart: Maven is missing, or cannot fetch what it needs.
+        CannotStart: Maven is missing, or cannot fetch the jars.
     """
     known = folder / f"class-path-{sha256(_POM.read_bytes()).hexdigest()[:12]}"
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:  # processes that start at once fetch once
+    with (folder / "lock").open("w") as lock:  # of concurrent processes only one fetches
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (known.exists() and all(Path(jar).exists() for jar in known.read_text().split(":"))):
             fetched = known.with_suffix(".tmp")

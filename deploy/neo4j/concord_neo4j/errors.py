@@ -1,5 +1,5 @@
-"""Why a Neo4j of one's own does not start."""
+"""The error of a local Neo4j server that does not start."""
 
 
 class CannotStart(Exception):
-    """It cannot start; the text says what to do."""
+    """The server cannot start; the text says what to do."""

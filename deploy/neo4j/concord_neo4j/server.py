@@ -1,4 +1,4 @@
-"""One Neo4j server in a folder of its own: started, found again, stopped, killed."""
+"""One Neo4j server in its own folder: starts, finds, stops and kills it."""
 
 import os
 import secrets
@@ -36,10 +36,10 @@ _JAVA_OPTIONS = ("-Xms512m", "-Xmx512m", "-XX:+UseG1GC", "-XX:+ExitOnOutOfMemory
 
 
 class LocalNeo4j:
-    """A server whose data, password, settings, log and process id are under one folder.
+    """A server whose data, password, settings, log and process id are in one folder.
 
-    `java_options` are added to Java's command line. With `dies_with_us` it ends with this process,
-    however that ends; else it outlives it.
+    `java_options` are added to Java's command line. With `dies_with_us` the server ends with this
+    process, even if that is killed; without it the server outlives this process.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class LocalNeo4j:
 
     @property
     def uri(self) -> str:
-        """Where it listens."""
+        """The address that the server listens on, `bolt://HOST:PORT`."""
         return f"bolt://{LOOPBACK}:{self._port.read_text()}"
 
     @property
@@ -68,12 +68,13 @@ class LocalNeo4j:
         return self.password_file.read_text()
 
     def start(self, port: int = 0) -> None:
-        """Start it and wait until it answers; a running one is left as it is.
+        """Start the server and wait until it answers; leave a running one as it is.
 
-        `port` 0 takes the port of last time, else a free one.
+        `port` 0 takes the port of the last start, else a free one.
 
         Raises:
-            CannotStart: Java, Maven or the port is missing, or it does not come up.
+            CannotStart: Java or Maven is missing, the port is in use, or the server does not
+                answer.
         """
         if self.process_id() is not None:
             return
@@ -87,42 +88,43 @@ class LocalNeo4j:
         command = [java, *self._java_options, "-cp", jars, str(_LAUNCHER)]
         command += [str(self._home), str(self._settings), str(self.password_file)]
         if self._dies_with_us:
-            command.append(_UNTIL_INPUT_ENDS)  # the pipe closes when this process is no more
+            command.append(_UNTIL_INPUT_ENDS)  # the pipe closes when this process ends
         with self.log.open("w") as log:
             self._child = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE if self._dies_with_us else subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C in the terminal is not for the server
+                start_new_session=True,  # so that Ctrl-C in the terminal does not stop the server
             )
         self._pid.write_text(str(self._child.pid))
         self._keep_environ()
         self._wait_until_ready(self._child)
 
     def stop(self) -> None:
-        """Stop it in order; one that does not run is left as it is."""
+        """Stop the server with SIGTERM, if it runs."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Kill it (-9), as a crash would; its data stays."""
+        """Kill the server with SIGKILL, as in a crash; its data stays."""
         self._end(signal.SIGKILL)
 
     def remove(self) -> None:
-        """End it and remove its data and password; what is removed needs no orderly stop."""
+        """Kill the server and remove its data and password."""
         self.kill()
         shutil.rmtree(self._home, ignore_errors=True)
         for file in (self._settings, self._port, self.password_file, self.environ_file, self.log):
             file.unlink(missing_ok=True)
 
     def process_id(self) -> int | None:
-        """Return the id of its process; None when it does not run."""
+        """Return the id of the server's process; None if it does not run."""
         try:
             pid = int(self._pid.read_text())
             command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         except (OSError, ValueError):
             return None
-        return pid if os.fsencode(self._settings) in command else None  # else the id is another's
+        # the id may belong to another process by now
+        return pid if os.fsencode(self._settings) in command else None
 
     def _last_port(self) -> int:
         return int(self._port.read_text()) if self._port.exists() else 0
@@ -132,7 +134,7 @@ class LocalNeo4j:
             _write_for_owner(self.password_file, secrets.token_urlsafe(24))
 
     def _keep_environ(self) -> None:
-        """Write what Concord asks for, to be sourced by a shell."""
+        """Write the settings with which Concord connects, for a shell to source."""
         self.environ_file.unlink(missing_ok=True)
         _write_for_owner(
             self.environ_file,
