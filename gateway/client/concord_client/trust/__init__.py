@@ -1,1 +1,1 @@
-"""What a principal signs and checks: reviewed bytes, keys, the witness, the audit log."""
+"""A principal's own checks and signatures: reviewed bytes, keys, the witness, the audit log."""

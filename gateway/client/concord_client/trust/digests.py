@@ -1,4 +1,4 @@
-"""The canonical form of what is signed (RFC 8785), and the digests that name it."""
+"""The canonical form of signed JSON (RFC 8785), and the digests that statements name."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -12,25 +12,25 @@ Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Js
 
 
 def action_digest(action: Message) -> str:
-    """Return what a consent names an action by: hex SHA-256 over the RFC 8785 form of its JSON.
+    """Return an action's digest, which consents name: hex SHA-256 of its JSON's RFC 8785 form.
 
-    The JSON is protobuf's mapping with the contract's field names; whole numbers too large for
-    a double to count (beyond 2^53 - 1, possible in a Struct) are written as doubles.
+    The JSON is protobuf's mapping with the contract's field names. Whole numbers beyond 2^53 - 1,
+    which a Struct may have, are written as doubles.
     """
     return sha256(canonical(MessageToDict(action, preserving_proto_field_name=True))).hexdigest()
 
 
 def etags_digest(etags: Mapping[str, str]) -> str:
-    """Return what a consent names the items' etags by: hex SHA-256 of their RFC 8785 form."""
+    """Return the digest of items' etags, which consents name: hex SHA-256 of the RFC 8785 form."""
     return sha256(canonical(dict(etags))).hexdigest()
 
 
 def canonical(value: Json) -> bytes:
-    """Return the RFC 8785 form of JSON, also of JSON that was parsed from that form.
+    """Return the RFC 8785 form of JSON, even of JSON that was parsed from that form.
 
-    All its numbers are doubles, and a whole one from 2^53 to 10^21 is written without exponent or
-    point: parsed back it is a Python integer, which `rfc8785` refuses until it is a double again.
-    Raises ValueError for what has no such form.
+    RFC 8785 writes a whole double from 2^53 to 10^21 without exponent or point. Parsed back it is
+    a Python integer, which `rfc8785` refuses, so it is converted to a double again. Raises
+    ValueError for a value without such a form.
     """
     return rfc8785.dumps(_with_doubles(value))
 

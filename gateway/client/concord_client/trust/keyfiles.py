@@ -1,8 +1,8 @@
-"""Key files: a principal's private key with its name and slot, its owner's alone.
+"""Key files: a principal's private key with its name and slot, readable by its owner alone.
 
 A file is JSON: `version`, `slot`, `principal`, `public_key` (base64url) and `private_key`, a
-PKCS8 PEM that for the HUMAN slot is always encrypted under a passphrase. Only `open_key` reads
-the private part; whose key it is can be read without a passphrase.
+PKCS8 PEM that for the HUMAN slot is always encrypted under a passphrase. Only `open_key` decrypts
+the private key; the other fields can be read without a passphrase.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class KeyFileError(Exception):
 
 @dataclass(frozen=True)
 class KeyFile:
-    """Whose key a file holds, without the key."""
+    """The content of a key file, with its private key still encoded (PEM)."""
 
     path: Path
     slot: str
@@ -53,7 +53,7 @@ class KeyFile:
 
     @property
     def is_locked(self) -> bool:
-        """Whether a passphrase opens it."""
+        """Whether its private key is encrypted under a passphrase."""
         return b"ENCRYPTED" in self.pem.splitlines()[0]
 
     def __repr__(self) -> str:
@@ -61,13 +61,13 @@ class KeyFile:
 
 
 def key_directory(environ: Mapping[str, str]) -> Path:
-    """`concord` in the user's configuration home (`~/.config`): no server looks there."""
+    """`concord` in the user's configuration home (`~/.config`), which no server reads."""
     home = environ.get("XDG_CONFIG_HOME") or "~/.config"
     return Path(home).expanduser() / "concord"
 
 
 def fresh_path(slot: str, environ: Mapping[str, str]) -> Path:
-    """Return where a new key of a slot goes: `human.key`, else `human-2.key` and so on."""
+    """Return an unused path for a new key of a slot: `human.key`, else `human-2.key` and so on."""
     folder, number = key_directory(environ), 1
     while True:
         path = folder / f"{slot.lower()}{'' if number == 1 else f'-{number}'}{SUFFIX}"
@@ -82,8 +82,8 @@ def make(
     """Make a key pair and write it to the new file `path` (0600).
 
     Raises:
-        KeyFileError: the path is taken or in a data directory of Concord's, where servers read,
-            a HUMAN key would stand without a passphrase, or no genesis takes the name.
+        KeyFileError: the path exists or is in a data directory of Concord's, which servers read;
+            the passphrase is too weak (or missing, for HUMAN); or no genesis takes the name.
     """
     demand_outside(path, environ)
     demand_name(principal)
@@ -132,7 +132,7 @@ def _demand_passphrase(words: str) -> None:
 
 
 def read(path: Path) -> KeyFile:
-    """Read whose key a file holds. Raises `KeyFileError`, also when others may read the file."""
+    """Read a key file. Raises `KeyFileError`, also if others may read the file."""
     try:
         found = json.loads(path.read_bytes())
         mode = path.stat().st_mode
@@ -155,9 +155,9 @@ def read(path: Path) -> KeyFile:
 
 
 def open_key(file: KeyFile, ask: AskPassphrase) -> Signer:
-    """Return the signer; `ask` is called for a passphrase when the key has one.
+    """Return the signer; `ask` is called for the passphrase if the key has one.
 
-    Raises `KeyFileError`, also when the private key is not that of the public one beside it.
+    Raises `KeyFileError`, also if the private key does not belong to the file's public key.
     """
     passphrase = ask().encode() if file.is_locked else None
     try:
@@ -175,13 +175,13 @@ def read_signer(path: Path | str, passphrase: str = "") -> Signer:
 
 
 def known(environ: Mapping[str, str]) -> Iterator[KeyFile]:
-    """Yield the keys in the key directory."""
+    """Yield the key files in the key directory. Raises `KeyFileError`."""
     for path in sorted(key_directory(environ).glob(f"*{SUFFIX}")):
         yield read(path)
 
 
 def demand_outside(path: Path, environ: Mapping[str, str]) -> None:
-    """Refuse (`KeyFileError`) a place where servers keep their files: they could read the key."""
+    """Refuse (`KeyFileError`) a path in a data directory, where servers could read the key."""
     place = Path(os.path.realpath(path))
     data = Path(os.path.realpath(data_directory(environ)))
     for folder in place.parents:
@@ -198,7 +198,7 @@ def encoded(key: bytes) -> str:
 
 
 def decoded(text: str) -> bytes:
-    """Read it back. Raises ValueError unless it is 32 bytes in their one spelling."""
+    """Read an encoded public key. Raises ValueError unless it is the encoding of 32 bytes."""
     key = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     if len(key) != 32 or encoded(key) != text:
         raise ValueError("this is no public key")

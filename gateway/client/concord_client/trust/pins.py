@@ -1,9 +1,9 @@
-"""The pins of each system that this client met, and their file (V5, A2).
+"""The pinned values of each system that this client met, and their file (V5, A2).
 
 The file (`CONCORD_STATE`, else `concord/witness.json` in the user's state home) holds a list of
-systems. A system is found by its space and by what *the client's owner* calls it: a data
-directory's path, or the address in `CONCORD_URL`. An address that a server wrote names nothing:
-whoever writes it could otherwise have everything forgotten by writing another one.
+systems. A system is found by its space and by the *client owner's* name for it: a data directory's
+path, or the address in `CONCORD_URL`. An address that a server wrote is never used as a name: the
+server could otherwise make the client forget its pins by writing another one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from concord_client.credentials import STATE_VARIABLE
 from concord_client.trust.keyfiles import decoded
 
 MOST_CHECKPOINTS = 200
-"""Kept of one system: the first and the newest. Older exports are compared with them."""
+"""Checkpoints kept of one system, the first and the newest, to compare older exports with."""
 
 
 class WitnessError(Exception):
@@ -31,7 +31,7 @@ class WitnessError(Exception):
 
 
 class Kept(TypedDict):
-    """A checkpoint that the log's key signed, and when it was seen here (RFC 3339)."""
+    """A checkpoint that the log's key signed, and the time when this client saw it (RFC 3339)."""
 
     note: str
     time: str
@@ -49,15 +49,15 @@ class Seen:
     genesis_digest: str = ""
     genesis_time: str = ""
     genesis_confirmed: bool = False
-    """Signed here, or named with `--trust`: more than believed because a server showed it."""
+    """Signed here or named with `--trust`, and not merely believed because a server showed it."""
     log_key: str = ""
     log_origin: str = ""
     checkpoints: tuple[Kept, ...] = ()
-    """Oldest first; each was proved to extend the one before it."""
+    """Oldest first; a proof showed that each extends the one before it."""
     consents: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Proposal id to slot to the consent's envelope."""
+    """The envelopes of consents given here, by proposal id and slot."""
     reviewed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Principal to proposal id to the digest of the bytes last shown to it, oldest first."""
+    """The digests of the bytes last shown, by principal and proposal id, oldest first."""
 
     @property
     def public_key(self) -> bytes:
@@ -70,7 +70,7 @@ class Seen:
         return self.checkpoints[-1]["note"] if self.checkpoints else ""
 
     def read(self, note: str) -> Checkpoint:
-        """Return what a checkpoint says. Raises `WitnessError` unless this log signed it."""
+        """Return a note's checkpoint. Raises `WitnessError` unless this log signed it."""
         try:
             return read_checkpoint(note, self.log_origin, self.public_key)
         except NoteInvalid as error:
@@ -79,7 +79,7 @@ class Seen:
             ) from None
 
     def with_checkpoint(self, note: str) -> Seen:
-        """Keep a newer checkpoint; one that is kept already keeps its time."""
+        """Add a newer checkpoint; if it is the last one already, its time stays."""
         if note == self.checkpoint:
             return self
         first, rest = self.checkpoints[:1], self.checkpoints[1:]
@@ -88,7 +88,7 @@ class Seen:
 
 
 def now() -> str:
-    """The time of day, as it is kept."""
+    """The current time as the file has it: RFC 3339, UTC, whole seconds."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -101,7 +101,7 @@ def state_file(environ: Mapping[str, str]) -> Path:
 
 
 class PinFile:
-    """The file; its owner's alone, replaced whole, changed by one process at a time."""
+    """The file: readable by its owner alone, replaced atomically, changed under a lock."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -122,7 +122,7 @@ class PinFile:
             ) from None
 
     def change(self, find: Callable[[Seen], bool], change: Callable[[Seen], Seen]) -> Seen:
-        """Replace the system that is found, or add what `change` makes of an empty one."""
+        """Replace the system that `find` finds by its `change`, or add a new, changed one."""
         try:
             with private_files.locked(self.path):
                 systems = self.read()

@@ -1,7 +1,6 @@
 """The content of a proposal, read from its stored bytes alone, and the consent to it (V6).
 
-The server's fields beside those bytes are neither shown nor signed before they were compared with
-them.
+The server's fields beside those bytes are compared with them before any is shown or signed.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from concord_attestation.spelling import entry_respelled, respelled
 from concord_client.trust import digests, signing
 
 VERSIONS = (1, 2)
-"""Of a revision. Version 1 says the same as version 2 in other names
+"""Versions of a revision's bytes. Version 1 has other names for the fields of version 2
 (`concord_attestation.spelling`)."""
 _WORDS = tuple(proposal_pb2.Framing.DESCRIPTOR.fields_by_name)
 
 
 class ReviewError(Exception):
-    """The proposal is not what its bytes say; names the check."""
+    """The server's proposal differs from its stored bytes; names the failed check."""
 
     def __init__(self, check: str) -> None:
         super().__init__(
@@ -57,16 +56,16 @@ class Reviewed:
 
     @property
     def etags(self) -> dict[str, str]:
-        """Item id to the etag that a consent names."""
+        """The etags that a consent names, by item id."""
         return {item["id"]: item["etag"] for item in self.document["affected"]}
 
     @property
     def expire_time(self) -> datetime:
-        """When silence becomes rejection."""
+        """The time at which the proposal expires."""
         return datetime.fromisoformat(self.document["expire_time"])
 
     def terms(self) -> dict[str, Any]:
-        """Return what a consent to this revision names, as arguments of `signing`."""
+        """Return the fields of a consent to this revision, as arguments of `signing`."""
         said = self.document
         return {
             "space": said["space"],
@@ -80,18 +79,18 @@ class Reviewed:
         }
 
     def payload(self, slot: str, principal: str, nonce: bytes) -> bytes:
-        """Return exactly the bytes that this slot's consent signs."""
+        """Return the exact bytes that this slot's consent signs."""
         return signing.consent_payload(slot=slot, principal=principal, nonce=nonce, **self.terms())
 
 
 def review(proposal: proposal_pb2.Proposal, space: str | None = None) -> Reviewed:
-    """Check that a proposal is what its stored bytes say, and return what they say.
+    """Check that a proposal's fields agree with its stored bytes, and return their content.
 
-    With `space` it must be of that space, too: whoever signs names the one they work in.
+    With `space`, the signer's own, the proposal must be of that space, too.
 
     Raises:
         ReviewError: "erased", "digest", "canonical", "version", "action_digest", "space", or the
-            name of the field that says something else than the bytes.
+            name of a field that differs from the bytes.
     """
     found = reviewed(proposal.canonical, proposal.digest)
     _demand_alike(found.document, proposal)
@@ -107,7 +106,7 @@ def demand_space(found: Reviewed, space: str) -> None:
 
 
 def reviewed(canonical: bytes, digest: str) -> Reviewed:
-    """Check that a proposal's stored bytes are those of its digest, and return what they say.
+    """Check a proposal's stored bytes against its digest, and return their content.
 
     Raises:
         ReviewError: "erased", "digest", "canonical", "version" or "action_digest".
@@ -131,7 +130,7 @@ def _parsed(canonical: bytes) -> dict[str, Any]:
 
 
 def _stated(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document in today's names; its digest must be that of its action."""
+    """Return a document with today's field names; its action must have the action's digest."""
     try:
         if document["version"] not in VERSIONS:
             raise ReviewError("version")
@@ -168,7 +167,7 @@ def _demand_alike(document: Mapping[str, Any], proposal: proposal_pb2.Proposal) 
 
 
 def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
-    """Return the server's fields beside the bytes, in the form that the bytes have."""
+    """Return the server's fields beside the bytes, in the form of the bytes."""
     kind = proposal_pb2.ProposalKind.Name(proposal.kind)
     trigger = proposal_pb2.ProposalTrigger.Name(proposal.trigger)
     checked = proposal_pb2.FramingCheck.Name(proposal.framing_check)
@@ -203,13 +202,13 @@ def _fields(proposal: proposal_pb2.Proposal) -> dict[str, Any]:
 
 
 def demand_undoing(found: Reviewed, leaf: bytes | None) -> None:
-    """Check that an undo reverts what its original changed, by the log's entry of that.
+    """Check that an undo reverts exactly the original's effects, as the log's entry has them.
 
-    `leaf`: the SMF_EXECUTE entry of the proposal that it undoes, proved to be in the log; None when
-    there is none. Items that cascaded are compared with the entry's digest of them.
+    `leaf`: the SMF_EXECUTE entry of the undone proposal, proved to be in the log; None without
+    one. Cascaded items are compared with the entry's digest of them.
 
     Raises:
-        ReviewError: "undo_of": it is of another proposal, or of other items or revisions.
+        ReviewError: "undo_of": it undoes another proposal, or other items or revisions.
     """
     try:
         entry = entry_respelled(json.loads(leaf or b"{}"))
@@ -232,12 +231,12 @@ def _reverted(item: Mapping[str, Any]) -> tuple[str, int, int]:
 
 
 def _counted(items: list[tuple[str, int, int]]) -> dict[str, Any]:
-    """Return the log's count and digest of cascaded items: a line for each, by id."""
+    """Return the count and digest of cascaded items, as the log has them: over a line for each."""
     lines = "".join(f"{name} {before} {after}\n" for name, before, after in sorted(items))
     return {"count": len(items), "digest": sha256(lines.encode()).hexdigest() if items else ""}
 
 
 def kind_name(kind: int) -> str:
-    """Return what an item of this number is, as a word."""
+    """Return the lower-case name of an item kind's number."""
     name = type_pb2.ItemKind.Name(kind)  # type: ignore[arg-type] # numbers are the contract's
     return name.removeprefix("ITEM_KIND_").lower()

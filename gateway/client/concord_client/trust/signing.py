@@ -1,7 +1,7 @@
 """The statements that a principal signs: DSSE envelopes over RFC 8785 JSON, Ed25519 keys.
 
-The graph checks every envelope on its own terms; this is the other side of that contract, and
-shares no code with it. Keys never leave the process that calls this.
+Graph checks every envelope by code of its own, and this module shares none with it. Keys never
+leave the calling process.
 """
 
 import json
@@ -64,7 +64,7 @@ def genesis_payload(
     governance_key: bytes,
     create_time: datetime | None = None,
 ) -> bytes:
-    """Return the bytes that both slots sign; `agent` and `human` are principal and public key."""
+    """Return the bytes that both slots sign; `agent` and `human`: principal and public key."""
     slots = {
         name: {"principal": principal, "public_key": _base64url(public_key)}
         for name, (principal, public_key) in ((AGENT, agent), (HUMAN, human))
@@ -90,8 +90,8 @@ def sign_genesis(
 ) -> bytes:
     """Return a space's genesis record (JSON), signed by both slots; `governance_key` is public.
 
-    Where the two keys live apart, each side signs `genesis_payload` with `sign_envelope` and
-    `join_signatures` brings the envelopes together.
+    If the two keys are on different machines, each slot signs `genesis_payload` with
+    `sign_envelope`, and `join_signatures` joins the envelopes.
     """
     payload = genesis_payload(
         space=space,
@@ -120,9 +120,8 @@ def sign_consent(
     """Return `signer`'s consent (JSON) to one revision of a proposal.
 
     `slot` is AGENT or HUMAN; `etags` maps each affected item's id to its etag, "" for one that
-    must not exist; the digests are hex SHA-256, that of the
-    proposal over its canonical bytes. A nonce of 32 random bytes is made when none
-    is given.
+    must not exist. The digests are hex SHA-256, the proposal's over its canonical bytes. Without
+    a `nonce` 32 random bytes are drawn.
     """
     payload = consent_payload(
         slot=slot,
@@ -154,7 +153,7 @@ def consent_payload(
     expire_time: datetime,
     nonce: bytes | None = None,
 ) -> bytes:
-    """Return exactly the bytes that a consent signs, for whoever shows them first."""
+    """Return the exact bytes that a consent signs, so that they can be shown before."""
     return rfc8785.dumps(
         {
             "version": 3,
@@ -192,7 +191,7 @@ def sign_rejection(
 def sign_revocation(
     *, slot: str, signer: Signer, space: str, proposal_id: str, revision: int, consent: bytes
 ) -> bytes:
-    """Return `signer`'s revocation (JSON) of its own consent, which it names by nonce."""
+    """Return `signer`'s revocation (JSON) of its own consent, named by the consent's nonce."""
     nonce = json.loads(_payload_of(consent))["nonce"]
     about = (slot, signer, space, proposal_id, revision)
     return _sign_answer(REVOCATION_TYPE, about, "", nonce)
@@ -201,10 +200,10 @@ def sign_revocation(
 def sign_deletion(
     *, space: str, agent: Signer, human: Signer, genesis_digest: str, expire_time: datetime
 ) -> bytes:
-    """Return the statement (JSON) that a space with a genesis is to be deleted, signed by both.
+    """Return both slots' signed statement (JSON) that deletes a space with a genesis.
 
-    Where the two keys live apart, each side signs `deletion_payload` with `sign_envelope` and
-    `join_signatures` brings the envelopes together.
+    If the two keys are on different machines, each slot signs `deletion_payload` with
+    `sign_envelope`, and `join_signatures` joins the envelopes.
     """
     payload = deletion_payload(space=space, genesis_digest=genesis_digest, expire_time=expire_time)
     return sign_envelope(DELETION_TYPE, payload, [agent.key, human.key])
@@ -225,7 +224,7 @@ def deletion_payload(*, space: str, genesis_digest: str, expire_time: datetime) 
 
 
 def sign_new_key(*, slot: str, principal: str, space: str, key: Ed25519PrivateKey) -> bytes:
-    """Return the proof (JSON) that a principal's new key is in its hands."""
+    """Return the proof (JSON) that a principal holds its new key."""
     payload: dict[str, Json] = {
         "version": 1,
         "space": space,
@@ -268,7 +267,7 @@ def sign_grant(
     expire_time: datetime,
     nonce: bytes | None = None,
 ) -> bytes:
-    """Return governance's grant (JSON), carrying the consents by slot as `sign_consent` made them.
+    """Return governance's grant (JSON), with the consents of `sign_consent` by slot.
 
     The other arguments are those of the consents; `decision_id` makes the change idempotent.
     """
@@ -303,10 +302,10 @@ def restore_payload(
     """Return the bytes that both slots sign to have an export of their space imported.
 
     `export_digest` is the hex SHA-256 of the whole file, `genesis_digest` that of its genesis,
-    `constitutive_digest` that of the constitutive items in it, and `keys` are the slots' as they
-    stand in it. `governance_key` is that of the place where it goes: it may grant there from then
-    on. Each side signs with `sign_envelope` under RESTORE_TYPE, with the key that the genesis names
-    and, where that was changed since, with the present one too; `join_signatures` joins them.
+    `constitutive_digest` that of its constitutive items, and `keys` are the slots' keys in it.
+    `governance_key` is that of the system that imports, which may grant from then on. Each slot
+    signs with `sign_envelope` under RESTORE_TYPE, with its key in the genesis and, if that was
+    changed since, with its present key, too; `join_signatures` joins the envelopes.
     """
     return rfc8785.dumps(
         {

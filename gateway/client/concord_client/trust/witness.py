@@ -1,8 +1,8 @@
-"""What this client saw of a space's governance, compared with every later answer (V5, A2).
+"""The witness: pins a space's genesis, log key and checkpoints, and checks later answers (V5, A2).
 
-The first answer is believed and printed; a later one that contradicts it is refused. Where
-another genesis is known for a space of that name, even the first contact is refused until somebody
-names the digest.
+The first answer is believed and printed; a later one that contradicts it is refused. If another
+genesis is known for a space of that name, even the first answer is refused until its owner names
+the digest with `--trust`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from concord_client.trust.pins import PinFile, Seen, WitnessError, now, state_fi
 __all__ = ["Meeting", "Seen", "Witness", "WitnessError", "state_file"]
 
 MOST_REVIEWED = 1_000
-"""Proposals remembered as shown for each principal: one shown longer ago is shown again."""
+"""The newest so many proposals shown to a principal are remembered; older ones are shown again."""
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """The pins after an answer, and the sentences to print about new ones."""
+    """The pins after an answer, and the sentences to print about new pins."""
 
     seen: Seen
     news: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Meeting:
 
 @dataclass(frozen=True)
 class _Shown:
-    """The genesis, log key and log origin that a system shows; no genesis is ""."""
+    """The genesis ("" without one), log key and log origin that a system shows."""
 
     genesis: str
     log_key: str
@@ -58,7 +58,7 @@ class _Shown:
 
 
 class Witness:
-    """The memory of one space of the system that the client's owner calls `name`."""
+    """The pins of one space of the system that the client's owner calls `name`."""
 
     def __init__(self, path: Path, name: str, space: str) -> None:
         self._file = PinFile(path)
@@ -71,9 +71,9 @@ class Witness:
         return next(filter(self._is_it, self._file.read()), Seen())
 
     def meet(self, reply: principal_pb2.GetPrincipalsResponse, trusted: str = "") -> Meeting:
-        """Compare the genesis and the log's key with the pins; keep new ones.
+        """Compare the genesis and the log's key with the pins, and pin new ones.
 
-        `trusted`: the digest of the genesis that its owners named, or that was signed here.
+        `trusted`: the genesis digest that its owners named, or that was signed here.
         Raises `WitnessError`.
         """
         shown = _Shown.of(reply)
@@ -90,14 +90,14 @@ class Witness:
         return Meeting(seen, tuple(news))
 
     def follow(self, audit: AuditServiceStub) -> Seen:
-        """Fetch the newest checkpoint, demand that it extends the last one seen, and keep it.
+        """Fetch the newest checkpoint, demand that it extends the last one seen, and pin it.
 
-        Raises `WitnessError` when it does not, when it is older, or when it is another log's.
+        Raises `WitnessError` if it does not, if it is older, or if it is another log's.
         """
         return self.accept(audit.GetCheckpoint(audit_pb2.GetCheckpointRequest()).checkpoint, audit)
 
     def accept(self, note: str, audit: AuditServiceStub) -> Seen:
-        """As `follow`, for a checkpoint at hand."""
+        """As `follow`, for a checkpoint's note that was fetched before."""
         seen = self.seen
         now = seen.read(note)
         before = seen.read(seen.checkpoint) if seen.checkpoint else None
@@ -110,7 +110,7 @@ class Witness:
         return self._change(lambda newest: self._advanced(newest, seen, note))
 
     def keep_consent(self, proposal_id: str, slot: str, envelope: bytes) -> None:
-        """Keep a consent that is about to be given: taking it back names its nonce."""
+        """Store a consent that is about to be given, since a revocation names its nonce."""
 
         def kept(seen: Seen) -> Seen:
             given = {**seen.consents.get(proposal_id, {}), slot: envelope.decode()}
@@ -119,12 +119,12 @@ class Witness:
         self._change(kept)
 
     def consent(self, proposal_id: str, slot: str) -> bytes | None:
-        """Return the consent given from here; None without one."""
+        """Return the consent that this client gave; None without one."""
         found = self.seen.consents.get(proposal_id, {}).get(slot)
         return None if found is None else found.encode()
 
     def keep_reviewed(self, principal: str, proposal_id: str, digest: str) -> None:
-        """Keep which bytes of a proposal a principal was shown: it signs no others unasked."""
+        """Store the digest of the bytes shown to a principal, who signs no others unasked."""
 
         def kept(seen: Seen) -> Seen:
             before = dict(seen.reviewed.get(principal, {}))
@@ -135,7 +135,7 @@ class Witness:
         self._change(kept)
 
     def reviewed(self, principal: str, proposal_id: str) -> str | None:
-        """Return the digest of the bytes last shown to a principal; None when none were."""
+        """Return the digest of the bytes last shown to a principal; None without any."""
         return self.seen.reviewed.get(principal, {}).get(proposal_id)
 
     @property
@@ -146,7 +146,7 @@ class Witness:
         return seen.space == self._space and self._name in seen.names
 
     def _finder(self, known: list[Seen], shown: _Shown) -> Callable[[Seen], bool]:
-        """Find the system by its name; by a new name, as the one whose pins are all the same."""
+        """Return a filter for the system: by its name, or by equal pins if the name is new."""
         if any(map(self._is_it, known)):
             return self._is_it
         return lambda seen: (
@@ -192,7 +192,7 @@ class Witness:
         )
 
     def _news(self, seen: Seen, shown: _Shown, others: list[Seen], trusted: str) -> list[str]:
-        """New pins, believed because they were shown first, a line each."""
+        """The sentences about new pins, which are believed because they were shown first."""
         advice = "Compare it, through another channel, with what the other party has."
         if not seen.log_key:
             genesis = f"its genesis {shown.genesis}" if shown.genesis else "no genesis yet"
@@ -222,7 +222,7 @@ class Witness:
         return now.size > 0 or now.root == EMPTY_ROOT
 
     def _advanced(self, newest: Seen, judged_by: Seen, note: str) -> Seen:
-        """Keep a checkpoint; where another process kept a later one meanwhile, keep that."""
+        """Add a checkpoint, unless another process added a later one meanwhile."""
         if newest.checkpoint != judged_by.checkpoint:
             kept = newest.read(newest.checkpoint)
             if kept.size >= newest.read(note).size:
@@ -237,7 +237,7 @@ class Witness:
 
 
 def _known(others: list[Seen]) -> str:
-    """Which systems are known that have a space of the same name."""
+    """The sentences about known systems with a space of the same name."""
     lines = [
         f"This client knows the genesis {each.genesis_digest} for a space of that name, pinned "
         f"{each.genesis_time} at {each.names[0]}."

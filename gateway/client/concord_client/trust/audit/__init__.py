@@ -1,1 +1,1 @@
-"""Checking an audit log offline: that nothing in it changed or is missing, and that rules held."""
+"""Checks an audit log offline: it is complete and unchanged, and governance's rules were kept."""

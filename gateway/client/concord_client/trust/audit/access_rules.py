@@ -1,4 +1,4 @@
-"""The rules of keys and spaces, replayed over a log (W7): what ended never began again."""
+"""The rules of keys and spaces, replayed over a log (W7): an ended one is never made again."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from concord_client.trust.audit.write_rules import WriteRules
 
 
 class AccessRules:
-    """Judges the entries of commands on keys and spaces. They change nothing that is agreed to."""
+    """Judges the entries of commands on keys and spaces, which change no constitutive item."""
 
     def __init__(self, state: ReplayState, writes: WriteRules) -> None:
         self._state = state
         self._writes = writes
         self._keys: dict[str, bool] = {}
-        """Id of each key to whether it is revoked."""
+        """Whether each key is revoked, by id."""
         self._spaces: set[str] = set()
-        """The spaces that were made or deleted: neither happens to one twice."""
+        """The spaces that were created: each may be created once."""
         self._deleted: set[str] = set()
 
     def on_key(self, leaf: dict[str, Any]) -> None:
-        """Judge that a key was made or revoked: made once, then revoked once."""
+        """Judge the creation or revocation of a key: it is created once, then revoked once."""
         if of_type(leaf["blocked"], bool):
             self._writes.on_refusal(leaf)
             return
@@ -33,7 +33,7 @@ class AccessRules:
         self._keys[key] = leaf["action"] == "KEY_REVOKE"
 
     def on_space(self, leaf: dict[str, Any]) -> None:
-        """Judge that a space was made or deleted: its name is used once."""
+        """Judge the creation or deletion of a space: its name is used once."""
         if of_type(leaf["blocked"], bool):
             self._writes.on_refusal(leaf)
             return

@@ -27,11 +27,11 @@ from concord_client.trust.audit.write_rules import WriteRules
 HOUR = 3_600_000_000
 DAY = 24 * HOUR
 DISSONANCE = ("SYSTEM", "dissonance")
-"""Actor and principal of who alone proposes without being asked."""
+"""Actor and principal of dissonance, which alone proposes without being asked."""
 
 
 class ConsentRules:
-    """What may be proposed, and whose signed answer counts."""
+    """Judges proposals, their revisions, and the signed answers to them."""
 
     def __init__(self, state: ReplayState, writes: WriteRules) -> None:
         self._state = state
@@ -39,7 +39,7 @@ class ConsentRules:
         self._policies: dict[str, dict[str, Any]] = {}
 
     def on_propose(self, leaf: dict[str, Any]) -> None:
-        """Take a new proposal."""
+        """Judge and add a new proposal."""
         proposal_id = leaf["proposal"]["id"]
         self._state.demand("proposed_again", proposal_id not in self._state.proposals)
         self._state.demand("first_revision", leaf["proposal"]["revision"] == 1)
@@ -48,13 +48,13 @@ class ConsentRules:
             proposal.state = self._reviewed(leaf["properties"])
 
     def _reviewed(self, said: dict[str, Any]) -> str:
-        """Return the state of what waits for the agent's review: a conflict's new class (D5)."""
+        """Return the state of a proposal that waits for the agent's review: a new class (D5)."""
         form = (said["status"], said["kind"]) == ("PENDING_REVIEW", "RECLASSIFY")
         self._state.demand("reviewed", form and said["trigger"] != "MANUAL")
         return REVIEWED
 
     def on_revise(self, leaf: dict[str, Any]) -> None:
-        """Take the next revision; earlier consents are gone with it, and a review is over."""
+        """Judge the next revision, which voids earlier consents and ends a review."""
         before = self._state.known(leaf, OPEN, REVIEWED)
         after = self._logged(leaf)
         self._state.demand("proposer", after.proposer == before.proposer)
@@ -93,7 +93,7 @@ class ConsentRules:
         )
 
     def _policy(self, said: dict[str, Any]) -> dict[str, Any]:
-        """Return the policy that the consents name by its digest."""
+        """Return the entry's policy, which the consents name by its digest."""
         policy: dict[str, Any] = said["policy"]
         digest = said["policy_digest"]
         if self._policies.get(digest) != policy:
@@ -105,7 +105,7 @@ class ConsentRules:
         return policy
 
     def on_approve(self, leaf: dict[str, Any]) -> None:
-        """Demand a valid consent of a slot with a say, in time, with a fresh nonce."""
+        """Demand a valid consent of a required slot, in time, with a fresh nonce."""
         state = self._state
         proposal = state.known(leaf, OPEN)
         envelope = json.dumps(leaf["properties"]["consent"]).encode()
@@ -121,10 +121,10 @@ class ConsentRules:
         proposal.consents[given.slot] = LoggedConsent(given.expire_time, given.nonce, key)
 
     def on_revoke(self, leaf: dict[str, Any]) -> None:
-        """Take a revocation, an entry of graph's: it burns each nonce once, as does a write.
+        """Judge a revocation, an entry of graph's. Like a write, it burns a nonce at most once.
 
-        Whoever calls graph itself can revoke consents that the log does not have, and consents to
-        proposals that ended or that the agent decided alone: such a revocation changes nothing.
+        A caller of graph itself can revoke consents that are not in the log, and consents to
+        proposals that ended or that the agent decided alone: these revocations change nothing.
         """
         state = self._state
         self._writes.in_order(leaf)
@@ -140,7 +140,7 @@ class ConsentRules:
             proposal.taken_back = proposal.taken_back or proposal.state == DECIDED
 
     def on_reject(self, leaf: dict[str, Any]) -> None:
-        """Demand a valid rejection by a slot with a say."""
+        """Demand a valid rejection by a required slot."""
         proposal = self._state.known(leaf, OPEN)
         answer = self._answer(leaf, REJECTION_TYPE)
         self._state.demand("reject_slot", answer.slot in REQUIRED[proposal.level])
@@ -162,19 +162,19 @@ class ConsentRules:
         return answer
 
     def on_end(self, leaf: dict[str, Any]) -> None:
-        """Take a proposal back, which its proposer alone may."""
+        """Judge a withdrawal: only its proposer may withdraw a proposal."""
         proposal = self._state.known(leaf, OPEN, REVIEWED)
         self._state.demand("proposer", leaf["principal"] == proposal.proposer)
         proposal.state = ENDED
 
     def on_expire(self, leaf: dict[str, Any]) -> None:
-        """Demand that nobody answered in time."""
+        """Demand that an expired proposal was undecided at its expiry time."""
         proposal = self._state.known(leaf, OPEN, REVIEWED)
         self._state.demand("expired_early", parse_time(leaf["time"]) >= proposal.expire_time)
         proposal.state = ENDED
 
     def on_restore(self, leaf: dict[str, Any]) -> None:
-        """End what was pending: a ledger that is restored from a backup reopens no proposal."""
+        """End the pending proposals: a ledger restored from a backup reopens none."""
         backup_time = parse_time(leaf["properties"]["backup_time"])
         self._state.demand("backup_time", backup_time <= parse_time(leaf["time"]))
         for proposal in self._state.proposals.values():

@@ -1,4 +1,4 @@
-"""The rules of decisions, of their execution and of undoing it (V5, V6, V8)."""
+"""The rules of decisions, of their execution and of its undo (V5, V6, V8)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from concord_client.trust.audit.state import (
 
 
 class DecisionRules:
-    """What may be decided, done and undone."""
+    """Judges decisions, their execution, their failure and their undo."""
 
     def __init__(self, state: ReplayState) -> None:
         self._state = state
         self._effects = EffectRules(state)
 
     def on_decide(self, leaf: dict[str, Any]) -> None:
-        """Demand every required slot's consent at that very moment."""
+        """Demand a valid consent of every required slot at the time of the decision."""
         state = self._state
         proposal = state.known(leaf, OPEN)
         now = parse_time(leaf["properties"]["decide_time"])
@@ -51,7 +51,7 @@ class DecisionRules:
             state.demand_signed_key(proposal, proposal.key_action)
 
     def on_execute(self, leaf: dict[str, Any]) -> None:
-        """Demand that what was done was decided, and touched nothing else."""
+        """Demand that the executed change was decided, and that it has no other effects."""
         state, properties = self._state, leaf["properties"]
         proposal = state.known(leaf, DECIDED)
         state.demand("execute_decision", properties["decision_id"] == proposal.decision_id)
@@ -66,16 +66,16 @@ class DecisionRules:
                 state.change_key(properties["key_action"])
 
     def _demand_undoable(self, original: LoggedProposal, now: int) -> None:
-        """Demand what decides an undo to come in the window of what it undoes.
+        """Demand that an undo is decided within the original's window, and that it undoes no key.
 
-        A key is changed by its owner's proof alone: an undo would bring back one without it.
+        A key changes only with a proof by its owner, which an undo would not have.
         """
         self._state.demand("undo_state", original.state == EXECUTED)
         self._state.demand("undo_of_key", original.kind != CHANGE_KEY)
         self._state.demand("retention", now < original.undo_until)
 
     def on_fail(self, leaf: dict[str, Any]) -> None:
-        """Take a decision that had no effect."""
+        """Judge the failure of a decision: it may have no effect."""
         proposal = self._state.known(leaf, DECIDED)
         named = leaf["properties"]["decision_id"] == proposal.decision_id
         self._state.demand("fail_decision", named)
@@ -83,7 +83,7 @@ class DecisionRules:
         proposal.state = FAILED
 
     def on_undo(self, leaf: dict[str, Any]) -> None:
-        """Demand that an executed undo names it."""
+        """Demand that an executed undo names the undone proposal."""
         proposal = self._state.known(leaf, EXECUTED)
         undo = self._state.proposals[leaf["properties"]["undone_by"]]
         undoes = undo.kind == "UNDO" and undo.undo_of == proposal.terms.proposal_id

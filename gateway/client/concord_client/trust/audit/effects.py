@@ -11,10 +11,10 @@ from concord_client.trust.audit.state import LoggedProposal, ReplayState, of_typ
 
 
 def within_signed(decision: LoggedProposal, items: Items, touched: Iterable[str]) -> bool:
-    """Return whether consents name each touched item that was there, and as many others as are new.
+    """Return whether the consents cover all touched items: each old one, and as many new ones.
 
-    An item gets its id when it is made, so the consents name a new one by an empty etag and
-    another id.
+    A new item gets its id when it is created, so the consents name it by another id and an empty
+    etag.
     """
     etags = decision.terms.etags
     new = [name for name in touched if not etags.get(name)]
@@ -25,13 +25,13 @@ def within_signed(decision: LoggedProposal, items: Items, touched: Iterable[str]
 
 
 def _is_counted(cascaded: dict[str, Any]) -> bool:
-    """Return whether a count comes with the digest of what is counted, and nothing with neither."""
+    """Return whether a count above 0 has a digest of the counted items, and a count of 0 none."""
     count, digest = of_type(cascaded["count"], int), cascaded["digest"]
     return count >= 0 and bool(re.fullmatch("[0-9a-f]{64}" if count else "", digest))
 
 
 class EffectRules:
-    """Which effects an EXECUTE entry may name."""
+    """Judges the effects that an EXECUTE entry names."""
 
     def __init__(self, state: ReplayState) -> None:
         self._state = state
@@ -39,10 +39,10 @@ class EffectRules:
     def on_execute(
         self, proposal: LoggedProposal, effects: list[dict[str, Any]], cascaded: dict[str, Any]
     ) -> None:
-        """Demand that the effects are those that were signed and that graph's entries name.
+        """Demand that the effects match both the consents and graph's entries.
 
-        Cascaded items are only counted: they need no consent, and each write of an item that needs
-        one is among the effects.
+        Cascaded items are only counted, since they need no consent; a write of an item that needs
+        one is always among the effects.
         """
         self._state.demand("cascaded", _is_counted(cascaded))
         self._demand_signed(proposal, effects)
@@ -75,7 +75,7 @@ class EffectRules:
         state.demand("made", within_signed(proposal, state.items, made))
 
     def _demand_logged(self, proposal: LoggedProposal, effects: list[dict[str, Any]]) -> None:
-        """Demand one entry of graph's for each governed revision, and no other."""
+        """Demand that graph has exactly one entry for each governed revision."""
         state = self._state
         governed = {each["id"]: each["governed"] for each in effects if each["governed"]}
         state.demand("effects_logged", governed == proposal.writes)
@@ -85,17 +85,17 @@ class EffectRules:
             state.demand("governed_revisions", inside)
 
     def _demand_newest(self, effects: list[dict[str, Any]]) -> None:
-        """Demand that each constitutive item's revision is the last one in the log: every write on
-        such an item has an entry."""
+        """Demand that each constitutive item's revision is the last one in the log, since every
+        write on such an item has an entry."""
         for each in effects:
             if each["governed"] and self._state.items.constitutive_digest(each["id"]):
                 self._state.demand("newest_revision", each["after"] <= max(each["governed"]))
 
     def _demand_as_before(self, undo: LoggedProposal, original: LoggedProposal) -> None:
-        """Demand that an undo began where its original ended, and ended where that began.
+        """Demand that an undo begins at the state that the original left, and restores its start.
 
-        An item that was changed since may have been changed back: of a constitutive one the digest
-        shows it, of any other one the log has no entry.
+        An item may have been changed and changed back in between: the digest of a constitutive
+        item proves this; other items have no entries in the log.
         """
         state = self._state
         for name, (_, after) in original.effects.items():

@@ -1,7 +1,7 @@
-"""The rules of the fields of an entry: who acted, on which item, whether it was blocked, and why.
+"""The rules of an entry's fields: actor, principal, item, blocked and reason.
 
-Every one of them follows from the entry's action and from what was signed, but for those that
-decision 0009 names: they are believed.
+Each field follows from the entry's action and the signed statements, except the fields that
+decision 0009 names, which are believed.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 from concord_client.trust.audit.state import ReplayState
 
 SYSTEM = ("SYSTEM", "")
-"""Actor and principal of what governance does by itself."""
+"""Actor and principal of steps that governance takes by itself."""
 GOVERNANCE = ("SYSTEM", "governance")
-"""Actor and principal of a governed write: governance asks graph for it."""
+"""Actor and principal of a governed write, which governance requests from graph."""
 NO_ITEM = {"id": "", "kind": 0}
 
 _REFUSALS = frozenset({"FRAMING_VIOLATION", "SAFEGUARD_VIOLATION", "CONSENT_REFUSED"})
@@ -24,18 +24,18 @@ _BY_SYSTEM = frozenset(
 )
 _MADE = frozenset({"SMF_PROPOSE", "SMF_REVISE"})
 _COMMANDS = frozenset({"KEY_CREATE", "KEY_REVOKE", "SPACE_CREATE", "SPACE_DELETE"})
-"""Commands of an operator, allowed or refused: nothing of them was signed (`access_rules`)."""
+"""An operator's commands, allowed or refused: none of their fields is signed (`access_rules`)."""
 _REASON = re.compile(r"ERROR_REASON_[A-Z_]+")
 
 
 class EntryRules:
-    """What an entry may say of itself."""
+    """Judges an entry's fields."""
 
     def __init__(self, state: ReplayState) -> None:
         self._state = state
 
     def judge(self, leaf: dict[str, Any]) -> None:
-        """Demand what follows from an entry's action, before its action is judged."""
+        """Demand the field values that follow from the action; other rules judge the action."""
         state, action = self._state, leaf["action"]
         if action in _COMMANDS:
             return
@@ -46,10 +46,10 @@ class EntryRules:
         state.demand("item", self._is_item(leaf))
 
     def _is_reason(self, leaf: dict[str, Any]) -> bool:
-        """Return whether a reason can be one of such an entry.
+        """Return whether an entry with this action may have this reason.
 
-        The signed reason of an answer is compared with its statement; that of a refusal is
-        believed.
+        The reason of an answer is compared with its signed statement elsewhere; the reason of a
+        refusal is believed.
         """
         action, reason = leaf["action"], leaf["reason"]
         if action == "SMF_FAIL":
@@ -58,8 +58,8 @@ class EntryRules:
         return signed or action in _BLOCKED or reason == ""
 
     def _is_item(self, leaf: dict[str, Any]) -> bool:
-        """Return whether an entry about a proposal names the item that its revision does: one that
-        is there, which the consents name; or none."""
+        """Return whether an entry about a proposal names the item of its revision: an existing
+        item that the consents name, or none."""
         action, item = leaf["action"], leaf["item"]
         if action in _REFUSALS or action in ("IMPORT", "RESTORE"):
             return bool(item == NO_ITEM)

@@ -1,7 +1,7 @@
-"""The rules of an import: the log begins with the whole list that both parties signed (G15).
+"""The rules of an import: the log begins with all constitutive items that both slots signed (G15).
 
-What happened elsewhere stands in the log of the place where it happened. Here a replay begins with
-what both had agreed to by then: the list that their restore grant names by its digest.
+Earlier changes are in the log of the system where they happened. Here a replay begins with the
+list of constitutive items that the restore grant names by its digest.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from concord_client.trust.audit.write_rules import WriteRules
 
 
 class ImportRules:
-    """What may come from elsewhere, once and first."""
+    """Judges the entries of an import, which happens once and first."""
 
     def __init__(self, state: ReplayState, writes: WriteRules) -> None:
         self._state = state
         self._writes = writes
         self._signed = ""
-        """The digest of what both signed to bring over."""
+        """The digest of the items that both slots signed."""
         self._items: list[dict[str, Any]] = []
         self._next = (0, 0, 0)
-        """At which entry which part of how many comes next."""
+        """The expected next (entry, part, number of parts)."""
 
     def on_import(self, leaf: dict[str, Any]) -> None:
-        """Take an import's entries: the first has the evidence, the last completes the list."""
+        """Judge an import's entries: the first has the restore grant, the last ends the list."""
         state, said = self._state, leaf["properties"]
         place = (state.index, said["part"], said["parts"])
         if said["part"] == 1:
@@ -42,7 +42,7 @@ class ImportRules:
             self._finish()
 
     def _begin(self, leaf: dict[str, Any]) -> None:
-        """Demand both parties' signatures, and take the keys that these say stand from now on."""
+        """Demand both slots' signatures, and set the keys that the restore grant names."""
         state, said = self._state, leaf["properties"]
         state.demand("import_first", not (self._writes.began or state.decisions))
         grant = verify_restore(
@@ -50,14 +50,14 @@ class ImportRules:
             genesis=state.keys(),
             space=state.log.space,
             export_digest=said["export_digest"],
-            now_us=0,  # graph held its expiry against its own clock; the entry came later
+            now_us=0,  # graph checked its expiry by its own clock; the entry came later
         )
         self._writes.begin(leaf)
         state.genesis = grant.genesis
         self._signed, self._items = grant.constitutive_digest, []
 
     def _finish(self) -> None:
-        """Take the list that was signed for."""
+        """Demand that the list is the signed one, and add its items."""
         state = self._state
         state.demand("import_agreed", constitutive_digest(self._items) == self._signed)
         for item in self._items:
@@ -66,6 +66,6 @@ class ImportRules:
                 self._writes.enrolled(item["id"])
 
     def demand_whole(self) -> None:
-        """Demand that the last part of what came is there."""
+        """Demand that the import's last part is in the log, if there was an import."""
         _, part, parts = self._next
         self._state.demand("import_whole", part == parts + 1 or not part)

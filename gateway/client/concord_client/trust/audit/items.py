@@ -1,4 +1,4 @@
-"""The items in a replay: their revisions and digests, and which may not change unlogged (A2)."""
+"""The items in a replay: revisions, digests, and whether one may change without an entry (A2)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 
 def etag_of(item_id: str, revision: int) -> str:
-    """Return the version of an item that consents name: over its id and revision alone."""
+    """Return an item's etag, which consents name: a hash of its id and revision alone."""
     return sha256(f"etag {revision} {item_id}".encode()).hexdigest()[:24]
 
 
 class Items:
-    """What the log's entries so far say of items."""
+    """The state of items according to the log's entries so far."""
 
     def __init__(self) -> None:
         self._first: dict[str, int] = {}
         self._revisions: dict[str, int] = {}
         self._digests: dict[str, str] = {}
         self._ends_of: dict[str, tuple[str, ...]] = {}
-        """Each constitutive item to the ids of its ends."""
+        """The ids of each constitutive item's ends."""
         self._ends: Counter[str] = Counter()
         """How many constitutive items depend on each end."""
         self._removed: set[str] = set()
@@ -41,8 +41,8 @@ class Items:
         return self._first.get(item_id)
 
     def fixed(self, item_id: str) -> str | None:
-        """Return the digest that an item has until an entry changes it; None when it may
-        change without one: it is not constitutive, and no constitutive item depends on it."""
+        """Return an item's digest if only an entry may change it; None if it may change without
+        one, since it is not constitutive and no constitutive item depends on it."""
         pinned = self._ends[item_id] or item_id in self._ends_of or item_id in self._removed
         return self._digests.get(item_id) if pinned else None
 
@@ -51,11 +51,11 @@ class Items:
         return self._digests[item_id] if item_id in self._ends_of else ""
 
     def saw(self, item_id: str, index: int) -> None:
-        """Take that an entry names an item."""
+        """Note that an entry names an item."""
         self._first.setdefault(item_id, index)
 
     def write(self, item_id: str, said: Mapping[str, Any], index: int, *, removed: bool) -> None:
-        """Take what an entry of graph's says of an item; it has ends if it is constitutive now."""
+        """Update an item by an entry of graph's; it has "ends" if it is constitutive now."""
         ends: Mapping[str, str] | None = said.get("ends")
         digest: str = said["digest"]
         for name in (item_id, *(ends or ())):

@@ -1,7 +1,7 @@
-"""An exported log, checked as a log: every byte of it stands under the checkpoint (A2).
+"""Reads an exported log and checks that its checkpoint covers every byte of it (A2).
 
-Nothing of the export is believed: the log's key and the genesis digest come from whoever pinned
-them, an older checkpoint from whoever kept it.
+Nothing in the export is believed: the reader gives the log's key, the genesis digest and an older
+checkpoint, as far as pinned.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from concord_attestation.spelling import entry_respelled
 from concord_attestation.tree import Frontier, leaf_hash
 
 ENTRY_VERSIONS = (1, 2)
-"""Version 1 says the same as version 2 in other names (`concord_attestation.spelling`)."""
+"""Version 1 has other names for the fields of version 2 (`concord_attestation.spelling`)."""
 _HEADER_KEYS = {"version", "space", "log_origin", "log_key", "checkpoint", "genesis"}
 
 
@@ -37,7 +37,7 @@ _PARTS: Mapping[str, Mapping[str, type]] = {
 
 
 class LogInvalid(Exception):
-    """The export is not a log that its checkpoint vouches for. `index` -1: the header."""
+    """The export fails a check. `index`: the entry at fault, or -1 for the header."""
 
     def __init__(self, check: str, index: int = -1) -> None:
         where = "the header" if index < 0 else f"entry {index}"
@@ -48,17 +48,17 @@ class LogInvalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """What the reader knows from elsewhere; None is not compared."""
+    """The values that the reader pinned; None is not compared."""
 
     log_key: bytes | None = None
     genesis_digest: str | None = None
     checkpoint: str | None = None
-    """A note that the reader kept: the log must begin with what it vouches for."""
+    """A checkpoint's note that the reader kept: the log must extend it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A log whose every leaf stands under its signed checkpoint."""
+    """A log whose signed checkpoint covers every leaf."""
 
     space: str
     checkpoint: Checkpoint
@@ -67,7 +67,7 @@ class Log:
 
 
 def read_log(lines: Iterable[bytes], pinned: Pinned) -> Log:
-    """Read an export and check that it is whole.
+    """Read an export and check that it is complete and unchanged.
 
     Raises:
         LogInvalid: names the check that failed and the entry.
@@ -147,7 +147,7 @@ def _leaf(data: bytes, index: int) -> dict[str, Any]:
 
 
 def _is_of(value: object, types: Mapping[str, type]) -> bool:
-    """Return whether it has these fields and no other, each of its very type: true is no 1."""
+    """Return whether a dict has exactly these fields, each of exactly its type: true is no 1."""
     return (
         isinstance(value, dict)
         and value.keys() == types.keys()
@@ -156,7 +156,7 @@ def _is_of(value: object, types: Mapping[str, type]) -> bool:
 
 
 def _canonical(data: bytes, index: int) -> dict[str, Any]:
-    """Read JSON that is its own RFC 8785 form: one spelling of every byte, or none."""
+    """Read JSON; refuse it unless its bytes are its RFC 8785 form."""
     if len(data) > MAX_ENTRY_BYTES:
         raise LogInvalid("form", index)
     try:

@@ -1,6 +1,6 @@
-"""The rules of governance, replayed over a log (A2): nothing took effect that they forbid.
+"""Replays governance's rules over a log (A2), to show that no forbidden change took effect.
 
-Every signed statement in the log is verified anew, with the keys as they stood at its place.
+Every signed statement in the log is verified anew, with the keys that counted at its entry.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from concord_client.trust.audit.write_rules import WriteRules
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The result of a replay. `constitutive`: the id of each constitutive item, and of each item
-    that one depends on, to the digest that its last governed write gave it."""
+    """The result of a replay. `constitutive`: the digest after the last governed write of each
+    constitutive item, and of each item that one depends on, by id."""
 
     entries: int
     proposals: int
@@ -33,13 +33,13 @@ class Findings:
     refused: int
     constitutive: Mapping[str, str]
     undecided: tuple[int, ...] = ()
-    """Entries of writes on constitutive items that no decision of both parties covers."""
+    """Entries of writes on constitutive items that no decision of both slots covers."""
     open_decisions: tuple[int, ...] = ()
-    """Entries of decisions without an end: it is to come, or was left out (decision 0009)."""
+    """Entries of decisions without an end, which is to come or was left out (decision 0009)."""
 
 
 class UndecidedWrites(LogInvalid):
-    """All rules were kept but for writes that nobody decided, which `findings` names."""
+    """The only faults of a log are writes that nobody decided; `findings` names them."""
 
     def __init__(self, findings: Findings) -> None:
         super().__init__("undecided_write", findings.undecided[0])
@@ -47,7 +47,7 @@ class UndecidedWrites(LogInvalid):
 
 
 class Replay:
-    """Goes through a log entry by entry and stops at the first that breaks a rule."""
+    """Judges a log entry by entry and stops at the first that breaks a rule."""
 
     def __init__(self, log: Log, pinned: Pinned) -> None:
         self._state = ReplayState(log, pinned)
@@ -89,7 +89,7 @@ class Replay:
         """Replay the whole log.
 
         Raises:
-            UndecidedWrites: writes that nobody decided are all that is wrong with it.
+            UndecidedWrites: the log's only faults are writes that nobody decided.
             LogInvalid: names the rule and the entry.
         """
         for index, leaf in enumerate(self._state.log.leaves):

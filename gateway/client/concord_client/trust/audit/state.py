@@ -1,4 +1,4 @@
-"""The state of a replay at an entry: proposals so far, present keys, spent nonces."""
+"""The state of a replay at an entry: proposals, keys that count, and used nonces so far."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LoggedConsent:
 
 @dataclass(slots=True)
 class LoggedProposal:
-    """A proposal as the log has it. Times and `retention` are microseconds."""
+    """A proposal according to the log. Times and `retention` are microseconds."""
 
     terms: Terms
     level: str
@@ -45,37 +45,37 @@ class LoggedProposal:
     expire_time: int
     proposer: str
     item: dict[str, Any]
-    """What every entry about this revision names: an item's id and kind."""
+    """The id and kind of the item that every entry about this revision names."""
     retention: int
-    """For how long the policy that is signed lets its effect be undone."""
+    """How long its effect may be undone by the signed policy."""
     state: str = OPEN
     consents: dict[str, LoggedConsent] = field(default_factory=dict)
     """By slot."""
     taken_back: bool = False
-    """A consent was revoked after the decision: nothing may come of it any more."""
+    """A consent was revoked after the decision, which may have no effect any more."""
     decision_id: str = ""
     decided_at: int = 0
-    """The entry that decided it."""
+    """The index of the entry that decided it."""
     key_action: dict[str, Any] | None = None
-    """The change of a key that was decided: graph has the new key with its write. Older decisions
-    leave it to their EXECUTE."""
+    """The decided change of a key, which counts from graph's write on. Older logs have it in the
+    EXECUTE entry instead."""
     undo_until: int = 0
     effects: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Item to its revisions before and after."""
+    """Each item's revisions before and after."""
     writes: dict[str, list[int]] = field(default_factory=dict)
-    """Item to the revisions that graph's entries name."""
+    """Each item's revisions in graph's entries."""
     began: dict[str, int] = field(default_factory=dict)
-    """Each written item to its newest revision in the log before."""
+    """Each written item's newest revision in the log before the write."""
     stood: dict[str, str] = field(default_factory=dict)
-    """Each written item to its constitutive digest before; empty: it was not constitutive."""
+    """Each written item's constitutive digest before; empty: it was not constitutive."""
     left: dict[str, str] = field(default_factory=dict)
-    """Each written item to its constitutive digest after; empty: it was not constitutive."""
+    """Each written item's constitutive digest after; empty: it was not constitutive."""
 
 
 def of_type(value: object, kind: type[T]) -> T:
-    """Return what an entry says, if it is of this very type: true is no number (A2).
+    """Return an entry's value if it is of exactly this type: true is no number (A2).
 
-    Raises TypeError otherwise, which refuses the entry by its form.
+    Raises TypeError otherwise, for which the replay refuses the entry's form.
     """
     if type(value) is not kind:
         raise TypeError(f"this is no {kind.__name__}")
@@ -83,7 +83,7 @@ def of_type(value: object, kind: type[T]) -> T:
 
 
 class ReplayState:
-    """The state of a replay. `index` is the entry that is judged now."""
+    """The state of a replay. `index`: the entry being judged."""
 
     def __init__(self, log: Log, pinned: Pinned) -> None:
         self.log = log
@@ -94,7 +94,7 @@ class ReplayState:
         self.items = Items()
         self.index = 0
         self.undecided: list[int] = []
-        """Entries of writes that no decision of both parties covers."""
+        """Entries of writes that no decision of both slots covers."""
         self._nonces: set[str] = set()
         self._burnt: set[str] = set()
 
@@ -107,7 +107,7 @@ class ReplayState:
         return proposal
 
     def keys(self) -> GenesisRecord:
-        """Return the keys as they stand at this entry."""
+        """Return the genesis with the keys that count at this entry."""
         if self.genesis is None:
             if self.log.genesis is None:
                 raise LogInvalid("genesis", self.index)
@@ -117,36 +117,36 @@ class ReplayState:
         return self.genesis
 
     def has_its_keys(self, proposal: LoggedProposal) -> bool:
-        """Return whether each slot that consented still has the key by which it did."""
+        """Return whether each consenting slot still has the key that signed its consent."""
         keys = self.keys()
         return all(
             given.key == keys.slot(slot).public_key for slot, given in proposal.consents.items()
         )
 
     def spend(self, nonce: str) -> bool:
-        """Take a nonce; return whether it was not used before."""
+        """Note the use of a nonce; return False if it was used before."""
         fresh = nonce not in self._nonces
         self._nonces.add(nonce)
         return fresh
 
     def burn(self, slot: str, nonce: str) -> bool:
-        """Take that graph burnt a slot's nonce; return whether it was not burnt before."""
+        """Note that graph burnt a slot's nonce; return False if it was burnt before."""
         name = of_slot(slot, nonce)
         fresh = name not in self._burnt
         self._burnt.add(name)
         return fresh
 
     def is_burnt(self, slot: str, nonce: str) -> bool:
-        """Return whether the log says that graph burnt a slot's nonce."""
+        """Return whether graph burnt a slot's nonce, according to the log."""
         return of_slot(slot, nonce) in self._burnt
 
     def demand_signed_key(self, proposal: LoggedProposal, action: dict[str, Any]) -> None:
-        """Demand that an action which changes a key is the one that the consents name."""
+        """Demand that the consents name this change of a key, by its action's digest."""
         signed = sha256(rfc8785.dumps(action)).hexdigest() == proposal.terms.action_digest
         self.demand("key_action", signed)
 
     def change_key(self, action: dict[str, Any]) -> None:
-        """Take a new key from the action that both consented to."""
+        """Replace a slot's key by that in the action to which both slots consented."""
         keys = self.keys()
         slot, holder = verify_new_key(b64decode(action["change_key"]["proof"], validate=True), keys)
         self.genesis = (
@@ -154,12 +154,12 @@ class ReplayState:
         )
 
     def demand(self, rule: str, holds: bool, of: str = "", *, at_once: bool = True) -> None:
-        """Refuse the entry that is judged now unless a rule holds of it.
+        """Refuse the entry being judged unless a rule holds.
 
-        Not `at_once`: the rest can be judged all the same, and the log is refused at its end.
+        Without `at_once` the replay goes on, and refuses the log at its end.
 
         Raises:
-            LogInvalid: names the rule, and `of` what it does not hold.
+            LogInvalid: names the rule, and with `of` the slot that breaks it.
         """
         if holds:
             return

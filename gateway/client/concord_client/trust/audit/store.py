@@ -1,4 +1,4 @@
-"""The constitutive items of the log, compared with those of the store (A2)."""
+"""Compares the constitutive items of the log with those of the store (A2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNLOGGED = "in the store, but not in the log"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Difference:
-    """An item that the store does not hold as the log says. `what` is one of the above."""
+    """An item that differs between store and log. `what`: one of the texts above."""
 
     item_id: str
     what: str
@@ -37,7 +37,7 @@ def stored_digests(
 def differences(
     logged: Mapping[str, str], stored: Iterable[governed_pb2.ConstitutiveItem]
 ) -> list[Difference]:
-    """Return what differs, by id. `logged`: `Findings.constitutive` of the whole log."""
+    """Return the differences, sorted by id. `logged`: `Findings.constitutive` of the whole log."""
     found: dict[str, str] = {}
     for item in stored:
         found |= {item.id: item.digest, **item.ends}

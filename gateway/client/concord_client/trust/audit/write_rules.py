@@ -1,4 +1,4 @@
-"""The rules of writes: each is of a genesis or a bilateral decision, logged once (V2, V5, V6)."""
+"""The rules of writes: each belongs to a genesis or a bilateral decision (V2, V5, V6)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from concord_client.trust.audit.state import (
 )
 
 GENESIS_EDGES = 3
-"""What a genesis writes: an edge for each slot's key and one for governance's."""
+"""The edges that a genesis writes: one for each slot's key and one for governance's."""
 COMMIT_TIME = 300_000_000
-"""Microseconds that graph's transaction may take: it looks at the consents' times when it begins,
-and records the effect when it writes."""
+"""Microseconds that graph's transaction may take: it checks the consents' expiry at its begin, and
+records the effect later, when it writes."""
 EDGE = 2
 """The contract's ITEM_KIND_EDGE."""
 
 
 class WriteRules:
-    """Which writes a log may hold, and how many refusals it does."""
+    """Judges the writes in a log, and counts the refusals."""
 
     def __init__(self, state: ReplayState) -> None:
         self._state = state
@@ -42,16 +42,16 @@ class WriteRules:
         return self._seq > 0
 
     def begin(self, leaf: dict[str, Any]) -> None:
-        """Begin with an import: it brought the genesis, and every later write has a higher seq."""
+        """Note an import as the genesis; every later write must have a higher seq."""
         self.in_order(leaf)
         self._enrolments.add(leaf["properties"]["request_id"])
 
     def enrolled(self, item_id: str) -> None:
-        """Take that an item is an edge of the genesis."""
+        """Note that an item is an edge of the genesis."""
         self._enrolled.add(item_id)
 
     def on_genesis(self, leaf: dict[str, Any]) -> None:
-        """Take the edges that one enrolment wrote: no later write passes for a genesis."""
+        """Judge an edge of the genesis: all are of one enrolment, and no later write is one."""
         state, item_id = self._state, leaf["item"]["id"]
         state.keys()
         self.in_order(leaf)
@@ -63,9 +63,8 @@ class WriteRules:
         self._take(leaf)
 
     def on_write(self, leaf: dict[str, Any]) -> None:
-        """Demand that an open decision of both parties covers a write, and that it follows on what
-        was there. One that no such decision covers breaks a rule by itself: the rest can be
-        judged all the same."""
+        """Demand that a write is covered by an open decision of both slots, and that it follows on
+        the item's last entry. After a write without such a decision the replay goes on."""
         state, said = self._state, leaf["properties"]
         self.in_order(leaf)
         decision = state.decisions.get(said["request_id"])
@@ -98,7 +97,7 @@ class WriteRules:
         state.demand("unsigned_write", signed)
 
     def _begins(self, decision: LoggedProposal) -> None:
-        """Demand that the consents are valid at a decision's first write, and burn their nonces."""
+        """Demand valid consents at a decision's first write, and note their nonces as burnt."""
         state = self._state
         state.demand("write_key", state.has_its_keys(decision))
         latest = min(each.expire_time for each in decision.consents.values()) + COMMIT_TIME
@@ -109,7 +108,7 @@ class WriteRules:
             state.change_key(decision.key_action)
 
     def _follows(self, leaf: dict[str, Any]) -> None:
-        """Demand that a write begins where the last entry about its item, or its end, stopped."""
+        """Demand that a write begins at the state after the last entry about its item or ends."""
         state, item_id, said = self._state, leaf["item"]["id"], leaf["properties"]
         revision, before = of_type(said["revision"], int), said["before_digest"]
         state.demand("write_revision", revision > state.items.revision(item_id))
@@ -118,7 +117,7 @@ class WriteRules:
         state.demand("ends", not state.items.moved(said.get("ends", {})))
 
     def in_order(self, leaf: dict[str, Any]) -> None:
-        """Demand graph's own order: no entry is repeated, late or inserted."""
+        """Demand graph's order of seq and record time: no entry is repeated, late or inserted."""
         seq = of_type(leaf["properties"]["graph_seq"], int)
         self._state.demand("graph_seq", seq > self._seq)
         at = parse_time(leaf["properties"]["record_time"])
@@ -129,7 +128,7 @@ class WriteRules:
         item_id, said = leaf["item"]["id"], leaf["properties"]
         removed = leaf["action"] == "DELETE_SUCCESS"
         self._state.demand("removed", not (removed and "ends" in said))
-        if "ends" in said and not removed:  # without them an edge would depend on no node
+        if "ends" in said and not removed:  # an edge without ends would depend on no node
             edge = leaf["item"]["kind"] == EDGE
             self._state.demand("edge_ends", bool(of_type(said["ends"], dict)) == edge)
         self._state.items.write(item_id, said, self._state.index, removed=removed)
