@@ -1,4 +1,4 @@
-"""Readers of people's files: they yield drafts to add, or say why an item is none.
+"""Readers of people's files: they yield memories to add as drafts, or the defects of items.
 
-Nothing here talks to a server. An item that cannot be read never stops the others.
+Only `upload` talks to a server. An item that cannot be read never stops the others.
 """

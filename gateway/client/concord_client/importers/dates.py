@@ -16,10 +16,10 @@ _MOST = 12
 
 
 def instant_of(text: str, *, month_first: bool = False) -> datetime | None:
-    """A time in ISO 8601, as dd.mm.yyyy, dd/mm/yy, yyyy/mm/dd, with a clock or without; else None.
+    """The time in a text: ISO 8601, dd.mm.yyyy, dd/mm/yy or yyyy/mm/dd, with or without a clock.
 
-    `month_first`: 3/4/2024 is the fourth of March; with dots it never is. Has a zone only where the
-    text has one.
+    None for another text. `month_first`: 3/4/2024 is the fourth of March; dates with dots always
+    name the day first. The time has a zone only if the text names one.
     """
     try:
         return datetime.fromisoformat(text.strip())
@@ -30,10 +30,10 @@ def instant_of(text: str, *, month_first: bool = False) -> datetime | None:
 
 
 def is_month_first(texts: Iterable[str]) -> bool:
-    """Whether the dates of a file that could be read either way name the month first.
+    """Whether the dates of a file name the month first, where both readings are possible.
 
-    A number over 12 says so, else the order in which the file goes forward in time, else how it
-    is written: the United States write 3/4/24, others 03/04/2024.
+    Decided by a number over 12, else by the reading with fewer steps back in time, else by the
+    spelling: in the United States 3/4/24 is usual, elsewhere 03/04/2024.
     """
     found = [each for text in texts if (each := _WRITTEN.fullmatch(text.strip()))]
     open_ = [each for each in found if each["mark"] != "." and len(each["first"]) <= 2]
@@ -48,7 +48,7 @@ def is_month_first(texts: Iterable[str]) -> bool:
 
 
 def _backward(found: list[re.Match[str]], *, month_first: bool) -> int:
-    """How often a time is earlier than the one before it."""
+    """How many times are earlier than the one before."""
     times = [time for each in found if (time := _time(each, month_first=month_first))]
     return sum(later < earlier for earlier, later in pairwise(times))
 

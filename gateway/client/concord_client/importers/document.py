@@ -10,7 +10,7 @@ from concord_client.importers.text_file import read_text
 
 
 def values(path: Path) -> Iterator[tuple[int, Any] | Defect]:
-    """Yield the document's value, with line 0, or that of each line; else why there is none."""
+    """Yield (0, the document's value), or (number, value) of each line; a Defect for a bad one."""
     try:
         text = read_text(path)
     except ItemUnreadable as unreadable:

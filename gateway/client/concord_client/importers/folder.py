@@ -18,15 +18,15 @@ class Found:
 
     path: Path
     name: str
-    """Path relative to the folder, with slashes; in NFC, as people type links to it."""
+    """The path relative to the folder, with slashes, in NFC as typed links are."""
 
 
 def markdown_files(folder: Path) -> Iterator[Found | Defect]:
     """Yield the folder's Markdown files, depth first, each directory by name; or the one file.
 
-    Names starting with a dot are skipped. Symbolic links are followed where they stay inside the
-    folder; one that leads out of it, to nothing or back to a directory around it is a Defect,
-    as are unreadable directories, names that are not UTF-8 and files of another kind.
+    Names starting with a dot are skipped. A symbolic link to a path inside the folder is followed.
+    A Defect is a link that leads out of the folder, to nothing or to a directory that contains it,
+    an unreadable directory, a name that is not UTF-8, or a Markdown name of no regular file.
     """
     try:
         root = folder.resolve(strict=True)

@@ -1,10 +1,10 @@
-"""The forms of an import. Imports nothing, so that the command line's help starts at once."""
+"""The forms of an import, without imports of our own: so `concord --help` starts at once."""
 
 from enum import StrEnum
 
 
 class Format(StrEnum):
-    """What a file or folder holds."""
+    """The form of an imported file or folder."""
 
     AUTO = "auto"
     JSONL = "jsonl"
@@ -14,7 +14,7 @@ class Format(StrEnum):
 
 
 class Origin(StrEnum):
-    """Which other memory an export is from."""
+    """The other memory system that an export is from."""
 
     MEM0 = "mem0"
     GRAPHITI = "graphiti"

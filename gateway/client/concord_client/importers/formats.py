@@ -1,4 +1,4 @@
-"""Reads a path in the form that it has."""
+"""Detects the form of a path and reads it."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ Reader = Callable[[Path], Iterator[Draft | Defect]]
 
 
 def read(path: Path, form: Format | Origin, session: str = "") -> Iterator[Draft | Defect]:
-    """What reading `path` yields, in order; `session` is for a transcript that names none."""
+    """Read the items of `path` in order. `session`: that of a transcript that names none."""
     known = detected(path) if form is Format.AUTO else form
     readers: dict[Format | Origin, Reader] = {
         Format.JSONL: lambda file: with_keys(read_jsonl(file)),
@@ -38,7 +38,7 @@ def read(path: Path, form: Format | Origin, session: str = "") -> Iterator[Draft
 
 
 def detected(path: Path) -> Format:
-    """The form of `path`: a folder is Markdown; a file's first line shows memories or turns."""
+    """The form of `path`, by its suffix or, between memories and turns, by its first line."""
     if path.is_dir() or path.suffix.lower() in folder.SUFFIXES:
         return Format.MARKDOWN
     if path.suffix.lower() in table.SUFFIXES:
@@ -47,13 +47,14 @@ def detected(path: Path) -> Format:
         with path.open("rb") as file:
             first = next((line for line in file if line.strip()), b"")[:MAX_ITEM_BYTES]
     except OSError:
-        return Format.JSONL  # whose reader says why it cannot be read
+        return Format.JSONL  # its reader reports the error
     try:
         value: object = json.loads(first.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict):
         is_chat = is_conversation(value) or any(name in value for name in SPEAKERS)
-        is_chat = is_chat and value.get("kind") not in STATE_KINDS  # a node of an export has a name
+        # a node of a state export has a "name", as speakers do
+        is_chat = is_chat and value.get("kind") not in STATE_KINDS
         return Format.CHAT if is_chat else Format.JSONL
     return Format.JSONL if path.suffix.lower() in _JSON_LINES else Format.CHAT

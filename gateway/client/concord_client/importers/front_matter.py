@@ -1,4 +1,4 @@
-"""Splits a Markdown text into its YAML front matter and its body, and reads the former's keys."""
+"""Splits a Markdown text into YAML front matter and body, and reads the front matter's keys."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 @dataclass(frozen=True)
 class Written:
-    """A number or date of YAML, with the text that stands for it: `0001` is 1, and may be an id."""
+    """A number or date of YAML, with its text in the file: `0001` is 1, but may also be an id."""
 
     value: object
     text: str
@@ -29,19 +29,19 @@ class Written:
 
     @property
     def plain(self) -> object:
-        """The number where JSON spells one so; `0001`, `12:30` and `2026-11-21` are texts."""
+        """The number if JSON would spell it so; else the text, as for `0001` or `2026-11-21`."""
         return self.value if _NUMBER.fullmatch(self.text) else self.text
 
 
 class _Loader(yaml.SafeLoader):
-    """Keeps how numbers and dates were written."""
+    """Loads numbers and dates as `Written`."""
 
 
 def _written(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> Written:
     construct = yaml.SafeLoader.yaml_constructors[node.tag]
     try:
         value = construct(loader, node)
-    except ValueError:  # such as 2026-02-30: a text, of which no date is read
+    except ValueError:  # such as 2026-02-30, which stays a text
         value = node.value
     return Written(value, node.value)
 
@@ -51,10 +51,10 @@ for _tag in ("int", "float", "timestamp"):
 
 
 def split(text: str) -> tuple[Mapping[str, object], str]:
-    """Return the front matter's keys, none where there is none, and the body below it.
+    """Return the front matter's keys, empty without front matter, and the body below it.
 
-    Front matter stands at the very start between two lines `---` (the second may be `...`).
-    Raises ItemUnreadable, with the line, for front matter that is no YAML mapping.
+    Front matter is at the very start, between two lines `---` (the second may be `...`). Raises
+    ItemUnreadable, with the line, for front matter that is no YAML mapping.
     """
     opened = _OPENS.match(text)
     closed = _CLOSES.search(text, opened.end()) if opened else None
@@ -84,7 +84,7 @@ def _mapping(source: str) -> Mapping[str, object]:
 
 
 def text_of(keys: Mapping[str, object], key: str) -> str:
-    """Return a key's text or number as text, "" where it is absent."""
+    """Return a key's text or number as text, "" without the key. Raises ItemUnreadable."""
     value = keys.get(key, "")
     if not isinstance(value, str | Written):
         raise ItemUnreadable(f"{key}: a text is expected")
@@ -95,7 +95,7 @@ def text_of(keys: Mapping[str, object], key: str) -> str:
 
 
 def list_of(keys: Mapping[str, object], key: str) -> list[str]:
-    """Return a key's list of texts; one text may hold several, parted by commas."""
+    """Return a key's list of texts; a single text is split at commas. Raises ItemUnreadable."""
     value = keys.get(key, [])
     if isinstance(value, list):
         items = [
@@ -106,7 +106,10 @@ def list_of(keys: Mapping[str, object], key: str) -> list[str]:
 
 
 def time_of(keys: Mapping[str, object], key: str) -> datetime | None:
-    """Return a key's instant; a date is its midnight, a time without a zone is UTC."""
+    """Return a key's time, a date at midnight, without a zone in UTC; None without the key.
+
+    Raises ItemUnreadable.
+    """
     given = keys.get(key)
     if given is None:
         return None

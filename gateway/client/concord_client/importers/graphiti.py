@@ -1,7 +1,7 @@
 """Reads a graph of Graphiti (`graphiti-core` 0.2x and 0.3x): its models as JSON.
 
-An object with lists `nodes`, `edges` and `episodes` of what `model_dump(mode="json")` gives of
-EntityNode, EntityEdge and EpisodicNode, or JSON Lines of such objects.
+The file is an object with lists `nodes`, `edges` and `episodes` of EntityNode, EntityEdge and
+EpisodicNode as `model_dump(mode="json")` writes them, or JSON Lines of such objects or models.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,9 +23,9 @@ _LISTS = {
 def read_graphiti(path: Path) -> Iterator[Draft | Defect]:
     """Yield one outcome per episode, per entity with a summary, and per edge, in this order.
 
-    An edge is a memory that states its fact, from `valid_at` to `invalid_at`, derived from its
-    episodes; an episode is its text, at `valid_at`; an entity is its summary. Embeddings are left
-    out; attributes, labels and group ids are properties.
+    An edge becomes a memory that states its fact, valid from `valid_at` to `invalid_at`, with its
+    episodes as sources; an episode a memory of its text, at `valid_at`; an entity one of its
+    summary. Embeddings are left out; attributes, labels and group ids become properties.
     """
     kinds: dict[str, list[tuple[int, Any]]] = {name: [] for name in _LISTS}
     for found in values(path):
@@ -99,7 +99,7 @@ def _edge(record: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
 
 
 def _known(record: Mapping[str, Any], content: str) -> dict[str, Any]:
-    """What all of Graphiti's models have in common."""
+    """The memory's fields that come from the common fields of Graphiti's models."""
     properties = dict(record.get("attributes") or {})
     for name in ("group_id", "labels", "expired_at"):
         if record.get(name):

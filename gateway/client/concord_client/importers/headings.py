@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 LONG = 3_000
-"""Characters from which a note is split; the model that finds by meaning reads about a third."""
+"""Notes with more characters are split; the embedding model reads about a third of as many."""
 LONGEST = 12_000
-"""Characters of a part without headings, from which it is split at its paragraphs."""
+"""The most characters of a part; longer ones without headings are split at blank lines."""
 _DEEPEST = 6
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")
@@ -16,7 +16,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a note; `heading` is its way below the title, empty of what stands first."""
+    """A part of a note; `heading`: its path of headings below the title, empty for the first."""
 
     heading: str
     text: str
@@ -31,7 +31,7 @@ def parts(body: str) -> list[Part]:
 
 
 def _split(part: Part, level: int) -> Iterator[Part]:
-    """Split at headings of a level, and what is still long at the next one."""
+    """Split at headings of a level, and parts that are still long at the next level."""
     if len(part.text) <= LONG:
         yield part
     elif level > _DEEPEST:
@@ -61,7 +61,7 @@ def _sections(lines: Sequence[str], level: int) -> Iterator[tuple[str, list[str]
 
 
 def _paragraphs(part: Part) -> Iterator[Part]:
-    """Pieces of at most `LONGEST` characters, cut at blank lines where there are some."""
+    """Pieces of at most `LONGEST` characters, cut at blank lines if there are any."""
     piece = ""
     for paragraph in part.text.split("\n\n"):
         if piece and len(piece) + len(paragraph) > LONGEST:

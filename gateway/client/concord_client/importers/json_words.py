@@ -1,6 +1,6 @@
-"""Says in a person's words why a line is not the protobuf JSON of a message.
+"""Explains to people why a line is not the protobuf JSON of a message.
 
-The library's own words name its classes and list every field; people fix a file with neither.
+The library's own errors name its classes and list every field, which does not help to fix a file.
 """
 
 import json
@@ -22,7 +22,7 @@ _TIME = 'a time with its zone is expected, such as "2026-11-21T12:00:00Z"'
 
 
 def why_not(text: str, kind: type[Message], complaint: str) -> str:
-    """Why `text` is no `kind`; `complaint` is the library's."""
+    """The reason why `text` is no JSON of `kind`; `complaint`: the library's error."""
     try:
         found = read_json(text)
     except DoubleKey as double:
@@ -47,7 +47,7 @@ def read_json(text: str) -> Any:
 
 
 class DoubleKey(Exception):
-    """A key stands twice in an object."""
+    """An object has a key twice."""
 
 
 def _without_doubles(pairs: list[tuple[str, object]]) -> Mapping[str, object]:

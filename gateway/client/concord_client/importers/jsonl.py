@@ -29,11 +29,10 @@ _FIELDS = {name for each in Memory.DESCRIPTOR.fields for name in (each.name, eac
 def read_jsonl(path: Path) -> Iterator[Draft | Defect]:
     """Yield one outcome per line of the file, in order; blank lines are skipped.
 
-    Field names may be those of the contract or their lowerCamelCase, enum values the contract's or
-    their short words in any case; other fields are kept as properties. The memories of a state
-    export are read too. A line that is too long, not UTF-8, not JSON, no memory or without content
-    gives a Defect. The file is read as it is consumed; a file that cannot be read gives one Defect
-    on line 0.
+    Field names are the contract's or their lowerCamelCase, enum values the contract's or their
+    short words in any case; other fields become properties. The memories of a state export are
+    read, too. A line that is too long, not UTF-8, not JSON, no memory or without content gives a
+    Defect. The file is read lazily; a file that cannot be read gives one Defect on line 0.
     """
     file = str(path)
     try:
@@ -50,11 +49,11 @@ def read_jsonl(path: Path) -> Iterator[Draft | Defect]:
 
 
 def with_keys(outcomes: Iterable[Draft | Defect]) -> Iterator[Draft | Defect]:
-    """Give each memory without id and external id one, made of what its line says (spec M5).
+    """Give each memory without id and external id an external id, made of its content (spec M5).
 
-    So a file is known again also where its later lines replaced what its earlier ones state. A line
-    that comes again in its file is another memory only where something else was stated in between
-    of what it states: A, B, A.
+    So a file can be imported again, even if later lines superseded facts of earlier ones. A
+    repeated line is another memory only if a line in between stated another fact about the same
+    subject and relation: A, B, A.
     """
     newest: dict[tuple[str, str], str] = {}
     times: Counter[str] = Counter()
@@ -70,7 +69,7 @@ def with_keys(outcomes: Iterable[Draft | Defect]) -> Iterator[Draft | Defect]:
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield lines; of one that is too long, enough of it to see that it is."""
+    """Yield lines; of a line that is too long, only its first `MAX_ITEM_BYTES` + 1 bytes."""
     while line := stream.readline(MAX_ITEM_BYTES + 1):
         yield line
         while len(line) > MAX_ITEM_BYTES and not line.endswith(b"\n"):
@@ -98,7 +97,7 @@ def _memory(line: bytes, *, first: bool) -> Memory:
 
 
 def _parse(text: str, memory: Memory) -> None:
-    """Read the contract's own JSON, else the other spellings; raise ParseError where neither is."""
+    """Read the contract's own JSON, else the other spellings. Raises ParseError."""
     try:
         Parse(text, memory)
     except ParseError:
@@ -113,7 +112,7 @@ def _parse(text: str, memory: Memory) -> None:
 
 
 def memory_of(value: Mapping[str, object]) -> Memory:
-    """The memory of a JSON object; its other fields are properties. Raises `ItemUnreadable`."""
+    """The memory of a JSON object; other fields become properties. Raises `ItemUnreadable`."""
     memory = Memory()
     try:
         _fill(memory, value)
@@ -124,7 +123,7 @@ def memory_of(value: Mapping[str, object]) -> Memory:
 
 
 def _fill(memory: Memory, value: Mapping[str, object]) -> None:
-    """Set what a JSON object says. Raises `ParseError`, `ItemUnreadable`."""
+    """Set a memory's fields from a JSON object. Raises `ParseError`, `ItemUnreadable`."""
     spelt = with_contract_names(value, Memory.DESCRIPTOR)
     ParseDict({name: each for name, each in spelt.items() if name in _FIELDS}, memory)
     add_properties(
@@ -133,6 +132,6 @@ def _fill(memory: Memory, value: Mapping[str, object]) -> None:
 
 
 def _on_one_line(reason: str) -> str:
-    """Return the reason on one line and not too long."""
+    """Return the reason on one line, cut to `_LONGEST_REASON` characters."""
     reason = re.sub(r"\s+", " ", reason).strip()
     return reason if len(reason) <= _LONGEST_REASON else reason[: _LONGEST_REASON - 1] + "…"

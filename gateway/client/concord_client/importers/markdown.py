@@ -1,4 +1,4 @@
-"""Reads Markdown notes with YAML front matter, a folder or one, as memories."""
+"""Reads Markdown notes with YAML front matter as memories: one file or a folder."""
 
 import re
 from collections import Counter
@@ -47,7 +47,7 @@ _KEYS = frozenset(
     }
 )
 MOST_FACTS = 10
-"""Of a memory, as the contract says."""
+"""The contract's limit for a memory."""
 
 _TARGET = re.compile(
     r"(?:\[\[)?(?:memory:)?([^\[\]|#,\s]+)(?:[#|][^\[\]]*)?(?:\]\])?", re.IGNORECASE
@@ -61,12 +61,12 @@ def read_markdown(path: Path) -> Iterator[Draft | Defect]:
     """Yield the outcomes of a folder's Markdown files, or of one file, in a fixed order.
 
     Front matter keys: id (default: made of the external id), title (default: the file's name),
-    kind, domain, tags, concepts, aliases (found by, as concepts are), importance, surfaces_when,
+    kind, domain, tags, concepts, aliases (added to the concepts), importance, surfaces_when,
     valid_from (default: date, created, or the date that the file's name begins with), valid_until,
     external_id (default: the path inside the folder), supersedes, deprecates, amends, contradicts
-    (ids or names of notes, appended to the content as lines of links), superseded_by or a status
-    that says so (as a line "Superseded by LINK" of the body does), and facts (what the note states:
-    "SUBJECT|RELATION|OBJECT", or a list of such). Others are kept as properties.
+    (ids or names of notes, appended to the content as lines of links), superseded_by (or a status
+    or a line of the body "Superseded by LINK"), and facts ("SUBJECT|RELATION|OBJECT", or a list of
+    such). Other keys become properties.
     The body is the content, under its title. A link to another note of the folder becomes a link
     to its memory, and a fact: TITLE|RELATED_TO|TITLE. A long note is split at its headings, each
     part derived from the note (see `headings`). A file that is empty, too large, not UTF-8 or has
@@ -87,7 +87,7 @@ def read_markdown(path: Path) -> Iterator[Draft | Defect]:
 
 
 def _vault(path: Path) -> Vault:
-    """The notes by their names; what cannot be read has none."""
+    """The readable notes of a folder, by their names."""
     vault = Vault()
     for found in markdown_files(path):
         if isinstance(found, Defect):
@@ -106,13 +106,13 @@ def _vault(path: Path) -> Vault:
 
 @dataclass(frozen=True)
 class _Reader:
-    """One note, with what the others say of it."""
+    """One note, the other notes of its folder, and the notes that say it replaced them."""
 
     vault: Vault
     name: str
     keys: Mapping[str, object]
     replaced: Mapping[str, list[str]]
-    """By the id of a note, those that it replaced."""
+    """By a note's id, the ids of the notes and parts that it replaced."""
 
     def drafts(self, body: str) -> Iterator[Draft]:
         """The note, and the parts of a long one. Raises `ItemUnreadable`."""
@@ -138,7 +138,7 @@ class _Reader:
         return memory
 
     def _part(self, whole: type_pb2.Memory, part: Part, place: str) -> type_pb2.Memory:
-        """A part: found by itself, derived from its note, and of its kind, domain and times."""
+        """A part as a memory: derived from its note, with the note's kind, domain and times."""
         title = _title(self.keys, self.name)
         text, related = self.vault.linked(part.text, self.name)
         content = f"# {title} › {part.heading}\n\n{text}".rstrip()
@@ -179,7 +179,7 @@ class _Reader:
         return memory
 
     def _with_lineage(self, body: str) -> str:
-        """The text, and below it lines of links with what front matter says of lineage."""
+        """The text, and below it the front matter's lineage as lines of links."""
         lines = [line for key in LINEAGE_KEYS if (line := self._lineage(key))]
         if lines and _hides_what_follows(body):
             raise ItemUnreadable(
@@ -188,7 +188,7 @@ class _Reader:
         return "\n\n".join([part for part in (body, "\n".join(lines)) if part])
 
     def _lineage(self, key: str) -> str:
-        """The line of links that says what front matter says, or ""."""
+        """The line of links for one lineage key, or ""."""
         ids = [each for entry in list_of(self.keys, key) for each in self._targets(key, entry)]
         if key == "supersedes":
             ids += self.replaced.get(_id(self.keys, self.name), [])
@@ -206,7 +206,7 @@ class _Reader:
 
 
 def _placed(body: str) -> list[tuple[str, Part]]:
-    """The parts of a body, each with its place in the note: its heading, numbered if it recurs."""
+    """The parts of a body, each with its place: its heading, numbered if it recurs."""
     seen, placed = Counter[str](), []
     for part in parts(body.strip("\n").rstrip()):
         seen[part.heading] += 1
@@ -228,7 +228,7 @@ def _title(keys: Mapping[str, object], name: str) -> str:
 
 
 def _titled(body: str, title: str, keys: Mapping[str, object]) -> str:
-    """The body under its title; a note of nothing at all stays empty."""
+    """The body under its title; a note with neither body nor keys stays empty."""
     if not body and not keys:
         return ""
     first = body.partition("\n")[0]
@@ -236,12 +236,12 @@ def _titled(body: str, title: str, keys: Mapping[str, object]) -> str:
 
 
 def _words(text: str) -> str:
-    """A title in the one form that file names and headings share: `my-note` is `# My note`."""
+    """A title normalised for comparison: `my-note` equals `# My note`."""
     return _NO_WORD.sub(" ", text).strip().casefold()
 
 
 def _related(title: str, others: list[str], most: int) -> list[type_pb2.Fact]:
-    """What the note's links state, as far as a memory can: the others stand in its content."""
+    """Facts from the note's links, at most `most`; the other links are only in the content."""
     if not is_name(title):
         return []
     facts = [
@@ -253,7 +253,7 @@ def _related(title: str, others: list[str], most: int) -> list[type_pb2.Fact]:
 
 
 def _begun(keys: Mapping[str, object], name: str) -> datetime | None:
-    """Since when it holds: what it says, else its date, if that is one, else its file name's."""
+    """The note's begin: its valid_from, else a readable date or created, else its name's date."""
     if "valid_from" in keys:
         return time_of(keys, "valid_from")
     for key in ("date", "created"):

@@ -1,7 +1,7 @@
-"""Reads what Mem0 (`mem0ai` 1.x and 2.x, API v1 and v2) gives of its memories, and writes it.
+"""Reads and writes the JSON of Mem0's memories (`mem0ai` 1.x and 2.x, API v1 and v2).
 
-`get_all()` and the platform's export: a list of memories, or an object with them as `results` or
-`memories`, and with the triples of the graph memory as `relations`.
+It is the result of `get_all()` or the platform's export: a list of memories, or an object with
+them as `results` or `memories`, and with the triples of the graph memory as `relations`.
 """
 
 import hashlib
@@ -26,9 +26,9 @@ _OF_OURS = {"memory_kind": "kind", "importance": "importance", "domain": "domain
 def read_mem0(path: Path) -> Iterator[Draft | Defect]:
     """Yield one outcome per memory and relation, in order.
 
-    `created_at` is since when it holds, `categories` are tags, `run_id` the session, `actor_id`
-    who said it; `metadata` and the other ids are properties. A relation is a memory that states
-    it as a fact. Scores and vectors are left out.
+    `created_at` becomes valid_from, `categories` the tags, `run_id` the session, `actor_id` the
+    speaker; `metadata` and the other ids become properties. A relation becomes a memory that
+    states it as a fact. Scores and vectors are left out.
     """
     for found in values(path):
         if isinstance(found, Defect):
@@ -99,7 +99,7 @@ def _relation(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def to_mem0(lines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """What `read_mem0` reads, of the lines of a state export: its memories, and its edges."""
+    """Convert the memories and edges in the lines of a state export to Mem0's JSON."""
     results, relations = [], []
     for line in lines:
         if line.get("kind") == "memory":

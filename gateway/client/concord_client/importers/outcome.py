@@ -14,36 +14,36 @@ MAX_ITEM_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A memory to add, and where it was read."""
+    """A memory to add, and the place where it was read."""
 
     memory: Memory
     file: str
     """Path as it was given, or relative to the imported folder, with slashes."""
     line: int
-    """First line of the item, from 1; 0 where `part` says more."""
+    """First line of the item, from 1; 0 if only `part` locates it."""
     part: str = ""
-    """Which part of the file, where a line number would not say."""
+    """The part of the file, if a line number does not locate the item."""
 
     @property
     def place(self) -> str:
-        """Where a person finds it."""
+        """The file and line, or the file and part, for people."""
         return _place(self.file, self.line, self.part)
 
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """Why an item cannot be added, and where it was read."""
+    """The reason why an item cannot be added, and the place where it was read."""
 
     file: str
     line: int
-    """From 1; 0 where the file as a whole cannot be read."""
+    """From 1; 0 if the whole file cannot be read, or if only `part` locates the item."""
     reason: str
     part: str = ""
-    """Which part of the file, where a line number would not say."""
+    """The part of the file, if a line number does not locate the item."""
 
     @property
     def place(self) -> str:
-        """Where a person finds it."""
+        """The file and line, or the file and part, for people."""
         return _place(self.file, self.line, self.part)
 
 

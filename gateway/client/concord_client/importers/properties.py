@@ -1,4 +1,4 @@
-"""Keeps what a file says beside a memory's own fields as the memory's properties (spec M1)."""
+"""Adds a file's other fields to a memory's properties (spec M1)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,12 +14,13 @@ _MOST_EXACT = 1 << 53  # a property's numbers are doubles
 
 
 def add_properties(properties: Struct, values: Mapping[str, object]) -> None:
-    """Put JSON or YAML values beside those that are there.
+    """Add JSON or YAML values to properties.
 
-    A whole number that a double does not hold exactly is kept as its digits. Raises ItemUnreadable
-    for what JSON has no value for, a key that is there already, and more than 10,000 values.
+    A whole number beyond a double's exact range becomes a text of its digits. Raises ItemUnreadable
+    for a value that JSON cannot have, for a key that exists already, for more than 10,000 values,
+    and for values nested too deep.
     """
-    room = [_MOST_VALUES]  # YAML's aliases make millions of values of a few lines
+    room = [_MOST_VALUES]  # YAML's aliases can make millions of values from a few lines
     for key, value in values.items():
         if key in properties:
             raise ItemUnreadable(f"{key[:60]}: stands in the properties, too")

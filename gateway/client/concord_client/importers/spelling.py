@@ -1,4 +1,4 @@
-"""Reads the short words that people and our own exports write for the contract's enum values."""
+"""Reads the short words for the contract's enum values, in people's files and state exports."""
 
 from collections.abc import Mapping
 
@@ -16,14 +16,14 @@ _NO_MEMORY = {
     "erased": "erased",
 }
 STATE_KINDS = frozenset(["memory", *_NO_MEMORY])
-"""What a line of a state export calls itself."""
+"""The kinds of lines in a state export."""
 _OF_STATE_ONLY = frozenset(["kind", "memory_kind", "among", "turn_order"])
 
 
 def contract_name(enum: EnumDescriptor, word: str) -> str | None:
     """The contract's name of a value: "plan", "Plan" and "memory_kind_plan" are MEMORY_KIND_PLAN.
 
-    None for a word that names none.
+    None if the word names no value.
     """
     wanted = word.strip().lower()
     for value, short in zip(enum.values[1:], short_words(enum), strict=True):
@@ -33,14 +33,14 @@ def contract_name(enum: EnumDescriptor, word: str) -> str | None:
 
 
 def short_words(enum: EnumDescriptor) -> list[str]:
-    """The values' names as words, without the one for none: "fact", "plan"."""
+    """The values' names as words, without UNSPECIFIED: "fact", "plan"."""
     unspecified, *names = (each.name for each in enum.values)
     prefix = unspecified.removesuffix("UNSPECIFIED")
     return [name.removeprefix(prefix).lower() for name in names]
 
 
 def with_contract_names(value: Mapping[str, object], message: Descriptor) -> Mapping[str, object]:
-    """A message's JSON object with the contract's name for each enum word that is known."""
+    """A message's JSON object, in which known enum words are replaced by the contract's names."""
     fields = {name: field for field in message.fields for name in (field.name, field.json_name)}
     return {
         name: _named(each, fields[name]) if name in fields else each for name, each in value.items()
@@ -58,7 +58,7 @@ def _named(value: object, field: FieldDescriptor) -> object:
 
 
 def memory_of_state(line: Mapping[str, object]) -> Mapping[str, object]:
-    """A line as a memory's JSON: one of a state export has its kind under another name.
+    """A line as a memory's JSON: a state export has the memory's kind as `memory_kind`.
 
     Raises `ItemUnreadable` for a line of a state export that is no memory.
     """

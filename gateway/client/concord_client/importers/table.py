@@ -1,4 +1,4 @@
-"""Reads CSV: a row is a turn where it names who speaks, else a memory."""
+"""Reads CSV: rows are turns if there are columns for speaker and text, else memories."""
 
 import csv
 import re
@@ -31,11 +31,12 @@ csv.field_size_limit(MAX_ITEM_BYTES)
 def read_csv(path: Path, session: str = "") -> Iterator[Draft | Defect]:
     """Yield one outcome per row, in order. The first row names the columns.
 
-    With a column for who speaks and one for the text, rows are turns, of `session` (default: the
-    file's name) where they name none. Else the memory's content is the column content, text, body,
-    message, memory or note; where there is none, all of the row, as lines "column: value". A
-    memory's own fields are found by their names, lists parted by ";" or ",", a date or time is
-    since when it holds; other columns are properties. Delimiters: comma, semicolon, tab, bar.
+    With a column for the speaker and one for the text, rows are turns, of `session` (default: the
+    file's name) if they name none. Else they are memories. Their content is the column content,
+    text, body, message, memory, note or fact; without such a column it is the whole row, as lines
+    "column: value". Columns with the names of a memory's fields fill these, lists are split at ";"
+    or ","; a date or time becomes valid_from; other columns become properties. Delimiters: comma,
+    semicolon, tab, bar.
     """
     try:
         text = read_text(path)
@@ -92,7 +93,7 @@ class _Table:
 
 
 def _column(name: str) -> str:
-    """A column's name as fields are named: "Valid from" is valid_from."""
+    """A column's name in the form of field names: "Valid from" is valid_from."""
     return re.sub(r"[\s-]+", "_", name.strip()).casefold()
 
 
@@ -105,7 +106,7 @@ def _record(columns: list[str], row: list[str]) -> dict[str, object]:
 
 
 def _dated(record: Mapping[str, object], *, month_first: bool) -> dict[str, object]:
-    """The record with its time in ISO 8601; what is no time stays as it is."""
+    """The record with its times in ISO 8601; values that are no time stay as they are."""
     found = dict(record)
     for name in TIMES:
         with suppress(ItemUnreadable):
@@ -115,7 +116,7 @@ def _dated(record: Mapping[str, object], *, month_first: bool) -> dict[str, obje
 
 
 def _memory(record: Mapping[str, object]) -> dict[str, object]:
-    """The JSON of the memory that a row is."""
+    """A row as a memory's JSON."""
     found = dict(record)
     content = next((str(found.pop(name)) for name in _CONTENT if name in found), "")
     found["content"] = content or "\n".join(f"{name}: {value}" for name, value in record.items())

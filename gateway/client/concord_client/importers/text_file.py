@@ -1,4 +1,4 @@
-"""Reads a file of text whole."""
+"""Reads a whole text file."""
 
 from pathlib import Path
 
@@ -9,10 +9,10 @@ MAX_FILE_BYTES = 256 << 20
 
 
 def read_text(path: Path, most: int = MAX_FILE_BYTES) -> str:
-    """Return what a UTF-8 file says, without a byte order mark.
+    """Return the text of a UTF-8 file, without a byte order mark.
 
-    Raises `ItemUnreadable`, with the line where it is not UTF-8: it has more than `most` bytes, or
-    cannot be read.
+    Raises `ItemUnreadable` if it has more than `most` bytes, cannot be read, or is not UTF-8; then
+    with the line.
     """
     try:
         size = path.stat().st_size

@@ -1,4 +1,4 @@
-"""Many memories in few calls: batches that are written whole, and a list of refused items."""
+"""Uploads many memories in few calls: in atomic batches, with a list of refused items."""
 
 import re
 import secrets
@@ -19,9 +19,9 @@ BATCH_TIMEOUT = 120.0
 UNREADABLE = "ERROR_REASON_FIELD_INVALID"
 
 _OWN_WORDS = re.compile(r"'[^']*'|\"[^\"]*\"|\S*\d\S*")
-"""What a message quotes of one item, its ids and numbers."""
+"""The parts of a message that are about one item: quotations, ids and numbers."""
 
-# What one item can be guilty of; any other failure is of the whole import and ends it.
+# Failures that one item can cause; any other failure ends the import.
 _OF_AN_ITEM = frozenset(
     [
         grpc.StatusCode.INVALID_ARGUMENT,
@@ -34,10 +34,10 @@ _OF_AN_ITEM = frozenset(
 
 @dataclass(frozen=True)
 class Refusal:
-    """An item that was not remembered."""
+    """An item that was not added."""
 
     index: int
-    """Its place in the import, from 0."""
+    """Its position in the import, from 0."""
     place: str
     """File and line."""
     reason: str
@@ -45,7 +45,7 @@ class Refusal:
 
     @property
     def kind(self) -> tuple[str, str]:
-        """What it has in common with others: its reason, and its words without what is its own."""
+        """A key to group refusals: the reason, and the message without the item's own parts."""
         return self.reason, _OWN_WORDS.sub("…", self.message)
 
     def line(self) -> str:
@@ -65,18 +65,18 @@ class _Item:
 class Upload:
     """One import: the items sent, their outcomes, and the token of its newest write.
 
-    Safe to repeat after a crash at any point: the graph knows a memory again by its id, its
-    external id or its content (spec M5). The ids of the requests are therefore new in each
-    import: one derived from the content alone would have a later import of the same file
-    answered with the outcome of the first, whatever happened to the memories in between.
+    An import may be repeated after a crash at any point, since graph recognises a memory by its
+    id, its external id or its content (spec M5). Request ids are new in each import: with ids
+    derived from the content, graph would answer a later import of the same file with the outcome
+    of the first, even if the memories changed in between.
     """
 
     def __init__(self, *, update_existing: bool = False, stop_on_error: bool = False) -> None:
-        """`stop_on_error`: items before the first refused one are still written."""
+        """`stop_on_error`: only the items before the first refused one are written."""
         self.refusals: list[Refusal] = []
         self.token = ""
         self.finished = False
-        """Whether every item was sent that should be."""
+        """Whether the import is over: all items were sent, or it stopped at a refused one."""
         self._update = update_existing
         self._stop = stop_on_error
         self._results: list[tuple[int, memory_pb2.BatchResult]] = []
@@ -86,9 +86,9 @@ class Upload:
     def send(
         self, memories: MemoryServiceStub, outcomes: Iterable[Draft | Defect]
     ) -> Iterator[int]:
-        """Sends what was read, batch by batch; yields how many items are done after each.
+        """Sends the drafts in batches; yields the number of finished items after each batch.
 
-        Raises `Refused` for what is no item's fault; what was written until then stays.
+        Raises `Refused` for a failure that no item caused; earlier batches stay written.
         """
         numbered = enumerate(outcomes)
         done = 0
@@ -107,7 +107,7 @@ class Upload:
         return self._stop and bool(self.refusals)
 
     def counts(self) -> Counter[str]:
-        """How many memories were "created", "unchanged", "updated", or "erased" before."""
+        """The numbers of memories that were "created", "unchanged", "updated" or "erased"."""
         names = memory_pb2.BatchOutcome.Name
         counted = Counter({"created": 0, "unchanged": 0, "updated": 0})
         for _, result in self._results:
@@ -115,7 +115,7 @@ class Upload:
         return counted
 
     def reply(self) -> memory_pb2.BatchAddMemoriesResponse:
-        """The replies of all batches as one; errors are indexed by their place in the import."""
+        """The replies of all batches as one; indexes of errors are positions in the import."""
         return memory_pb2.BatchAddMemoriesResponse(
             results=[result for _, result in sorted(self._results, key=lambda pair: pair[0])],
             errors=[
@@ -128,7 +128,7 @@ class Upload:
     def _divided(
         self, chunk: Iterable[tuple[int, Draft | Defect]]
     ) -> tuple[list[_Item], list[Refusal]]:
-        """The drafts to send; defects become refusals, and end it with `stop_on_error`."""
+        """The drafts to send, and the defects as refusals; with `stop_on_error` up to the first."""
         items, unreadable = [], []
         for index, outcome in chunk:
             if isinstance(outcome, Draft):
@@ -140,7 +140,7 @@ class Upload:
         return items, unreadable
 
     def _send(self, memories: MemoryServiceStub, items: Sequence[_Item]) -> None:
-        """Writes `items`, without those that are refused."""
+        """Writes `items` except the refused ones."""
         while items:
             try:
                 reply = memories.BatchAddMemories(self._messages(items), timeout=BATCH_TIMEOUT)
@@ -163,7 +163,7 @@ class Upload:
     def _divide(
         self, memories: MemoryServiceStub, items: Sequence[_Item], refused: Refused
     ) -> None:
-        """Finds the item that broke a rule of the contract: such a refusal does not name it."""
+        """Finds, by halving, the item that broke a rule of the contract, which no refusal names."""
         if refused.code not in _OF_AN_ITEM or refused.retry_after is not None:
             raise refused
         if len(items) == 1:

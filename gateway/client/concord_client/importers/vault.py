@@ -1,4 +1,4 @@
-"""The notes of a folder by the names that links call them, and the links that they make."""
+"""The notes of a folder by the names in links, and the translation of links to memories."""
 
 import re
 from collections import defaultdict
@@ -34,21 +34,21 @@ class Note:
     id: str
     title: str
     parts: tuple[str, ...] = ()
-    """Ids of the parts that it is split into: what replaces it replaces these, too."""
+    """Ids of the parts that it is split into; a note that replaces it replaces these, too."""
 
 
 @dataclass
 class Vault:
-    """The notes, by path and by every other name: file name, title, aliases."""
+    """The notes of a folder, by path and by other names: file name, title, aliases."""
 
     _by_path: dict[str, Note] = field(default_factory=dict)
     _by_name: dict[str, Note] = field(default_factory=dict)
     _replaced_by: list[tuple[Note, str, list[str]]] = field(default_factory=list)
 
     def add(self, path: str, note: Note, names: list[str], replaced_by: list[str]) -> None:
-        """Add a note; of several that have one name, links mean the first.
+        """Add a note; of several with the same name, links mean the first.
 
-        `replaced_by`: what it says of the notes that replaced it.
+        `replaced_by`: the links in this note to the notes that replaced it.
         """
         self._by_path.setdefault(_bare(path), note)
         for name in (PurePosixPath(_bare(path)).name, note.title, *names):
@@ -56,7 +56,7 @@ class Vault:
         self._replaced_by.append((note, path, replaced_by))
 
     def find(self, target: str, beside: str) -> Note | None:
-        """The note that `target` names in the note at `beside`, or None."""
+        """The note that a link's `target` in the note at path `beside` names, or None."""
         name = _bare(target)
         near = normpath(str(PurePosixPath(_bare(beside)).parent / name))
         return (
@@ -67,7 +67,7 @@ class Vault:
         )
 
     def replaced(self) -> Mapping[str, list[str]]:
-        """By the id of a note, those that say that it replaced them, with their parts."""
+        """By a note's id, the ids of the notes that say it replaced them, and of their parts."""
         found: defaultdict[str, list[str]] = defaultdict(list)
         for note, path, said in self._replaced_by:
             for each in said:
@@ -77,7 +77,7 @@ class Vault:
         return found
 
     def linked(self, text: str, beside: str) -> tuple[str, list[str]]:
-        """The text with its links to notes as links to memories, and the titles that it names."""
+        """The text with links to memories instead of notes, and the titles of the linked notes."""
         own, titles = self.find(beside, ""), dict[str, None]()
 
         def replaced(link: re.Match[str]) -> str:
@@ -97,7 +97,7 @@ class Vault:
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """The lines, and which of them are fenced code."""
+    """The lines, each with whether it is fenced code."""
     fence = ""
     for line in text.split("\n"):
         mark = _FENCE.match(line)
@@ -107,25 +107,25 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def note_id(external_id: str) -> str:
-    """The id of a note that states none: the same in each import."""
+    """The id of a note without one of its own, equal in each import."""
     return f"note-{sha256(external_id.encode()).hexdigest()[:20]}"
 
 
 def target_of(written: str) -> str:
-    """What a link names: `[[A#x|b]]`, `A#x|b` and `[b](A.md)` are A."""
+    """The target of a link: that of `[[A#x|b]]` and `A#x|b` is A, that of `[b](A.md)` is A.md."""
     link = _LINK.search(written)
     inner = (link["wiki"] or _href(link)) if link else ""
     return (inner or written).strip().partition("|")[0].partition("#")[0].rstrip("\\").strip()
 
 
 def replaced_by(status: str) -> list[str]:
-    """What a status such as "superseded by [[B]]" names."""
+    """The link in a status such as "superseded by [[B]]"; empty for another status."""
     said = _REPLACED.match(status.strip())
     return [said[1]] if said else []
 
 
 def replaced_in(body: str) -> list[str]:
-    """The links of the lines that begin as such a status does."""
+    """The links in the body's lines that begin with "superseded by" or the like."""
     said = [_REPLACED.match(line) for line, is_code in _lines(body) if not is_code]
     return [link[0] for found in said if found for link in _LINK.finditer(found[1])]
 
@@ -154,6 +154,6 @@ def _folded(name: str) -> str:
 
 
 def _bare(path: str) -> str:
-    """A path as names are compared: without the suffix of notes, in lower case."""
+    """A path normalised for comparison: in lower case, without the suffix of Markdown."""
     lower = _folded(path).removeprefix("./")
     return next((lower.removesuffix(each) for each in SUFFIXES if lower.endswith(each)), lower)

@@ -1,4 +1,4 @@
-"""Finds the conversations in a JSON value: messages arrays, lists of them, exports of chats."""
+"""Finds the conversations in a JSON value: lists of messages, lists of these, exported chats."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -7,22 +7,22 @@ from concord_client.importers.chat.records import Record, session_of
 from concord_client.importers.outcome import ItemUnreadable
 
 MESSAGES = ("messages", "turns", "chat_messages", "conversations")
-"""Under these keys an object keeps its messages, or its conversations."""
+"""The keys of an object under which its messages or its conversations are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Messages in order, and their session's name."""
+    """Messages in order, and the name of their session."""
 
     session: str
     messages: list[object]
 
 
 def conversations(value: object, session: str) -> Iterator[Conversation]:
-    """The conversations in a JSON value; one that has no name is numbered after `session`.
+    """The conversations in a JSON value; unnamed ones of a list are called `session/1` and so on.
 
-    A conversation is a list of messages, or an object with `messages`, or with a `mapping` tree
-    of which the branch to `current_node` counts. Raises `ItemUnreadable`.
+    A conversation is a list of messages, an object with `messages`, or an object with a `mapping`
+    tree, of which only the branch to `current_node` is read. Raises `ItemUnreadable`.
     """
     if isinstance(value, Mapping):
         yield from _of_object(value, session)
@@ -55,7 +55,7 @@ def is_conversation(value: object) -> bool:
 
 
 def _name(value: Record) -> str:
-    """The id of a conversation, which stays, rather than its title, which people change."""
+    """The id of a conversation, else its title, which people change."""
     names = (value.get(key) for key in ("id", "uuid", "title", "name"))
     return next((str(name).strip() for name in names if isinstance(name, str | int)), "")
 

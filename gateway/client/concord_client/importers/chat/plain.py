@@ -1,4 +1,4 @@
-"""Reads plain text: lines "Speaker: text", each with a "[time]" or "time - " before it or none."""
+"""Reads plain text: lines "Speaker: text", with or without a "[time]" or "time - " before."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ _DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"
 _CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _DASHED = rf"{_DATE}[T,]?\s*{_CLOCK}"
 _IN_NAME = r"[\w.'’()@+\-\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]"
-# A speaker is up to five words without punctuation: "Note that this matters: ..." is none.
+# A speaker's name has up to five words without commas and the like, and a colon follows it.
 _LINE = re.compile(
     rf"(?:\[(?P<time>[^\]\n]{{1,64}})\]\s*|(?P<dashed>{_DASHED})\s+[-–]\s+)?"
     rf"(?P<speaker>(?:~\s?|\+)?[^\W_]{_IN_NAME}{{0,63}}(?:\s{_IN_NAME}{{1,63}}){{0,4}}):"
@@ -21,18 +21,18 @@ _LINE = re.compile(
 )
 _SURE_TIME = rf"(?:{_DATE}|\d{{1,2}}:\d{{2}})"
 _STAMPS = {"[": re.compile(rf"\[\s*{_SURE_TIME}"), "-": re.compile(_DASHED)}
-"""How a line with a time begins, by the form of the transcript's first turn."""
+"""Patterns of a line that begins with a time, by the form of the transcript's first turn."""
 _DAMAGED_STAMP = re.compile(rf"[\[(]?[^:\[\]]{{0,16}}?{_SURE_TIME}")
 _FARTHEST_SPEAKER = 120
 _OF_MESSENGER = re.compile(rf"{_DATE},\s*{_CLOCK}\s+[-–]\s+[^:]*")
-"""What a messenger says itself, such as who came and left: a time, and nobody who speaks."""
+"""A messenger's own notice, such as who joined or left: it has a time, but no speaker."""
 _MARK = re.compile(r"^\u200e|(?<=: )\u200e", re.MULTILINE)
-"""What messengers put before names and what they say themselves; nobody sees it."""
+"""The invisible mark that messengers write before names and their own notices."""
 _LEFT_OUT = re.compile(
     r"<(?:Media omitted|Medien ausgeschlossen|(?:attached|Anhang): [^<>]*)>"
     r"|(?:image|video|audio|sticker|document|GIF|Contact card) omitted"
 )
-"""What messengers write in the place of a picture or recording that is not in the export."""
+"""The text that messengers write instead of a picture or recording that is not exported."""
 
 NO_SPEAKER = 'no "Speaker: text"'
 NO_TIME = (
@@ -43,19 +43,19 @@ NO_TIME = (
 
 @dataclass(slots=True)
 class Paragraph:
-    """A turn's lines, as they are collected."""
+    """The collected lines of a turn."""
 
     line: int
-    """The first, from 1."""
+    """The number of the first line, from 1."""
     speaker: str
     time: str
     lines: list[str]
     flaw: str = ""
-    """Why it is no turn."""
+    """The reason why the lines are no turn; empty if they are one."""
     month_first: bool = False
 
     def turn(self, session: str) -> Turn | None:
-        """The turn; None for what a messenger says itself. Raises `ItemUnreadable`."""
+        """The turn; None for a messenger's own notice. Raises `ItemUnreadable`."""
         text = "\n".join(self.lines)
         if (self.flaw and _OF_MESSENGER.match(text)) or _LEFT_OUT.fullmatch(text.strip()):
             return None
@@ -71,12 +71,12 @@ def lines_of(text: str) -> list[str]:
 
 
 def paragraphs(lines: Sequence[str]) -> Iterator[Paragraph]:
-    """The turns of a transcript; a line without a speaker goes on with the turn above.
+    """The turns of a transcript; a line without a speaker continues the turn above.
 
-    Where the first turn states a time, so does every other: then a line such as "Note: ..."
-    without one is no speaker's. But one that begins with the name of somebody who speaks in the
-    same transcript, or with a damaged time, may be another's words: it has a flaw, rather than
-    that they are put into the mouth above. So has each line before the first turn.
+    If the first turn has a time, all turns need one: a line such as "Note: ..." without a time
+    then continues the turn above. But a line that begins with a known speaker of the transcript or
+    with a damaged time may be another person's: it gets a flaw, so that nobody is quoted wrongly.
+    Each line before the first turn gets a flaw, too.
     """
     reader = _Reader(lines)
     current: Paragraph | None = None
@@ -97,7 +97,7 @@ def paragraphs(lines: Sequence[str]) -> Iterator[Paragraph]:
 
 
 class _Reader:
-    """Finds the lines that begin a turn, in the form that the first turn has."""
+    """Finds the lines that begin a turn, in the form of the first turn."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         found = [each for line in lines if (each := _LINE.fullmatch(line))]
@@ -108,7 +108,7 @@ class _Reader:
         self._month_first = is_month_first(map(_time, stamped))
 
     def begun(self, number: int, line: str) -> Paragraph | None:
-        """The turn that `line` begins, maybe with a flaw; None where it goes on with another."""
+        """The turn that `line` begins, maybe with a flaw; None if it continues the turn above."""
         found = _LINE.fullmatch(line)
         time = _time(found) if found else ""
         if found and (time or not self._stamp):
@@ -124,7 +124,7 @@ class _Reader:
         return None
 
     def _names_a_speaker_after_a_time(self, line: str) -> bool:
-        """Whether it is a turn's first line with damage in its time, such as half a bracket."""
+        """Whether a turn's first line has a damaged time, such as one with half a bracket."""
         start = _DAMAGED_STAMP.match(line)
         if not start:
             return False

@@ -1,4 +1,4 @@
-"""Reads one JSON object of a transcript: the names that people's tools give to the same things."""
+"""Reads one JSON object of a transcript, by the field names of several tools."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -16,20 +16,20 @@ TEXTS = ("text", "content", "message", "body")
 TIMES = ("time", "timestamp", "created_at", "create_time", "createdAt", "date", "ts")
 
 NOT_SAID = frozenset(["system", "developer", "tool", "function"])
-"""Roles whose messages are instructions and machinery, not dialogue."""
+"""Roles whose messages are instructions or tool calls, not dialogue."""
 
 _PICTURED = ("photo", "file", "media_type", "location_information", "poll")
-"""What a message of a messenger's export has where it is no text, which is then empty."""
+"""Keys of a messenger's exported message that is a picture or the like; its text is then empty."""
 _MILLISECONDS_FROM = 100_000_000_000  # as seconds that would be the year 5138
 
 
 def turn_of(record: Record, session: str) -> Turn | None:
-    """The turn in `record`, in `session` unless it names its own; None for what is none.
+    """The turn in `record`, in `session` unless it names its own; None if it is no turn.
 
-    Messages of `NOT_SAID` roles, those of images or calls alone, and what a messenger notes itself
-    (`"type": "service"`) are none. Raises `ItemUnreadable`.
+    No turns are messages of `NOT_SAID` roles, those that have only images or calls, and a
+    messenger's own notices (`"type": "service"`). Raises `ItemUnreadable`.
     """
-    if isinstance(inner := record.get("message"), Mapping):  # in an envelope, with its time
+    if isinstance(inner := record.get("message"), Mapping):  # the outer object has the time
         record = {**record, **inner, "message": None}
     speaker = _speaker(record)
     role = _role(record)
@@ -48,15 +48,16 @@ def turn_of(record: Record, session: str) -> Turn | None:
 
 
 def session_of(record: Record) -> str:
-    """The session that `record` names, within its conversation where it names both; else ""."""
+    """The session that `record` names, as "conversation/session" if it names both; else ""."""
     session = _word(_first(record, SESSIONS), "session")
     conversation = _word(_first(record, CONVERSATIONS), "conversation")
     return "/".join(each for each in (conversation, session) if each)
 
 
 def time_of(value: object, *, month_first: bool = False) -> datetime | None:
-    """A time: as people write it (UTC where it names no zone), or seconds or milliseconds since
-    1970. Raises `ItemUnreadable`.
+    """A time, from a text (UTC if it names no zone) or from seconds or milliseconds since 1970.
+
+    Raises `ItemUnreadable`.
     """
     if value is None or value == "":
         return None
@@ -98,7 +99,7 @@ def _word(value: object, name: str) -> str:
 
 
 def _text(value: object) -> str | None:
-    """The text of a message; of several parts, those that are text. None where there is none."""
+    """The text of a message, from all of its parts that are text; None without any."""
     if isinstance(value, Mapping):  # {"content_type": "text", "parts": [...]}, {"text": "..."}
         return _text(value.get("parts", value.get("text")))
     if isinstance(value, list):

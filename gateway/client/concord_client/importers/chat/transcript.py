@@ -1,4 +1,4 @@
-"""Reads a transcript, whichever of the forms it has."""
+"""Reads a transcript in any of the known forms."""
 
 import json
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ def read_chat(path: Path, session: str = "") -> Iterator[Draft | Defect]:
     """Yields one outcome per turn, in order; a turn that cannot be read stops no other.
 
     Forms: JSON Lines of turns or of conversations; a JSON document with a list of messages or of
-    conversations; plain text "[time] Speaker: text" or "time - Speaker: text". `session` is for
+    conversations; plain text "[time] Speaker: text" or "time - Speaker: text". `session`: that of
     turns that name none, by default the file's name without its suffix.
     """
     try:

@@ -21,7 +21,7 @@ _ROLES = {
     "ai": type_pb2.TURN_ROLE_ASSISTANT,
     "model": type_pb2.TURN_ROLE_ASSISTANT,
 }
-"""What tools call those who talk in a chat with an assistant."""
+"""The roles of an assistant's chat, by the words of several tools."""
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
@@ -29,22 +29,22 @@ _SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What somebody said."""
+    """One utterance of a speaker."""
 
     session: str
     speaker: str
     text: str
     time: datetime | None = None
-    """When it was said; without it, turns are ordered as in the transcript."""
+    """The time of the utterance, if the transcript has one."""
     role: type_pb2.TurnRole.ValueType = type_pb2.TURN_ROLE_UNSPECIFIED
 
 
 class Sessions:
     """Makes memories of turns, in the order of the transcript.
 
-    A turn's external id is made of what it says, by whom, when and in which session, not of its
-    file or place: a transcript that grew, moved or gained a turn in the middle can be read again.
-    Equal turns of a session are numbered.
+    A turn's external id is made of its text, speaker, time and session, not of its file or
+    position: so a transcript that grew, moved or gained a turn can be imported again. Equal turns
+    of a session are numbered.
     """
 
     def __init__(self) -> None:
@@ -70,12 +70,12 @@ class Sessions:
 
 
 def role_of(name: str) -> type_pb2.TurnRole.ValueType:
-    """The role that a transcript's word for a speaker names: a person's, where it names none."""
+    """The role that a transcript's word for a speaker names; that of a person if it names none."""
     return _ROLES.get(name.casefold(), type_pb2.TURN_ROLE_PERSON)
 
 
 def _checked(turn: Turn) -> str:
-    """The turn's text. Raises `ItemUnreadable` for what no memory may hold."""
+    """The turn's text. Raises `ItemUnreadable` if a field is one that no memory may have."""
     for name, value, most in (
         ("session", turn.session, MAX_SESSION),
         ("speaker", turn.speaker, MAX_SPEAKER),
