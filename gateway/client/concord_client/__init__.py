@@ -7,10 +7,10 @@
         for result in concord.search("When is tea?").results:
             print(result.score, result.memory.content)
 
-`AsyncConcord` has the same verbs, awaited. Beneath, `connect` gives the contracts' own services:
-`client.memory` is `concord.graph.v1.MemoryService`. Every failure is a `Refused`, or one of its
-kinds, with its machine-readable reason. Nothing is loaded before it is used, so
-that the command line starts at once.
+`AsyncConcord` has the same methods, awaited. Below them, `connect` gives the contracts' services:
+`client.memory` is `concord.graph.v1.MemoryService`. Every failure is a `Refused` or a subclass,
+with its machine-readable reason. Modules are loaded when they are first used, so that the command
+line starts at once.
 """
 
 from importlib import import_module

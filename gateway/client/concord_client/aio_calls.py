@@ -1,4 +1,4 @@
-"""Calls of the asynchronous client: its terms go on, refusals come back as `Refused`."""
+"""Interceptors of the asynchronous client: they apply its terms and raise `Refused`."""
 
 from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any, TypeVar
@@ -10,7 +10,7 @@ from concord_client.terms import Terms
 
 Q = TypeVar("Q")
 R = TypeVar("R")
-# A continuation awaits to a call of the method's own types, which only its stub knows.
+# A continuation, awaited, returns a call; its types are the method's, which only its stub knows.
 Continuation = Callable[[grpc.aio.ClientCallDetails, Q], Any]
 
 
@@ -71,12 +71,12 @@ class StreamUnary(_Applied, grpc.aio.StreamUnaryClientInterceptor):
 
 
 def interceptors(terms: Terms) -> list[grpc.aio.ClientInterceptor]:
-    """One for each shape of call: gRPC's asyncio side takes an object for one shape only."""
+    """One interceptor for each shape of call: grpc.aio uses an object for one shape only."""
     return [UnaryUnary(terms), UnaryStream(terms), StreamUnary(terms)]
 
 
 class _Answer:
-    """A call whose refusal is a `Refused`. For this shape gRPC takes nothing but a call."""
+    """A call that raises `Refused`; for this shape an interceptor must return a call."""
 
     def __init__(self, call: Any) -> None:
         self._call = call

@@ -1,4 +1,4 @@
-"""Calls of the synchronous client: its terms go on, refusals come back as `Refused`."""
+"""Interceptors of the synchronous client: they apply its terms and raise `Refused`."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
@@ -10,7 +10,7 @@ from concord_client.terms import Pairs, Terms
 
 Q = TypeVar("Q")
 R = TypeVar("R")
-# What a continuation returns is a call and a future at once; gRPC has no public type for it.
+# A continuation returns an object that is call and future; gRPC has no public type for it.
 Continuation = Callable[[grpc.ClientCallDetails, Q], Any]
 
 
@@ -24,7 +24,7 @@ class _Details(NamedTuple):
 
 
 class Replies(Iterator[R]):
-    """The replies of a server stream, as they come. `cancel` ends the call early."""
+    """The replies of a server stream, as they arrive. `cancel` ends the call early."""
 
     def __init__(self, call: Any) -> None:  # as above
         self._call = call
@@ -76,7 +76,7 @@ class Outgoing(
 
     def _details(self, asked: grpc.ClientCallDetails) -> grpc.ClientCallDetails:
         given = asked.metadata or ()
-        details: Any = _Details(  # gRPC reads attributes, its type is an abstract class
+        details: Any = _Details(  # gRPC only reads the attributes; its own type is abstract
             asked.method,
             self._terms.timeout(asked.timeout),
             self._terms.metadata(tuple((name, value) for name, value in given)),

@@ -1,8 +1,8 @@
-"""Where Concord is, and with which key: arguments, the environment, or what `concord up` wrote.
+"""Concord's address and key: from arguments, the environment, or the file of `concord up`.
 
-`concord up` keeps `credentials.json` in its data directory: `url` (gRPC, host:port), `http_url`,
-`keys` (API key by space; that of "concord:system" is the operator's), `admin_keys` (by space, of
-of its administrator) and `enrolment_secrets` (by space). Commands add keys to it with `--save`.
+`concord up` writes `credentials.json` in its data directory: `url` (gRPC, host:port), `http_url`,
+`keys` (API key by space; that of "concord:system" is the operator's), `admin_keys` (the
+administrator's, by space) and `enrolment_secrets` (by space). Commands add keys with `--save`.
 """
 
 import json
@@ -29,7 +29,7 @@ FILE_NAME = "credentials.json"
 
 
 class Role(Enum):
-    """As whom a call is made, where several keys are at hand."""
+    """The role in which a call is made, if there are several keys."""
 
     MEMBER = "a principal of the space"
     ADMIN = "an administrator of the space"
@@ -38,12 +38,12 @@ class Role(Enum):
 
 
 class CredentialsError(Exception):
-    """The address or the key of Concord is not known; the text says what to do."""
+    """The address or the key of Concord is unknown or unusable; the text says what to do."""
 
 
 @dataclass(frozen=True)
 class Credentials:
-    """What `concord up` wrote. Shown to nobody: it holds secrets."""
+    """The content of `credentials.json`, which holds secrets: never print it."""
 
     url: str
     http_url: str
@@ -55,7 +55,7 @@ class Credentials:
         return f"Credentials(url={self.url!r}, spaces={sorted(self.keys)})"
 
     def key(self, space: str, role: Role) -> str | None:
-        """The key for a role in a space; None when none is at hand."""
+        """The key for a role in a space; None without one."""
         own, admin = self.keys.get(space), self.admin_keys.get(space)
         match role:
             case Role.MEMBER:
@@ -70,12 +70,12 @@ class Credentials:
 
 @dataclass(frozen=True)
 class Certificates:
-    """PEM files for TLS; an address that begins with `https://` uses them."""
+    """PEM files for TLS, used if the address begins with `https://`."""
 
     ca: Path | None = None
-    """Whom to believe, instead of the machine's authorities."""
+    """The authorities to trust, instead of the machine's."""
     cert: Path | None = None
-    """What to show a gateway that asks callers for a certificate."""
+    """The client's certificate, for a gateway that demands one."""
     cert_key: Path | None = None
 
 
@@ -100,10 +100,11 @@ def data_directory(environ: Mapping[str, str]) -> Path:
 
 
 def system_name(environ: Mapping[str, str]) -> str:
-    """What the user calls the system: the address they gave, else the data directory's path.
+    """The user's name for the system: the address they gave, else the data directory's path.
 
-    Never an address that `credentials.json` holds: a server writes it, and what was seen before is
-    kept under this name. Links are not followed, since whoever owns the directory makes those.
+    It is never the address in `credentials.json`: a server writes that, and could so change the
+    name under which the witness keeps its pins. For the same reason links are not followed: the
+    directory's owner makes them.
     """
     return environ.get(URL_VARIABLE) or os.path.abspath(data_directory(environ))
 
@@ -135,7 +136,7 @@ def read(path: Path) -> Credentials:
 
 
 def key_in(path: Path, space: str) -> str | None:
-    """The key of a space in a credentials file, also before the system came up; None without one.
+    """The key of a space in a credentials file, even before the first start; None without one.
 
     Raises `CredentialsError` for a damaged file.
     """
@@ -158,7 +159,7 @@ def save(
     admin_key: str = "",
     enrolment_secret: str = "",
 ) -> Path:
-    """Keep what is given as the space's, in the file of `concord up`; returns its path.
+    """Store the given keys and secret of a space in the file of `concord up`; return its path.
 
     Raises `CredentialsError`.
     """
@@ -197,8 +198,8 @@ def find(
 ) -> Target:
     """The address and key to use: each from its argument, its variable, or the data directory.
 
-    The file is read only for what is not given. Raises `CredentialsError`, also when the given
-    key is known to belong to another space than `space`.
+    The file is read only for a missing address or key. Raises `CredentialsError`, also if the
+    given key is known to belong to another space than `space`.
     """
     url = url or environ.get(URL_VARIABLE)
     api_key = api_key or environ.get(KEY_VARIABLE)
@@ -213,10 +214,10 @@ def find(
 
 
 def space_in_use(space: str | None, environ: Mapping[str, str]) -> str:
-    """Return the space in use: the one named, else the one whose key it is.
+    """Return the space in use: the named one, else the one that the key belongs to.
 
-    A key given by variable is looked up among those that `concord up` wrote; where it is none of
-    them, the space is "default" until it is named.
+    A key from the environment is looked up in the file of `concord up`. If it is not there, the
+    space is "default".
     """
     if space:
         return space
@@ -245,7 +246,7 @@ def _key_of(found: Credentials, space: str, role: Role, path: Path) -> str:
 
 
 def _check_space(path: Path, api_key: str, space: str) -> None:
-    """A key of another space would write where nobody looks; refused where it can be known."""
+    """Refuse a key that is known to be another space's: its writes would land in that space."""
     owner = _owner(path, api_key)
     if owner not in (None, space):
         raise CredentialsError(
@@ -255,7 +256,7 @@ def _check_space(path: Path, api_key: str, space: str) -> None:
 
 
 def _owner(path: Path, api_key: str | None) -> str | None:
-    """The space whose key it is; None where that cannot be known."""
+    """The space that a key belongs to; None if it is unknown."""
     if not api_key:
         return None
     try:

@@ -1,10 +1,10 @@
-"""A fact as people write it: SUBJECT|RELATION|OBJECT, on the command line and in front matter."""
+"""Reads a fact as people write it on the command line and in front matter."""
 
 from concord.type.v1.type_pb2 import Fact
 
 
 def fact_of(stated: str) -> Fact:
-    """The fact that a text states. Raises ValueError unless it has three parts, none empty."""
+    """The fact in `SUBJECT|RELATION|OBJECT`. Raises ValueError without three parts, none empty."""
     parts = [part.strip() for part in stated.split("|")]
     if len(parts) != 3 or not all(parts):
         raise ValueError(f'not "SUBJECT|RELATION|OBJECT": {stated[:60]!r}')

@@ -1,4 +1,4 @@
-"""Waiting until search has seen a write."""
+"""Waits until search has seen a write."""
 
 import contextlib
 import time
@@ -12,24 +12,24 @@ from concord_client.client import Client
 from concord_client.refusal import Refused
 
 LOOK = 1.0
-"""Seconds that one look waits for the index."""
+"""Seconds that one request waits for the index."""
 
 SETTLED = 5.0
-"""Seconds that a writing command waits for the index, which takes some hundredths of one."""
+"""Seconds that a writing command waits for the index, which usually needs some hundredths."""
 
 STUCK_AFTER = 60.0
 """Seconds without any progress after which the index counts as stuck."""
 
 
 class IndexStuckError(Exception):
-    """The index does not follow; the text says what to do."""
+    """The index makes no progress; the text says what to do."""
 
 
 def follow(client: Client, token: str) -> Iterator[tuple[int, int]]:
-    """Yields how many changes are indexed, of how many, until search has seen the write `token`.
+    """Yields (changes indexed, changes in all) until search has seen the write `token`.
 
-    Both count from the first look. Raises `IndexStuckError` after `STUCK_AFTER` seconds without
-    progress.
+    Both are counted from the begin of the call. Raises `IndexStuckError` after `STUCK_AFTER`
+    seconds without progress.
     """
     first = newest = _status(client).applied_seq
     moved = time.monotonic()
@@ -48,9 +48,9 @@ def follow(client: Client, token: str) -> Iterator[tuple[int, int]]:
 
 
 def settle(client: Client, token: str) -> None:
-    """Waits up to `SETTLED` seconds for search to see the write `token`, so that a search finds it.
+    """Waits up to `SETTLED` seconds until search has seen the write `token`.
 
-    A write does not fail because search does: whatever keeps it from answering is let pass.
+    Failures of search are ignored, since the write has succeeded.
     """
     with contextlib.suppress(Refused):
         _has_seen(client, token, SETTLED)
@@ -61,7 +61,7 @@ def _status(client: Client) -> search_pb2.GetIndexStatusResponse:
 
 
 def _has_seen(client: Client, token: str, seconds: float) -> bool:
-    """Search itself waits for the token, up to the call's deadline."""
+    """Whether search has seen the token; it waits for it up to the call's deadline."""
     request = search_pb2.SearchRequest(
         query="index",
         consistency=Consistency(at_least_as_fresh=token),

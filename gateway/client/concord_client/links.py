@@ -1,12 +1,12 @@
-"""Lineage as links in a text, which graph writes in the same transaction."""
+"""Adds lineage to a memory's text as links."""
 
 from collections.abc import Mapping, Sequence
 
 
 def with_links(content: str, links: Mapping[str, Sequence[str] | None]) -> str:
-    """The content with its lineage as links, which the graph writes in the same transaction.
+    """The content with lines of lineage links, from which graph writes the lineage atomically.
 
-    They stand below it; above where a code fence or comment could hide them.
+    The lines are below the content, or above it if a code fence or comment could hide them.
     """
     written = [
         f"{relation}: {', '.join(f'[[memory:{target}]]' for target in targets)}"

@@ -1,4 +1,4 @@
-"""Files of the user's that appear whole or not at all, and that only their owner may read."""
+"""The user's files that are written atomically and that only their owner may read."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def create(path: Path, content: bytes) -> None:
     """Write a new file (0600), durably. Raises FileExistsError, OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _fresh(path, content) as fresh:
-        os.link(fresh, path)  # unlike a rename, it never replaces what is there
+        os.link(fresh, path)  # unlike a rename, it never replaces an existing file
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Write or replace a file (0600) at once, durably. Raises OSError."""
+    """Write or replace a file (0600) atomically and durably. Raises OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _fresh(path, content) as fresh:
         fresh.replace(path)
@@ -26,7 +26,7 @@ def replace(path: Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes from changing a file meanwhile. Raises OSError."""
+    """Keep other processes from changing a file while the block runs. Raises OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = path.with_name(f".{path.name}.lock")
     descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)

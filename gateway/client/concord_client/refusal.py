@@ -21,9 +21,9 @@ class Violation:
 class Refused(Exception):
     """A call was refused or failed.
 
-    `reason` is the name of a `concord.errors.v1.ErrorReason` value: decide by it, or by `code`,
-    never by `message`. `metadata` is what that value's comment names. `retry_after` is in
-    seconds, None when the server names no time.
+    `reason` is the name of a `concord.errors.v1.ErrorReason` value: programs decide by it, or by
+    `code`, never by `message`. `metadata` has the keys that the value's comment names.
+    `retry_after` is in seconds, None if the server names no time.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Refused(Exception):
 
 
 class FieldInvalid(Refused):
-    """An argument breaks a rule of the contract; `violations` says which and how."""
+    """Arguments break rules of the contract; `violations` names the fields and the rules."""
 
 
 class NotFound(Refused):
@@ -59,11 +59,11 @@ class NotFound(Refused):
 
 
 class EtagMismatch(Refused):
-    """Somebody else has changed the item since it was read: read it again."""
+    """The item was changed since the caller read it: read it again."""
 
 
 class ConsentNeeded(Refused):
-    """The item defines the agent: propose the change."""
+    """The item is constitutive: propose the change."""
 
 
 class NotPermitted(Refused):
@@ -71,7 +71,7 @@ class NotPermitted(Refused):
 
 
 class Overloaded(Refused):
-    """A limit is reached; `retry_after` says when to come again."""
+    """A limit is reached; `retry_after`: the seconds to wait before the next attempt."""
 
 
 class Unreachable(Refused):
@@ -81,8 +81,8 @@ class Unreachable(Refused):
 def from_rpc_error(error: grpc.RpcError) -> Refused:
     """The refusal that a call's error carries.
 
-    An error without details did not come from Concord but from gRPC itself (no connection, a
-    deadline that passed on our side): its reason follows from the code.
+    An error without details comes from gRPC itself (no connection, or a deadline that passed on
+    our side), and its reason follows from the code.
     """
     if not isinstance(error, (grpc.Call, grpc.aio.AioRpcError)):
         return Refused(grpc.StatusCode.UNKNOWN, "ERROR_REASON_INTERNAL", "The call failed.")
@@ -109,7 +109,7 @@ KIND_OF_REASON: Mapping[str, type[Refused]] = {
     "ERROR_REASON_TOO_MANY_PENDING": Overloaded,
     "ERROR_REASON_TOO_MANY_REFUSALS": Overloaded,
 }
-"""The reasons that programs tell apart by type; `Refused.reason` has all of them."""
+"""The reasons with a subclass of `Refused`; all others are plain `Refused`."""
 
 _REASON_OF_BARE_CODE = {
     grpc.StatusCode.DEADLINE_EXCEEDED: "ERROR_REASON_DEADLINE_EXCEEDED",
@@ -119,7 +119,7 @@ _REASON_OF_BARE_CODE = {
 
 
 def _from_details(code: grpc.StatusCode, data: bytes) -> Refused | None:
-    """None when the details are damaged or carry no `ErrorInfo`."""
+    """The refusal in packed details; None if they are damaged or have no `ErrorInfo`."""
     info, request = error_details_pb2.ErrorInfo(), error_details_pb2.RequestInfo()
     bad, retry = error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
     try:

@@ -1,4 +1,4 @@
-"""The terms of each call: the key, a request id, a deadline, retries that are safe."""
+"""The terms of each call: API key, request id, deadline, and safe retries."""
 
 import json
 import uuid
@@ -33,14 +33,14 @@ Q = TypeVar("Q")
 
 
 class Terms:
-    """The terms of one client's calls; `timeout` in seconds, for calls that state none."""
+    """The terms of one client's calls. `timeout`: seconds, for calls without a timeout."""
 
     def __init__(self, api_key: str, timeout: float) -> None:
         self._authorization = ("authorization", f"Bearer {api_key}")
         self._timeout = timeout
 
     def timeout(self, asked: float | None) -> float:
-        """Seconds that a call may take."""
+        """The call's timeout in seconds: `asked`, else the client's."""
         return self._timeout if asked is None else asked
 
     def metadata(self, given: Pairs) -> list[tuple[str, str | bytes]]:
@@ -49,13 +49,13 @@ class Terms:
         return [*given, self._authorization, *added]
 
     def request(self, given: Q) -> Q:
-        """The request as it is sent: a write without a `request_id` gets a new one.
+        """The request to send: a write without a `request_id` gets a new one.
 
-        So the retries of one call change nothing twice, and two calls are two writes.
+        So a call that is retried writes once, and two calls write twice.
         """
         if not isinstance(given, Message) or "request_id" not in given.DESCRIPTOR.fields_by_name:
             return given
-        if getattr(given, "request_id"):  # noqa: B009 - which message this is, only it knows
+        if getattr(given, "request_id"):  # noqa: B009 - its class is known only at run time
             return given
         sent = type(given)()
         sent.CopyFrom(given)
@@ -66,7 +66,7 @@ class Terms:
 def address(
     url: str, certificates: Certificates = NO_CERTIFICATES
 ) -> tuple[str, grpc.ChannelCredentials | None]:
-    """The gRPC target of `url`, and TLS credentials when it begins with `https://`.
+    """The gRPC target of `url`, and TLS credentials if it begins with `https://`.
 
     `host:port` and `http://host:port` are plain text, as on loopback. Raises `CredentialsError`.
     """
@@ -94,15 +94,15 @@ def options() -> list[tuple[str, int | str]]:
     return [
         ("grpc.max_receive_message_length", MAX_REPLY_BYTES),
         ("grpc.service_config", RETRIES),
-        ("grpc.lb_policy_name", "round_robin"),  # of a name or list with several gateways
-        ("grpc.enable_http_proxy", 0),  # the address is meant, not the machine's web proxy
+        ("grpc.lb_policy_name", "round_robin"),  # for an address with several gateways
+        ("grpc.enable_http_proxy", 0),  # a gateway is never behind the machine's web proxy
         ("grpc.use_local_subchannel_pool", 1),  # a new client does not inherit a backoff
         ("grpc.initial_reconnect_backoff_ms", 100),
-        ("grpc.min_reconnect_backoff_ms", 5_000),  # the time that one attempt to connect has
+        ("grpc.min_reconnect_backoff_ms", 5_000),  # the timeout of one attempt to connect
         ("grpc.max_reconnect_backoff_ms", 2_000),
-        ("grpc.keepalive_time_ms", 30_000),  # a server that vanished is found during long calls
+        ("grpc.keepalive_time_ms", 30_000),  # ends long calls to a server that vanished
         ("grpc.keepalive_timeout_ms", 10_000),
-        ("grpc.http2.ping_timeout_ms", 10_000),  # measured: the line above alone does nothing
+        ("grpc.http2.ping_timeout_ms", 10_000),  # measured: the line above has no effect alone
         ("grpc.http2.max_pings_without_data", 0),
     ]
 

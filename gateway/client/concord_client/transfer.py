@@ -1,4 +1,4 @@
-"""Import of a full export into an unused space, and the statement that its parties sign."""
+"""Import of a full export into an unused space, and the restore grant that both slots sign."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ OnSent = Callable[[int], None]
 
 
 class NotAnExport(ValueError):
-    """The file is no full export; the text says what it is."""
+    """The file is no full export, or was changed; the text says so."""
 
 
 @dataclass(frozen=True)
@@ -37,23 +37,24 @@ class Export:
 
     path: Path
     space: str
-    """Where it comes from."""
+    """The space that was exported."""
     digest: str
     """Hex SHA-256 of the whole file."""
     genesis_digest: str
-    """Of the genesis in it, whose parties then must sign for the import; empty without one."""
+    """The digest of its genesis, whose slots must sign for the import; empty without one."""
     constitutive_digest: str = ""
-    """Of the constitutive items in it."""
+    """The digest of its constitutive items."""
     keys: Mapping[str, bytes] = field(default_factory=dict)
-    """The public key of each slot in it."""
+    """The present public key of each slot in it."""
 
     def payload(
         self, expire_time: datetime, *, governance_key: bytes, nonce: bytes | None = None
     ) -> bytes:
         """The bytes that both slots sign, with `signing.sign_envelope` under RESTORE_TYPE.
 
-        `governance_key`: of the place where it goes, as `concord principal show` prints it there.
-        A slot whose key was changed since the genesis signs with both, the former and the present.
+        `governance_key`: that of the system that imports, as `concord principal show` prints it
+        there. A slot whose key was changed since the genesis signs with both keys, the genesis'
+        and the present one.
         """
         return signing.restore_payload(
             space=self.space,
@@ -68,10 +69,10 @@ class Export:
 
 
 def read_export(path: Path) -> Export:
-    """Reads the first lines of a file and digests all of it; in one with a genesis, finds the
-    constitutive items and the principals' keys among its changes.
+    """Reads the header and digest of an export; with a genesis also its keys and the digest of
+    its constitutive items.
 
-    Raises `NotAnExport` for another kind of file, `OSError` when it cannot be read.
+    Raises `NotAnExport` for another kind of file, `OSError` if it cannot be read.
     """
     with path.open("rb") as file:
         header, second = _record(file.readline()), _record(file.readline())
@@ -122,7 +123,7 @@ def _take(agreed: Agreed, record: dict[str, Any]) -> None:
 
 
 def governance_named(grant: bytes) -> bytes:
-    """The governance key that a restore grant names, unverified; empty when it names none."""
+    """The governance key that a restore grant names, unverified; empty without one."""
     try:
         payload = json.loads(b64decode(json.loads(grant)["payload"]))
         key = str(payload["governance_key"])
@@ -139,7 +140,7 @@ def import_space(
     enrolment_secret: str = "",
     on_sent: OnSent = lambda _: None,
 ) -> space_pb2.ImportSpaceResponse:
-    """Sends a full export into the caller's space, in which nothing was ever recorded.
+    """Sends a full export into the caller's space, which must never have been written.
 
     Raises `Refused`; then nothing was written.
     """
