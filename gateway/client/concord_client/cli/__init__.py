@@ -1,8 +1,8 @@
 """The `concord` command.
 
-Exit status: 0 done, 1 refused or failed (the reason is on standard error), 2 used wrongly, 141 when
-the reader of the output closed the pipe early, as other tools exit then.
-A command imports what it needs when it runs, so that the rest start at once.
+Exit status: 0 done, 1 refused or failed (the reason is on standard error), 2 used wrongly, 141 if
+the reader of the output closed the pipe early (128 and SIGPIPE, as for other tools).
+A command imports its modules when it runs, so that other commands start at once.
 """
 
 import os
@@ -11,7 +11,7 @@ import sys
 
 def main() -> None:
     """Runs the command line and exits."""
-    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # its notes are no part of a command's report
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # gRPC's notes would mix with our output
     from concord_client.cli.app import app
     from concord_client.cli.errors import BROKEN_PIPE, discard_output
 

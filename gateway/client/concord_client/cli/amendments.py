@@ -1,4 +1,4 @@
-"""What memories that were just written may amend."""
+"""Suggests older memories that new ones may amend."""
 
 import contextlib
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ PATIENCE = 10.0
 
 
 def show_amendments(client: "Client", memory_ids: Sequence[str], token: str) -> None:
-    """Show them, with the command that says so. A write does not fail because nothing compares."""
+    """Show the suggestions, each with the command for it. A failure to suggest is ignored."""
     from concord.dissonance.v1.dissonance_pb2 import SuggestAmendmentsRequest
 
     from concord_client.cli.render.page import show, text

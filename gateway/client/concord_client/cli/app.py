@@ -1,4 +1,4 @@
-"""The list of commands; the global options, failures and exit statuses that all of them share."""
+"""The list of commands, with the global options, error reports and exit statuses of all."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -53,10 +53,10 @@ from concord_client.cli.session import Globals, JsonOption, SpaceOption
 
 
 class Commands(TyperGroup):
-    """Ends a command that was refused or failed with its reason and exit status 1."""
+    """Reports the reason of a refused or failed command, and exits with status 1."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # as below
-        """Returns the command of a name, with help that a page can show."""
+        """Returns the command with this name, after `make_readable`."""
         found = super().get_command(ctx, cmd_name)
         if found is not None:
             make_readable(ctx, found, cmd_name)

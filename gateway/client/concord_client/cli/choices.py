@@ -1,4 +1,4 @@
-"""Closed sets of the contract as words of the command line."""
+"""The contract's enums as choices of the command line."""
 
 import re
 from enum import StrEnum
@@ -12,7 +12,7 @@ class Choice(StrEnum):
     _module: ClassVar[str]
 
     def __init_subclass__(cls, *, module: str) -> None:
-        """`module`: where the contract's enum is; imported once a value is wanted."""
+        """`module`: the module of the contract's enum, imported when a value is needed."""
         super().__init_subclass__()
         cls._module = module
 

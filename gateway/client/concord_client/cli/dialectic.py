@@ -1,4 +1,4 @@
-"""Following a run: progress while it goes on, and its result or why it has none."""
+"""Follows a run of synthesis or review: shows its progress, and returns its result."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
@@ -25,7 +25,7 @@ class Reply(Protocol):
 def result_of(replies: "Iterable[Reply]", title: str) -> "DialecticResult":
     """Follow a run with a progress bar, and return its result. Raises `CommandError`.
 
-    Reviewers are printed as they answer: on a terminal all of them, else those that failed.
+    Reviewers are printed when they answer: on a terminal all, else only those that failed.
     """
     from concord_client.cli.render.progress import bar
 
@@ -39,7 +39,7 @@ def result_of(replies: "Iterable[Reply]", title: str) -> "DialecticResult":
 
 
 def written_out(replies: "Iterable[Reply]") -> None:
-    """Write each event as a line of JSON. Raises `CommandError` after one that tells a failure."""
+    """Write each event as a line of JSON. Raises `CommandError` after the event of a failure."""
     from google.protobuf.json_format import MessageToJson
 
     event = None

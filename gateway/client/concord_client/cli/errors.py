@@ -1,4 +1,4 @@
-"""How a command fails: a machine-readable reason and a sentence, on one line."""
+"""The report of a failed command: a machine-readable reason and a sentence, on one line."""
 
 import os
 import sys
@@ -12,23 +12,23 @@ from concord_client.credentials import CredentialsError
 if TYPE_CHECKING:
     from concord_client.refusal import Refused
 
-BROKEN_PIPE = 141  # 128 and SIGPIPE, as a shell reports of any tool whose reader left
+BROKEN_PIPE = 141  # 128 and SIGPIPE, a shell's status for a tool that wrote to a closed pipe
 
 BY_FILE = "concord propose --action FILE (its form: concord propose --help)"
-"""How to propose an action that `concord propose` has no command for."""
+"""The command to propose an action for which `concord propose` has no subcommand."""
 
 
 class CommandError(Exception):
-    """A command cannot do what was asked; the text says why and what to do."""
+    """A command fails; the text says why and what to do."""
 
     def __init__(self, message: str, *, reason: str = "") -> None:
-        """`reason` is a machine reason, where there is one."""
+        """`reason`: a machine-readable reason; "" without one."""
         super().__init__(f"{reason}: {message}" if reason else message)
 
 
 @contextmanager
 def or_propose(command: str) -> Iterator[None]:
-    """Adds how to propose the change to a refusal that asks for both parties' consent."""
+    """Adds the command that proposes the change to a refusal that demands both consents."""
     from concord_client.refusal import Refused
 
     try:
@@ -48,7 +48,7 @@ _HINTS = {
     "ERROR_REASON_NODE_HAS_EDGES": "They go with it: --cascade",
     "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED": "Propose it: concord propose --help",
 }
-"""Reason to advice, where the command line has one."""
+"""Advice of the command line, by reason."""
 
 
 _UNREACHABLE = {
@@ -59,11 +59,11 @@ _UNREACHABLE = {
     "Socket closed": "It may speak TLS, then CONCORD_URL begins with https://, and it may ask for "
     "CONCORD_CERT and CONCORD_CERT_KEY.",
 }
-"""What gRPC says of a connection that was not made, in its message alone, to advice."""
+"""Advice on failed connections, by words of gRPC's message, which has no reason."""
 
 
 def reported_errors() -> tuple[type[Exception], ...]:
-    """The exceptions that are reported in a line. Imported only once something was raised."""
+    """The exceptions that are reported in a line; imported only after an error was raised."""
     from concord_client.refusal import Refused
     from concord_client.trust.audit.log import LogInvalid
     from concord_client.trust.keyfiles import KeyFileError
@@ -75,7 +75,7 @@ def reported_errors() -> tuple[type[Exception], ...]:
 
 
 def error_report(error: Exception) -> str:
-    """The text for standard error about `error`, its hidden characters written out."""
+    """The report of `error` for standard error, with hidden characters written out."""
     return visible(_report(error))
 
 
@@ -90,7 +90,7 @@ def _report(error: Exception) -> str:
         return str(error)
     if error.reason == "ERROR_REASON_INTERNAL" and error.request_id:
         return f"{error.reason}: Concord failed; its log says why (request {error.request_id})."
-    # The message may be the first violation in a sentence of its own.
+    # The message may repeat the first violation as a sentence.
     said = error.message.rstrip(".").replace(": ", " ", 1)
     more = [each for each in error.violations if f"{each.field} {each.description}" != said]
     lines = [f"{error.reason}: {_with_item(error)}"]
@@ -100,7 +100,7 @@ def _report(error: Exception) -> str:
 
 
 def _with_item(refused: "Refused") -> str:
-    """The message, and which item it is about where it does not say so itself."""
+    """The message, with the id of its item unless it has it already."""
     item = refused.metadata.get("item_id", "")
     return refused.message if item in refused.message else f"{refused.message}: {item}"
 

@@ -1,4 +1,4 @@
-"""An example of each command, shown below its help. A test reads each as the command line does."""
+"""An example of each command, shown below its help. A test parses each as a command line."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

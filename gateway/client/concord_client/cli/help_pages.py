@@ -1,22 +1,23 @@
-"""What `--help` shows of each command: whole paragraphs, choices that no page cuts, an example."""
+"""Formats the help of each command: whole paragraphs, readable choices, and an example."""
 
 from typing import Any
 
 from concord_client.cli.examples import EXAMPLES
 
 MOST_CHOICES = 24
-"""Characters of choices, as they are shown, that fit beside their option in eighty columns."""
+"""Characters of choices that fit beside their option in eighty columns."""
 
 
 def make_readable(context: Any, command: Any, name: str) -> None:  # types: typer's private click
-    """Has a command's help wrapped by the page, and its example below it; `name`: as it is typed.
+    """Joins the lines of a command's help, lists long choices, and adds its example below.
 
-    Does nothing the second time. Raises `KeyError` for a command without an example.
+    `name`: the command as it is typed. A second call changes nothing. Raises `KeyError` for a
+    command without an example.
     """
     paragraphs = (command.help or "").split("\n\n")
     command.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
     for parameter in command.params:
-        shown = parameter.display_type_rich(context) or ""  # <a|b>, <list[a|b]> of what repeats
+        shown = parameter.display_type_rich(context) or ""  # <a|b>; <list[a|b]> if repeatable
         if "|" in shown and len(shown) > MOST_CHOICES:
             choices = shown.strip("<>").removeprefix("list[").removesuffix("]").split("|")
             named = parameter.metavar or parameter.name.upper()

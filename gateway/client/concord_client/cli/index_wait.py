@@ -1,4 +1,4 @@
-"""Waiting in a command, with a bar, until search finds what was written."""
+"""Waits, with a progress bar, until search finds a write."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def await_index(client: "Client", token: str) -> None:
-    """Returns once search has seen the write `token`; `CommandError` when the index is stuck."""
+    """Returns once search has seen the write `token`. Raises `CommandError` if it is stuck."""
     from concord_client.cli.render.progress import bar
     from concord_client.freshness import IndexStuckError, follow
 

@@ -1,4 +1,4 @@
-"""Finding what a command names: by its id, with or without its prefix, or by a node's name."""
+"""Finds the item that a command names: by id, with or without its prefix, or by a node's name."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ def absent(
     more: str = "",
     at: "AsOf | None" = None,
 ) -> CommandError:
-    """Says that there is no such thing, or was none at the instant asked about."""
+    """The error that an item does not exist, or did not at the time asked about."""
     when = "" if at is None else " at the time asked about"
     return CommandError(
         f"There is no {what} {given!r} in the space {session.space_name!r}{when}.{more}",
@@ -29,7 +29,7 @@ def absent(
 
 
 def found_memory(client: "Client", session: "Session", given: str) -> "Memory":
-    """The memory, live or forgotten, as it is now. Raises `CommandError`."""
+    """The present memory, live or forgotten. Raises `CommandError`."""
     memory = _memory(client, plain_id(given))
     if memory is None:
         raise absent(session, given, what="memory")
@@ -37,7 +37,7 @@ def found_memory(client: "Client", session: "Session", given: str) -> "Memory":
 
 
 def found_item(client: "Client", session: "Session", given: str) -> "Memory | Node | Edge":
-    """The memory, node or edge of an id, or the node of a name. Raises `CommandError`."""
+    """The memory, node or edge with an id, or the node with a name. Raises `CommandError`."""
     memory = _memory(client, plain_id(given))
     if memory is not None:
         return memory
@@ -73,7 +73,7 @@ def _node_or_edge(client: "Client", given: str) -> "Node | Edge | None":
 
 
 def demand_found(status: int, ends: list[str], session: "Session", *, of_a_time: bool) -> None:
-    """Raises `CommandError` when a walk has found no item of that name to start or end at."""
+    """Raises `CommandError` if a walk's reply says that its start or end does not exist."""
     from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
     if status == LOOKUP_STATUS_FOUND:

@@ -1,4 +1,4 @@
-"""Options and arguments that several commands have: each is said once."""
+"""Options and arguments that several commands share."""
 
 from pathlib import Path
 from typing import Annotated
@@ -39,7 +39,7 @@ ExternalIdOption = Annotated[str | None, typer.Option(help="Its key in another s
 ImportanceOption = Annotated[Importance | None, typer.Option(case_sensitive=False)]
 KindOption = Annotated[MemoryKind | None, typer.Option(case_sensitive=False, show_default="fact")]
 LONG_CHECK = 600.0
-"""Seconds that looking for disagreement may take."""
+"""The timeout in seconds of a check for conflicts."""
 
 LimitOption = Annotated[int, typer.Option(min=1, max=200)]
 MemoryArgument = Annotated[str, typer.Argument(metavar="ID", help="A memory's id.")]
@@ -60,7 +60,7 @@ OutOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="T
 
 
 def chosen_file(file: Path | None, out: Path | None) -> Path | None:
-    """The file that is written to, named in one way or the other; None: standard output."""
+    """The file to write to, from either option; None for standard output."""
     if file is not None and out is not None:
         raise typer.BadParameter("name the file once: FILE or --out FILE.")
     return file or out

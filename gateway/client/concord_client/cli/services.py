@@ -1,4 +1,4 @@
-"""The services of a running system, and what they say of themselves."""
+"""The services of a running system, and their own status reports."""
 
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ SERVICES = (
 
 
 def dead_judges(judges: "ListJudgesResponse | None") -> str:
-    """The judges that gave no usable answer when they were asked last."""
+    """The judges whose last call gave no usable answer."""
     from concord.dissonance.v1 import dissonance_pb2
     from concord.graph.v1.conflict_pb2 import Judge
 
@@ -35,7 +35,7 @@ def dead_judges(judges: "ListJudgesResponse | None") -> str:
 
 
 def is_rolled_back(client: "Client") -> bool:
-    """Whether governance says so; a key without that permission gets the rest of the status."""
+    """Whether governance reports the graph as rolled back; False if the key may not ask."""
     from concord.governance.v1.proposal_pb2 import GetBriefingRequest
 
     from concord_client.refusal import Refused
@@ -49,7 +49,7 @@ def is_rolled_back(client: "Client") -> bool:
 
 
 def serves(client: "Client", service: str) -> bool:
-    """Whether a service says that it serves."""
+    """Whether a service reports that it serves."""
     from grpc_health.v1 import health_pb2
 
     reply = client.health.Check(health_pb2.HealthCheckRequest(service=service), timeout=5.0)

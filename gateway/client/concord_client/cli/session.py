@@ -41,7 +41,7 @@ class Globals:
 
 @dataclass(frozen=True)
 class Session:
-    """One run of one command."""
+    """The space, output form and environment of one run of a command."""
 
     space: str | None
     as_json: bool
@@ -49,7 +49,7 @@ class Session:
 
     @classmethod
     def of(cls, ctx: typer.Context, space: str | None, as_json: bool) -> "Session":
-        """From the command's own options, which win, and the global ones."""
+        """The session from the command's own options, which win, and the global ones."""
         given = ctx.find_root().obj
         shared = given if isinstance(given, Globals) else Globals()
         environ: Mapping[str, str] = os.environ
@@ -88,12 +88,12 @@ class Session:
 def write_line(line: str) -> None:
     """Writes JSON, unwrapped and uncoloured, to standard output.
 
-    A machine reads it as it is meant, a person sees each character: what does not show is escaped.
+    Hidden characters are escaped: the JSON has the same value, and people see each character.
     """
     sys.stdout.write(f"{in_json(line)}\n")
 
 
 def demand_embedded() -> None:
-    """Raises `CommandError` where the embedded system, a distribution of its own, is missing."""
+    """Raises `CommandError` if the package concord-embedded is not installed."""
     if find_spec("concord_embedded") is None:
         raise CommandError("This is the client alone: install concord-embedded for this command.")

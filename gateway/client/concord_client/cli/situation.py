@@ -1,4 +1,4 @@
-"""What somebody is at, as options of commands that suggest by it."""
+"""The user's situation, as options of commands that suggest memories by it."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,7 +24,7 @@ SessionOption = Annotated[
 def situation(
     path: str, error: str, said: str, session_id: str
 ) -> "SuggestProactivelyRequest | None":
-    """The request; None where no situation is stated."""
+    """The request for suggestions; None without a path, error or text."""
     from concord.search.v1.suggestion_pb2 import SuggestProactivelyRequest
 
     if not (path or error or said):

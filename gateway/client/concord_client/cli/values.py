@@ -1,4 +1,4 @@
-"""How values are written on the command line: times, ids, ends, properties, facts, links."""
+"""Reads values of the command line: times, ids, ends, properties, facts, links."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def instant(given: str | None) -> "Timestamp | None":
 
 
 def asked_time(as_of: str | None, known_at: str | None) -> "AsOf | None":
-    """The instant that a reader asks about; None for now."""
+    """The valid and record time of a read; None for now."""
     from concord.type.v1.type_pb2 import AsOf
 
     if as_of is None and known_at is None:
@@ -63,7 +63,7 @@ def item_id(given: str) -> str | None:
 
 
 def edge_end(given: str) -> "EdgeEnd":
-    """The end that `given` names."""
+    """The end of an edge that `given` names, by prefixed id or by name."""
     from concord.type.v1.type_pb2 import EdgeEnd
 
     found = item_id(given)
@@ -121,7 +121,7 @@ def stated_sources(speaker: str | None, derived_from: list[str] | None) -> "list
 
 
 def stated_fact(stated: str) -> "Fact":
-    """A fact as it is written on the command line."""
+    """The fact in `SUBJECT|RELATION|OBJECT`. Raises `typer.BadParameter`."""
     from concord_client.facts import fact_of
 
     try:

@@ -1,1 +1,1 @@
-"""What the tools for agents do with the keys of this machine."""
+"""MCP tools that use the keys of this machine."""

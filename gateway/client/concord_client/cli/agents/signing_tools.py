@@ -1,7 +1,7 @@
-"""Tools that sign as the agent, or that hold the log against what this machine has seen.
+"""Tools that sign as the agent, or that compare the log with this machine's pins.
 
-Each is the command of the same meaning, run as a process of its own: what the command checks before
-it signs, nobody needs to check a second time.
+Each runs the command of the same meaning as a process, so that all checks before a signature are
+the command's own.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from google.protobuf import json_format
 from concord_client.cli.session import Session
 
 SECONDS = 60.0
-"""After which a command counts as stuck."""
+"""Seconds after which a command counts as stuck."""
 
 PROPOSAL = {"proposal_id": "its id", "digest": "of what smf_review showed"}
 
@@ -87,7 +87,7 @@ class _Commands:
         return shaped(reply, STANDS)
 
     async def _run(self, *arguments: str) -> str:
-        """What a command printed. Raises `Refusal` with its reason."""
+        """The standard output of a command. Raises `Refusal` with its reason."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -113,7 +113,7 @@ class _Commands:
 
 
 def _refusal(said: str) -> Refusal:
-    """A command's last word: "REASON: what is wrong", or words alone."""
+    """The refusal in a command's error, "REASON: message" or a message alone."""
     reason, colon, message = said.partition(": ")
     if colon and reason.replace("_", "").isupper():
         return Refusal(reason, message)

@@ -1,1 +1,1 @@
-"""A module a command, or a few commands of one noun, called as they are typed."""
+"""One module for each command, or for a few commands of one noun, named as commands are typed."""

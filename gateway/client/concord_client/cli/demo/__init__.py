@@ -1,1 +1,1 @@
-"""The guided tour that `concord demo` gives; every claim it makes is checked as it is made."""
+"""The guided tour of `concord demo`, which checks each of its claims."""

@@ -1,4 +1,4 @@
-"""In between: two statements that cannot both hold, found, reviewed and resolved."""
+"""The tour's second part: two statements that cannot both hold are found, reviewed and resolved."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""The second half: what nobody changes alone, changed by two, checked by anybody, and undone."""
+"""The tour's last part: a constitutive memory is changed by both, audited, and restored."""
 
 import time
 from uuid import uuid4
@@ -173,7 +173,7 @@ def _propose(stage: Stage, action: governed_pb2.GovernedAction) -> proposal_pb2.
 def _sign(
     stage: Stage, proposal: proposal_pb2.Proposal, slot: str
 ) -> proposal_pb2.ApproveProposalResponse:
-    """Signs what the proposal's own bytes say, for a slot, and brings it."""
+    """Signs a slot's consent to the proposal's stored bytes, and sends it."""
     signer = stage.agent if slot == signing.AGENT else stage.human
     consent = signing.sign_consent(slot=slot, signer=signer, **review(proposal).terms())
     return stage.client.proposals.ApproveProposal(
@@ -182,7 +182,7 @@ def _sign(
 
 
 def _verified(stage: Stage) -> Findings:
-    """The log, checked; once graph's own entries are in it, the store agrees with it."""
+    """Verifies the log, repeatedly until graph's entries are in it and the store agrees with it."""
     end = time.monotonic() + FEED_WITHIN
     while True:
         parts = stage.client.audit.ExportAuditLog(audit_pb2.ExportAuditLogRequest())

@@ -1,4 +1,4 @@
-"""The first half: a corpus, a successor, its history, its lineage, its neighbours."""
+"""The tour's first part: a corpus, a search, and a result's history, lineage and neighbours."""
 
 from concord.graph.v1 import graph_pb2, lineage_pb2
 from concord.search.v1 import search_pb2

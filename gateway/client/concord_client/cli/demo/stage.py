@@ -1,4 +1,4 @@
-"""What a step of the tour is, and what it works with."""
+"""A step of the tour, and the stage that all steps share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,36 +17,36 @@ class DoesNotHold(Exception):
 
 @dataclass
 class Stage:
-    """A system of the tour's own, clients to it, and both parties' keys."""
+    """The tour's own system: clients of it, and both slots' keys."""
 
     client: Client
-    """With the key of who works in the space."""
+    """With the agent's API key."""
     admin: Client
-    """With the key of who looks after it."""
+    """With the administrator's API key."""
     space: str
     enrolment_secret: str
     shown: bool
-    """Whether people read along; else only the replies are printed."""
+    """Whether to print for people; else only the replies are printed, as JSON."""
     agent: Signer = field(default_factory=lambda: Signer("demo-agent", generate_key()))
     human: Signer = field(default_factory=lambda: Signer("demo-human", generate_key()))
     pinned: Pinned = field(default_factory=Pinned)
-    """The genesis and the log's key, once they are known."""
+    """The genesis and the log's key, after the step that makes the genesis."""
     conflict_id: str = ""
-    """The conflict that was found."""
+    """The id of the conflict that a step found."""
     before: list[str] = field(default_factory=list)
     """The state export before the change."""
     proposal: proposal_pb2.Proposal = field(default_factory=proposal_pb2.Proposal)
-    """The change that both sign in turn."""
+    """The change that both slots sign in turn."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One stop: what is shown, and how."""
+    """A step of the tour: its name, its title, and its action."""
 
     name: str
     title: str
     act: Callable[[Stage], Message]
-    """Does it, shows it, and returns the reply. Raises `DoesNotHold`."""
+    """Runs and shows the step, and returns the last reply. Raises `DoesNotHold`."""
 
 
 def demand(holds: bool, claim: str) -> None:

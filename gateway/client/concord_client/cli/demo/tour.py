@@ -26,10 +26,10 @@ SPACE = "demo"
 
 
 def run(keep: Path | None, *, as_json: bool) -> int:
-    """Gives the tour; returns the exit status: 1 when a claim does not hold.
+    """Runs the tour; returns the exit status, 1 if a claim does not hold.
 
-    The data stays in `keep`, a new or empty directory, else it is thrown away. With `as_json`
-    each step is a line: `step`, `holds`, and the reply's JSON or the claim that does not hold.
+    The data stays in `keep`, a new or empty directory; without it the data is deleted. With
+    `as_json` each step is a line: `step`, `holds`, and the reply's JSON or the failed claim.
     """
     from concord_embedded.errors import StartError
     from concord_embedded.system import running
@@ -59,12 +59,12 @@ def _directory(keep: Path | None) -> Iterator[Path]:
 
 async def _run(started: "AbstractAsyncContextManager[Running]", as_json: bool) -> bool:
     async with started as system:
-        # The steps wait for replies; in a thread they do not hold up the system that replies.
+        # The steps block, so they run in a thread: the event loop must serve the system.
         return await asyncio.to_thread(walk, system, as_json)
 
 
 def walk(system: "Running", as_json: bool) -> bool:
-    """Takes the steps; False at the first that does not hold."""
+    """Runs the steps; returns False at the first with a claim that does not hold."""
     with (
         Client(Target(system.url, system.keys[SPACE])) as client,
         Client(Target(system.url, system.admin_keys[SPACE])) as admin,

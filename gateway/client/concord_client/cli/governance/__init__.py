@@ -1,1 +1,1 @@
-"""What governance commands share: the session, reviewed bytes, genesis, deletion, verification."""
+"""Shared parts of governance commands: session, reviewed bytes, genesis, deletion, verification."""

@@ -1,4 +1,4 @@
-"""`concord propose --action FILE`: an action that `concord propose` has no command for."""
+"""`concord propose --action FILE`, for actions without a subcommand of `concord propose`."""
 
 import secrets
 from pathlib import Path
@@ -27,7 +27,7 @@ EPILOG = (
 
 
 def salt() -> str:
-    """An action's own request id: random, since it salts the digests that outlive it."""
+    """A request id for an action: random, since it salts digests that outlive the action."""
     return secrets.token_urlsafe(24)
 
 

@@ -1,4 +1,4 @@
-"""The actions that `concord propose` makes, each on the present version of its item (V1)."""
+"""The actions of `concord propose`, each on the present version of its item (V1)."""
 
 from typing import TYPE_CHECKING, NoReturn
 
@@ -48,7 +48,7 @@ def memory_update(client: "Client", item: str, path: str, **fields: object) -> "
 
 
 def memory_now(client: "Client", memory_id: str) -> "type_pb2.Memory":
-    """A memory, live or forgotten, as it is. Raises `CommandError`."""
+    """The present version of a memory, live or forgotten. Raises `CommandError`."""
     from concord.graph.v1.memory_pb2 import GetMemoryRequest
 
     reply = client.memory.GetMemory(GetMemoryRequest(id=memory_id, peek=True))
@@ -56,7 +56,7 @@ def memory_now(client: "Client", memory_id: str) -> "type_pb2.Memory":
 
 
 def edge_now(client: "Client", edge_id: str) -> "type_pb2.Edge":
-    """An edge as it is. Raises `CommandError`."""
+    """The present version of an edge. Raises `CommandError`."""
     from concord.graph.v1.graph_pb2 import GetEdgeRequest
 
     reply = client.graph.GetEdge(GetEdgeRequest(id=edge_id, peek=True))

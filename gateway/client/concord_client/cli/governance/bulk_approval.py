@@ -17,7 +17,7 @@ MOST = 100
 def approve_all(
     governance: GovernanceSession, key: Path | None, passphrase_fd: int | None, *, dry_run: bool
 ) -> None:
-    """Signs and sends up to a hundred; with `dry_run` prints the outcome each would have."""
+    """Signs and sends up to `MOST` consents; with `dry_run` prints only their expected outcomes."""
     found = [each for _, each in zip(range(MOST), _waiting(governance), strict=False)]
     request = proposal_pb2.BulkApproveRequest(dry_run=dry_run)
     signer = None

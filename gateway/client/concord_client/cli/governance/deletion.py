@@ -1,4 +1,4 @@
-"""The statement that a space with a genesis is to be deleted, signed by both slots (W7)."""
+"""The statement of both slots that deletes a space with a genesis (W7)."""
 
 import json
 from base64 import b64decode
@@ -13,7 +13,7 @@ from concord_client.credentials import KEY_VARIABLE, CredentialsError
 from concord_client.trust import signing
 
 VALID = timedelta(days=1)
-"""For how long a statement can be used."""
+"""The time after which a statement expires."""
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,13 @@ class DeletionKeys:
     passphrase_fd: int | None
 
     def signed_by_both(self) -> bytes:
-        """The statement, signed here by both; empty for a space without a genesis.
+        """The statement, signed here by both slots; empty for a space without a genesis.
 
-        Without a key of the space it cannot be known whether there is one: governance knows, and
-        refuses what lacks the statement.
+        It is also empty if no API key of the space is at hand, since the genesis cannot be read
+        then: governance refuses the deletion if a statement was needed.
         """
         if self.session.environ.get(KEY_VARIABLE):
-            return b""  # an operator's key, which shows nothing of the space
+            return b""  # an operator's key, which cannot read the space
         try:
             with governance_session(self.session) as governance:
                 genesis = governance.principals().genesis_digest
@@ -45,9 +45,9 @@ class DeletionKeys:
             return b""
 
     def signed_by(self, slot: Slot, other: Path | None) -> bytes:
-        """The statement, signed by one slot here, after the `other` one signed the same bytes.
+        """The statement, signed here by one slot; `other`: a file with the other slot's envelope.
 
-        Raises `CommandError` when the other side signed something else.
+        Raises `CommandError` if the other slot signed something else.
         """
         with governance_session(self.session) as governance:
             genesis = governance.principals().genesis_digest
@@ -78,7 +78,7 @@ def _payload(space: str, genesis: str) -> bytes:
 
 
 def _read(envelope: bytes, space: str, genesis: str) -> bytes:
-    """The payload of what the other side signed, which must be about this very space."""
+    """The payload of the other slot's envelope, which must be about this space."""
     try:
         payload = b64decode(json.loads(envelope)["payload"], validate=True)
         said = json.loads(payload)

@@ -1,4 +1,4 @@
-"""The genesis from the user's side: signed by both keys in one place, or in two (V5)."""
+"""Makes the genesis: both keys sign on one machine, or each on its own (V5)."""
 
 import json
 from base64 import b64decode
@@ -27,7 +27,7 @@ class Keys:
     passphrase_fd: int | None
 
     def file(self, slot: Slot) -> KeyFile:
-        """The key file of a slot: the one named, else the only one in the key directory."""
+        """The key file of a slot: the named one, else the only one in the key directory."""
         given = self.agent if slot == Slot.AGENT else self.human
         if given is not None:
             found = [keyfiles.read(given)]
@@ -49,7 +49,7 @@ class Keys:
 
 
 def whole(keys: Keys) -> bytes:
-    """The record signed by both keys, which are at hand."""
+    """The genesis signed by both keys, which are on this machine."""
     files = [keys.file(slot) for slot in Slot]
     agent, human = (keys.signer(file) for file in files)
     return signing.sign_genesis(
@@ -61,7 +61,7 @@ def whole(keys: Keys) -> bytes:
 
 
 def half(keys: Keys, slot: Slot, peer: str) -> bytes:
-    """The record signed by one key, the other slot's owner being `NAME=KEY`."""
+    """The genesis signed by one key. `peer`: the other slot's principal and key, `NAME=KEY`."""
     file = keys.file(slot)
     name, _, key = peer.partition("=")
     try:
@@ -81,9 +81,9 @@ def half(keys: Keys, slot: Slot, peer: str) -> bytes:
 
 
 def joined(keys: Keys, first: bytes) -> bytes:
-    """The record that the other side has signed, signed by the key at hand, too.
+    """The genesis that the other slot has signed, signed by this machine's key, too.
 
-    Nothing in it is believed: space, governance's key, and our own name and key must be ours.
+    Its space, governance's key, and this slot's name and key are checked before.
     """
     try:
         payload = b64decode(json.loads(first)["payload"], validate=True)
@@ -107,10 +107,10 @@ def joined(keys: Keys, first: bytes) -> bytes:
 
 
 def enrol(governance: GovernanceSession, record: bytes, secret: str) -> "GetPrincipalsResponse":
-    """Enrol with the record at graph, demand that graph then shows this genesis, and pin it."""
+    """Enrol with the genesis, demand that graph then shows it, and pin it."""
     from concord.graph.v1.governed_pb2 import EnrolPrincipalsRequest
 
-    governance.principals()  # what was seen before must agree before anything is given away
+    governance.principals()  # the pins must agree before the secret is sent
     governance.client.governed.EnrolPrincipals(
         EnrolPrincipalsRequest(enrolment_secret=secret, genesis=record)
     )

@@ -1,7 +1,7 @@
-"""The present words of the items that a proposal touches, as the server gives them.
+"""The present content of the items that a proposal touches, as the server gives it.
 
-The stored bytes name an item by its id and version. A reader who is to agree wants its words; those
-that belong to another version than the one named are marked.
+The stored bytes name an item only by its id and etag, but a reader needs its content to decide.
+The content of another version than the named one is marked.
 """
 
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ from concord_client.refusal import Refused
 from concord_client.trust.review import Reviewed
 
 MOST_ASKED = 50
-"""Items of one proposal that are asked about, each with a call of its own."""
+"""Items of one proposal whose content is fetched, each by its own call."""
 
 
 def of_items(client: Client, found: Reviewed) -> dict[str, str]:
-    """Item id to its words; without those that the action makes."""
+    """The content of each item by id, without new items."""
     there = [item for item in found.document["affected"] if item["etag"]]
     words = {item["id"]: _of_item(client, item) for item in there[:MOST_ASKED]}
     return words | {item["id"]: "(not asked)" for item in there[MOST_ASKED:]}
@@ -36,7 +36,7 @@ def _of_item(client: Client, item: Mapping[str, Any]) -> str:
 
 
 def _etag_and_words(client: Client, kind: int, item_id: str) -> tuple[str, str]:
-    """The etag and the words of an item as it stands."""
+    """The present etag and content of an item."""
     if kind == type_pb2.ITEM_KIND_MEMORY:
         memory = client.memory.GetMemory(memory_pb2.GetMemoryRequest(id=item_id, peek=True)).memory
         return memory.etag, memory.content

@@ -1,4 +1,4 @@
-"""Entries of the audit log that are proved to be in it, such as a proposal's execution."""
+"""Entries of the audit log with an inclusion proof, such as a proposal's execution."""
 
 import json
 
@@ -14,10 +14,10 @@ _PAGE = 200
 
 
 def proved(governance: GovernanceSession, index: int) -> tuple[Seen, GetInclusionProofResponse]:
-    """The witness's pins with the newest checkpoint, and the proof that its entry `index` is in it.
+    """The witness's pins with the newest checkpoint, and the proof that it covers entry `index`.
 
-    The log is followed first: it must extend what was seen before. Raises `CommandError`,
-    `WitnessError`.
+    The newest checkpoint is fetched first, and must extend the last one seen. Raises
+    `CommandError`, `WitnessError`.
     """
     governance.principals()
     seen = governance.witness.follow(governance.client.audit)
@@ -34,7 +34,7 @@ def proved(governance: GovernanceSession, index: int) -> tuple[Seen, GetInclusio
 
 
 def execution_of(governance: GovernanceSession, proposal_id: str) -> bytes | None:
-    """The entry of a proposal's execution, as it is hashed; None when the log has none.
+    """The leaf of a proposal's execution; None if the log has none.
 
     Raises `CommandError`, `WitnessError`.
     """

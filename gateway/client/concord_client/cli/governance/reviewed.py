@@ -1,4 +1,4 @@
-"""Which bytes a principal was shown, and may therefore sign: no others (V3, V6)."""
+"""Remembers the bytes that a principal was shown, since it may sign no others (V3, V6)."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +25,7 @@ DigestOption = Annotated[
 
 
 def keep_reviewed(governance: GovernanceSession, slot: Slot, found: "Reviewed") -> None:
-    """Remember that a slot's principal was shown these bytes; nothing before the genesis."""
+    """Remember that a slot's principal was shown these bytes; before the genesis do nothing."""
     for holder in governance.principals().slots:
         if holder.slot == slot.value_of():
             governance.witness.keep_reviewed(
@@ -34,7 +34,7 @@ def keep_reviewed(governance: GovernanceSession, slot: Slot, found: "Reviewed") 
 
 
 def demand_say(slot: Slot, found: "Reviewed") -> None:
-    """Let no slot sign that has no say in the proposal. Raises `CommandError`."""
+    """Raise `CommandError` if the proposal does not require this slot's consent."""
     said = found.document
     if slot == Slot.HUMAN and said["approval_level"] == "AGENT":
         raise CommandError(
@@ -51,10 +51,11 @@ def demand_reviewed(
     found: "Reviewed",
     digest: str,
 ) -> None:
-    """Let a key sign only the bytes that its owner has seen, whatever the server has now.
+    """Demand that the key's owner has seen the bytes to be signed.
 
-    The digest is the one given, else the one kept when it was reviewed. Other bytes are shown in
-    full and, on a terminal, asked for. Raises `CommandError`.
+    Their digest must be the given one, else the one stored at the last review. Without a given
+    digest, other bytes are shown in full and, on a terminal, may be confirmed. Raises
+    `CommandError`.
     """
     number, principal = proposal.number, file.principal
     command = f"concord review {number} --as {file.slot.lower()}"
@@ -82,7 +83,7 @@ def demand_reviewed(
 
 
 def _show_all(governance: GovernanceSession, proposal: "Proposal", found: "Reviewed") -> None:
-    """Prints all that would be signed; on standard error with --json."""
+    """Prints the proposal's signed content; on standard error with --json."""
     from concord_client.cli.render.page import show
     from concord_client.cli.render.proposal_page import noted, reviewed
 

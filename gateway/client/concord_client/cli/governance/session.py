@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Slot(Choice, module="concord.type.v1.type_pb2"):
-    """Which of the two principals."""
+    """The slot of one of the two principals."""
 
     AGENT = "agent"
     HUMAN = "human"
@@ -68,16 +68,16 @@ PassphraseOption = Annotated[
 
 @dataclass(frozen=True)
 class GovernanceSession:
-    """The client, the witness and the keys that one command works with."""
+    """The client and the witness of one command, with access to the user's keys."""
 
     session: Session
     client: "Client"
     witness: "Witness"
 
     def principals(self, trusted: str = "") -> "GetPrincipalsResponse":
-        """The principals, compared with those seen before; new ones are printed.
+        """The principals, compared with the pins; new pins are printed.
 
-        `trusted` is the genesis digest that somebody vouches for. Raises `WitnessError`.
+        `trusted`: a genesis digest that the user named or signed. Raises `WitnessError`.
         """
         from concord.governance.v1.principal_pb2 import GetPrincipalsRequest
 
@@ -87,7 +87,7 @@ class GovernanceSession:
         return reply
 
     def proposal(self, number: str) -> "Proposal":
-        """The proposal of a number or id, and no other. Raises `CommandError`, `ReviewError`."""
+        """The proposal with a number or id. Raises `CommandError`; `ReviewError` for another."""
         from concord.governance.v1.proposal_pb2 import GetProposalRequest
         from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 
@@ -110,7 +110,7 @@ class GovernanceSession:
         return found.proposal
 
     def reviewed(self, number: str) -> "tuple[Proposal, Reviewed]":
-        """A proposal and the content of its bytes, compared with each other and with the space.
+        """A proposal and its stored bytes' content, after comparing both and checking the space.
 
         Raises `CommandError`, `ReviewError`.
         """
@@ -129,7 +129,7 @@ class GovernanceSession:
         return proposal, found
 
     def demand_undoing(self, found: "Reviewed") -> None:
-        """Demand that an undo reverts exactly the changes that the log has of its original."""
+        """Demand that an undo reverts exactly the effects that the log has of its original."""
         from concord_client.trust.review import demand_undoing
 
         if found.document["undo_of"] or "revert_items" in found.document["action"]:
@@ -138,7 +138,7 @@ class GovernanceSession:
             demand_undoing(found, execution_of(self, found.document["undo_of"]))
 
     def words(self, found: "Reviewed") -> dict[str, str]:
-        """Item id to its present words, as the server gives them, for each item touched."""
+        """The present content of each touched item by id, as the server gives it."""
         from concord_client.cli.governance.item_words import of_items
 
         return of_items(self.client, found)
@@ -154,7 +154,7 @@ class GovernanceSession:
             show(*stands(reply.proposal))
 
     def key_file(self, slot: Slot, given: Path | None) -> "KeyFile":
-        """The file of the key that speaks for a slot now. Raises `CommandError`."""
+        """The file with a slot's present key. Raises `CommandError`."""
         from concord_client.trust import keyfiles
 
         holders = {each.slot: each for each in self.principals().slots}
@@ -177,7 +177,7 @@ class GovernanceSession:
         )
 
     def signer(self, file: "KeyFile", passphrase_fd: int | None) -> "Signer":
-        """The signer; asks for a passphrase when the key has one. Raises `KeyFileError`."""
+        """The signer; asks for the passphrase if the key has one. Raises `KeyFileError`."""
         from concord_client.trust import keyfiles
 
         return keyfiles.open_key(
@@ -196,13 +196,13 @@ def governance_session(session: Session, role: Role = Role.MEMBER) -> Iterator[G
 
 
 def merged(session: Session) -> Mapping[str, str]:
-    """The process's environment, with the data directory of `--data`."""
+    """The process's environment, with `--data` as the data directory."""
     chosen = {name: session.environ[name] for name in (DATA_VARIABLE,) if name in session.environ}
     return {**os.environ, **chosen}
 
 
 def passphrase(descriptor: int | None, prompt: str, *, twice: bool = False) -> str:
-    """A passphrase from the descriptor, the environment, or the terminal, without an echo.
+    """A passphrase from the descriptor, the environment, or the terminal (without echo).
 
     Raises `CommandError`.
     """

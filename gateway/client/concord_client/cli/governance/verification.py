@@ -16,12 +16,12 @@ from concord_client.trust.pins import Kept
 from concord_client.trust.witness import Seen, Witness, state_file
 
 FRESH = timedelta(hours=1)
-"""A more recent pin is reported as new: little has been compared with it yet."""
+"""A younger pin is reported as new, since few answers have been compared with it yet."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """The pins that a log is compared with: those given, else those this client kept."""
+    """The pins that a log is compared with: given ones, else those that this client stored."""
 
     seen: Seen
     pinned: Pinned
@@ -30,29 +30,29 @@ class Known:
 
     @property
     def kept(self) -> tuple[Kept, ...]:
-        """This client's own checkpoints; none where another log's key is given."""
+        """This client's own checkpoints; none if another log key or genesis is given."""
         key = decoded(self.seen.log_key) if self.seen.log_key else None
         theirs = (self.pinned.log_key, self.pinned.genesis_digest)
         return self.seen.checkpoints if theirs == (key, self.seen.genesis_digest or None) else ()
 
     @property
     def size(self) -> int:
-        """How many entries this client has seen signed; 0 for none."""
+        """The size of the newest stored checkpoint; 0 without one."""
         return self.seen.read(self.kept[-1]["note"]).size if self.kept else 0
 
     def older(self, size: int) -> "Known":
-        """The pins for an export of so many entries: those kept up to then."""
+        """The pins for an export of `size` entries: without checkpoints of a longer log."""
         fitting = [each for each in self.kept if self.seen.read(each["note"]).size <= size]
         return replace(self, seen=replace(self.seen, checkpoints=tuple(fitting)))
 
     def notes(self) -> list[str]:
-        """Checkpoints that the log must extend, each of them."""
+        """The notes of all checkpoints that the log must extend."""
         newest = [each["note"] for each in self.kept[-1:]]
         return [*([self.given] if self.given is not None else []), *newest]
 
 
 def known(session: Session, checkpoint: Path | None, genesis: str, log_key: str) -> Known:
-    """The pins to compare with: those given, else those this client kept of the same system."""
+    """The pins to compare with: given ones, else those that this client stored of the system."""
     seen = Witness(state_file(os.environ), session.system_name, session.space_name).seen
     key = log_key or seen.log_key
     try:
@@ -67,7 +67,7 @@ def known(session: Session, checkpoint: Path | None, genesis: str, log_key: str)
 
 
 def lines_of(file: Path) -> list[bytes]:
-    """The header and the entries, a line each. Raises `CommandError`."""
+    """The lines of an export: the header and the entries. Raises `CommandError`."""
     try:
         return file.read_bytes().splitlines(keepends=True)
     except OSError as error:
@@ -77,8 +77,7 @@ def lines_of(file: Path) -> list[bytes]:
 def verified(lines: list[bytes], held: Known) -> Findings:
     """Check the log against each note, and replay its rules.
 
-    Raises `LogInvalid`; `CommandError` where a note is of a longer log: this is not the log as it
-    stands.
+    Raises `LogInvalid`, or `CommandError` if a note is of a longer log: the file lacks entries.
     """
     pinned = held.pinned
     notes = [replace(pinned, checkpoint=note) for note in held.notes()]
@@ -127,9 +126,9 @@ def compared(governance: GovernanceSession, findings: Findings) -> list[Differen
 
 
 def trusted(held: Known, now: datetime | None = None) -> list[str]:
-    """What the verdict depends on, in words: without a pin, the file itself was believed.
+    """Sentences about the pins that a verdict depends on, each with its time and origin.
 
-    A pin is reported with its time and place.
+    Without a pin they say that the file itself was believed.
     """
     at = now or datetime.now(UTC)
     return [_of_key(held, at), _of_genesis(held, at), *_of_checkpoints(held, at)]
@@ -167,7 +166,7 @@ def _of_checkpoints(held: Known, now: datetime) -> list[str]:
 
 
 def _since(time: str, now: datetime) -> str:
-    """An instant and how long ago that is; "ONLY" for what is new."""
+    """A time and how long ago it is; with "ONLY" if that is less than `FRESH`."""
     at = datetime.fromisoformat(time)
     age = max(now - at, timedelta())
     seconds = int(age.total_seconds())

@@ -1,1 +1,1 @@
-"""How replies look on a terminal."""
+"""Renders replies for a terminal."""

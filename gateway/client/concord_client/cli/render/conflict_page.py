@@ -1,4 +1,4 @@
-"""How conflicts and checks look on a page."""
+"""Renders conflicts and checks."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +19,7 @@ from concord_client.cli.render.page import (
 )
 
 _MOST_SHOWN = 200
-"""Characters of a side in a list."""
+"""The most characters of a side in a list."""
 
 Reply = dissonance_pb2.ReviewConflictResponse | dissonance_pb2.ResolveDissonanceResponse
 
@@ -27,7 +27,7 @@ Reply = dissonance_pb2.ReviewConflictResponse | dissonance_pb2.ResolveDissonance
 def checked(
     status: "dissonance_pb2.CheckStatus.ValueType", coverage: dissonance_pb2.Coverage
 ) -> list[RenderableType]:
-    """How a check went, and what it covered."""
+    """A check's status and coverage."""
     if status == dissonance_pb2.CHECK_STATUS_INSUFFICIENT_DATA:
         return [text("There are fewer than two statements to compare.", "dim")]
     said = (
@@ -54,7 +54,7 @@ def checked(
 def recurring(
     facts: Sequence[dissonance_pb2.RecurringFact],
 ) -> list[RenderableType]:
-    """What each of the last sessions stated, and the proposals to make it constitutive."""
+    """The recurring facts, each with the proposal to make it constitutive."""
     return [
         text(
             f"{each.item_id} was stated in each of the last five sessions. "
@@ -69,7 +69,7 @@ def listed(
     proposals: Mapping[str, int] | None = None,
     none: str = "No conflicts.",
 ) -> RenderableType:
-    """A table of conflicts. `proposals`: the numbers of those that wait, by conflict id."""
+    """A table of conflicts. `proposals`: the numbers of pending proposals, by conflict id."""
     if not conflicts:
         return text(none, "dim")
     made = table("Conflict", "State", "Class", "#Sure", "Sides", "#Proposal")
@@ -88,7 +88,7 @@ def listed(
 
 
 def whole(conflict: conflict_pb2.Conflict) -> list[RenderableType]:
-    """A conflict with both sides, its judge, and what became of it."""
+    """A conflict with both sides, its judge, and its resolution."""
     pairs = [
         ("conflict", conflict.id),
         ("state", state_of(conflict)),
@@ -117,7 +117,7 @@ def whole(conflict: conflict_pb2.Conflict) -> list[RenderableType]:
 
 
 def decided(reply: Reply) -> list[RenderableType]:
-    """What a review or resolution did, or the proposal that it became."""
+    """The result of a review or resolution: the conflict's new state, or a proposal."""
     if reply.proposal_id:
         said = (
             f"It touches what defines the agent: proposal {reply.proposal_number} waits for both. "
@@ -154,7 +154,7 @@ def _side(side: conflict_pb2.ConflictSide, conflict: conflict_pb2.Conflict) -> l
 
 
 def _marked(side: conflict_pb2.ConflictSide) -> RenderableType:
-    """The statement, with what disagrees in bold."""
+    """The statement, with the disagreeing words in bold."""
     made, at = text(""), 0
     for span in sorted(side.spans, key=lambda span: span.start):
         if span.start < at:
@@ -177,7 +177,7 @@ def _resolution(resolution: conflict_pb2.Resolution) -> RenderableType:
 
 
 def _in_time(conflict: conflict_pb2.Conflict) -> Sequence[conflict_pb2.ConflictSide]:
-    """Both sides, the earlier one first where it is known."""
+    """Both sides, the earlier one first if the order is known."""
     sides = (conflict.first, conflict.second)
     return sides[::-1] if conflict.older_id == conflict.second.id else sides
 

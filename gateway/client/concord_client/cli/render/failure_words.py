@@ -1,4 +1,4 @@
-"""Why a change failed, in words: nobody should have to know the contract's names (V6)."""
+"""Explains why a change failed, without the contract's names, which nobody should need (V6)."""
 
 import re
 
@@ -35,9 +35,9 @@ _CHECKS = {
 
 
 def in_words(given: str) -> str:
-    """A failure's reason, and the check where one is named; anything else as it is.
+    """A sentence for a failure's reason and check; any other text unchanged.
 
-    `given` is `ERROR_REASON_NAME`, and after it the check that failed.
+    `given`: `ERROR_REASON_NAME`, followed by the failed check if there is one.
     """
     found = _GIVEN.fullmatch(given)
     if found is None:

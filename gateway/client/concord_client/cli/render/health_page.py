@@ -1,4 +1,4 @@
-"""How the health of memories looks on a page."""
+"""Renders the health of memories."""
 
 from concord.search.v1.health_pb2 import AssessHealthResponse, HealthCount
 from concord.type.v1 import type_pb2
@@ -9,7 +9,7 @@ SHOWN_CHARACTERS = 120
 
 
 def in_words(health: type_pb2.Health) -> str:
-    """E.g. "at risk: an open conflict"; empty where none is known."""
+    """E.g. "at risk: an open conflict"; empty for an unknown health."""
     if not health.status:
         return ""
     status = _status(health)
@@ -21,7 +21,7 @@ def _status(said: type_pb2.Health | HealthCount) -> str:
 
 
 def note(health: type_pb2.Health) -> str:
-    """What stands behind a memory's id: nothing behind a healthy one."""
+    """The text after a memory's id; empty for a healthy memory."""
     healthy = health.status in {0, type_pb2.HEALTH_STATUS_HEALTHY}
     return "" if healthy else f"  {_status(health)}"
 

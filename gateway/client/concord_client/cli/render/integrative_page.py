@@ -1,4 +1,4 @@
-"""How the results of an integrative search look on a page."""
+"""Renders the results of an integrative search."""
 
 from concord.graph.v1.conflict_pb2 import ConflictClass
 from concord.search.v1 import search_pb2
@@ -10,7 +10,7 @@ from concord_client.cli.render.search_page import SHOWN_CHARACTERS
 
 
 def show_integrative(reply: search_pb2.IntegrativeSearchResponse, node: str) -> None:
-    """Prints the node's statements, the results with their factors, and what was not judged."""
+    """Prints the node's constitutive statements, the results, and the number of unjudged pairs."""
     if reply.context_status != LOOKUP_STATUS_FOUND:
         show(text(f"There is no node {node}: nothing constitutive stands at it.", "yellow"))
     for each in reply.constitutive_statements:

@@ -1,4 +1,4 @@
-"""How one item looks on a page."""
+"""Renders one item."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def of_memory(memory: type_pb2.Memory) -> "list[RenderableType]":
-    """The content and what is known about it."""
+    """A memory's fields and content."""
     supersession = memory.supersession
     heads = [head for head in supersession.head_ids if head != memory.id]
     pairs = [
@@ -68,7 +68,7 @@ def of_node(node: type_pb2.Node) -> "list[RenderableType]":
 
 
 def of_edge(edge: type_pb2.Edge) -> "list[RenderableType]":
-    """An edge's ends and what is known about it."""
+    """An edge's fields."""
     heads = ", ".join(head for head in edge.supersession.head_ids if head != edge.id)
     pairs = [
         ("id", edge.id),
@@ -91,7 +91,7 @@ def of_edge(edge: type_pb2.Edge) -> "list[RenderableType]":
 
 
 def amended(supersession: type_pb2.Supersession) -> str:
-    """The amendments of an item, for its title; "" without one."""
+    """The note about an item's amendments for its title; "" without amendments."""
     ids = ", ".join(supersession.amendment_ids)
     return f"  amended by {ids}" if ids else ""
 

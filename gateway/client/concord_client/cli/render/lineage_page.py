@@ -1,4 +1,4 @@
-"""How a lineage looks: a timeline, each item with what it did to older ones."""
+"""Renders a lineage as a timeline: each item with its lineage edges to older ones."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -22,8 +22,8 @@ def timeline(
 ) -> "list[RenderableType]":
     """The chain by valid time, oldest first.
 
-    `asked` is the id that was asked about, `as_of` of which valid time the reply is (default: now),
-    `conflicts` those that its items have.
+    `asked`: the id that was asked about. `as_of`: the reply's valid time (default: now).
+    `conflicts`: those of its items.
     """
     at = as_of or datetime.now(UTC)
     made = table("From", "", "Item")
@@ -45,7 +45,7 @@ def timeline(
 
 
 def _standing(item: lineage_pb2.LineageItem, at: datetime) -> tuple[str, str, str]:
-    """A sign, its meaning in words at a valid time, and its style."""
+    """The sign for an item's state at a valid time, its meaning in words, and its style."""
     if item.is_undeclared:
         return "?", "not remembered yet: something points at it", "magenta"
     if item.is_erased:
@@ -64,7 +64,7 @@ def _standing(item: lineage_pb2.LineageItem, at: datetime) -> tuple[str, str, st
 
 
 def _outside(supersession: type_pb2.Supersession, at: datetime) -> str:
-    """That an item begins later than a time or has ended by then; else ""."""
+    """The note that an item begins after a time or has ended by then; else ""."""
     begin, end = supersession.effective_valid_from, supersession.effective_valid_until
     if supersession.HasField("effective_valid_from") and begin.ToDatetime(tzinfo=UTC) > at:
         return f"holds from {when(begin)}"

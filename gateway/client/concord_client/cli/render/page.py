@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
 
 PIPE_WIDTH = 32_768
-"""Wide enough that nothing is wrapped in a pipe: content has at most 20,000 characters a line."""
+"""So wide that no line is wrapped in a pipe: content has at most 20,000 characters."""
 
 _HIDDEN = "hidden"
-"""The key under which a style keeps the hidden characters that it stands for."""
+"""The key in a style's meta for the hidden characters that the styled text writes out."""
 
 
 class _Output(Console):
-    """A console that lets a broken pipe rise to the end of the command."""
+    """A console that raises BrokenPipeError, which the command line handles."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -47,9 +47,9 @@ def complaints() -> Console:
 def show(*parts: RenderableType, on_error: bool = False) -> None:
     """Prints the parts; in a pipe without colour, wrapping or padding.
 
-    Stored text must neither steer the reader's terminal nor look like another text: what would is
-    written out, wherever it comes from, and a last line says so.
-    `on_error`: on standard error, where standard output is a machine's.
+    Hidden characters are written out, wherever they come from, and a last line says so: stored text
+    must neither control the reader's terminal nor look like another text. `on_error`: print on
+    standard error, if a program reads standard output.
     """
     output = complaints() if on_error else console()
     if output.is_terminal:
@@ -82,7 +82,7 @@ def _written_out(segments: Iterable[Segment], found: set[str]) -> Iterator[Segme
 
 
 def show_more(page_token: str) -> None:
-    """Prints how to ask for the next page, where there is one."""
+    """Prints the option for the next page, if there is one."""
     if page_token:
         show(text(f"More: --page-token {page_token}", "dim"))
 
@@ -112,9 +112,9 @@ def lines(*parts: Text) -> Text:
 
 
 def text(content: str, style: str = "") -> Text:
-    """Stored text: its markup is not read, and its hidden characters are written out.
+    """Stored text: markup in it has no effect, and hidden characters are written out.
 
-    What is appended to it has a style of its own.
+    `style` applies to this text only, not to text that is appended later.
     """
     made = Text()
     for hides, piece in visible.runs(content):
@@ -125,7 +125,7 @@ def text(content: str, style: str = "") -> Text:
 
 
 def shortened(content: str, most: int) -> str:
-    """The beginning of a long text; `concord get` shows all of it."""
+    """The text, or its first `most` characters and its length if it is longer."""
     flat = content.strip()
     if len(flat) <= most:
         return flat
@@ -133,7 +133,7 @@ def shortened(content: str, most: int) -> str:
 
 
 def fields(pairs: Sequence[tuple[str, str]]) -> Table:
-    """Names and values, the empty ones left out."""
+    """A table of names and values, without empty values."""
     made = Table.grid(padding=(0, 2))
     made.add_column(style="dim", no_wrap=True)
     made.add_column(overflow="fold")
@@ -144,7 +144,7 @@ def fields(pairs: Sequence[tuple[str, str]]) -> Table:
 
 
 def when(time: "Timestamp") -> str:
-    """An instant in UTC to the second; to the day at midnight."""
+    """A time in UTC to the second; only the date at midnight."""
     at = time.ToDatetime(tzinfo=UTC)
     if (at.hour, at.minute, at.second, at.microsecond) == (0, 0, 0, 0):
         return at.strftime("%Y-%m-%d")

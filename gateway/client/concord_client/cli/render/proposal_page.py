@@ -1,4 +1,4 @@
-"""How proposals look on a page. All that is signed is shown from the stored bytes alone."""
+"""Renders proposals. Signed content is shown from the stored bytes alone."""
 
 import json
 from base64 import b64encode
@@ -24,7 +24,7 @@ _CHECKERS = {
 
 
 def stands(proposal: proposal_pb2.Proposal) -> "list[RenderableType]":
-    """A proposal's status in a line or two, and whose consent it waits for."""
+    """A proposal's status in a few lines, with the slots whose consents it waits for."""
     line = text(f"Proposal {proposal.number}", "bold")
     line.append(f": {status_of(proposal)} ({kind_of(proposal.kind)})", "none")
     parts: list[RenderableType] = [line, text(proposal.framing.neutral_summary)]
@@ -55,10 +55,10 @@ def listed(proposals: "list[proposal_pb2.Proposal]") -> "RenderableType":
 def reviewed(
     found: Reviewed, proposal: proposal_pb2.Proposal, words: Mapping[str, str]
 ) -> "list[RenderableType]":
-    """All that a revision says but its note (`noted`), its bytes, and the checks that they passed.
+    """A revision's content except its note (`noted`), its bytes, and the checks that they passed.
 
-    `words`: item id to its present words, which the server gives and no digest covers. The words of
-    an item that is to be made are in the bytes.
+    `words`: the present content of items by id, which the server gives and no digest covers. The
+    content of a new item is in the bytes.
     """
     said = found.document
     framing = said["framing"]
@@ -113,7 +113,7 @@ def reviewed(
 
 
 def noted(said: Mapping[str, Any]) -> "list[RenderableType]":
-    """The note of a revision in quotes, as its proposer's, to stand last; nothing without one."""
+    """A revision's note in quotes, as its proposer's, to be shown last; nothing without one."""
     if not said.get("note"):
         return []
     head = (
@@ -123,7 +123,7 @@ def noted(said: Mapping[str, Any]) -> "list[RenderableType]":
 
 
 def _cascaded(count: int) -> str:
-    """How many items cascade unlisted, counted when the revision was made; empty for none."""
+    """The number of cascaded items, counted when the revision was made; empty for 0."""
     return f"{count} more, not listed, that need no consent, when it was proposed" if count else ""
 
 
@@ -133,7 +133,7 @@ def status_of(proposal: proposal_pb2.Proposal) -> str:
 
 
 def why(proposal: proposal_pb2.Proposal) -> str:
-    """Why it ended: a failure's check in words, a rejection's reason as it was given."""
+    """The reason of its end: for a failure explained in words, else as it was given."""
     failed = proposal.status == proposal_pb2.PROPOSAL_STATUS_FAILED
     if not failed:
         return proposal.resolution
@@ -158,7 +158,7 @@ def signed(proposal: proposal_pb2.Proposal) -> str:
 
 
 def waiting_for(proposal: proposal_pb2.Proposal) -> str:
-    """The slots whose consent is missing; empty once it is decided."""
+    """The slots whose consents are missing; empty unless it is pending."""
     if proposal.status != proposal_pb2.PROPOSAL_STATUS_PENDING:
         return ""
     both = proposal.approval_level == proposal_pb2.APPROVAL_LEVEL_BILATERAL
@@ -172,7 +172,7 @@ def _slot(slot: "type_pb2.Slot.ValueType") -> str:
 
 
 def briefed(reply: proposal_pb2.GetBriefingResponse) -> "list[RenderableType]":
-    """The waiting proposals, the reviews and the open conflicts, a line each."""
+    """The pending proposals, the pending reviews and the open conflicts, a line each."""
     shown: list[RenderableType] = [
         text(f"{plural(reply.pending_count, 'proposal')} waiting", "bold")
     ]
@@ -247,7 +247,7 @@ def logged(reply: audit_pb2.ListAuditEntriesResponse) -> "RenderableType":
         actor = word(type_pb2.PrincipalKind.Name(each.actor), "PRINCIPAL_KIND_")
         made.add_row(
             str(each.index),
-            # what graph did or refused happened when graph says so, not when it reached the log
+            # graph's own changes and refusals have an earlier time than their entries in the log
             when(each.record_time if each.HasField("record_time") else each.time),
             text(f"{actor} {each.principal}".strip()),
             word(audit_pb2.AuditAction.Name(each.action), "AUDIT_ACTION_"),

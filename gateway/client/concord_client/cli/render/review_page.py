@@ -1,4 +1,4 @@
-"""How a reviewed answer looks on a page."""
+"""Renders the review of an answer."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ _STYLES = {
 
 
 def reviewer_line(said: review_pb2.PeerReview) -> RenderableType:
-    """One reviewer's review in a line."""
+    """A reviewer's scores and recommendation in a line."""
     kept = ", as before" if said.is_cached else ""
     return text(
         f"{_name(said.reviewer)}: {said.weighted_score:.1f} of 10, {_would(said)}{kept}", "dim"
@@ -23,13 +23,13 @@ def reviewer_line(said: review_pb2.PeerReview) -> RenderableType:
 
 
 def failed_line(failed: review_pb2.FailedReviewer) -> RenderableType:
-    """A reviewer without a review in a line."""
+    """A failed reviewer and its failure in a line."""
     why = word(review_pb2.ReviewerFailure.Name(failed.failure), "REVIEWER_FAILURE_")
     return text(f"{_name(failed.reviewer)}: no review, {why}: {failed.detail}", "red")
 
 
 def reviewed(found: review_pb2.AnswerReview) -> list[RenderableType]:
-    """The verdict, what to know before believing it, and what each reviewer says."""
+    """The verdict, its warnings, and each reviewer's review."""
     last = found.verdict
     parts: list[RenderableType] = [text(found.summary, _STYLES.get(last.status, ""))]
     parts += [text(each, "bold red") for each in found.warnings]

@@ -1,4 +1,4 @@
-"""How the results of a search look on a page."""
+"""Renders the results of a search."""
 
 from concord.search.v1.search_pb2 import ConfidenceBand, SearchResponse, SearchResult
 from rich.text import Text
@@ -13,7 +13,7 @@ SHOWN_CHARACTERS = 280
 def show_results(reply: SearchResponse, *, explain: bool = False, behind: int = 0) -> None:
     """Prints the STAC lines and the results, or that there are none.
 
-    `behind`: changes that the index has yet to follow; then nothing found proves little.
+    `behind`: changes that are not indexed yet, for which an empty result is no proof of absence.
     """
     for line in reply.stac_lines:
         show(text(line, "italic"))

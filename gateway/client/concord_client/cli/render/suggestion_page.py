@@ -1,4 +1,4 @@
-"""How suggestions look on a page."""
+"""Renders suggestions."""
 
 from concord.search.v1.suggestion_pb2 import Suggestion, SuggestProactivelyResponse
 
@@ -8,7 +8,7 @@ SHOWN_CHARACTERS = 280
 
 
 def show_suggestions(reply: SuggestProactivelyResponse) -> None:
-    """Prints what surfaced and why."""
+    """Prints the suggested memories, each with the reason."""
     if not reply.suggestions:
         show("Nothing to suggest.")
     for each in reply.suggestions:

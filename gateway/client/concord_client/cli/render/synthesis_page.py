@@ -1,4 +1,4 @@
-"""How a synthesis looks on a page."""
+"""Renders a synthesis."""
 
 from concord.dissonance.v1 import dialectic_pb2 as pb
 from concord.graph.v1 import conflict_pb2
@@ -8,7 +8,7 @@ from concord_client.cli.render.page import lines, table, text, word
 
 
 def page(found: pb.Synthesis) -> list[RenderableType]:
-    """A synthesis: its summary, its words, its theses and contradictions, and how sure it is."""
+    """A synthesis: its summary, text, theses, contradictions and reasoning."""
     method = word(pb.SynthesisMethod.Name(found.method), "SYNTHESIS_METHOD_")
     model = f" {found.metadata.model}" if found.method == pb.SYNTHESIS_METHOD_MODEL else ""
     parts: list[RenderableType] = [

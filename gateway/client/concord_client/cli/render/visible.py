@@ -1,6 +1,6 @@
 """Characters that do not show, or change how others show, written out as \\uXXXX (V6).
 
-Whoever signs a text must see it: an override of direction makes a terminal show its words
+A signer must see the text to be signed: a direction override makes a terminal show its words
 reversed, and a zero-width space makes two names look alike.
 """
 
@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import groupby
 
-# what has a width of none, or fills space, though its category says letter, mark or symbol
-# (Unicode's Default_Ignorable_Code_Point outside the categories below, and the blank Braille cell)
+# characters without width or ink, though their category is letter, mark or symbol (Unicode's
+# Default_Ignorable_Code_Point outside the categories below, and the blank Braille cell)
 _BLANK = frozenset(
     chr(code)
     for span in (
@@ -23,7 +23,7 @@ _BLANK = frozenset(
 
 def is_hidden(char: str) -> bool:
     """Whether a character is control, format, line or paragraph separator, private, unassigned, or
-    blank; tab, newline and spaces are not."""
+    blank; tab, newline and spaces are not hidden."""
     if char in _BLANK:
         return True
     return not char.isprintable() and char not in "\n\t" and unicodedata.category(char) != "Zs"
@@ -42,12 +42,12 @@ def in_json(line: str) -> str:
 
 
 def runs(content: str) -> Iterable[tuple[bool, str]]:
-    """The text in pieces that are hidden or not, as they are."""
+    """The text in pieces, each with whether all its characters are hidden; unchanged."""
     return ((hides, "".join(piece)) for hides, piece in groupby(content, is_hidden))
 
 
 def hidden_notice(characters: Iterable[str]) -> str:
-    """A sentence that says which of them were written out."""
+    """A sentence that names the written out characters."""
     named = (
         f"{_written(char)} {unicodedata.name(char, 'without a name')}"
         for char in sorted(set(characters))

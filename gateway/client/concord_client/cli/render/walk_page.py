@@ -1,4 +1,4 @@
-"""How neighbors and paths look on a page."""
+"""Renders neighbors, paths and followed relations."""
 
 from concord.graph.v1.graph_pb2 import FindPathResponse, Path, QueryNeighborsResponse
 from concord.graph.v1.relation_pb2 import FollowRelationsResponse
@@ -50,7 +50,7 @@ def show_paths(reply: FindPathResponse) -> None:
 
 
 def show_following(reply: FollowRelationsResponse) -> None:
-    """Prints the hops, and where they lead."""
+    """Prints the hops, and the ends that they lead to."""
     made = table("#Hop", "Edges")
     for number, hop in enumerate(reply.hops, 1):
         made.add_row(str(number), text("\n".join(map(statement, hop.edges)) or "–"))
@@ -66,5 +66,5 @@ def show_following(reply: FollowRelationsResponse) -> None:
 
 
 def _route(found: Path) -> str:
-    """The edges in walking order, each as it points."""
+    """The edges in walking order, each in its own direction."""
     return "\n".join(statement(edge) for edge in found.edges)

@@ -27,7 +27,7 @@ app = typer.Typer(invoke_without_command=True, help="Serve the tools for agents 
 
 
 class Profile(Enum):
-    """How many tools an agent has."""
+    """The name of a set of tools."""
 
     DEFAULT = "default"
     GRAPH = "graph"
@@ -100,7 +100,7 @@ async def _serve(session: Session, profile: str) -> None:
 
 
 class ClientCalls:
-    """The tools' calls, through the client."""
+    """`concord_mcp.calls.Calls` through the client."""
 
     def __init__(self, client: "AsyncClient") -> None:
         self._client = client
@@ -115,7 +115,7 @@ class ClientCalls:
         answered = reply()
         replies = self._client.stream(path, request, reply, timeout=LONG_RUN)
         with _refusing():
-            async for answered in replies:  # noqa: B007 - the last
+            async for answered in replies:  # noqa: B007 - the last one is the result
                 pass
         return answered
 

@@ -68,7 +68,7 @@ def resolve(
 def _class_of(
     client: "Client", session: Session, conflict_id: str
 ) -> "conflict_pb2.ConflictClass.ValueType":
-    """The class of a conflict that is resolved as what it was found to be."""
+    """The class that the judge found for a conflict, which is resolved as that."""
     from concord.graph.v1 import conflict_pb2
     from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND
 

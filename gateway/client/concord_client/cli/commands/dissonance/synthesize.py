@@ -110,7 +110,7 @@ def _keep(request: "SynthesizeRequest", *, keep: bool, amend: bool, conflicts: b
 
 
 def _results(path: Path | None) -> "list[AgentResult]":
-    """The results of a file. Raises `CommandError` for one that is none."""
+    """The agents' results in a JSON file. Raises `CommandError` for another file."""
     import json
 
     from concord.dissonance.v1.dialectic_pb2 import AgentResult

@@ -1,4 +1,4 @@
-"""How a proposal is answered: `concord approve`, `reject`, `withdraw`, `revoke`, `undo`."""
+"""Answers to a proposal: `concord approve`, `reject`, `withdraw`, `revoke` and `undo`."""
 
 import secrets
 from typing import TYPE_CHECKING, Annotated
@@ -194,7 +194,7 @@ def undo(
 
 
 def _show_payload(session: Session, found: "Reviewed", payload: bytes) -> None:
-    """Shows what is about to be signed: on standard error when standard output is for a machine."""
+    """Shows the bytes to be signed: on standard error if standard output is JSON."""
     lines = [
         f"Proposal {found.document['number']}: {found.document['framing']['neutral_summary']}",
         "These bytes are signed:",

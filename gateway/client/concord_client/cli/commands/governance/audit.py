@@ -1,4 +1,4 @@
-"""`concord audit`: the log, and checking it without believing anybody."""
+"""`concord audit`: shows the log, and verifies it without trusting the server."""
 
 import json
 import sys
@@ -210,13 +210,13 @@ def _action(word: str) -> "AuditAction.ValueType":
 
 
 def _followed(governance: GovernanceSession) -> "Seen":
-    """The witness's pins, after the log was compared with them."""
+    """The witness's pins, after the newest checkpoint was compared with them."""
     governance.principals()
     return governance.witness.follow(governance.client.audit)
 
 
 def _exported(governance: GovernanceSession) -> list[bytes]:
-    """The log's lines, under a checkpoint that extends what was seen before."""
+    """The lines of an exported log, whose checkpoint extends the last one seen."""
     from concord.governance.v1.audit_pb2 import ExportAuditLogRequest
 
     governance.principals()

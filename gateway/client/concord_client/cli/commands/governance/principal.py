@@ -1,4 +1,4 @@
-"""`concord principal`: keys, genesis, and who counts."""
+"""`concord principal`: key files, the genesis, and the principals."""
 
 import json
 import os
@@ -188,7 +188,7 @@ def _make(
     environ = merged(session)
     path = out or keyfiles.fresh_path(slot.contract, environ)
     keyfiles.demand_outside(path, environ)
-    keyfiles.demand_name(name)  # before anybody types a passphrase for it
+    keyfiles.demand_name(name)  # before the user types a passphrase
     words = ""
     if slot == Slot.HUMAN or protect:
         words = passphrase(passphrase_fd, f"New passphrase for {path}: ", twice=True)
@@ -206,7 +206,7 @@ def _peer(key: "KeyFile") -> str:
 
 
 def _secret(session: Session) -> str:
-    """The one-time secret that `concord up` wrote for the space, or `space create --save` kept."""
+    """The space's enrolment secret, from the environment or from `credentials.json`."""
     from concord_client.credentials import read
 
     if given := os.environ.get(ENROLMENT_VARIABLE):

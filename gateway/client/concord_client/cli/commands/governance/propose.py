@@ -343,7 +343,7 @@ def link(
 
 
 def _of_memory(action: str, item: str, **more: str) -> Make:
-    """The action of this name in the contract, on the memory as it is now."""
+    """The contract's action with this name on the present version of a memory."""
     from concord.graph.v1.governed_pb2 import GovernedAction
 
     def make(client: "Client") -> "GovernedAction":

@@ -53,6 +53,6 @@ def _show_review(found: "Reviewed", proposal: "Proposal", words: dict[str, str])
 
 
 def _terms(found: "Reviewed") -> dict[str, object]:
-    """What a consent names, as JSON."""
+    """The fields of a consent to this revision that do not depend on the signer, as JSON."""
     said = json.loads(found.payload("", "", b""))
     return {name: said[name] for name in said if name not in ("slot", "principal", "nonce")}

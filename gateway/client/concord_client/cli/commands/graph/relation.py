@@ -1,4 +1,4 @@
-"""`concord relation` and `concord relations`: what is declared about relations."""
+"""`concord relation` and `concord relations`: declarations of relations."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated

@@ -1,1 +1,1 @@
-"""Commands on memories and what stands around them."""
+"""Commands on memories, dialogues, episodes, sessions and working memory."""

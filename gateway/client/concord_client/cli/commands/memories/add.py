@@ -1,4 +1,4 @@
-"""`concord add` and `concord get`."""
+"""`concord add`."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -128,7 +128,7 @@ def add(
 
 
 def _show_ghosts(client: "Client", targets: set[str]) -> None:
-    """Say which of the memories that were named are not there, such as a misspelt one."""
+    """Name the link targets that do not exist, since an id may be misspelt."""
     from concord.graph.v1.memory_pb2 import GetMemoryRequest
     from concord.type.v1.type_pb2 import LOOKUP_STATUS_NOT_FOUND
 

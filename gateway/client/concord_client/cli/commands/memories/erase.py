@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from concord_client.client import Client
 
 RECEIPT_TIMEOUT = 120.0
-"""Seconds that `erase` waits for its receipt."""
+"""Seconds that `concord erase` waits for its receipt."""
 
 
 def erase(

@@ -1,4 +1,4 @@
-"""`concord forget`, `concord restore` and `concord delete`."""
+"""`concord forget` and `concord restore`."""
 
 from typing import TYPE_CHECKING
 
@@ -65,7 +65,7 @@ def _show(
     reply: "ForgetMemoryResponse | RestoreMemoryResponse",
     verb: str,
 ) -> None:
-    """Wait until search knows, and say what was done."""
+    """Wait until search has seen the write, and print the result."""
     from concord_client.cli.render.page import show, text
     from concord_client.freshness import settle
 

@@ -37,7 +37,7 @@ def get(
 
 
 def _look_up(client: "Client", session: Session, item: str, at: "AsOf | None") -> list[str] | None:
-    """Shows the first of the things that `item` may name; else the names that are spelt alike."""
+    """Show the memory, node or edge that `item` names and return None; else return near names."""
     from concord.graph.v1 import graph_pb2, memory_pb2
     from concord.type.v1.type_pb2 import LOOKUP_STATUS_ERASED, LOOKUP_STATUS_FOUND
 
@@ -65,4 +65,5 @@ def _look_up(client: "Client", session: Session, item: str, at: "AsOf | None") -
         return None
     if session.as_json:
         session.reply(memory)
-    return [name for name in dict.fromkeys(near) if name != own_id]  # itself, at another time
+    # a near name can be the item's own, at a time when it does not exist
+    return [name for name in dict.fromkeys(near) if name != own_id]

@@ -11,7 +11,7 @@ from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import asked_time, item_id
 
 MOST_ASKED = 500
-"""Items of a chain, the newest, whose conflicts are shown."""
+"""Conflicts are shown for the newest so many items of a chain."""
 
 if TYPE_CHECKING:
     from concord.graph.v1.lineage_pb2 import GetLineageResponse

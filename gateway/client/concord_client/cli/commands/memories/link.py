@@ -1,4 +1,4 @@
-"""`concord link` and `concord lineage`."""
+"""`concord link`."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -119,7 +119,7 @@ def list_(
 
 
 def _demand_none(options: Mapping[str, object], listed: str) -> None:
-    """A filter is never ignored: one for other items is wrong use."""
+    """Refuse filters that are for other kinds of items, since none may be ignored silently."""
     given = [name for name, value in options.items() if value]
     if given:
         raise typer.BadParameter(f"{', '.join(given)}: no filter of {listed}.")

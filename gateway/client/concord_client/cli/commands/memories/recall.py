@@ -1,4 +1,4 @@
-"""`concord recall`: what searches returned, to whom and when, where a space keeps that (W8)."""
+"""`concord recall`: a space's recall log (W8)."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -94,7 +94,7 @@ def search(
 
 
 def _lag(client: "Client") -> int:
-    """How many changes the index has yet to follow."""
+    """The number of changes that are not indexed yet."""
     from concord.search.v1.search_pb2 import GetIndexStatusRequest
 
     index = client.index.GetIndexStatus(GetIndexStatusRequest())

@@ -1,4 +1,4 @@
-"""`concord session`: spans of work that callers name, and when they ended."""
+"""`concord session`: lists and ends the spans of work that callers name."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""`concord update`: other words, or other things said about an item."""
+"""`concord update`: changes an item's content or fields."""
 
 import sys
 from collections.abc import Collection
@@ -43,7 +43,7 @@ OF_EDGE = {
 }  # fmt: skip
 OF_NODE = {"name": "name", "label": "label", "property": "properties"}
 PATHS = OF_MEMORY | OF_EDGE | OF_NODE
-"""Options, and the fields that they change; above, those of each kind of item."""
+"""The field that each option changes; the maps above are those of each kind of item."""
 
 
 def update(

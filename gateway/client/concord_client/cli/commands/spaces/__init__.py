@@ -1,1 +1,1 @@
-"""Commands on whole spaces: their material, records, keys."""
+"""Commands on whole spaces: import and export, operations, API keys."""

@@ -31,7 +31,7 @@ TIMEOUT = 3600.0
 
 
 class Form(StrEnum):
-    """How a space is written down: in one of the contract's forms, or as another memory does."""
+    """The form of an export: one of the contract's, or that of another memory system."""
 
     STATE = "state"
     FULL = "full"
@@ -40,7 +40,7 @@ class Form(StrEnum):
 
     @property
     def asked(self) -> ExportForm:
-        """The contract's form that it is made of."""
+        """The contract's form to request, from which this one is made."""
         return ExportForm.STATE if self is Form.MEM0 else ExportForm[self.name]
 
 
@@ -93,7 +93,7 @@ def export(
 
 
 def _write_mem0(replies: "Iterable[ExportSpaceResponse]", output: TextIO) -> int:
-    """Write a state export as Mem0's own; return how many memories and relations it has."""
+    """Write a state export in Mem0's form; return the number of memories and relations."""
     from concord_client.importers.mem0 import to_mem0
 
     written = to_mem0(json.loads(line) for reply in replies for line in reply.lines)
@@ -104,7 +104,7 @@ def _write_mem0(replies: "Iterable[ExportSpaceResponse]", output: TextIO) -> int
 
 @contextlib.contextmanager
 def _output(out: Path | None) -> Iterator[TextIO]:
-    """Standard output, or the file, which appears whole or not at all and is its owner's alone."""
+    """Standard output, or a file (0600) that is written as a whole or not at all."""
     if out is None:
         yield sys.stdout
         return

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concord_client.importers.upload import Refusal, Upload
 
 MOST_PLACES = 5
-"""Named of each kind of error, beside the first."""
+"""The most places that are named for one kind of error, beside the first."""
 
 
 def import_(
@@ -113,7 +113,7 @@ def import_(
                 await_index(client, upload.token)
             if suggest and not session.as_json:
                 show_amendments(client, _created(upload), upload.token)
-    finally:  # whatever ended it: what was written stays, and its errors are not found out again
+    finally:  # report after a failure, too: written items stay, and a repeat would not name errors
         _report(session, upload, total)
     if upload.refusals:
         raise typer.Exit(1)
@@ -148,7 +148,7 @@ def _report(session: Session, upload: "Upload", total: int) -> None:
 
 
 def _count(path: Path, form: Format | Origin) -> int:
-    """How many outcomes reading `path` will yield."""
+    """The number of outcomes of reading `path`."""
     from concord_client.importers.formats import read
 
     if form is not Format.JSONL:
@@ -157,7 +157,7 @@ def _count(path: Path, form: Format | Origin) -> int:
         with path.open("rb") as file:
             return sum(1 for line in file if line.strip())
     except OSError:
-        return 1  # the one defect that says why
+        return 1  # the defect that the file cannot be read
 
 
 def _summarise(upload: "Upload") -> None:
@@ -174,7 +174,7 @@ def _summarise(upload: "Upload") -> None:
 
 
 def _complain(upload: "Upload") -> None:
-    """Print the first refusal of each kind, and how many there are."""
+    """Print the first refusal of each kind, with the number of all of that kind."""
     kinds: dict[tuple[str, str], list[Refusal]] = {}
     for refusal in sorted(upload.refusals, key=lambda each: each.index):
         kinds.setdefault(refusal.kind, []).append(refusal)

@@ -1,4 +1,4 @@
-"""`concord import-space`: a whole space, with all its history, out of a full export."""
+"""`concord import-space`: imports a whole space with its history from a full export."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -78,7 +78,7 @@ def import_space(
 
 
 def _demand_governance(client: "Client", grant: bytes) -> None:
-    """Refuse a grant that would let another governance decide here than the one that is here."""
+    """Refuse a restore grant that names another governance's key than that of this system."""
     from concord.governance.v1.principal_pb2 import GetPrincipalsRequest
 
     from concord_client.transfer import governance_named

@@ -1,4 +1,4 @@
-"""`concord key`: who may come in, as whom, and until when (W7)."""
+"""`concord key`: creates, lists and revokes API keys (W7)."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
@@ -178,7 +178,7 @@ def revoke(
 
 
 def _space(session: Session) -> str:
-    """The space asked for; empty, that of the caller's own key, where nothing else is known."""
+    """The named space, else "default"; empty, for the key's own, if the environment has a key."""
     return session.space or ("" if session.environ.get(KEY_VARIABLE) else DEFAULT_SPACE)
 
 
@@ -197,7 +197,7 @@ def _expiry(given: str) -> "Timestamp | None":
 
 
 def _may(key: "Key") -> str:
-    """What a key may do: scopes' words, or the permissions of one from before there were any."""
+    """A key's scopes and single permissions, in words; older keys have only the latter."""
     from concord.governance.v1 import access_pb2
 
     words = [access_pb2.KeyScope.Name(scope) for scope in key.scopes]
@@ -215,7 +215,7 @@ def _keep(session: Session, made: "CreateKeyResponse") -> None:
     try:
         path = save(session.environ, made.key.space, **{field: made.secret})
     except CredentialsError:
-        _show_made(made)  # nobody can read it again
+        _show_made(made)  # saving failed, and the secret cannot be read again
         raise
     if session.as_json:
         session.reply(type(made)(key=made.key))

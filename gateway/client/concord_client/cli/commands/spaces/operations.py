@@ -1,4 +1,4 @@
-"""`concord operations`: who changed what, and when."""
+"""`concord operations`: a space's changes with their authors and times."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""`concord space`: one space for each user or agent, and nothing crosses it (W7)."""
+"""`concord space`: creates, lists and deletes spaces, which are isolated from each other (W7)."""
 
 import sys
 from pathlib import Path
@@ -168,7 +168,7 @@ def _keep(session: Session, made: "CreateSpaceResponse") -> Path:
     try:
         return save(session.environ, made.space.name, enrolment_secret=made.enrolment_secret)
     except CredentialsError:
-        _show_made(made)  # nobody can read it again
+        _show_made(made)  # saving failed, and the secrets cannot be read again
         raise
 
 

@@ -1,4 +1,4 @@
-"""`concord backup`: copies of the whole system, and putting one back."""
+"""`concord backup`: makes, verifies and restores copies of the whole system."""
 
 import json
 import signal
@@ -177,7 +177,7 @@ def _create(session: Session, folder: Path, keep: int | None) -> None:
 
 
 def _operator_key(session: Session, *folders: Path) -> str:
-    """The key in the environment, else the operator's in the first folder that has one."""
+    """The API key in the environment, else the operator's from the first folder with one."""
     if given := session.environ.get(KEY_VARIABLE):
         return given
     for folder in folders:
@@ -188,7 +188,7 @@ def _operator_key(session: Session, *folders: Path) -> str:
 
 @contextmanager
 def _reported() -> Iterator[None]:
-    """Raise `CommandError` for what keeps a backup from being made or restored."""
+    """Raise `CommandError` for the errors of backups and restores."""
     from concord_embedded.errors import BackupError, StartError
 
     try:
@@ -201,7 +201,7 @@ def _reported() -> Iterator[None]:
 
 @contextmanager
 def _stop_on_signal() -> Iterator[Event]:
-    """An event that SIGTERM and SIGINT set, so that a backup under way is finished first."""
+    """An event that SIGTERM and SIGINT set, so that a started backup is finished first."""
     stopped = Event()
     signals = (signal.SIGTERM, signal.SIGINT)
     former = [signal.signal(each, lambda *_: stopped.set()) for each in signals]
@@ -223,7 +223,7 @@ def _show_backup(session: Session, made: "Backup", verb: str, removed: int = 0) 
         )
         if removed:
             typer.echo(f"Removed {removed} older ones.")
-    sys.stdout.flush()  # the next line may come in a day
+    sys.stdout.flush()  # with --every, the next line may come a day later
 
 
 def _show_restored(session: Session, restored: "Restored", root: Path) -> None:
@@ -249,7 +249,7 @@ def _show_restored(session: Session, restored: "Restored", root: Path) -> None:
 
 
 def _ran(work: "Coroutine[None, None, T]") -> T:
-    import asyncio  # slow, and help needs none of it
+    import asyncio  # slow to import, and not needed for help
 
     return asyncio.run(work)
 

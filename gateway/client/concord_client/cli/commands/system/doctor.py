@@ -1,4 +1,4 @@
-"""`concord doctor`: what is wrong with an installation, and what to do about it."""
+"""`concord doctor`: finds what is wrong with an installation, with advice."""
 
 import json
 import time
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from concord_client.client import Client
 
 COMPARE_SECONDS = 300.0
-"""How long the comparison of an index with the graph may take."""
+"""The timeout in seconds of comparing an index with graph."""
 CATCH_UP_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is wrong (`is_wrong`), or will be, and what to do about it."""
+    """A problem, or, without `is_wrong`, one that will arise; and what to do about it."""
 
     about: str
     problem: str
@@ -77,21 +77,21 @@ def doctor(
 
 
 def _local(session: Session, port: int) -> tuple[list[Finding], bool]:
-    """What the data directory shows, unless the system is elsewhere; and whether one runs."""
+    """Findings in the data directory, none for a remote system; and whether a system runs."""
     if URL_VARIABLE in session.environ or find_spec("concord_embedded") is None:
         return [], True
     from concord_embedded import doctor as embedded
 
     root = data_directory(session.environ).absolute()
     if not (root / "lock").exists() and (root / FILE_NAME).exists():
-        return [], True  # of a distributed system: no Concord ever ran on this directory
+        return [], True  # a distributed system's folder: no embedded system ever ran here
     now = time.time_ns() // 1_000
     found = embedded.examine(root, port, session.environ, now)
     return [Finding(**asdict(each)) for each in found], embedded.is_running(root)
 
 
 def _running(session: Session) -> list[Finding]:
-    """What the running system says of itself, space by space."""
+    """Findings that the running system reports, space by space."""
     try:
         known = read(data_directory(session.environ) / FILE_NAME)
         spaces: Sequence[str | None] = [each for each in known.keys if each != SYSTEM_SPACE]

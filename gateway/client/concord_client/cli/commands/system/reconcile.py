@@ -1,4 +1,4 @@
-"""`concord reconcile`: whether the index and the graph agree."""
+"""`concord reconcile`: compares the index with graph, and repairs it on request."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""`concord reindex` and `concord parked`: the life of a space's index."""
+"""`concord reindex` and `concord parked`: the versions and parked changes of a space's index."""
 
 import time
 from enum import StrEnum
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from concord_client.client import Client
 
 LOOK_EVERY = 0.2
-"""Seconds between two looks at a version that is being built."""
+"""Seconds between two status requests while a version is being built."""
 
 DROP_TIMEOUT = 600.0
 
 
 class SpareVersion(StrEnum):
-    """A version that does not serve."""
+    """A version of an index that does not serve."""
 
     NEXT = "next"
     FORMER = "former"
@@ -87,7 +87,7 @@ def _drop(session: Session, drop: SpareVersion) -> None:
 
 
 def _built(client: "Client", request: "ReindexRequest", *, wait: bool) -> "GetIndexStatusResponse":
-    """The status once the version serves; at once without `wait`."""
+    """Reindex; return the status once the new version serves, or at once without `wait`."""
     from concord.search.v1.search_pb2 import GetIndexStatusRequest
 
     from concord_client.cli.render.progress import bar

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from concord.search.v1.search_pb2 import GetIndexStatusResponse
 
     Replies = tuple[CountByTypeResponse, GetIndexStatusResponse, ListJudgesResponse | None]
-    """What the services said of themselves; dissonance nothing while it does not serve."""
+    """The services' own status replies; that of dissonance is None while it does not serve."""
 
 DEFAULT_PORT = 7600
 ROLLED_BACK = (
@@ -77,7 +77,7 @@ def up(
 
 
 def typed_as(data: Path, environ: Mapping[str, str]) -> str:
-    """How another terminal, in this folder, calls the command line on the system with this data."""
+    """The `concord` command with options for this data directory, for a terminal in this folder."""
     beside = Path(sys.executable).parent / "concord"
     found = which("concord", path=environ.get("PATH"))
     command = "concord"
@@ -128,8 +128,8 @@ def _print_json(
     *,
     rolled_back: bool,
 ) -> None:
-    """One object of the replies' protobuf JSON: `url`, `serving`, `counts`, `index`, `judges`; and
-    whether the graph is older than the space's audit log."""
+    """Print one object with the replies' protobuf JSON: `url`, `serving`, `counts`, `index`,
+    `judges`, and `graphRolledBack`: whether graph is older than the space's audit log."""
     from google.protobuf.json_format import MessageToDict
 
     counts, index, judges = found
