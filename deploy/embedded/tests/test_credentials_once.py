@@ -21,7 +21,7 @@ def data(tmp_path: Path) -> DataDirectory:
 
 
 def secrets_of(known: credentials.Credentials) -> set[str]:
-    """All that opens something."""
+    """All API keys and enrolment secrets."""
     return {
         *known.keys.values(),
         *known.admin_keys.values(),
@@ -56,7 +56,7 @@ def test_secrets_stand_in_one_file_only(data: DataDirectory) -> None:
 
 
 def test_the_services_know_what_was_drawn(data: DataDirectory) -> None:
-    """V5 W7 Governance learns whom each key stands for, graph each secret's digest."""
+    """V5 W7 Governance gets each key's digest and principal, graph each secret's digest."""
     known = credentials.ensure(data)
 
     told = json.loads(credentials.keys_file(data).read_bytes())
@@ -77,7 +77,7 @@ def test_the_services_know_what_was_drawn(data: DataDirectory) -> None:
 
 
 def test_what_an_older_version_wrote_stays_as_it_is(data: DataDirectory) -> None:
-    """W7 Its keys keep what they might do; the operator's and the owner's are drawn beside them."""
+    """W7 Old keys keep their permissions; the operator's and the owner's are drawn in addition."""
     old = {space: new_key() for space in ("default", "demo")}
     entries = {
         digest_of(key): {"space": space, "principal": "agent", "kind": "AGENT", "scopes": ["a:b"]}
@@ -99,7 +99,7 @@ def test_what_an_older_version_wrote_stays_as_it_is(data: DataDirectory) -> None
 
 
 def test_a_key_that_was_kept_here_later_is_not_made_wider(data: DataDirectory) -> None:
-    """W7 Governance alone says what it may do: it is not named to it anew."""
+    """W7 A start does not send such a key again: governance alone decides its permissions."""
     known = credentials.ensure(data)
     content = json.loads(data.credentials.read_bytes())
     content["keys"] |= {"default": new_key(), "alpha": new_key()}
@@ -141,7 +141,7 @@ def test_a_damaged_file_is_told_and_left_alone(data: DataDirectory, content: str
 
 @pytest.mark.parametrize("held", ["keys", "admin_keys"])
 def test_a_weak_key_is_told_and_left_alone(data: DataDirectory, held: str) -> None:
-    """W6 W7 One that was made by hand ends the start with a sentence, which does not show it."""
+    """W6 W7 A key that was made by hand ends the start with a sentence that does not show it."""
     credentials.ensure(data)
     weak = "ck_" + "a1" * 21 + "b"
     content = json.loads(data.credentials.read_text())
@@ -156,7 +156,7 @@ def test_a_weak_key_is_told_and_left_alone(data: DataDirectory, held: str) -> No
 
 
 def test_a_damaged_service_key_is_told(data: DataDirectory) -> None:
-    """Must hold: a file that holds no Ed25519 key is a sentence that says what to do."""
+    """Must hold: for a file without an Ed25519 key the start fails and says what to do."""
     path = data.keys / "gateway.pem"
     path.write_text("nonsense", "utf-8")
 
@@ -165,7 +165,7 @@ def test_a_damaged_service_key_is_told(data: DataDirectory) -> None:
 
 
 def test_no_secret_shows_in_a_representation(data: DataDirectory) -> None:
-    """W6 Credentials in a traceback tell no key."""
+    """W6 The representation of credentials in a traceback shows no key."""
     known = credentials.ensure(data)
 
     assert not any(secret in repr(known) for secret in secrets_of(known))

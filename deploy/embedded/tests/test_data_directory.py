@@ -31,7 +31,7 @@ def test_every_folder_is_its_owners_alone(tmp_path: Path) -> None:
 
 
 def test_a_second_opener_is_told_who_holds_it(tmp_path: Path) -> None:
-    """Must hold: a locked data directory is a sentence that says what to do."""
+    """Must hold: for a locked data directory the start fails and says what to do."""
     with (
         data_directory.opened(tmp_path / "data"),
         pytest.raises(StartError, match=rf"\(process {os.getpid()}\) is running on .*--data"),
@@ -57,7 +57,7 @@ def test_the_lock_ends_with_the_process(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_others_may_write_in_is_refused(tmp_path: Path) -> None:
-    """W6 Somebody else could have put keys there."""
+    """W6 Another user could have put keys into such a directory."""
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o777)
@@ -67,7 +67,7 @@ def test_a_directory_that_others_may_write_in_is_refused(tmp_path: Path) -> None
 
 
 def test_a_file_in_its_place_is_told(tmp_path: Path) -> None:
-    """Must hold: what is no directory is a sentence."""
+    """Must hold: a path that is no directory is refused in a sentence."""
     (tmp_path / "data").write_text("x", "utf-8")
 
     with (
@@ -79,6 +79,6 @@ def test_a_file_in_its_place_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["/proc/concord", "/sys/concord"])
 def test_a_place_that_cannot_be_written_is_told(place: str) -> None:
-    """Must hold: an unwritable data directory is a sentence, also for root."""
+    """Must hold: an unwritable data directory is refused in a sentence, also for root."""
     with pytest.raises(StartError, match="--data"), data_directory.opened(Path(place)):
         pass

@@ -1,4 +1,4 @@
-"""What a distributed system's services are given."""
+"""The secrets that a distributed system's services are given."""
 
 import json
 import os
@@ -17,8 +17,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_secrets_are_made_once_for_their_owner_alone(tmp_path: Path) -> None:
-    """W6 W7 Each start after the first finds the same; nobody else can read them; digests, not
-    keys, are what governance and graph are given."""
+    """W6 W7 Later starts keep the secrets; only their owner can read them; governance and graph
+    are given digests, not keys."""
     folder = tmp_path / "secrets"
     distributed_secrets.make(folder, url="127.0.0.1:7600", http_url="http://127.0.0.1:7601")
     first = contents(folder)

@@ -1,4 +1,4 @@
-"""A disk that fills up: nothing dies, what is there can be read, and what is refused says why."""
+"""A disk that fills up: nothing dies, stored memories can be read, and refusals say why."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ SECONDS = 60.0
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A small disk of its own."""
+    """A small file system for the test alone."""
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", str(tmp_path)],
         capture_output=True,
@@ -41,7 +41,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 @contextmanager
 def left(disk: Path, kibibytes: int) -> Iterator[None]:
-    """A block in which the disk has so much room left."""
+    """Leave only so much room on the disk while the block runs."""
     filler = disk / "filler"
     with filler.open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(disk).free - (kibibytes << 10))
@@ -78,7 +78,7 @@ async def is_following(client: AsyncClient) -> bool:
 
 
 async def eventually(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Returns when it holds; fails when it does not for long."""
+    """Returns once the condition holds; fails if it does not hold for long."""
     async with asyncio.timeout(SECONDS):
         while not await holds():  # noqa: ASYNC110 - it asks the services
             await asyncio.sleep(0.05)
@@ -132,7 +132,7 @@ async def test_a_full_disk_stops_writes_and_nothing_else(disk: Path) -> None:
 
 
 async def test_an_index_that_cannot_begin_says_so(disk: Path) -> None:
-    """S10 W6 A new system without room for an index tells it, and is not told to be up to date."""
+    """S10 W6 A new system without room for an index says so, and does not count as up to date."""
     with left(disk, 16 << 10):
         async with running(disk / "data") as system, client_of(system) as client:
             assert f"{disk}/data/index" in system.disk_full
@@ -148,7 +148,7 @@ async def test_an_index_that_cannot_begin_says_so(disk: Path) -> None:
 
 
 async def test_a_start_without_any_room_says_where_and_how_much(disk: Path) -> None:
-    """S10 W6 Path and MiB, for a directory that is there and for a new one."""
+    """S10 W6 It names path and MiB, for an existing directory and for a new one."""
     async with running(disk / "data"):
         pass
     with left(disk, 16):

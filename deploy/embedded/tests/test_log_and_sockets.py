@@ -12,7 +12,7 @@ from concord_embedded import log_file, runtime_directory
 
 
 def test_the_log_never_outgrows_its_bound(tmp_path: Path) -> None:
-    """W6 When it is full it is set aside, and the one before is dropped."""
+    """W6 A full log file is set aside, and replaces the one that was set aside before."""
     path = tmp_path / "log.jsonl"
     with log_file.opened(path, max_bytes=100) as log:
         for number in range(30):
@@ -46,7 +46,7 @@ def no_file_longer_than(size: int) -> Iterator[None]:
 
 
 def test_a_log_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:
-    """Must hold: a call on a full disk ends with its own outcome; the log says what it lacks."""
+    """Must hold: a call on a full disk keeps its outcome; the log says how many bytes it lacks."""
     path = tmp_path / "log.jsonl"
     with log_file.opened(path) as log:
         log.write('{"n": 1}\n')
@@ -61,7 +61,7 @@ def test_a_log_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:
 
 
 def test_a_log_that_cannot_be_set_aside_stops_nobody(tmp_path: Path) -> None:
-    """Must hold: where the next file cannot be opened the bound is kept, and nothing is raised."""
+    """Must hold: if the next file cannot be opened, the bound holds and nothing is raised."""
     path = tmp_path / "log.jsonl"
     path.with_name("log.jsonl.1").mkdir()
     with log_file.opened(path, max_bytes=10) as log:
@@ -106,7 +106,7 @@ def test_what_a_killed_one_left_is_removed(tmp_path: Path) -> None:
 
 
 def test_a_note_that_names_something_else_removes_nothing(tmp_path: Path) -> None:
-    """W6 Only a folder of the name that this gives is removed."""
+    """W6 Only a folder with our prefix is removed."""
     precious = tmp_path / "precious"
     precious.mkdir()
     (tmp_path / "note").write_text(str(precious), "utf-8")

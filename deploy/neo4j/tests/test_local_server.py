@@ -1,4 +1,4 @@
-"""A Neo4j without Docker: closed to others, whole after a kill, clear about what is missing."""
+"""A Neo4j without Docker: closed to others, intact after a kill, with helpful errors."""
 
 import os
 import socket
@@ -49,7 +49,7 @@ def command(verb: str, folder: Path, *port: str) -> subprocess.CompletedProcess[
 def test_it_is_the_pinned_version_on_loopback_with_a_password_of_its_own(
     server: LocalNeo4j,
 ) -> None:
-    """Must hold: Neo4j 5.26, generated password for its owner's eyes alone."""
+    """Must hold: Neo4j 5.26, with a generated password that only its owner can read."""
     assert query(server, "CALL dbms.components() YIELD versions RETURN versions[0]") == ["5.26.30"]
     assert server.uri.startswith("bolt://127.0.0.1:")
     told = dict(line.split("=", 1) for line in server.environ_file.read_text().splitlines())
@@ -67,7 +67,7 @@ def test_it_is_the_pinned_version_on_loopback_with_a_password_of_its_own(
 @pytest.mark.neo4j
 @pytest.mark.timeout(150)
 def test_a_killed_one_comes_back_with_its_data(server: LocalNeo4j) -> None:
-    """Must hold: killed and restarted, at the same address, with what was committed."""
+    """Must hold: after a kill and a restart it has the same address and all committed data."""
     query(server, "CREATE (:Kept)")
     uri = server.uri
     server.kill()
@@ -138,7 +138,7 @@ def test_a_tests_server_dies_with_a_run_that_is_ended(tmp_path: Path) -> None:
 def test_a_missing_program_is_named_with_its_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, package: str
 ) -> None:
-    """Must hold: a sentence that says what to install."""
+    """Must hold: the error names the package to install."""
     (tmp_path / "bin").mkdir()
     for other in {"java", "mvn"} - {program}:
         (tmp_path / "bin" / other).symlink_to("/bin/true")
@@ -150,7 +150,7 @@ def test_a_missing_program_is_named_with_its_package(
 
 
 def test_a_taken_port_is_named(tmp_path: Path) -> None:
-    """Must hold: which port, who has it, how to take another."""
+    """Must hold: the error names the port, how to find its holder, and how to choose another."""
     with closing(socket.socket()) as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -164,14 +164,14 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
 
 
 def test_another_process_with_the_noted_id_is_left_alone(tmp_path: Path) -> None:
-    """Must hold: an id that was given away since is not taken for the server."""
+    """Must hold: a process id that was reused since is not taken for the server."""
     (tmp_path / "pid").write_text(str(os.getpid()))
 
     LocalNeo4j(tmp_path).stop()
 
 
 def test_tests_use_the_server_that_they_are_given(tmp_path: Path) -> None:
-    """NEO4J_URI names one that runs: nothing is started."""
+    """If NEO4J_URI names a running server, none is started."""
     given = {"NEO4J_URI": "bolt://there:1", "NEO4J_USER": "ann", "NEO4J_PASSWORD": "secret"}
     with running(tmp_path, given) as address:
         assert address == Address("bolt://there:1", "ann", "secret")

@@ -62,7 +62,7 @@ def of_answer(tool: Tool | ComposedTool) -> dict[str, Json] | None:
 
 
 def is_map(field: FieldDescriptor) -> bool:
-    """Whether a field is a map of protobuf's."""
+    """Whether a field is a protobuf map."""
     return field.message_type is not None and bool(field.message_type.GetOptions().map_entry)
 
 

@@ -18,8 +18,8 @@ _MOST = 12
 def instant_of(text: str, *, month_first: bool = False) -> datetime | None:
     """The time in a text: ISO 8601, dd.mm.yyyy, dd/mm/yy or yyyy/mm/dd, with or without a clock.
 
-    None for another text. `month_first`: 3/4/2024 is the fourth of March; dates with dots always
-    name the day first. The time has a zone only if the text names one.
+    None for another text. `month_first`: 3/4/2024 is the fourth of March; dates with dots never
+    name the month first. The time has a zone only if the text names one.
     """
     try:
         return datetime.fromisoformat(text.strip())

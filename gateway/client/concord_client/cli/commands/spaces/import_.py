@@ -113,7 +113,7 @@ def import_(
                 await_index(client, upload.token)
             if suggest and not session.as_json:
                 show_amendments(client, _created(upload), upload.token)
-    finally:  # report after a failure, too: written items stay, and a repeat would not name errors
+    finally:  # after a failure, too: written items stay, and the errors found so far would be lost
         _report(session, upload, total)
     if upload.refusals:
         raise typer.Exit(1)
