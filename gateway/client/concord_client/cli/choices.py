@@ -36,7 +36,7 @@ class MemoryKind(Choice, module="concord.type.v1.type_pb2"):
 
 
 class TurnRole(Choice, module="concord.type.v1.type_pb2"):
-    """In what role a turn was said."""
+    """The role in which a turn was said."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -46,7 +46,7 @@ class TurnRole(Choice, module="concord.type.v1.type_pb2"):
 
 
 class HealthStatus(Choice, module="concord.type.v1.type_pb2"):
-    """How well a memory fits into what is remembered and used."""
+    """The health of a memory."""
 
     AT_RISK = "at-risk"
     STALE = "stale"
@@ -79,7 +79,7 @@ class Direction(Choice, module="concord.type.v1.type_pb2"):
 
 
 class ExportForm(Choice, module="concord.graph.v1.space_pb2"):
-    """How a space is written down."""
+    """The form of an exported space."""
 
     STATE = "state"
     FULL = "full"
@@ -87,7 +87,7 @@ class ExportForm(Choice, module="concord.graph.v1.space_pb2"):
 
 
 class KeyScope(Choice, module="concord.governance.v1.access_pb2"):
-    """What a key lets its holder do."""
+    """The permissions of an API key."""
 
     READ = "read"
     WRITE = "write"
@@ -97,7 +97,7 @@ class KeyScope(Choice, module="concord.governance.v1.access_pb2"):
 
 
 class PrincipalKind(Choice, module="concord.type.v1.type_pb2"):
-    """What kind of party a principal is."""
+    """The kind of a principal."""
 
     AGENT = "agent"
     HUMAN = "human"
@@ -105,7 +105,7 @@ class PrincipalKind(Choice, module="concord.type.v1.type_pb2"):
 
 
 class Origin(Choice, module="concord.type.v1.type_pb2"):
-    """Who writes memories down with a key."""
+    """The origin of memories that are written with a key."""
 
     HUMAN = "human"
     AGENT = "agent"
@@ -114,7 +114,7 @@ class Origin(Choice, module="concord.type.v1.type_pb2"):
 
 
 class ProposalStatus(Choice, module="concord.governance.v1.proposal_pb2"):
-    """Where a proposal stands."""
+    """The state of a proposal."""
 
     PENDING = "pending"
     PENDING_REVIEW = "pending_review"
@@ -128,7 +128,7 @@ class ProposalStatus(Choice, module="concord.governance.v1.proposal_pb2"):
 
 
 class TemporalClass(Choice, module="concord.graph.v1.relation_pb2"):
-    """What two values of one source mean."""
+    """The meaning of two values of one source."""
 
     UNSPECIFIED = "unspecified"
     STATE = "state"
@@ -137,7 +137,7 @@ class TemporalClass(Choice, module="concord.graph.v1.relation_pb2"):
 
 
 class ChangeType(Choice, module="concord.graph.v1.feed_pb2"):
-    """What happened to an item."""
+    """The kind of a change."""
 
     CREATED = "created"
     UPDATED = "updated"
@@ -168,7 +168,7 @@ class ConflictState(Choice, module="concord.graph.v1.conflict_pb2"):
 
 
 class CriteriaSet(Choice, module="concord.dissonance.v1.review_pb2"):
-    """What an answer is scored by."""
+    """The criteria that an answer is scored by."""
 
     GENERAL = "general"
     LEGAL = "legal"

@@ -5,7 +5,7 @@ from importlib.resources.abc import Traversable
 
 
 def peps() -> Traversable:
-    """Return the index of Python Enhancement Proposals: 736 facts, with who replaced whom.
+    """Return the index of Python Enhancement Proposals: 736 facts, with their replacements.
 
     Numbers, titles, states and dates only; the index is in the public domain (CC0).
     """

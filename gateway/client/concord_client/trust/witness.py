@@ -1,8 +1,8 @@
 """The witness: pins a space's genesis, log key and checkpoints, and checks later answers (V5, A2).
 
 The first answer is believed and printed; a later one that contradicts it is refused. If another
-genesis is known for a space of that name, even the first answer is refused until its owner names
-the digest with `--trust`.
+genesis is known for a space of that name, even the first answer is refused until the user names
+its digest with `--trust`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tour: a throw-away system, its steps in turn, and what to try next."""
+"""The tour: runs its steps on a temporary system, and prints commands to try next."""
 
 import asyncio
 import json

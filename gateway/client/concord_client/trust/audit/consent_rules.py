@@ -168,7 +168,7 @@ class ConsentRules:
         proposal.state = ENDED
 
     def on_expire(self, leaf: dict[str, Any]) -> None:
-        """Demand that an expired proposal was undecided at its expiry time."""
+        """Demand that a proposal expires undecided, and not before its expiry time."""
         proposal = self._state.known(leaf, OPEN, REVIEWED)
         self._state.demand("expired_early", parse_time(leaf["time"]) >= proposal.expire_time)
         proposal.state = ENDED
