@@ -13,7 +13,6 @@ import httpx2
 import jsonschema  # type: ignore[import-untyped]  # it ships no types
 import pytest
 from concord.governance.v1 import access_pb2
-from concord.search.v1.suggestion_pb2 import SuggestProactivelyRequest
 from concord.type.v1 import type_pb2
 from concord_client import connect_async
 from concord_embedded import Running
@@ -349,19 +348,12 @@ async def test_what_replaced_a_memory_is_told_of_what_is_replaced(system: Runnin
 
 
 async def test_a_trigger_is_stated_with_its_memory(system: Running) -> None:
-    """W3 S9 And a malformed one is named as the argument that is wrong."""
-    async with over_http(system) as agent:
-        stated = {"content": "Locks are taken in this order.", "surfaces_when": ["file:*.lock"]}
+    """W3 S9 Memories surface at it."""
+    stated = {"content": "Locks are taken in this order.", "surfaces_when": ["file:*.lock"]}
+    async with over_http(system, "/mcp/all") as agent:
         added = told(await agent.call_tool("add_memory", stated))
-        malformed = {"content": "Locks are released in reverse.", "surfaces_when": ["error:("]}
-        wrong = error(await agent.call_tool("add_memory", malformed))
-
-    request = SuggestProactivelyRequest(file_path="a/b.lock")
-    request.consistency.at_least_as_fresh = added["token"]
-    async with connect_async(system.url, system.keys["default"]) as client:
-        found = await client.suggestions.SuggestProactively(request)
-    assert [(s.memory.id, s.trigger) for s in found.suggestions] == [(added["id"], "file:*.lock")]
-    assert wrong["fields"][0]["argument"] == "surfaces_when[0]"
+        found = told(await agent.call_tool("proactive_suggestions", {"file_path": "a/b.lock"}))
+    assert [each["id"] for each in found["suggestions"]] == [added["id"]]
 
 
 async def test_a_history_can_be_asked_for(system: Running) -> None:
