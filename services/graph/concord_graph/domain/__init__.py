@@ -1,1 +1,1 @@
-"""What graph's words mean: plain data and rules. Standard library only."""
+"""Graph's domain: plain data and rules. Standard library only."""

@@ -1,7 +1,7 @@
-"""Conflicts (spec D5): what is kept of one, and what findings and decisions make of it.
+"""Conflicts (spec D5): their record, and how findings and decisions change it.
 
-Every function returns the next version of a conflict, or raises why there is none. What two sides
-say is never kept: a conflict names them, the versions that were judged, and places in their words.
+Every function returns the next version of a conflict, or raises why there is none. The sides' texts
+are never stored: a conflict holds their ids, the etags of the judged versions, and spans.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class ConflictSeverity(enum.IntEnum):
 
 
 class Judge(enum.IntEnum):
-    """What decided that two statements disagree; numbers as in the contract."""
+    """The kind of judge that found the disagreement; numbers as in the contract."""
 
     STRUCTURAL = 1
     LEXICAL = 2
@@ -82,9 +82,9 @@ class Decision(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side as it was judged. `spans`: where it disagrees, in code points, half-open.
+    """One side as it was judged. `spans`: its disagreeing parts, in code points, half-open.
 
-    `etag` is empty for a memory that a link named before it was there.
+    `etag` is empty for a ghost: a memory that a link named before it existed.
     """
 
     id: str
@@ -97,8 +97,8 @@ class Side:
 class Resolution:
     """How a conflict was resolved; `time` in µs.
 
-    `record_id`: the lineage that states it; empty when neither side gave way. `made_record`: the
-    resolution made that lineage, and takes it along when it is taken back.
+    `record_id`: the lineage that states the resolution; empty when neither side gave way.
+    `made_record`: the resolution made that lineage, so reopening the conflict removes it.
     """
 
     resolution_type: ConflictClass
@@ -115,7 +115,7 @@ class Resolution:
 class Conflict:
     """A disagreement of two items; `first` is the side with the smaller id.
 
-    `reopens_at`: the revision that reopening brings back; 0 when no decision is to be taken back.
+    `reopens_at`: the revision that reopening restores; 0 when there is no decision to take back.
     `consented`: both principals consented to the last decision.
     """
 
@@ -149,18 +149,18 @@ class Conflict:
 
     @property
     def is_asserted(self) -> bool:
-        """Whether CONTRADICTS stands between the sides."""
+        """Whether the conflict is a confirmed contradiction: a CONTRADICTS edge joins the sides."""
         confirmed = self.state == ConflictState.CONFIRMED
         return confirmed and self.conflict_class == ConflictClass.CONTRADICTION
 
     def other(self, side_id: str) -> str:
-        """Return the id of the side beside this one."""
+        """Return the id of the other side."""
         return self.second.id if side_id == self.first.id else self.first.id
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A decision about a conflict; `conflict_class` and `older_id` are a reclassification's."""
+    """A decision about a conflict; only RECLASSIFY uses `conflict_class` and `older_id`."""
 
     decision: Decision
     context: str = ""
@@ -174,7 +174,7 @@ def pair_of(one: str, other: str) -> tuple[str, str]:
 
 
 def to_entry(conflict: Conflict, entry: Entry) -> Entry:
-    """Return the entry with a conflict as its content; its words are what is erased with a side."""
+    """Return the entry with a conflict as its content; its `words` are erased with a side."""
     body = asdict(conflict)
     del body["state"]
     words = {"context": body.pop("context")}
@@ -187,10 +187,10 @@ def to_entry(conflict: Conflict, entry: Entry) -> Entry:
 
 
 def conflict_of(entry: Entry) -> Conflict:
-    """Return the conflict that an entry keeps.
+    """Return the conflict that is stored in an entry.
 
     Raises:
-        KeyError, TypeError, ValueError: it keeps none.
+    KeyError, TypeError, ValueError: the entry holds no conflict.
     """
     body, words = dict(entry.body), entry.words
     resolution = body.pop("resolution")
@@ -209,10 +209,10 @@ def conflict_of(entry: Entry) -> Conflict:
 
 
 def recorded(stored: Conflict | None, found: Conflict) -> Conflict:
-    """Return what a finding makes of its pair's conflict; `stored` itself when it says no more.
+    """Return a pair's conflict after a finding; `stored` itself if the finding adds nothing.
 
-    A decision holds for the versions that were judged: a change of a side brings back what was
-    dismissed, excepted or resolved. What somebody asserts stands until somebody takes it back.
+    A decision holds for the judged versions: after a change of a side, a finding reopens a conflict
+    that was dismissed, excepted or resolved. A confirmed conflict stays until somebody reopens it.
     """
     if stored is None:
         return found
@@ -226,11 +226,11 @@ def recorded(stored: Conflict | None, found: Conflict) -> Conflict:
 
 
 def reviewed(stored: Conflict, review: Review, by: str, revision: int) -> Conflict:
-    """Return what a review makes of a conflict; `revision` is that of `stored`.
+    """Return a conflict after a review; `revision` is that of `stored`.
 
     Raises:
-        ItemState: it is resolved, is in that state already, or nobody could say what it is.
-        FieldInvalid: the review lacks what it needs, or has what it does not take.
+        ItemState: the conflict is resolved, is in that state already, or has no class yet.
+        FieldInvalid: the review lacks a field that its decision needs, or has one too many.
     """
     if stored.state == ConflictState.RESOLVED:
         raise ItemState("the conflict is resolved: reopen it first")
@@ -251,11 +251,11 @@ def reviewed(stored: Conflict, review: Review, by: str, revision: int) -> Confli
 
 
 def resolved(stored: Conflict, resolution: Resolution, revision: int) -> Conflict:
-    """Return a conflict as resolved; `superseded_id` and `superseding_id` are worked out here.
+    """Return a conflict as resolved; `superseded_id` and `superseding_id` are computed here.
 
     Raises:
-        ItemState: it is resolved already.
-        FieldInvalid: no side, or not one of them, gives way; or nobody could say as what.
+        ItemState: the conflict is resolved already.
+        FieldInvalid: the side that gives way is missing or no side, or the class is UNDECIDED.
     """
     if stored.state == ConflictState.RESOLVED:
         raise ItemState("the conflict is resolved already")
@@ -283,9 +283,9 @@ def resolved(stored: Conflict, resolution: Resolution, revision: int) -> Conflic
 
 
 def asserted(stored: Conflict | None, edge_id: str, opened: Conflict, revision: int) -> Conflict:
-    """Return what a written CONTRADICTS makes of its pair's conflict; `opened` is a new one's.
+    """Return a pair's conflict after a CONTRADICTS edge is written; `opened` if there was none.
 
-    A resolution stands: what was resolved is not confirmed again by it.
+    A resolved conflict stays resolved.
     """
     opened = replace(opened, state=ConflictState.CONFIRMED, contradicts_id=edge_id)
     if stored is None:
@@ -306,7 +306,7 @@ def asserted(stored: Conflict | None, edge_id: str, opened: Conflict, revision: 
 
 
 def unasserted(stored: Conflict, by: str, revision: int) -> Conflict:
-    """Return what the deletion of its CONTRADICTS makes of a conflict: nobody confirms it now."""
+    """Return a conflict after its CONTRADICTS edge is deleted: no longer confirmed."""
     if stored.state != ConflictState.CONFIRMED:
         return replace(stored, contradicts_id="")
     return replace(
@@ -328,7 +328,7 @@ _DECIDED: Mapping[Decision, ConflictState] = {
 
 
 def check_older(conflict: Conflict, field: str) -> None:
-    """Refuse an evolution without the side that was true earlier, and such a side elsewhere."""
+    """Refuse an evolution without `older_id`, and `older_id` in any other class."""
     if conflict.conflict_class != ConflictClass.EVOLUTION:
         if conflict.older_id:
             raise FieldInvalid(field, "goes with EVOLUTION alone")

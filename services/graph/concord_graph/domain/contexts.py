@@ -16,13 +16,13 @@ VALENCES = ("positive", "neutral", "negative")
 
 
 def context_of(properties: Properties, field: str) -> Properties:
-    """Return an edge's properties with those of a context in their form; a null removes its key.
+    """Return an edge's properties with a context's ones normalized; a null removes its key.
 
     `participants`: 1 to 50 node names, kept once each and as NFC; `context_type`: a word or two;
     `emotional_valence`: a number in [-1, 1], or "positive", "neutral" or "negative".
 
     Raises:
-        FieldInvalid: one of them has another shape; names it below `field`.
+        FieldInvalid: a property has another shape; `field` is the prefix of its path.
     """
     checked: dict[str, Any] = dict(properties)
     for key, read in _READERS.items():

@@ -1,4 +1,4 @@
-"""What callers ask to be written: items before they have ids, times and revisions."""
+"""Drafts: the items of a write request, before they have ids, times and revisions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from concord_graph.domain.items import (
 
 @dataclass(frozen=True, slots=True)
 class NodeDraft:
-    """A node to be there; empty parts keep what is stored."""
+    """A node to create or update; an empty field keeps the stored value."""
 
     name: str
     label: str = ""
@@ -43,7 +43,7 @@ class EndRef:
 
 @dataclass(frozen=True, slots=True)
 class EdgeDraft:
-    """An edge to be there; None keeps what is stored."""
+    """An edge to create or update; None keeps the stored value."""
 
     source: EndRef
     relation: str
@@ -58,7 +58,7 @@ class EdgeDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryDraft(MemoryStatement):
-    """A memory to be there; without an edge type it keeps the stored one's."""
+    """A memory to create or update; without an edge type, the stored type stays."""
 
     id: str = ""
     edge_type: EdgeType | None = None
@@ -66,12 +66,12 @@ class MemoryDraft(MemoryStatement):
 
 DRAFTED = frozenset(each.name for each in fields(MemoryDraft)) - {"id"}
 CHANGEABLE = DRAFTED - {"session_id"}
-"""The fields of a memory that its draft states, and those that an update may change."""
+"""The memory fields that an update may change: those of a draft but for the session."""
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeDraft:
-    """An episode to be kept; `reward` is in [-1, 1]."""
+    """An episode to store; `reward` is in [-1, 1]."""
 
     query: str
     reward: float
@@ -82,7 +82,7 @@ class EpisodeDraft:
 
 @dataclass(frozen=True, slots=True)
 class WorkingDraft:
-    """A text to be held; UNSET counts as MEDIUM."""
+    """A text to put into working memory; importance UNSET counts as MEDIUM."""
 
     content: str
     importance: Importance = Importance.UNSET
@@ -91,9 +91,9 @@ class WorkingDraft:
 
 @dataclass(frozen=True, slots=True)
 class LineageDraft:
-    """How a newer item stands to an older one; `properties` beside the context.
+    """Lineage from a newer item to an older one; `properties` are stored beside the context.
 
-    The etags are of the versions that it is stated of; empty for whatever version.
+    The etags name the versions that the caller has read; empty for any version.
     """
 
     relation: Relation
@@ -162,11 +162,11 @@ def check_relation(relation: str, field_: str) -> None:
 
 
 def _plain(text: str) -> str:
-    """Return what a person would take it for: without width, style, invisible marks and edges."""
+    """Return a text as a person sees it: in NFKC, without invisible marks and outer white space."""
     return "".join(each for each in normalize("NFKC", text) if category(each) != "Cf").strip()
 
 
 def check_interval(item: Edge | Memory, field_: str) -> None:
-    """Refuse what would end before it begins; without a valid_from it begins when it is made."""
+    """Refuse a valid time that ends before it begins, by default at the create time."""
     if item.valid_until is not None and item.valid_until <= item.effective_from:
         raise FieldInvalid(field_, "must be later than valid_from, by default the create time")

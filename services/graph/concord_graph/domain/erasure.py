@@ -1,4 +1,4 @@
-"""Erasing: what is left of an item when what it said is taken out, and the receipt for it (M4)."""
+"""Erasure: the form of an item whose content was erased, and the receipt (M4)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STORE = "graph"
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """Whether a confirmer holds nothing more; `time` (µs) is None until it says so."""
+    """A confirmer's statement that it holds no more of the item; `time` (µs) is None until then."""
 
     confirmer: str
     time: int | None = None
@@ -24,7 +24,7 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """The receipt. `digest` is salted with what was erased too; `time` in µs."""
+    """The receipt of an erasure at `time` (µs). The salt of `digest` was erased with the item."""
 
     id: str
     memory_id: str
@@ -37,27 +37,27 @@ class Erasure:
 
     @property
     def complete_time(self) -> int | None:
-        """When the last confirmer confirmed (µs); None while one has not."""
+        """The time of the last confirmation (µs); None while one is missing."""
         times = [each.time for each in self.confirmations]
         return None if None in times else max(time for time in times if time is not None)
 
 
 def erased_memory(memory: Memory, time: int) -> Memory:
-    """Return what is left: ids, kind, edge type, and times, on which others' supersession rests."""
+    """Return a memory's tombstone: ids, kind, edge type and the times that supersession needs."""
     return replace(memory, **_defaults(Memory), content="", deleted=True, erase_time=time)
 
 
 def erased_node(node: Node, time: int) -> Node:
-    """Return what is left of a node that was only there for facts: no name."""
+    """Return the tombstone of a node that only facts made: it has no name."""
     return replace(node, **_defaults(Node), name="", deleted=True, erase_time=time)
 
 
 def erased_edge(edge: Edge, time: int, ghosts: Collection[str]) -> Edge:
-    """Return what is left of an edge at an erased memory.
+    """Return an edge of an erased memory in its erased form.
 
-    Lineage between items stays, bare of its context. Every other edge is deleted and loses its
-    relation too; one at a ghost that only the memory named, whose id may be a word of it, also the
-    ghost's id.
+    Lineage between items stays, without its context. Every other edge is deleted and loses its
+    relation. An edge at one of `ghosts`, which only the memory named, also loses the ghost's id,
+    since that id may be a word of the memory.
     """
     named = edge.target.id in ghosts
     return replace(
@@ -71,7 +71,7 @@ def erased_edge(edge: Edge, time: int, ghosts: Collection[str]) -> Edge:
 
 
 def erased_entry(entry: Entry, time: int) -> Entry:
-    """Return what is left of a conflict when a side of it is erased: no words of its review."""
+    """Return a conflict in its form after a side's erasure: without its review's words."""
     return replace(entry, **_defaults(Entry), erase_time=time)
 
 

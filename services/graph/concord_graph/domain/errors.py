@@ -1,4 +1,4 @@
-"""Why graph says no. Each is translated once, at the edge, to a code and a machine reason.
+"""Graph's refusals. Each is translated once, at the edge, to a code and a machine reason.
 
 GraphError
 ├── FieldInvalid             a value that the contract's rules cannot judge alone
@@ -6,28 +6,28 @@ GraphError
 │   └── PrincipalsReserved   one that stands for principals: the attempt goes on record
 ├── MaskInvalid              an update mask that names what cannot be changed
 ├── ItemNotFound             no such item in this space
-├── ItemExists               one with this id or key and other content
-├── EtagMismatch             it changed since it was read
+├── ItemExists               an item with this id or key has other content
+├── EtagMismatch             the item changed since it was read
 ├── RequestIdReused          the request_id stands for another request
 ├── LineageCycle             an item would be its own ancestor
 ├── NodeHasEdges             deletion without cascade
-├── ItemState                forgotten, or not; or a memory's content says so
-├── ItemErased               what it said was erased
-├── SpaceDeleted             nothing is written there any more
+├── ItemState                the item's state forbids the command: it is forgotten, say
+├── ItemErased               the item's content was erased
+├── SpaceDeleted             the space takes no more writes
 ├── ConfirmerUnknown         nobody waits for this confirmation
-├── AgentRequired            an agent decides about this, nobody else
-├── TurnAppendOnly           what was said in a dialogue stays said
-├── WorkingMemoryFull        nothing in it may be evicted
+├── AgentRequired            only an agent may decide this
+├── TurnAppendOnly           turns of a dialogue are never reworded
+├── WorkingMemoryFull        none of its entries may be evicted
 ├── TooManyAffected          the supersession of more items would change than one write may change
 ├── NotUndoable              a change cascades to more items than an undo could bring back
 ├── ConstitutiveProtected    needs both parties' consent
-├── SafeguardViolation       no consent opens the way to this
+├── SafeguardViolation       not even consent allows the change
 ├── UndoConflict             items were changed since, or stand in the way
 ├── GenesisMissing / GenesisExists
-├── GenesisDamaged           what stands for the principals is not whole
+├── GenesisDamaged           items that stand for the principals are missing or changed
 ├── EnrolmentSecretInvalid
-├── RolledBack               the store is older than what a follower has of it, or another copy
-├── SpaceNotEmpty            something was recorded in it already
+├── RolledBack               the store lacks a change that a follower has seen
+├── SpaceNotEmpty            the space was used before
 ├── ExportInvalid            the lines are no whole full export
 ├── ItemClash                two live items would stand at one name, key or place
 ├── Overloaded               the store is busy for too long
@@ -35,7 +35,7 @@ GraphError
 ├── StoreUnavailable         the store cannot be read or written at the moment
 │   └── StoreFileUnusable    it is a file: its disk is read-only, failing or gone
 │       └── StoreFull        its disk has no room for a write; what is there can be read
-└── StoreCorrupt             the store holds what it cannot
+└── StoreCorrupt             the store holds data that graph never writes
 
 Consent, grants and genesis records have their own tree in `consent`; links in `links`.
 """
@@ -61,14 +61,14 @@ class NotUndoable(GraphError):
 
 
 class RolledBack(GraphError):
-    """The store does not hold a change that a follower has from it."""
+    """The store does not hold a change that a follower received from it."""
 
     def __init__(self) -> None:
         super().__init__("the store was restored from an older copy: restore the newer one")
 
 
 class StoreUnusable(Exception):
-    """What was given as a store cannot serve as one; the text says what to do. At start only."""
+    """The configured store cannot be used; the text says what to do. Raised at start only."""
 
 
 class FieldInvalid(GraphError):
@@ -85,7 +85,7 @@ class ReservedName(FieldInvalid):
 
 
 class PrincipalsReserved(ReservedName):
-    """The name, relation or id would be one of those that stand for principals and keys."""
+    """The name, relation or id is reserved for items that stand for principals and keys."""
 
 
 class MaskInvalid(FieldInvalid):
@@ -141,7 +141,7 @@ class NodeHasEdges(GraphError):
 
 
 class ItemState(GraphError):
-    """The item is forgotten and must not be, or the other way round; or a content makes it."""
+    """The item's state forbids the command: it is forgotten, say, or a memory's content made it."""
 
     def __init__(self, why: str, item_id: str = "") -> None:
         super().__init__(why)
@@ -149,7 +149,7 @@ class ItemState(GraphError):
 
 
 class TurnAppendOnly(GraphError):
-    """A turn's words, speaker, session or time would change, or which memories are turns."""
+    """The change would reword a turn, or make a turn of another memory or the other way round."""
 
     def __init__(self, item_id: str) -> None:
         super().__init__("a turn of a dialogue stays as it was said: forget it, or append another")
@@ -157,7 +157,7 @@ class TurnAppendOnly(GraphError):
 
 
 class WorkingMemoryFull(GraphError):
-    """Every place is taken by what is never evicted."""
+    """Every place is taken by an entry that is never evicted."""
 
     def __init__(self, capacity: int) -> None:
         super().__init__(
@@ -175,7 +175,7 @@ class TooManyAffected(GraphError):
 
 
 class SpaceDeleted(GraphError):
-    """The space was deleted: nothing is written there any more."""
+    """The space was deleted and takes no more writes."""
 
     def __init__(self, space: str) -> None:
         super().__init__("this space was deleted")
@@ -183,7 +183,7 @@ class SpaceDeleted(GraphError):
 
 
 class ItemErased(GraphError):
-    """What the item said was erased: it stays so, and its id is not used again."""
+    """The item's content was erased for good; its id is not used again."""
 
     def __init__(self, item_id: str) -> None:
         super().__init__("what this item said was erased")
@@ -206,7 +206,7 @@ class ConstitutiveProtected(GraphError):
 
 
 class SafeguardViolation(GraphError):
-    """The change touches what stands for the principals, which no consent allows."""
+    """The change touches items that stand for the principals, which no consent allows."""
 
     def __init__(self, item_id: str, why: str) -> None:
         super().__init__(why)
@@ -214,7 +214,7 @@ class SafeguardViolation(GraphError):
 
 
 class UndoConflict(GraphError):
-    """Items are at another revision than the one that is to be undone, or stand in its way."""
+    """Items have changed since the revision that the undo starts from, or stand in its way."""
 
     def __init__(self, item_ids: Sequence[str]) -> None:
         super().__init__("items were changed since, or stand in the way")
@@ -240,7 +240,7 @@ class GenesisExists(GraphError):
 
 
 class GenesisDamaged(GraphError):
-    """What stands for the space's principals is not whole: nobody's consent can be checked."""
+    """Items that stand for the principals are missing or changed: no consent can be checked."""
 
     def __init__(self) -> None:
         super().__init__("what stands for the space's principals is damaged: restore an export")
@@ -254,7 +254,7 @@ class EnrolmentSecretInvalid(GraphError):
 
 
 class SpaceNotEmpty(GraphError):
-    """Something was recorded in the space already."""
+    """The space was used before."""
 
     def __init__(self) -> None:
         super().__init__("the space was used already: import into one that never was")

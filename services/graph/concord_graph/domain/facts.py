@@ -1,7 +1,7 @@
-"""What memories state, and what an edge says that only memories make (M1).
+"""The facts that memories state, and the content of an edge that only facts make (M1).
 
-Such an edge says the least that all of its facts agree with, whatever the order in which they came:
-the largest weight, the latest end, and of two values of one property the greater, by JSON text.
+Such an edge joins all of its facts, in whatever order they came: it has the largest weight, the
+latest end, and of two values of one property the greater, by JSON text.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class Fact:
 
     @property
     def triple(self) -> tuple[str, str, str]:
-        """Return what makes two facts of a memory the same."""
+        """Subject, relation and object; two facts of a memory with one triple are the same."""
         return self.subject, self.relation, self.object
 
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """The edges that a memory's facts are, by place, from a record time (µs) on."""
+    """The edges of a memory's facts, in the facts' order, from a record time (µs) on."""
 
     memory_id: str
     edges: tuple[str, ...]
@@ -41,14 +41,14 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """What one or more facts say of their edge; `until` (µs) None = open."""
+    """The content that facts give to their edge; `until` (µs): None = open."""
 
     weight: float
     properties: Properties
     until: int | None
 
     def joined(self, other: Saying) -> Saying:
-        """Return what both say together; no matter which one comes first."""
+        """Return both joined; the order makes no difference."""
         open_ended = self.until is None or other.until is None
         return Saying(
             weight=max(self.weight, other.weight),

@@ -1,5 +1,5 @@
-"""The fields of nodes, edges and memories, read off their dataclasses: what stores, requests,
-replies, exports and erasure go by."""
+"""The fields of nodes, edges and memories, read off their dataclasses, for stores, requests,
+replies, exports and erasure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from concord_graph.domain.items import Edge, Entry, Memory, Node
 _TIMES = re.compile(r"(.*_)?time|(valid|record)_(from|until)")
 
 HEAD = frozenset({"id", "revision", "create_time", "deleted"})
-"""The fields of everything that is kept in revisions."""
+"""The fields that all kinds of records share."""
 
 _LEFT: Mapping[type, frozenset[str]] = {
     Node: frozenset({"of_facts", "erase_time"}),
@@ -29,12 +29,12 @@ _LEFT: Mapping[type, frozenset[str]] = {
     ),
     Entry: frozenset({"kind", "body", "session_id", "shelf", "rank", "erase_time"}),
 }
-"""What is left of an erased item: kinds and times, on which others' supersession rests."""
+"""The fields that a tombstone keeps: others' supersession depends on its kinds and times."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field: its name, the type of its values, and what it is by default (MISSING: required).
+    """A field: its name, the type of its values, and its default (MISSING: required).
 
     `is_time`: its values are µs since 1970.
     """

@@ -1,4 +1,4 @@
-"""How well a memory fits into what is remembered and used (spec S8)."""
+"""A memory's health: superseded, in conflict, long unread, unconnected, or none of these (S8)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from concord_graph.domain.relevance import MICROSECONDS_PER_DAY, unread_since
 
 
 class HealthStatus(enum.IntEnum):
-    """The first that applies; numbers as in the contract."""
+    """A memory's status is the first of these that applies; numbers as in the contract."""
 
     AT_RISK = 1
     STALE = 2
@@ -19,7 +19,7 @@ class HealthStatus(enum.IntEnum):
 
 
 class Health(NamedTuple):
-    """A status, and everything that speaks against HEALTHY."""
+    """A status, and all reasons against HEALTHY."""
 
     status: HealthStatus
     reasons: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ def health(
 ) -> Health:
     """Return a memory's health at `now` (µs).
 
-    `is_connected`: it states a fact, or a link or lineage connects it with something there.
+    `is_connected`: it states a fact, or a link or lineage connects it with a live item.
     """
     found = []
     if is_superseded:

@@ -28,7 +28,7 @@ Properties = Mapping[str, Any]  # JSON values: what a protobuf Struct can hold
 
 
 class ItemKind(enum.IntEnum):
-    """What an id names; numbers as in the contract."""
+    """The kind of record that an id names; numbers as in the contract."""
 
     NODE = 1
     EDGE = 2
@@ -49,7 +49,7 @@ class EdgeType(enum.IntEnum):
 
 
 class TemporalClass(enum.IntEnum):
-    """What two values of one source mean; numbers as in the contract."""
+    """The meaning of two values of one source; numbers as in the contract."""
 
     UNSPECIFIED = 0
     STATE = 1
@@ -131,7 +131,7 @@ class Trust(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What every revision carries: which it is, when Concord knew it, and who wrote it."""
+    """A revision's number, change (`seq`), record interval (µs), author, and its digest's salt."""
 
     number: int = 0
     seq: int = 0
@@ -145,7 +145,7 @@ class Revision:
 class Node:
     """A named thing.
 
-    `of_facts` says that only facts of memories made it, and that no caller has written it since.
+    `of_facts`: facts of memories made it, and no caller has written it since.
     `erase_time` (µs) is when its name was erased, in every revision; 0 = never.
     """
 
@@ -164,7 +164,7 @@ class Node:
 
     @property
     def is_bare(self) -> bool:
-        """Whether it says nothing but its name."""
+        """Whether the node has nothing but its name."""
         return self.label == DEFAULT_LABEL and not self.properties and not self.vector_id
 
 
@@ -180,7 +180,7 @@ class End:
 class Edge:
     """A relation between two items. `valid_from` None means: from its create time.
 
-    `erase_time` (µs) is when what it said was erased, in every revision; 0 = never.
+    `erase_time` (µs) is when its content was erased, in every revision; 0 = never.
     """
 
     id: str
@@ -209,7 +209,7 @@ class Edge:
 
     @property
     def place(self) -> tuple[str, str, str, int]:
-        """Where it stands among the edges that succeed one another: triple and valid_from (G2)."""
+        """Its triple and valid_from, its key among the edges that succeed one another (G2)."""
         return self.source.id, self.relation, self.target.id, self.effective_from
 
     @property
@@ -231,9 +231,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryStatement:
-    """What a caller says of a memory. A new field of memories is a line here.
+    """The fields of a memory that a caller states. A new field of memories is a line here.
 
-    By that line it is drafted, changed, stored, exported and erased; `fields` names what differs.
+    That line suffices to draft, change, store, export and erase it; `fields` names the exceptions.
     """
 
     content: str
@@ -259,7 +259,7 @@ class Memory(MemoryStatement):
     """A text with metadata. `id_stated` says that the caller chose the id.
 
     `turn_order` is a turn's place in its session's dialogue, from 1; 0 when it has none.
-    `erase_time` (µs) is when what it said was erased, in every revision; 0 = never.
+    `erase_time` (µs) is when its content was erased, in every revision; 0 = never.
     """
 
     id: str
@@ -282,11 +282,11 @@ class Memory(MemoryStatement):
 
     @property
     def content_digest(self) -> str:
-        """What finds a memory of the same text (M5): content in NFC, kind and first source."""
+        """The key that finds a memory of the same text (M5): content in NFC, kind, first source."""
         return content_digest(self.content, self.memory_kind, self.sources)
 
     def is_by(self, sources: tuple[Source, ...]) -> bool:
-        """Whether each of some sources is one of its own; of none, whether it names none."""
+        """Whether it names all of these sources; if they are none, whether it names none."""
         own = self.sources or (Source(),)
         return all(source in own for source in sources or (Source(),))
 
@@ -301,12 +301,12 @@ Item = Node | Edge | Memory
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is kept beside the items: an episode, a text in working memory, or a conflict of two
+    """A record beside the items: an episode, a text in working memory, or a conflict of two
     items (`domain.conflicts`). No edge ends at it.
 
-    `shelf` is which of its kind's lists it lies on. A list goes by `rank`, then by the time of the
-    entry's last write, both descending. `words`: what of a conflict is erased with a side of it.
-    `erase_time` (µs) is when that was, in every revision; 0 = never.
+    `shelf` names the list of its kind that it is on. A list is sorted by `rank`, then by the time
+    of the entry's last write, both descending. `words`: the texts of a conflict that are erased
+    with a side of it. `erase_time` (µs) is when they were, in every revision; 0 = never.
     """
 
     id: str
@@ -324,7 +324,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredRelation:
-    """What is declared about a relation.
+    """The declaration of a relation.
 
     `functional`: a source has one value of it at a time. `exclusive_sets`: names of targets, of
     which a source has at most one at a time; the sets and their names are sorted.
@@ -344,7 +344,7 @@ class DeclaredRelation:
 
 
 Record = Item | Entry | DeclaredRelation
-"""What is kept in revisions. Only items are ends of edges."""
+"""The values that are stored in revisions. Only items are ends of edges."""
 
 
 _CAME_LATER: Mapping[type, frozenset[str]] = {
@@ -354,12 +354,12 @@ _CAME_LATER: Mapping[type, frozenset[str]] = {
     DeclaredRelation: frozenset({"temporal_class", "transitive", "exclusive_sets"}),
     Entry: frozenset({"words"}),
 }
-"""Fields that older revisions never had: left out while unset, so that old digests stay true."""
+"""Fields newer than some stored revisions: left out while unset, so that old digests hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How often and when an item was read; the create time and 0 when it never was."""
+    """An item's last read (µs) and number of reads; the create time and 0 when it has none."""
 
     last_time: int
     count: int
@@ -369,8 +369,8 @@ class Access:
 class Instant:
     """The point on both time axes that a read asks about (µs).
 
-    `record` FOREVER = what is known now. `stated`: a valid time was asked about, so that a list
-    leaves out what did not hold then.
+    `record` FOREVER = as known now. `stated`: the reader gave the valid time, so a list leaves out
+    items that did not hold then.
     """
 
     valid: int
@@ -386,7 +386,7 @@ class AsOf:
     record: int | None = None
 
     def at(self, now: int) -> Instant:
-        """Return what it means at `now` (µs). What will be recorded is not known yet: as now."""
+        """Return the instant of a read at `now` (µs); a record time in the future means now."""
         valid = now if self.valid is None else self.valid
         record = FOREVER if self.record is None or self.record >= now else self.record
         return Instant(valid, record, stated=self.valid is not None)
@@ -397,28 +397,29 @@ def etag(item: Record) -> str:
     return hashlib.sha256(f"etag {item.revision.number} {item.id}".encode()).hexdigest()[:24]
 
 
-@lru_cache(maxsize=1)  # the writer asks twice in a row: who says the same, and what to store
+@lru_cache(maxsize=1)  # the writer needs it twice in a row: to find equal memories, and to store it
 def content_digest(content: str, kind: MemoryKind, sources: tuple[Source, ...]) -> str:
-    """Return `Memory.content_digest` of what a memory would say.
+    """Return the `Memory.content_digest` of a memory with this content, kind and sources.
 
-    A merge adds sources behind the first, and puts a blank one before those of another memory.
+    Only the first source counts, so that a merge keeps the digest: it appends the other memory's
+    sources, after a blank one if the kept memory names none.
     """
     first = sources[:1] if sources[:1] != (Source(),) else ()
     return _digest(b"", [normalize("NFC", content), kind, _plain(first)])
 
 
 def is_erased(item: Record) -> bool:
-    """Return whether what the item said was erased."""
+    """Return whether the item's content was erased."""
     return not isinstance(item, DeclaredRelation) and item.erase_time != 0
 
 
 def digest(item: Record) -> str:
-    """Return the salted hex SHA-256 of what an item says, without its revision's own data."""
+    """Return the salted hex SHA-256 of an item's fields, without its revision's own data."""
     return _digest(item.revision.salt, [item.kind, stated(item)])
 
 
 def stated(item: Record | End | Source | Fact) -> dict[str, Any]:
-    """Return an item's fields as JSON values, without its revision and when it was erased."""
+    """Return an item's fields as JSON values, without its revision and erase time."""
     return {
         name: _plain(value)
         for name, is_later in _NAMES[type(item)]
@@ -432,11 +433,11 @@ _NAMES = {
     ]
     for kind in (Node, Edge, Memory, Entry, DeclaredRelation, End, Source, Fact)
 }
-"""The names of the fields that each kind states, and whether older revisions never had them."""
+"""The field names of each kind, and whether the field is newer than some stored revisions."""
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, (str, int)):  # most are: the first to be asked
+    if isinstance(value, (str, int)):  # most values are, so it is the first test
         return value
     if isinstance(value, tuple):
         return [_plain(part) for part in value]

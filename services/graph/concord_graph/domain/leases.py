@@ -1,16 +1,16 @@
-"""Leases: of a service's replicas one does a work in a space, for as long as it renews."""
+"""Leases: one of a service's replicas does a work in a space while it renews its lease."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 LEASE_SECONDS = 10.0
-"""From its last renewal until another holder may take it."""
+"""Seconds from a lease's last renewal until another holder may take it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseKey:
-    """Which work, where; `owner` is the principal whose replicas do it."""
+    """The name of a work and its space; `owner`: the principal whose replicas do the work."""
 
     space: str
     owner: str
@@ -19,12 +19,12 @@ class LeaseKey:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Who has it until when (µs). `number` never repeats and only grows."""
+    """A lease's holder and end (µs). `number`, its fencing number, only grows."""
 
     holder: str
     number: int
     until: int
 
     def is_held_by(self, holder: str, now: int) -> bool:
-        """Whether it is this holder's now."""
+        """Whether this holder has the lease at `now` (µs)."""
         return self.holder == holder and now < self.until

@@ -22,13 +22,13 @@ def is_memory_id(text: str) -> bool:
 
 
 def without_links(content: str) -> str:
-    """Return a content without its links and the label before each: what it says in words."""
+    """Return a content's prose: without its links and the label before each."""
     return _LINK.sub(" ", content) if "[[" in content else content
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link of a content: from the memory that has the content to the one it names."""
+    """One link in a content, from the memory that has the content to the target."""
 
     relation: str
     """SUPERSEDES, DEPRECATES, AMENDS, CONTRADICTS or RELATED_TO."""
@@ -44,6 +44,6 @@ class MalformedLink(ValueError):
     field = "memory.content"
 
     def __init__(self, link: str) -> None:
-        """Keep the link as it is written, at most 200 characters of it."""
+        """Store the link as it is written, cut to 200 characters."""
         self.link = link if len(link) <= 200 else link[:199] + "…"
         super().__init__(f"not a memory id: {self.link}")

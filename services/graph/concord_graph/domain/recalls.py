@@ -1,4 +1,4 @@
-"""What answers of search returned, to whom and when: by ids alone (W8)."""
+"""The recall log: answers of search with their reader and time, by ids alone (W8)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ KEPT_DAYS = 90
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """An answer: which memories, in their order, without those that were erased. `time` in µs."""
+    """An answer: the returned memories in their order, without erased ones. `time` in µs."""
 
     query_id: str
     principal: str

@@ -1,4 +1,4 @@
-"""How relevant an item is still, and how important by default (spec G7, G8).
+"""An item's relevance, and its default importance (spec G7, G8).
 
 Relevance is Ebbinghaus' forgetting curve with a strength that grows with reading:
 
@@ -29,7 +29,7 @@ def relevance(edge_type: EdgeType, importance: Importance, access: Access, now: 
 
 
 def unread_since(now: int) -> int:
-    """Return the instant (µs) before which what was read last is unread for long (G8)."""
+    """Return an instant (µs); an item that was last read before it is long unread (G8)."""
     return now - UNREAD_DAYS * MICROSECONDS_PER_DAY
 
 

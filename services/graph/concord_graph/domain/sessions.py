@@ -8,13 +8,13 @@ MOST_CO_READS = 100
 """Memories of a session that count as read together: those read last."""
 
 CO_READ_MICROSECONDS = 180 * 86_400_000_000
-"""How long they do (µs): six half-lives of the signal that search makes of them."""
+"""How long two memories count as read together (µs): six half-lives of search's signal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session's record (µs): its first use since it last began, its last use, and when it ended;
-    0 while it goes on."""
+    """A session's times (µs): its first use since it last began, its last use, and its end, which
+    is 0 while the session goes on."""
 
     id: str
     start_time: int
@@ -24,7 +24,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class SessionRead:
-    """When (µs) a session read a memory last; one of those that count as read together."""
+    """The time (µs) of a session's last read of a memory; at most `MOST_CO_READS` a session."""
 
     session_id: str
     memory_id: str
@@ -33,7 +33,7 @@ class SessionRead:
 
 @dataclass(frozen=True, slots=True)
 class Restatement:
-    """When (µs) a session first stated a memory that was there already."""
+    """The time (µs) at which a session first stated a memory that existed before."""
 
     memory_id: str
     session_id: str
@@ -41,12 +41,12 @@ class Restatement:
 
 
 SessionRow = Session | SessionRead | Restatement
-"""What is kept of sessions. Rows of a kind are sorted by their ids."""
+"""The rows that are stored of sessions; those of one kind are sorted by their ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restated:
-    """A memory, and which of the sessions that are asked about stated it, sorted."""
+    """A memory and the sorted ids of the queried sessions that stated it."""
 
     memory_id: str
     session_ids: tuple[str, ...]
@@ -54,9 +54,9 @@ class Restated:
 
 @dataclass(frozen=True, slots=True)
 class CoRead:
-    """Two memories that `session_count` sessions read both, the last of them at `last_time` (µs).
+    """Two memories that `session_count` sessions both read, last at `last_time` (µs).
 
-    The session that is asked about read `memory_id`.
+    The queried session read `memory_id`.
     """
 
     memory_id: str
@@ -66,7 +66,7 @@ class CoRead:
 
 
 def key_of(row: SessionRow) -> tuple[str, str]:
-    """Return the ids that name a row among those of its kind."""
+    """Return the ids that identify a row among the rows of its kind."""
     match row:
         case Session():
             return row.id, ""

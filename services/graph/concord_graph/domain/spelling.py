@@ -1,4 +1,4 @@
-"""Names that are spelt alike: what a reader that found nothing may have meant (G13)."""
+"""Names that are spelt alike: suggestions for a reader whose name was not found (G13)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from concord_graph.domain.items import Entry, ItemKind, Memory, Node, Record
 
 MOST_CHARACTERS = 64
-"""As much of a name as is compared, from either end."""
+"""The characters of a name that are compared, from either end."""
 MOST_NEAR = 5
 _ALIKE = 0.6
 
@@ -25,7 +25,7 @@ class NameKind(enum.IntEnum):
 
 
 def names_of(item: Record) -> list[tuple[NameKind, str, str]]:
-    """Return what names an item: the kind of name, whose it is, and the name or nothing."""
+    """Return an item's names as (kind of name, id of its owner, name); "" when it has none."""
     match item:
         case Node():
             return [(NameKind.NODE, item.id, item.name)]
@@ -44,15 +44,15 @@ def folded(name: str) -> str:
 
 
 def backwards(name: str) -> str:
-    """Return the folded name from its end, at most 64 characters: what ends alike is near by it."""
+    """Return the folded name reversed, at most 64 characters: like endings sort together."""
     return _fold(name)[::-1][:MOST_CHARACTERS]
 
 
 def nearest(asked: str, names: Collection[str]) -> tuple[str, ...]:
     """Return up to 5 names that are spelt like the one asked for, the nearest first.
 
-    Near is a similarity of 0.6 (Ratcliff and Obershelp's, of the folded names), or to begin or end
-    with what was asked for. Equal ones go by name, so that the same names give the same answer.
+    A name is near if its folded form is similar by 0.6 (Ratcliff and Obershelp), or begins or ends
+    with the asked one. Equally near names are sorted, so that the answer is always the same.
     """
     wanted = folded(asked)
     matcher = SequenceMatcher(autojunk=False)
@@ -65,7 +65,7 @@ def nearest(asked: str, names: Collection[str]) -> tuple[str, ...]:
 
 
 def _likeness(matcher: SequenceMatcher[str], wanted: str, name: str) -> float:
-    """Return how alike two folded names are, from 0.6 to 1; 0 when they are not."""
+    """Return the similarity of two folded names, from 0.6 to 1; 0 when it is less."""
     matcher.set_seq1(name)
     if min(matcher.real_quick_ratio(), matcher.quick_ratio()) >= _ALIKE:
         likeness = matcher.ratio()

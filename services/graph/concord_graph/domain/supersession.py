@@ -1,4 +1,4 @@
-"""What follows from lineage and time: whether, from when and by what an item is replaced (T2)."""
+"""Supersession: whether, when and by which items an item is replaced (T2)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from concord_graph.domain.items import FOREVER
 class Supersession(NamedTuple):
     """An item's place among its successors at one instant.
 
-    `superseded_from` is the earliest valid_from of a live successor (µs), FOREVER without one; what
-    lies in the future is not superseded yet. `orphaned` lineage lost an end (V8). `stated_until` is
-    FOREVER when open. `amendment_ids` are the live items that amend it and hold at the instant.
+    `superseded_from`: the earliest valid_from of a live successor (µs), FOREVER without one; before
+    it, the item is not superseded. `orphaned`: its lineage lost an end (V8). `stated_until`:
+    FOREVER when open. `amendment_ids`: the live items that amend it and hold at the instant.
     """
 
     effective_from: int
@@ -35,6 +35,6 @@ class Supersession(NamedTuple):
         return min(self.stated_until, max(self.effective_from, self.superseded_from))
 
     def is_current(self, valid: int) -> bool:
-        """Return whether it holds at `valid` (µs), as stated, and nothing has replaced it."""
+        """Return whether `valid` (µs) is in the stated interval and no successor has begun."""
         begun = self.effective_from <= valid
         return begun and valid < self.stated_until and not self.is_superseded(valid)

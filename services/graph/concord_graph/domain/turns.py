@@ -1,4 +1,4 @@
-"""Turns of a dialogue: what was said stays said (M2)."""
+"""Turns of a dialogue, which are never reworded (M2)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from concord_graph.domain.items import Memory, MemoryKind
 
 
 def said(memory: Memory) -> tuple[object, ...]:
-    """Return what of a turn nobody rewords: words, speaker, role, session and time.
+    """Return the fixed part of a turn: words, speaker, role, session and time.
 
-    What is thought about it, such as concepts, tags, importance and trust, is no part of that.
+    Annotations, such as concepts, tags, importance and trust, may change.
     """
     by = tuple((s.speaker, s.file, s.turn_ids, s.memory_ids) for s in memory.sources)
     spoken = (memory.memory_kind, memory.content, by, memory.role)
@@ -17,10 +17,10 @@ def said(memory: Memory) -> tuple[object, ...]:
 
 
 def check_still_said(before: Memory, after: Memory) -> None:
-    """Refuse to reword a turn, and to make a turn of another memory or the other way round.
+    """Check that a change leaves a turn as it was said.
 
     Raises:
-        TurnAppendOnly: the change does so.
+    TurnAppendOnly: it rewords a turn, makes one of another memory, or the other way round.
     """
     if MemoryKind.TURN not in {before.memory_kind, after.memory_kind}:
         return

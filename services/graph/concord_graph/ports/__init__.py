@@ -1,4 +1,4 @@
-"""What graph needs from outside itself, and what it may and may not rely on."""
+"""Graph's ports to the outside, with their promises and non-promises."""
 
 from concord_graph.ports.outside import (
     Clock,

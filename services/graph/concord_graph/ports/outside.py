@@ -1,4 +1,4 @@
-"""What graph asks of parsers and clocks."""
+"""Ports for parsers and clocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a view of one space answers."""
+"""The reads of a consistent view of one space."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SessionRowT = TypeVar("SessionRowT", Session, SessionRead, Restatement)
 
 
 class ItemReads(Protocol):
-    """Items by what names them, and what depends on them now."""
+    """Items by id, name, key or digest, and the edges at them."""
 
     async def node(self, node_id: str) -> Node | None:
         """Return a node by id."""
@@ -75,7 +75,7 @@ class ItemReads(Protocol):
         ...
 
     async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
-        """Return the live memory of an importer's key, else the latest forgotten one."""
+        """Return the live memory with an importer's key, else the latest forgotten one."""
         ...
 
     async def live_memories_saying(self, content_digest: str) -> Sequence[Memory]:
@@ -87,7 +87,7 @@ class ItemReads(Protocol):
         ...
 
     async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
-        """Return what each id names; ids that name nothing are absent."""
+        """Return the kind of item that each id names; ids that name none are absent."""
         ...
 
     async def find(self, end: EndRef, at: Instant) -> str | None:
@@ -115,19 +115,19 @@ class ItemReads(Protocol):
         ...
 
     async def names_near(self, kind: NameKind, asked: str, most: int) -> Sequence[str]:
-        """Return live names that may be spelt like the one asked for; the caller judges.
+        """Return live names that may be spelt like `asked`; the caller judges.
 
-        A bounded number: those next to it, `most` each way, when names are sorted folded, and when
-        they are sorted backwards (`domain.spelling`), or what another index finds as well.
+        A bounded number: `most` on either side of it among the folded names, and among the reversed
+        ones (`domain.spelling`), or as good a choice by another index.
         """
         ...
 
 
 class SupersessionReads(Protocol):
-    """What holds: relations, succession, lineage, facts, and views with all of it."""
+    """Relations, succession, lineage and facts, and views of items with all of these."""
 
     async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
-        """Return what is declared about a relation; None when nothing is."""
+        """Return a relation's declaration; None without one."""
         ...
 
     async def list_relations(
@@ -137,24 +137,24 @@ class SupersessionReads(Protocol):
         ...
 
     async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
-        """Return up to `limit` live edges of its source and relation, itself among them, by
-        effective valid_from, when the relation is declared functional; else none: edges of one
-        triple never end one another (T2)."""
+        """Return up to `limit` live edges of the edge's source and relation, itself among them, by
+        effective valid_from. None unless the relation is declared functional: edges of one triple
+        never supersede one another (T2)."""
         ...
 
     async def beside(self, edge: Edge) -> Sequence[Edge]:
-        """Return the edges of its triple whose supersession it changes: those right before it, and
-        the next ones. Not those that another edge at its own instant follows, too."""
+        """Return the edges of its source and relation whose supersession the edge changes: those
+        right before and right after it, but for neighbours that another edge at its instant has."""
         ...
 
     async def rivals(self, relation: str, limit: int) -> Sequence[str]:
-        """Return up to `limit` ids of live edges of a relation, each of whose sources has another
-        target of it at another instant: whose supersession depends on it being functional."""
+        """Return up to `limit` ids of live edges of a relation whose source has another target at
+        another instant: their supersession depends on whether the relation is functional."""
         ...
 
     async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
-        """Return the ids of the edges that a memory's facts are, in their order; also of a
-        forgotten one, whose facts rest."""
+        """Return the ids of the edges of a memory's facts, in the facts' order; also of a forgotten
+        memory, whose facts do not hold."""
         ...
 
     async def stating(
@@ -165,7 +165,7 @@ class SupersessionReads(Protocol):
         ...
 
     async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
-        """Return the ids of the edges that the facts of a memory ever were, each once."""
+        """Return the ids of the edges that a memory ever stated as facts, each once."""
         ...
 
     async def ever_stating(self, edge_id: str) -> Sequence[str]:
@@ -181,23 +181,23 @@ class SupersessionReads(Protocol):
         ...
 
     async def view_of(self, item: Item, at: Instant) -> View:
-        """Return this very revision with the supersession its item has."""
+        """Return this revision of an item, with the item's supersession."""
         ...
 
     async def successors(
         self, kind: ItemKind, ids: Collection[str], at: Instant
     ) -> Mapping[str, Collection[str]]:
-        """Return live items that have taken over from each at the instant (T2).
+        """Return the live items that directly supersede each item at the instant (T2).
 
-        Direct ones; of those that follow one another in time only the ones where a walk to the
-        heads can end or turn, so that a long succession is one step.
+        Of edges that succeed one another in time, only those at which a walk to the heads can end
+        or turn, so that a long succession is one step.
         """
         ...
 
     async def amending(
         self, kind: ItemKind, ids: Collection[str], record: int = FOREVER
     ) -> Mapping[str, Collection[str]]:
-        """Return the ids of what amends each by live lineage, live itself or not.
+        """Return the ids of the items, live or not, that amend each item by live lineage.
 
         Items without any are absent. Lineage that is void (G4) amends nothing.
         """
@@ -208,7 +208,7 @@ class SupersessionReads(Protocol):
         ...
 
     async def is_pinned(self, item_id: str, record: int = FOREVER) -> bool:
-        """Return whether what both principals agreed to depends on the item, as known then (µs).
+        """Return whether a consent depends on the item, as known at `record` (µs).
 
         A live constitutive edge starts or ends at it, or live lineage that was made with consent
         starts at it or at an edge of which it is an end.
@@ -216,8 +216,8 @@ class SupersessionReads(Protocol):
         ...
 
     async def taken_over(self) -> frozenset[str]:
-        """Return the ids of what live lineage that was made with consent ends at, and of the ends
-        of the edges among them. Both parties signed each of these: there are few."""
+        """Return the ids of the items at which live lineage that was made with consent ends, and of
+        the ends of edges among them. Both principals signed each lineage: there are few."""
         ...
 
     async def states(
@@ -238,33 +238,33 @@ class WalkReads(Protocol):
         ...
 
     async def edges_at_hand(self, item_id: str, walk: Walk, most: int) -> Sequence[View] | None:
-        """Return what `steps` finds at one item, as views and all of it.
+        """Return all edges that `steps` finds at one item, as views.
 
-        None when there are more than `most`, or would be before superseded ones are hidden.
+        None when there are more than `most`, counted before superseded ones are hidden.
         """
         ...
 
     def hops(self, ids: Collection[str], walk: Walk) -> AsyncGenerator[Sequence[Hop]]:
         """Yield the edges that `steps` finds, all of them, some hundreds at a time.
 
-        They are not read ahead of being asked for: whoever stops early (and closes it) has not paid
-        for the rest of a hub.
+        Nothing is read ahead: a caller that stops early, and closes the generator, does not pay for
+        the rest of a hub.
         """
         ...
 
     async def connected(
         self, memory_ids: Collection[str], record: int = FOREVER
     ) -> Collection[str]:
-        """Return those memories at which a live edge ends whose other end is live: no ghost."""
+        """Return those of the memories that a live edge joins to a live item, not to a ghost."""
         ...
 
     async def degrees(self, ids: Collection[str], walk: Walk, cap: int) -> Mapping[str, int]:
-        """Return how many edges there are at each of the ids before filtering, at most `cap`."""
+        """Return the number of edges at each id before filtering, at most `cap`."""
         ...
 
 
 class ListReads(Protocol):
-    """What there is, page by page."""
+    """Lists of records, page by page, and their counts."""
 
     async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:
         """Return live nodes with a name greater than `after`, by name."""
@@ -275,7 +275,7 @@ class ListReads(Protocol):
     ) -> Sequence[str]:
         """Return ids of live edges with an id greater than `after`, by id.
 
-        When the valid time is stated, of those that held then: in their stated interval and not
+        When the valid time is stated, only edges that held then: in their stated interval and not
         superseded.
         """
         ...
@@ -285,7 +285,7 @@ class ListReads(Protocol):
     ) -> Sequence[tuple[int, str]]:
         """Return (create_time, id) of live memories, newest first, older than `before`.
 
-        They held at the valid time; on request all that it is in the stated interval of, or all.
+        Memories that held at the valid time; `filter_` may ask for superseded ones too, or for all.
         """
         ...
 
@@ -294,12 +294,12 @@ class ListReads(Protocol):
     ) -> Sequence[tuple[int, int, str]]:
         """Return (turn_order, create_time, id) of a session's live turns, ascending, past `after`.
 
-        When the valid time is stated, of those said by then; superseded ones are among them.
+        When the valid time is stated, only turns said by then; superseded ones are among them.
         """
         ...
 
     async def last_turn_order(self, session_id: str) -> int:
-        """Return the greatest order of a session's turns, forgotten ones among them; 0 for none."""
+        """Return the greatest order of a session's turns, forgotten ones too; 0 without turns."""
         ...
 
     async def entries(
@@ -311,10 +311,10 @@ class ListReads(Protocol):
         skip: int = 0,
         limit: int,
     ) -> tuple[Sequence[Entry], int]:
-        """Return live entries by (rank, record_from) descending, and how many match in all.
+        """Return live entries by (rank, record_from) descending, and the number of all matches.
 
-        Those before `before` in that order, but for the first `skip`. When the valid time is
-        stated, those that were made by then.
+        The page holds entries below `before` without the first `skip`. When the valid time is
+        stated, only entries made by then.
         """
         ...
 
@@ -344,7 +344,7 @@ class ConflictReads(Protocol):
         ...
 
     async def triggered(self, limit: int) -> Sequence[tuple[str, Sequence[str]]]:
-        """Return up to `limit` live memories that surface by triggers, with these, by id."""
+        """Return up to `limit` live memories that have triggers, each with its triggers, by id."""
         ...
 
     async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:
@@ -362,24 +362,24 @@ class ConflictReads(Protocol):
 
 
 class RecordReads(Protocol):
-    """What was done, by whom, and what is kept of it."""
+    """The record of changes and their authors, erasures, genesis and nonces."""
 
     async def supports(self, since: int, until: int) -> Sequence[Support]:
-        """Return what `put_facts` kept of record times (µs) from `since` to `until`, both included:
-        by time, then by the memory's id. Where the edges became none, with none."""
+        """Return the supports that `put_facts` stored with record times (µs) from `since` to
+        `until`, both included, by time, then memory id. One without edges: no fact is left."""
         ...
 
     async def history(
         self, memory_id: str, before_revision: int, limit: int, record: int = FOREVER
     ) -> Sequence[Memory]:
-        """Return the revisions of a memory below a number, newest first, as they are kept: the one
-        that was open then may have been closed since."""
+        """Return the revisions of a memory below a number, newest first, as they are stored: the
+        record interval of one that was open at `record` may have been closed since."""
         ...
 
     async def operations(
         self, filter_: OperationFilter, beyond: int | None, limit: int
     ) -> Sequence[Change]:
-        """Return operations newest first, or as the filter says, beyond a sequence number."""
+        """Return operations past the sequence number `beyond`, newest first unless filtered so."""
         ...
 
     async def genesis_envelope(self) -> bytes:
@@ -387,7 +387,7 @@ class RecordReads(Protocol):
         ...
 
     async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
-        """Return a receipt by its id or by the memory's."""
+        """Return the receipt of an erasure by its id or by the memory's id."""
         ...
 
     async def genesis(self) -> GenesisRecord | None:
@@ -395,16 +395,16 @@ class RecordReads(Protocol):
         ...
 
     async def enrolment(self) -> str:
-        """Return the hex SHA-256 of the secret that the genesis takes, as it was registered; empty
-        for a space that nobody registered."""
+        """Return the registered hex SHA-256 of the secret that admits the genesis; empty for a
+        space that nobody registered."""
         ...
 
     async def imported(self) -> Imported | None:
-        """Return under which restore grant the space came here; None for one that began here."""
+        """Return the space's import with its restore grant; None for a space that began here."""
         ...
 
     async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:
-        """Return what was ever read, by id, with an id greater than `after`."""
+        """Return the items that were ever read and have an id greater than `after`, by id."""
         ...
 
     async def nonces(self, after: str, limit: int) -> Sequence[str]:
@@ -412,7 +412,7 @@ class RecordReads(Protocol):
         ...
 
     async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
-        """Return when (µs), whom and why imports were refused while the space was unused."""
+        """Return (time in µs, author, reason) of imports refused while the space was unused."""
         ...
 
 
@@ -421,9 +421,9 @@ class Reads(
 ):
     """A consistent view of one space. Sees nothing of another; sees every committed write.
 
-    Items come as their newest revision, deleted ones too, unless a method says otherwise. What
-    takes a `record` time (µs) or an instant answers from the revisions that were known then:
-    FOREVER = now. Access data and nearness to constitutive edges are always the present ones.
+    Items come as their newest revision, deleted ones too, unless a method says otherwise. A method
+    with a `record` time (µs) or an instant answers from the revisions that were known then; FOREVER
+    = now. Access data and nearness to constitutive edges are always the present ones.
     """
 
     @property
@@ -459,19 +459,19 @@ class Reads(
         ...
 
     async def co_reads(self, session_id: str, limit: int) -> Sequence[CoRead]:
-        """Return what was read together with what a session read, the last pairs first."""
+        """Return the co-reads of the memories that a session read, the latest pairs first."""
         ...
 
     async def session_rows(
         self, kind: type[SessionRowT], after: tuple[str, str], limit: int
     ) -> Sequence[SessionRowT]:
-        """Return what is kept of sessions, rows of one kind past a key, by key."""
+        """Return the stored session rows of one kind past a key, by key."""
         ...
 
     async def restated(
         self, session_ids: Sequence[str], least: int, limit: int
     ) -> Sequence[Restated]:
-        """Return live memories that at least so many of the sessions stated, the most first."""
+        """Return live memories that at least `least` of the sessions stated, the most first."""
         ...
 
     async def service_record(self, kind: ServiceRecord, key: str = "") -> Properties:
@@ -479,9 +479,9 @@ class Reads(
         ...
 
     async def service_records(self, kind: ServiceRecord, prefix: str) -> Mapping[str, Properties]:
-        """Return the records of a kind by their keys, of those that begin with a text."""
+        """Return the records of a kind whose keys begin with `prefix`, by key."""
         ...
 
     async def recalls(self, filter_: RecallFilter, before: str, limit: int) -> Sequence[Recall]:
-        """Return recalls by query id, descending, those before one unless it is empty."""
+        """Return recalls by query id, descending; only those below `before` unless it is empty."""
         ...

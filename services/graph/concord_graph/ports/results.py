@@ -1,6 +1,6 @@
-"""What each command did: kept in receipts, so that a request that comes again gets its reply again.
+"""Results of commands, stored in receipts, so that a repeated request gets the same reply.
 
-`shown` are the revisions that a command's reply shows, in the order of the reply.
+`shown`: the revisions in a command's reply, in the reply's order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Ref:
 
 
 class Outcome(enum.IntEnum):
-    """What became of something that a command was asked to write; numbers as in the contract."""
+    """The outcome of a write for one record; numbers as in the contract."""
 
     CREATED = 1
     UNCHANGED = 2
@@ -118,7 +118,7 @@ class MemoryErased:
 
 @dataclass(frozen=True, slots=True)
 class ItemsReverted:
-    """Items that are as they were in an earlier revision."""
+    """Items that were set back to an earlier revision."""
 
     items: tuple[Ref, ...]
 
@@ -130,7 +130,7 @@ class ItemsReverted:
 
 @dataclass(frozen=True, slots=True)
 class ItemEffect:
-    """What a governed change did to an item.
+    """The effect of a governed change on one item.
 
     `before`: its revision before the change, 0 if it was not there. `governed`: its revisions that
     needed consent. `cascaded`: the action does not name it.
@@ -152,7 +152,7 @@ class Cascaded:
 
 @dataclass(frozen=True, slots=True)
 class ChangeApplied:
-    """A governed change: the item that it is about, its effects, and the lineage it orphaned."""
+    """A governed change: its item, its effects, and the ids of the lineage that it orphaned."""
 
     item: Ref
     effects: tuple[ItemEffect, ...]
@@ -166,7 +166,7 @@ class ChangeApplied:
 
 
 class FindingOutcome(enum.IntEnum):
-    """What became of a finding; numbers as in the contract."""
+    """The outcome of recording a finding; numbers as in the contract."""
 
     CREATED = 1
     UPDATED = 2
@@ -176,7 +176,7 @@ class FindingOutcome(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A finding, with id and state of its pair's conflict; "" and None when there is none."""
+    """A finding's outcome, with id and state of its pair's conflict; "" and None without one."""
 
     outcome: FindingOutcome
     conflict_id: str = ""
@@ -193,7 +193,7 @@ class ConflictsRecorded:
 
 @dataclass(frozen=True, slots=True)
 class SessionEnded:
-    """A session, ended unless it goes on."""
+    """A session after the command; it may have gone on instead of ending."""
 
     session: Session
     shown = ()
@@ -201,7 +201,7 @@ class SessionEnded:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """A command whose reply says no more than that it was done."""
+    """A command whose reply is empty."""
 
     shown = ()
 
@@ -224,7 +224,7 @@ Result = (
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a request did, and the sequence number of the space's last change then."""
+    """A request's result, and the sequence number of the space's last change at that time."""
 
     result: Result
     seq: int

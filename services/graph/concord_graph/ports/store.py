@@ -1,4 +1,4 @@
-"""The store, and what it may and may not rely on."""
+"""The store's port."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from concord_graph.ports.writes import Writes
 T = TypeVar("T")
 
 EXPORTERS = 2
-"""How many exports a store runs at once, unless it is configured otherwise."""
+"""The number of exports that a store runs at once, unless configured otherwise."""
 
 
 class GraphStore(Protocol):
-    """The store. Work runs in one transaction and may run again from its start (retries)."""
+    """The store. `work` runs in one transaction; a retry runs it again from its start."""
 
     async def read(
         self, space: str, work: Callable[[Reads], Awaitable[T]], *, brief: bool = False
     ) -> T:
-        """Run work on a consistent view. `brief` work looks at some hundred rows at most: a store
-        in this process may do it without a thread."""
+        """Run work on a consistent view. `brief`: the work looks at some hundred rows at most, so
+        that a store in this process may run it without a thread."""
         ...
 
     async def export(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
-        """Run work that reads a whole space: on the few readers that exports have to themselves.
+        """Run work that reads a whole space, on one of the few readers reserved for exports.
 
-        Exports wait for one another, and no other read waits for them.
+        Exports wait for one another; no other read waits for them.
         """
         ...
 
@@ -56,7 +56,7 @@ class GraphStore(Protocol):
         ...
 
     def pending(self, reads: Callable[[], Sequence[ReadCounts]]) -> None:
-        """Show these not yet stored reads in every answer."""
+        """Let every view include the reads that `reads` returns, which are not stored yet."""
         ...
 
     async def touch(self, reads: ReadCounts, uses: SessionUses, stored: Callable[[], None]) -> None:
@@ -72,30 +72,30 @@ class GraphStore(Protocol):
         ...
 
     async def spaces(self) -> Sequence[SpaceHead]:
-        """Return every space in which something was recorded."""
+        """Return every space that has a change."""
         ...
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
-        """Return changes in sequence."""
+        """Return up to `limit` changes after a sequence number, in sequence."""
         ...
 
     async def acquire_lease(self, key: LeaseKey, holder: str, now: int, until: int) -> Lease:
-        """Give a lease to a holder unless another has it; return it as it stands then.
+        """Give a lease to a holder unless another has it; return the lease as it is afterwards.
 
-        One that is free or expired gets the next number. Of callers at once one is given it.
+        A lease that was free or expired gets the next number. Of concurrent callers one gets it.
         """
         ...
 
     async def renew_lease(self, key: LeaseKey, renewed: Lease, now: int) -> bool:
-        """Prolong a lease, if it has not expired and is that holder's under that number."""
+        """Prolong a lease; return False if it expired or has another holder or number."""
         ...
 
     async def scrub(self, *, thorough: bool) -> None:
-        """Take what was erased out of the store's own files, and confirm so in its receipts.
+        """Remove erased content from the store's own files, and confirm that in the receipts.
 
-        SQLite does so to the last byte. Neo4j can take nothing out, its operator compacts its
-        files: it only confirms. `thorough` also finds what was erased before this object was made.
-        Raises `Overloaded` or `StoreUnavailable` when something is in the way: then try again.
+        SQLite removes it to the last byte. Neo4j only confirms, as its operator compacts its
+        files. `thorough` also covers erasures from before this object was made.
+        Raises `Overloaded` or `StoreUnavailable` when the files are busy: then try again.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""What goes through the ports: changes, views, filters, walks."""
+"""The values that go through the ports: changes, views, filters, walks."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from concord_graph.domain.items import (
 from concord_graph.domain.supersession import Supersession
 
 ReadCounts = Mapping[tuple[str, str], tuple[int, int]]
-"""(space, id) -> how often it was read, and when last (µs)."""
+"""(space, item id) -> (number of reads, time of the last one in µs)."""
 
 
 @dataclass(slots=True)
 class SessionUse:
-    """The first and the last use of a session (µs), and when it read which memories last."""
+    """A session's first and last use (µs); `memories`: id -> time of its last read (µs)."""
 
     first: int
     last: int
@@ -43,11 +43,11 @@ class SessionUse:
 
 
 SessionUses = Mapping[tuple[str, str], SessionUse]
-"""(space, session id) -> how it was used."""
+"""(space, session id) -> the session's use."""
 
 
 class ServiceRecord(StrEnum):
-    """What a record of a service is about: at most one of each in a space, or of each key."""
+    """The kinds of records that services keep: one record a space, or one a space and key."""
 
     JUDGED_POSITION = "judged_position"
     TRIGGERS_POSITION = "triggers_position"
@@ -60,7 +60,7 @@ class ServiceRecord(StrEnum):
 
 
 class ChangeType(IntEnum):
-    """What happened to an item; numbers as in the contract."""
+    """The kind of a change of an item; numbers as in the contract."""
 
     CREATED = 1
     UPDATED = 2
@@ -78,15 +78,15 @@ class ChangeType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who writes, through which method, under which request id."""
+    """The author of a write: principal, method and request id."""
 
     principal: str
     method: str
     request_id: str
     kind: str = field(default="", compare=False)
-    """AGENT, HUMAN or SYSTEM, as the caller's credential says; empty when nobody said it."""
+    """AGENT, HUMAN or SYSTEM, as the caller's credential says; empty when it says neither."""
     origin: MemoryOrigin = field(default=MemoryOrigin.UNSPECIFIED, compare=False)
-    """Of the memories that it writes."""
+    """The origin of the memories that the author writes."""
 
 
 NOBODY = Author("", "", "")
@@ -94,7 +94,7 @@ NOBODY = Author("", "", "")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One row of the outbox, which is also the record of who did what. Never holds content."""
+    """One row of the outbox, which is also the record of operations. Never holds content."""
 
     seq: int
     record_time: int
@@ -107,27 +107,27 @@ class Change:
     author: Author = NOBODY
     reason: str = ""
     needs_consent: bool = False
-    """Whether both parties must agree to such a change: what an audit shows."""
+    """Whether such a change needs both consents, for the audit."""
     ends: Mapping[str, str] | None = None
-    """For an item that is constitutive afterwards: the digest of each end of an edge, by id."""
+    """If the edge is constitutive after the change: the digests of its ends, by id."""
     paper: str = ""
-    """The signed envelope of a revocation, as it came; stores and exports name it so."""
+    """The signed envelope of a revocation; stores and exports use the name `paper` for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """That all through change `seq` came from elsewhere, and the grant of both parties for that."""
+    """An import: all changes up to `seq` were imported, under this restore grant."""
 
     seq: int
     restore: bytes
 
 
 class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs three times as much
-    """An item with what follows from its surroundings at an instant.
+    """An item with the data derived from its surroundings at an instant.
 
     `names` holds the names of an edge's end nodes by id, `sources` the ids of the live memories
-    that state it, at most 100, `conflict_ids` its open conflicts, newest first. `is_connected`
-    says of a memory whether it states a fact or something is linked with it; None = not asked.
+    that state it, at most 100, `conflict_ids` its open conflicts, newest first. `is_connected`:
+    the memory states a fact or is linked with a live item; None = not determined.
     """
 
     item: Item
@@ -144,7 +144,7 @@ class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs th
 class State:
     """A memory as a change left it.
 
-    `seq` and `record_time` (µs) are those of the newest change in it; `at` is what it was read at.
+    `seq` and `record_time` (µs) are those of its newest change; `at` is the instant of the read.
     """
 
     view: View
@@ -157,8 +157,8 @@ class State:
 class EdgeFilter:
     """Which edges a walk or list considers; every non-empty part must match.
 
-    `importances` are those that a reader sees: set, or by the default rule at `now` (µs; reads of
-    the last second may not count yet).
+    `importances` are the ones that a reader sees: set, or by the default rule at `now` (µs). Reads
+    of the last second may not count yet.
     """
 
     relations: tuple[str, ...] = ()
@@ -193,8 +193,8 @@ class MemoryFilter:
 class OperationFilter:
     """Which operations a list shows; every non-empty part must match.
 
-    Without `types`: every mutation and refusal, not what follows from one, nor reads. `since` and
-    `before` are record times (µs), the latter exclusive.
+    Without `types`: every mutation and refusal, but no changed supersession and no reads. `since`
+    and `before` are record times (µs), the latter exclusive.
     """
 
     item_id: str = ""
@@ -233,7 +233,7 @@ class EntryFilter:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """How edges are followed: which way, which ones, at which instant."""
+    """The rules for following edges: directions, filter and instant."""
 
     at: Instant
     outgoing: bool = True
@@ -245,7 +245,7 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An edge as a walk sees it: enough to go on and to rank, nothing to show."""
+    """An edge with the fields that a walk needs to go on and to rank."""
 
     id: str
     source_id: str
@@ -259,7 +259,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """An edge as a search for paths sees it."""
+    """An edge with the fields that a search for paths needs."""
 
     id: str
     source_id: str
@@ -288,7 +288,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class SpaceHead:
-    """How far a space is."""
+    """A space and the sequence number of its last change."""
 
     space: str
     seq: int
@@ -296,8 +296,8 @@ class SpaceHead:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a write is about to ask for: ids, live nodes by name, memories by key and by digest,
-    live edges by triple."""
+    """The keys that a write is about to read: ids, names of live nodes, external ids and content
+    digests of memories, triples of live edges."""
 
     ids: tuple[str, ...] = ()
     node_names: tuple[str, ...] = ()

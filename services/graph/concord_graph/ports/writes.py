@@ -1,4 +1,4 @@
-"""What one transaction does."""
+"""The writes of one transaction."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ from concord_graph.ports.values import (
 
 
 class Writes(Reads, Protocol):
-    """One transaction on one space: all of it is kept, or nothing."""
+    """One transaction on one space: all of its writes are stored, or none."""
 
     def step(self) -> None:
         """Begin the next of several commands that are reported one by one, as a batch's are.
 
-        What is written in one step is known from one instant on: no read sees half of it (T3).
+        All writes of a step share one record time: no read sees half of a step (T3).
         """
         ...
 
     def tick(self) -> tuple[int, int]:
-        """Return the next sequence number and the step's record time (µs), which is later than
-        that of every earlier step and transaction."""
+        """Return the next sequence number, and the step's record time (µs): later than that of
+        every earlier step and transaction."""
         ...
 
     def new_id(self) -> str:
-        """Return an id that sorts behind those of every earlier step; nothing has it yet."""
+        """Return an unused id that sorts after the ids of every earlier step."""
         ...
 
     async def expect(self, expected: Callable[[], Expected]) -> None:
-        """Say what will be asked for, so that a store across a network fetches it at once.
+        """Name the keys of later reads, so that a store across a network fetches them at once.
 
-        Only a hint, worked out only where it is of use. Changes no answer.
+        A hint: it changes no answer, and a store that does not need it never calls `expected`.
         """
         ...
 
@@ -59,24 +59,24 @@ class Writes(Reads, Protocol):
         ...
 
     async def put(self, item: Record) -> None:
-        """Write a revision and close the one before. Refuses what protection forbids, unless
-        a grant is open.
+        """Write a revision and close the one before. Unless a grant is open, refuses a change that
+        protection forbids.
 
         Raises:
-            ItemClash: another live item stands there.
+        ItemClash: another live item has this name, key or place.
         """
         ...
 
     async def put_access(self, item_id: str, access: Access) -> None:
-        """Write how often and when an item was read that was never read here."""
+        """Write the reads of an imported item, which was never read here."""
         ...
 
     async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
-        """Remember that an import was refused at a time (µs), for the record that begins later."""
+        """Store the refusal (µs) of an import into a space whose record has not begun."""
         ...
 
     async def put_facts(self, support: Support) -> None:
-        """Keep which edges a memory's facts are from a record time on."""
+        """Store the edges of a memory's facts, from the support's record time on."""
         ...
 
     async def append(self, change: Change) -> None:
@@ -84,60 +84,60 @@ class Writes(Reads, Protocol):
         ...
 
     async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
-        """Write an outbox row for each edge and memory that is there: its supersession changed.
+        """Write an outbox row for each of these edges and memories: its supersession changed.
 
-        All of them in a few statements: they may be a hundred thousand, and the space waits.
+        Takes few statements: there may be a hundred thousand rows, and the space waits.
         """
         ...
 
     async def receipt(self) -> tuple[bytes, str, Receipt] | None:
-        """Return salt, digest and receipt of the author's request; None when it is new."""
+        """Return (salt, digest, receipt) of the author's request; None when it is new."""
         ...
 
     async def keep_receipt(
         self, author: Author, salt: bytes, digest: str, receipt: Receipt
     ) -> None:
-        """Remember what a request did."""
+        """Store the receipt of a request, from which a repeated request is answered."""
         ...
 
     async def erase(self, item: Record) -> None:
-        """Take out of every revision what the item, put just now in its erased form, says no more.
+        """Erase the content from all revisions of an item that was just put in its erased form.
 
-        Its salt goes too, and what requests that wrote or found it are compared with.
+        Also erases its salt, and the request digests of writes that wrote or found it.
         """
         ...
 
     async def put_erasure(self, erasure: Erasure) -> None:
-        """Keep a receipt."""
+        """Store the receipt of an erasure."""
         ...
 
     async def confirm(self, erase_id: str, confirmer: str, time: int) -> None:
-        """Note when (µs) a confirmer confirmed; the first time stands."""
+        """Record a confirmer's confirmation at a time (µs); the first one stays."""
         ...
 
     async def burn(self, nonces: Collection[str]) -> bool:
-        """Burn nonces for ever; False (and nothing burnt) when one was burnt before."""
+        """Burn nonces for ever; if one was burnt before, burn none and return False."""
         ...
 
     async def open_grant(self, digest: str) -> None:
-        """Let this transaction through the store's own protection; `digest` says for what."""
+        """Let this transaction write protected items, under the grant with this digest."""
         ...
 
     async def open_principals(self) -> None:
-        """Let a transaction with an open grant write what stands for the principals, too."""
+        """Let a transaction with an open grant also write items that stand for principals."""
         ...
 
     async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
-        """Keep the space's genesis."""
+        """Store the space's genesis."""
         ...
 
     async def keep_enrolment(self, digest: str) -> None:
-        """Keep the hex SHA-256 of the secret that the genesis takes."""
+        """Store the hex SHA-256 of the secret that admits the genesis."""
         ...
 
     @property
     def is_deleted(self) -> bool:
-        """Whether the space was deleted: nothing new is written there."""
+        """Whether the space was deleted and takes no more writes."""
         ...
 
     async def mark_deleted(self) -> None:
@@ -145,54 +145,54 @@ class Writes(Reads, Protocol):
         ...
 
     async def memories_to_erase(self, limit: int) -> Sequence[str]:
-        """Return memories, forgotten ones too, of which there is no receipt of an erasure."""
+        """Return the ids of memories, forgotten ones too, without a receipt of their erasure."""
         ...
 
     async def drop_memories(self, ids: Sequence[str]) -> None:
-        """Remove every version of memories of a deleted space, and what they said."""
+        """Remove every revision of memories of a deleted space, and their facts and texts."""
         ...
 
     async def drop_rows(self, limit: int) -> bool:
-        """Remove at most `limit` of what else a deleted space holds; say whether nothing is left.
+        """Remove at most `limit` other rows of a deleted space; return whether none is left.
 
-        What stands for the principals stays, as do genesis, outbox, burnt nonces and receipts.
+        Items that stand for the principals, genesis, outbox, burnt nonces and receipts stay.
         """
         ...
 
     async def put_imported(self, imported: Imported) -> None:
-        """Keep under which restore grant the space came here."""
+        """Store the space's import with its restore grant."""
         ...
 
     async def end_session(self, session_id: str, time: int) -> None:
-        """Note when (µs) a session ended."""
+        """Record the end (µs) of a session."""
         ...
 
     async def drop_co_reads(self, before: int) -> None:
-        """Forget which memories were read together before a time (µs)."""
+        """Delete co-reads from before a time (µs)."""
         ...
 
     async def put_session_rows(self, rows: Sequence[SessionRow]) -> None:
-        """Write rows of sessions, all of one kind, that are not there yet."""
+        """Insert rows of sessions, all of one kind, that do not exist yet."""
         ...
 
     async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
-        """Keep when (µs) a session first stated a memory that was there."""
+        """Record a session's first statement (µs) of a memory that existed before."""
         ...
 
     async def put_recall(self, recall: Recall) -> None:
-        """Keep which memories were returned; those that were erased are left out."""
+        """Store a recall, without the memories in it that were erased."""
         ...
 
     async def drop_recalls(self, before: str) -> None:
-        """Forget recalls whose query ids come before a text."""
+        """Delete the recalls whose query ids sort before `before`."""
         ...
 
     async def drop_service_records(self, kind: ServiceRecord, before: str) -> None:
-        """Forget the records of a kind whose keys come before a text."""
+        """Delete the records of a kind whose keys sort before `before`."""
         ...
 
     async def put_service_record(
         self, kind: ServiceRecord, body: Properties, key: str = ""
     ) -> None:
-        """Keep the record of a kind, and of a key where it has one, in place of the one before."""
+        """Store a kind's record, under a key where it has one; replaces the one before."""
         ...
