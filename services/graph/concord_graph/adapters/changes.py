@@ -1,4 +1,4 @@
-"""How a change is kept, under one name a column: the same for every store."""
+"""The stored form of a change, as named columns: the same for every store."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def kept(change: Change) -> dict[str, Any]:
 
 
 def change_of(row: Sequence[Any]) -> Change:
-    """Return the change of a row of its columns; an older one may lack the last."""
+    """Return the change of a row of its columns; an older row may lack the last column."""
     seq, record_time, item_id, item_kind, type_, revision, digest, before_digest, *rest = row
     principal, method, request_id, reason, needs_consent, ends, actor, paper = rest
     return Change(

@@ -1,4 +1,4 @@
-"""How fields of items are kept that a store has no type for: the same for every store."""
+"""Codecs for item fields whose types no store has: the same for every store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from concord_graph.domain.items import Properties, Source, Trust
 
 Convert = Callable[[Any], Any]
 Codec = tuple[Convert | None, Convert | None]
-"""How a value is kept and read again; None: as it is."""
+"""The functions that encode a value for the store and decode it; None: unchanged."""
 
 
 to_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
@@ -69,9 +69,9 @@ _AS_JSON: Mapping[Any, Codec] = {
 
 
 def codec(field: Field, own: Mapping[Any, Codec]) -> Codec:
-    """Return how a field is kept; a store's own way for a type comes first."""
+    """Return a field's codec; `own`, a store's own codecs by type, come first."""
     kind = field.type
-    if field.name == "external_id":  # unique among those that are there
+    if field.name == "external_id":  # unique, but for absent ones
         return (lambda key: key or None), (lambda key: key or "")
     if isinstance(kind, type) and issubclass(kind, enum.IntEnum):
         # a look-up costs a sixth of a call of the enum
@@ -80,5 +80,5 @@ def codec(field: Field, own: Mapping[Any, Codec]) -> Codec:
 
 
 def record_name(kind: str, key: str) -> str:
-    """Return what a record of a service is stored under: its kind, with its key if it has one."""
+    """Return the stored name of a service's record: its kind, with its key if it has one."""
     return f"{kind}\n{key}" if key else kind

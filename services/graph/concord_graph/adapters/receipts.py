@@ -1,4 +1,4 @@
-"""How receipts are kept, and how long: the same for every store."""
+"""The stored form of receipts, and for how long they stay: the same for every store."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _COUNTED: Final = "taken along"
 
 
 def result_of(method: str, rows: Sequence[Row]) -> Result:
-    """Return what a method's references say."""
+    """Return the result that a method's references stand for."""
     return _READ.get(method, _written)(rows)
 
 

@@ -1,4 +1,4 @@
-"""Rows of what memories state, put together."""
+"""Supports of facts, put together from a store's rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from concord_graph.domain.facts import Support
 def supports_of(rows: Iterable[Sequence[Any]]) -> Sequence[Support]:
     """Return supports from rows (time, memory's id, place, edge's id), sorted.
 
-    The place -1 stands for what ended then: nothing took its place where no other row does.
+    The place -1 says that facts ended then; without other rows, no fact of the memory is left.
     """
     found = []
     for (time, memory_id), group in groupby(rows, lambda row: (row[0], row[1])):

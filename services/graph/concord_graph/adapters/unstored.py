@@ -1,4 +1,4 @@
-"""Reads that are counted but not stored yet, among those that are: the same for every store."""
+"""Pending reads, counted but not stored yet, merged with stored ones: for every store."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ def page_of_accesses(
     after: str,
     limit: int,
 ) -> list[tuple[str, Access]]:
-    """Return the page after an id of what was ever read, by id.
+    """Return the page, after an id, of all items that were ever read, by id.
 
-    `stored` is the page of the store alone: a full one says nothing of what comes behind it.
+    `stored` is the store's own page. If it is full, pending reads past its last id wait for the
+    next page.
     """
     found = dict(stored)
     last = stored[-1][0] if len(stored) == limit else None

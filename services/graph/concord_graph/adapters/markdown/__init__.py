@@ -1,1 +1,1 @@
-"""Reads what a memory's Markdown content says about other memories."""
+"""Reads the links to other memories in a memory's Markdown content."""

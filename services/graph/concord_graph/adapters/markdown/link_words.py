@@ -40,7 +40,7 @@ CONDITIONS = _words(
     ob wenn falls sofern angenommen vielleicht möglicherweise eventuell womöglich
     """
 )
-"""Before a relation word, and right after its links, they take from it that it is so."""
+"""Before a relation word, or right after its links, they make its relation doubtful."""
 MODALS = _words(
     """
     might may could would should can
@@ -50,7 +50,7 @@ MODALS = _words(
 DOUBTING_PAIRS = frozenset([("in", "case"), ("im", "fall")])
 THE_MONTH = "May"
 ASKS = _words("do does did is are was were ist sind war waren")
-"""As the first word of a sentence they ask, with a question mark or without."""
+"""As the first word of a sentence they make it a question, even without a question mark."""
 PASSIVE_AUXILIARIES = _words(
     """
     is are was were be been being get gets got getting become becomes became
@@ -65,7 +65,7 @@ ENDS_THE_REACH = _words(
     """
 )
 MAKES_A_NOUN = _words("the a an its our my your their his her ein eine einen einem einer eines")
-"""Right before a relation word: then it is part of a thing's name, and links nothing."""
+"""Right before a relation word, they make it part of a thing's name, not a relation."""
 A_NAME_OR_ARTICLE = "A"
 NAMED_BY_IT = _words(
     """
@@ -73,7 +73,7 @@ NAMED_BY_IT = _words(
     beziehung beziehungen relationen verknüpfung verknüpfungen kante kanten bedeutet heißt
     """
 )
-"""Right after a relation word: as MAKES_A_NOUN."""
+"""Right after a relation word, they do the same as MAKES_A_NOUN."""
 NOT_ONLY = _words("only just merely nur bloß lediglich")
 TURNS = _words("but sondern aber")
 CARRIES_ON = _words("and or nor und oder noch")

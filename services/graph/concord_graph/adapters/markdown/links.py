@@ -6,9 +6,9 @@ is that of the relation word before it on its line, else RELATED_TO:
 - Relation words are supersede, deprecate, amend and contradict, their -s and their past forms,
   in any case and emphasis.
 - Between the word and its first link may stand the rest of a noun phrase, up to 8 words: "This
-  supersedes the older decision [[memory:a]]". What begins another thought ends the reach: the
-  end of a sentence, a bracket, a comma, a dash or a bar after further words, a negation, and
-  words such as "see", "by", "use", "but", "and".
+  supersedes the older decision [[memory:a]]". The reach ends at a new thought: at the end of a
+  sentence, a bracket, a comma, a dash or a bar after further words, a negation, and words such
+  as "see", "by", "use", "but", "and".
 - A word right before a colon is a label, and reaches to the next label only: in
   "Supersedes: - | Related: [[memory:b]]" b is related, also where labels are bold or italic.
 - After the first link the relation runs on over links parted only by commas, "and", "und" or
@@ -23,7 +23,7 @@ is that of the relation word before it on its line, else RELATED_TO:
   names the newer memory), and with no subject before it only directly at its link
   ("Deprecated: [[memory:a]]" does, "Deprecated, use [[memory:b]]" does not).
 
-- A question makes no relation, nor does what may be: after "if", "whether", "might", "could",
+- A question makes no relation, nor does a possibility: after "if", "whether", "might", "could",
   "perhaps" and their like, in English and German, up to the end of the sentence or "but"; a
   condition right after the links counts too ("supersedes [[memory:a]] if all agree").
 - A relation word that is part of a thing's name makes none: after an article or "its"
@@ -83,7 +83,7 @@ def parse_links(content: str) -> tuple[Link, ...]:
 
 
 def _running_on(paragraph: list[str]) -> Iterator[str]:
-    """Yield the lines of a paragraph, those over which one sentence runs together."""
+    """Yield the lines of a paragraph; lines over which one sentence runs come as one text."""
     together: list[str] = []
     for line in paragraph:
         if together and not _goes_on(together[-1], line):
@@ -139,7 +139,7 @@ def _read(reader: "_LineReader", token: re.Match[str]) -> None:
 
 @dataclass(slots=True)
 class _LineReader:
-    """Reads lines from left to right; what it holds is what may still matter."""
+    """Reads lines from left to right; its fields are the parser's state."""
 
     links: list[Link] = field(default_factory=list)
     relation: str | None = None  # of the last relation word, while its first link may come
@@ -250,13 +250,13 @@ class _LineReader:
         self.doubtful = self.doubtful or asks or modal or pair or word in words.CONDITIONS
 
     def _takes_back(self, word: str) -> bool:
-        """Whether the word, right after links, says that what they said is not so, or not sure."""
+        """Whether the word, right after links, negates or doubts their relation."""
         if word in words.NEGATES_WHAT_IT_FOLLOWS:
             return self.after_link
         return (self.after_link or self.comma_after_link) and word in words.CONDITIONS
 
     def _take_back(self) -> None:
-        """Relate, and no more, what the run of links just read said."""
+        """Make the relation of the links of the run just read RELATED_TO."""
         for place in range(len(self.links) - self.run, len(self.links)):
             self.links[place] = Link(RELATED_TO, self.links[place].target_id)
 

@@ -7,7 +7,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 HIDDEN = "\ufffc"
-"""Stands in a line where code, a comment or an escaped bracket stood."""
+"""The character that replaces code, a comment or an escaped bracket in a line."""
 
 _NO_CLOSER = "concord_no_comment_closer"
 

@@ -58,7 +58,7 @@ async def derived_from(door: Door, memory_ids: Collection[str], limit: int) -> l
 
 
 async def triggered(door: Door, limit: int) -> list[tuple[str, list[str]]]:
-    """Return live memories that surface by triggers, with these, by id."""
+    """Return live memories that have triggers, each with its triggers, by id."""
     found = await door.ask(
         "MATCH (m:Memory) WHERE size(m.surfaces_when) > 0"
         " RETURN m.id, m.surfaces_when ORDER BY m.id LIMIT $limit",

@@ -1,4 +1,4 @@
-"""What a copy of graph's part of a Neo4j database says of itself: of its nodes, by label."""
+"""Reads a copy of graph's part of a Neo4j database for a backup: its nodes, by label."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHANGE = "Change"
 CONSTITUTIVE_MEMORY = {"Memory", "Constitutive"}
 """Labels that only live constitutive memories have together."""
 RECEIPTS = ("Erasure", "Nonce")
-"""The labels of what no restore may bring back."""
+"""The labels of the receipts of erasures and of burnt nonces, which no restore may undo."""
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """The properties of a copy's nodes, by label."""
@@ -27,7 +27,7 @@ def stamped(rows: Rows) -> tuple[str, int]:
 
 
 def heads(rows: Rows) -> Mapping[str, int]:
-    """Return the last sequence number of each space in which something was recorded."""
+    """Return the last sequence number of each space that has a change."""
     return {each["space"]: int(each["seq"]) for each in rows[HEAD] if each.get("seq")}
 
 

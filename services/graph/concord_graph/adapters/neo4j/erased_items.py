@@ -1,4 +1,4 @@
-"""Taking what an item said out of its versions, and receipts for it (M4).
+"""Erases the content of items from their revisions, and stores the receipts (M4).
 
 Neo4j's files keep bytes until its operator compacts the store; no query, dump or export shows them.
 """
@@ -27,7 +27,7 @@ _ENTRIES: Final = (
     " WHERE v.revision > 0 AND coalesce(v.erase_time, 0) = 0"
     " SET v.erase_time = erased.time, v.salt = $nothing, v.words = '{}' }"
 )
-# their salt stands beside a digest of what was said, so that a guess could be tested
+# with a request's salt and digest, a guess of the item's content could be tested
 _REQUESTS: Final = (
     "CALL () { MATCH (q:Request) WHERE q.create_time IS NOT NULL"
     " AND any(quoted IN $quoted WHERE q.refs CONTAINS quoted)"
@@ -58,11 +58,11 @@ _RECEIPT: Final = ("id", "memory_id", "time", "principal", "reason", "digest", "
 CONFIRM_ALL: Final = (
     "MATCH (c:EraseConfirmation {confirmer: $confirmer}) WHERE c.time IS NULL SET c.time = $time"
 )
-"""Confirm in every space what a confirmer has not."""
+"""Confirm the erasures of all spaces that a confirmer has not confirmed."""
 
 
 async def erase(door: Door, items: list[Record]) -> None:
-    """Erase every version of the items but the newest, which is so already."""
+    """Erase every revision of the items but the newest, which is erased already."""
     erased = [
         {"id": item.id, "version": records.version(item.kind), "left": records.erased(item)}
         for item in items
@@ -73,7 +73,7 @@ async def erase(door: Door, items: list[Record]) -> None:
 
 
 async def put(door: Door, erasure: Erasure) -> None:
-    """Keep a receipt and whom it waits for."""
+    """Store the receipt of an erasure, with the confirmers that it waits for."""
     receipt: dict[str, Any] = {name: getattr(erasure, name) for name in _RECEIPT}
     confirmations = [
         {"place": place, "confirmer": each.confirmer, "time": each.time}
@@ -83,12 +83,12 @@ async def put(door: Door, erasure: Erasure) -> None:
 
 
 async def confirm(door: Door, erase_id: str, confirmer: str, time: int) -> None:
-    """Note when a confirmer confirmed; the first time stands."""
+    """Record a confirmer's confirmation at a time (µs); the first one stays."""
     await door.ask(_CONFIRM, id=erase_id, confirmer=confirmer, time=time)
 
 
 async def erasure(door: Door, *, erase_id: str, memory_id: str) -> Erasure | None:
-    """Return a receipt by its id or by the memory's."""
+    """Return the receipt of an erasure by its id or by the memory's id."""
     by, value = ("id", erase_id) if erase_id else ("memory_id", memory_id)
     found = await door.ask(
         f"{_BY[by]} RETURN properties(r), COLLECT {{ MATCH (c:EraseConfirmation {{erase_id: r.id}})"

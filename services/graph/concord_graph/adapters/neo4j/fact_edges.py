@@ -1,6 +1,6 @@
-"""The Cypher of what memories state: which edges their facts are, and what follows (M1, T2).
+"""The Cypher of memories' facts: their edges, and the supersession that follows (M1, T2).
 
-A `Support` node says that a memory states an edge; one that was closed is a `SupportVersion` only.
+A `Support` node says that a memory states an edge; a closed one is a `SupportVersion` only.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ MOST_SOURCES: Final = 100
 FACTS: Final = (
     "MATCH (p:Support {memory_id: $id}) WHERE p.place IS NOT NULL RETURN p.edge_id ORDER BY p.place"
 )
-"""The edges that the facts of memory $id are."""
+"""The edges of the facts of memory $id."""
 FACTS_THEN: Final = (
     "MATCH (p:SupportVersion {memory_id: $id})"
     " WHERE p.record_from <= $record AND p.record_until > $record"
     " RETURN p.edge_id ORDER BY p.place"
 )
-"""The edges that the facts of memory $id were at $record."""
+"""The edges of the facts of memory $id, as known at $record."""
 EVER_FACTS: Final = (
     "MATCH (p:SupportVersion {memory_id: $id}) WHERE p.place IS NOT NULL"
     " RETURN DISTINCT p.edge_id AS id ORDER BY id"
@@ -55,8 +55,8 @@ SUPPORTS: Final = (
     " RETURN DISTINCT p.record_until AS time, p.memory_id AS id, -1 AS place, '' AS edge }"
     " RETURN time, id, place, edge ORDER BY time, id, place"
 )
-"""(time, memory's id, place, edge's id) of what began between $since and $until (µs) and lasted,
-and with the place -1 of what ended then."""
+"""(time, memory's id, place, edge's id) of facts that began between $since and $until (µs) and
+lasted, and of facts that ended then, with the place -1."""
 STATING: Final = (
     "MATCH (p:Support) WHERE p.edge_id IN $ids AND p.memory_id > $after"
     " MATCH (d:Memory {id: p.memory_id})"
@@ -71,7 +71,7 @@ PUT: Final = (
     f" n.record_from = $time, n.record_until = {FOREVER} }}"
     " MATCH (s:Space) SET s.stated = true"
 )
-"""Close what memory $id stated, and open what its facts are from $time on."""
+"""Close the supports of memory $id, and open those of its facts from $time on."""
 
 
 def sources(known: Known) -> str:
@@ -84,9 +84,9 @@ def sources(known: Known) -> str:
 
 
 def ended_from(known: Known) -> str:
-    """Return when the last fact of memory m ends (µs); null when it states none that is there.
+    """Return the end of memory m's last fact (µs); null when it has no live fact.
 
-    What defines the agent, or what both parties agreed to rests on, does not end with its facts.
+    A constitutive memory, or one that a consent depends on, does not end with its facts.
     """
     lineage = f"COLLECT {{ {replaced('e', ItemKind.EDGE, known)} RETURN n.effective_from AS t"
     ends = (
@@ -104,7 +104,7 @@ def ended_from(known: Known) -> str:
 
 
 def former_count(known: Known) -> str:
-    """Return how many edges the facts of memory m follow."""
+    """Return the number of edges that the facts of memory m follow."""
     counts = (
         f"COLLECT {{ {_facts(known)} {succession.with_former(known)}"
         f" RETURN {succession.former_count(known)} AS count }}"
@@ -114,7 +114,7 @@ def former_count(known: Known) -> str:
 
 @cache
 def supersession(known: Known) -> str:
-    """Select (id, place, when the last fact ends, how many edges they follow) of $asked."""
+    """Select (id, place, end of the last fact, number of edges that they follow) of $asked."""
     return (
         f"UNWIND $asked AS ask MATCH {item('m', ItemKind.MEMORY, known)}"
         f" RETURN m.id, ask.place, {ended_from(known)}, {former_count(known)}"
@@ -123,10 +123,10 @@ def supersession(known: Known) -> str:
 
 @cache
 def followers(known: Known) -> str:
-    """Select (id, follower's id) of $asked memories: of what follows their facts at $valid.
+    """Select (id, follower's id) of $asked memories, whose facts others follow at $valid.
 
-    The memories that state what follows their edges: the next in time, and those from which a walk
-    to the heads goes on.
+    The followers state edges that follow the memories' edges: the next in time, and edges from
+    which a walk to the heads goes on.
     """
     record = "" if known is None else ", ask"
     return (
@@ -139,9 +139,9 @@ def followers(known: Known) -> str:
 
 
 def _facts(known: Known) -> str:
-    """Return the live edges e that the facts of memory m are.
+    """Return the clauses that find the live edges e of the facts of memory m.
 
-    Both indexes are named: Neo4j else goes through every live edge of every space for each memory.
+    They name both indexes: else Neo4j reads every live edge of every space for each memory.
     """
     first = "memory_id, place" if known is None else "memory_id"
     then = "id" if known is None else "id, revision"

@@ -1,4 +1,4 @@
-"""What the server's failures mean to graph."""
+"""Translates the server's failures into graph's errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from concord_graph.domain.errors import Overloaded, StoreUnavailable
 
 @contextmanager
 def told_by_graph() -> Iterator[None]:
-    """Raise graph's own word for a failure of the server's."""
+    """Raise graph's error for a failure of the server."""
     try:
         yield
     except ServerBusy as error:

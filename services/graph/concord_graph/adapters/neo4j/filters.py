@@ -13,7 +13,7 @@ from concord_graph.ports import EdgeFilter, MemoryFilter
 
 
 def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, dict[str, Any]]:
-    """Return the conditions on edge e, joined by AND, and what they bind."""
+    """Return the conditions on edge e, joined by AND, and their bound values."""
     tests: list[str] = []
     bound: dict[str, Any] = {}
     if not include_resolutions and EdgeType.RESOLUTION not in filter_.edge_types:
@@ -49,9 +49,9 @@ def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, 
 
 
 def memory_tests(filter_: MemoryFilter, known: Known, *, facts: bool) -> tuple[str, dict[str, Any]]:
-    """Return further conditions on memory m, each behind AND, and what they bind.
+    """Return further conditions on memory m, each behind AND, and their bound values.
 
-    `facts`: memories state some, and may have ended with them.
+    `facts`: the space has facts, so memories may have ended with theirs.
     """
     tests = ""
     bound: dict[str, Any] = {}

@@ -2,8 +2,8 @@
 
 Each row of $rows is a revision, in the order of the puts. A row is refused, and nothing of it
 written, when the store's own protection (spec G4) forbids it and no grant is open; the caller then
-undoes the transaction. So protection is kept twice: by the use cases, and by the statement that any
-write of an item must be.
+undoes the transaction. So protection is enforced twice: by the use cases, and by this statement,
+the only one that writes items.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _bears(end: str, labels: str) -> str:
     return f"EXISTS {{ MATCH (x:Item {{id: row.fields.{end}}}) WHERE {labels} }}"
 
 
-# another edge at the place of one that consented lineage rests on would succeed it
+# another edge at the place of one at which governed lineage starts would succeed it
 _TWIN: Final = (
     "EXISTS { MATCH (t:Agreed {source_id: row.fields.source_id}) WHERE t.id <> row.id"
     " AND t.relation = row.fields.relation AND t.target_id = row.fields.target_id }"
@@ -36,7 +36,7 @@ def _reserved(name: str) -> str:
     return f"coalesce({name} STARTS WITH '{RESERVED_PREFIX}', false)"
 
 
-# what stands for the principals, or did, or what would end at it
+# items that stand for the principals, or did, and edges that would end at them
 _RESERVED: Final = (
     f"any(name IN [row.fields.name, row.fields.relation, old.name, old.relation]"
     f" WHERE {_reserved('name')})"
@@ -63,7 +63,7 @@ _REPLACE: Final = (
 _CREATE: Final = (
     "CALL (row, i) { WITH * WHERE i IS NULL CREATE (n:$(row.labels)) SET n = row.fields }"
 )
-# a ghost is there as long as something points at it
+# a ghost exists as long as an edge ends at it
 _UNLINK: Final = (
     f"CALL (row, old) {{ WITH * WHERE old.kind = {_EDGE} AND NOT old.deleted"
     " MATCH (a:Item {id: old.source_id}) MATCH (b:Item {id: old.target_id})"
@@ -105,9 +105,9 @@ _RECORDS: Final = (
 
 FLUSH: Final = f"{_ITEMS} {_RECORDS} RETURN refused, sealed"
 """Write $rows, $changes, $requests and the counters; return the ids that protection refuses,
-and those that were erased, after which nothing comes.
+and the ids of erased items, which take no further revision.
 
-Requests of before $forget_before (µs) are forgotten, a thousand at a time."""
+Deletes requests from before $forget_before (µs), a thousand at a time."""
 
 
 def _marked(label: str, test: str) -> str:
@@ -130,8 +130,8 @@ MARK: Final = (
     f" UNWIND all AS one WITH one.x AS x, one.held AS own WITH x, own OR {_AGREED} AS held"
     f" {_marked('Held', 'held')}"
 )
-"""Mark what both parties agreed to rests on, among $ids (spec G4).
+"""Mark the items among $ids that a consent depends on (spec G4).
 
 `Defined`: a constitutive edge starts or ends at it; `Agreed`: a live edge at which lineage made
-with consent starts; `Held`: either, or an end of an agreed edge. Only a grant changes which are.
+with consent starts; `Held`: either, or an end of an agreed edge. Only a grant changes these marks.
 """

@@ -25,12 +25,12 @@ _FIRST_SEQ = (  # both grow together
     " WHERE c.record_time >= $time AND c.seq > 0"
     " RETURN c.seq ORDER BY c.space, c.record_time, c.seq LIMIT 1"
 )
-# the conflicts that ever had any of these as a side: each has always the same
+# the conflicts with any of these as a side; a conflict's sides never change
 _AT_SIDES = " UNION ".join(
     f"UNWIND $asked AS ask MATCH (c:EntryVersion {{{side}: ask.id}}) RETURN c.id AS id"
     for side in ("first_id", "second_id")
 )
-# where names of a kind stand: the live label, the two sortings, and the name itself
+# for a kind of name: the live label, and the properties with the two sort keys and the name
 _SPELT = {
     NameKind.NODE: ("Entity", "folded", "backwards", "name"),
     NameKind.MEMORY_ID: ("Memory", "folded_id", "backwards_id", "id"),
@@ -40,7 +40,7 @@ _SPELT = {
 
 
 class Door(Protocol):
-    """What runs a statement of one space."""
+    """Runs statements of one space."""
 
     async def ask(self, text: str, **bound: Any) -> list[Row]:
         """Return a statement's rows."""
@@ -76,7 +76,7 @@ async def last_turn_order(door: Door, session_id: str) -> int:
 
 
 async def names_near(door: Door, kind: NameKind, asked: str, most: int) -> list[str]:
-    """Return live names next to the one asked for, `most` each way, from either end."""
+    """Return live names next to `asked`, `most` each way, folded and reversed."""
     found = await door.ask(
         _names_near(kind), folded=folded(asked), backwards=backwards(asked), most=most
     )
@@ -92,7 +92,7 @@ async def entries(
     skip: int,
     limit: int,
 ) -> tuple[list[Entry], int]:
-    """Return live entries by (rank, record_from) descending, and how many match in all."""
+    """Return live entries by (rank, record_from) descending, and the number of all matches."""
     at_sides = None
     if filter_.sides:
         asked = [{"id": side_id} for side_id in filter_.sides]
@@ -107,7 +107,7 @@ async def entries(
 
 
 async def entry_counts(door: Door, at: Instant) -> tuple[int, int, int]:
-    """Return how many episodes, held and stale texts there are."""
+    """Return the numbers of episodes, and of held and stale texts of working memory."""
     text = _entry_counts(known_at(at.record), stated=at.stated)
     found = await door.ask(
         text,

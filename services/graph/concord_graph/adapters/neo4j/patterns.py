@@ -1,7 +1,7 @@
 """Patterns and tests that graph's Cypher is made of, for "now" and for "as it was known then".
 
-Every statement passes through `scoped`, which puts the caller's space into each node pattern: there
-is no statement that could forget it. Aliases: e edge, m memory, l lineage edge, n newer side,
+Every statement passes through `scoped`, which puts the caller's space into each node pattern, so
+that no statement can forget it. Aliases: e edge, m memory, l lineage edge, n newer side,
 s sibling, g lineage made with consent.
 """
 
@@ -22,10 +22,10 @@ from concord_graph.domain.items import (
 )
 
 Known = str | None
-"""The Cypher expression of the record time (µs) that is asked about; None = what is known now."""
+"""The Cypher expression of the record time (µs) of a read; None = now."""
 
 THEN: Final = "ask.record"
-"""What a statement for the past asks about: each of its $asked brings an instant along."""
+"""The record time in statements for the past: each row of $asked brings its own."""
 PLANNED_ONCE: Final = "CYPHER replan=skip "
 CONSTITUTIVE: Final = int(EdgeType.CONSTITUTIVE)
 ALIAS: Final = {ItemKind.NODE: "n", ItemKind.EDGE: "e", ItemKind.MEMORY: "m"}
@@ -38,7 +38,7 @@ VERSION: Final = {
 
 _NODE: Final = re.compile(r"\((\w*:\w+)(?: \{([^{}]*)\})?\)")
 _PARAMETER: Final = re.compile(r"\$(\w+)")
-# a live label: the versions that can bear it, and what it says of one
+# a live label: the label of the revisions that can bear it, and its test of a revision
 _LABELS: Final = {
     "Entity": ("NodeVersion", "NOT {0}.deleted"),
     "Memory": ("MemoryVersion", "NOT {0}.deleted"),
@@ -68,9 +68,10 @@ _LABELS: Final = {
 def scoped(text: str) -> str:
     """Return a statement whose every labelled node is of the caller's space.
 
-    What it binds becomes one map, $given, `given.space` among it: Neo4j plans a statement anew for
-    each type of each parameter, and counts a list's length to its type. Nor is it planned anew when
-    the store grows: every plan seeks, also the one of an empty store, and planning takes seconds.
+    Its bound values become one map, $given, with the space as `given.space`: Neo4j plans a
+    statement anew for each type of each parameter, and a list's length is part of its type. A
+    statement is not planned anew when the store grows: every plan seeks, even one made for an empty
+    store, and planning takes seconds.
     """
 
     def bound(found: re.Match[str]) -> str:
@@ -86,8 +87,8 @@ def scoped(text: str) -> str:
 def seen(alias: str, label: str, known: Known, keys: str = "", *, by: str = "") -> str:
     """Return a pattern of nodes that bore a live label at an instant, up to and with its WHERE.
 
-    `by`: the properties of the index to seek in, behind the space. It is named where a small store,
-    or one with hubs, leads Neo4j to read a whole other one.
+    `by`: the properties of the index to seek in, after the space. Callers name it if Neo4j, in a
+    small store or one with hubs, would read the whole of another index.
     """
     inner = f" {{{keys}}}" if keys else ""
     version, says = (label, "") if known is None else _LABELS[label]
@@ -99,7 +100,7 @@ def seen(alias: str, label: str, known: Known, keys: str = "", *, by: str = "") 
 
 
 def was_known(alias: str, known: str) -> str:
-    """Return the test that a version is the one that was known, tombstones among them."""
+    """Return the test that a revision is the one known then; tombstones pass, too."""
     interval = f"{alias}.record_from <= {known} AND {alias}.record_until > {known}"
     return f"{alias}.revision > 0 AND {interval}"
 
@@ -112,7 +113,7 @@ def item(alias: str, kind: ItemKind, known: Known) -> str:
 
 
 def exists(*matches: str) -> str:
-    """Return the test that one of the patterns is met."""
+    """Return the test that one of the patterns matches."""
     return f"({' OR '.join(f'EXISTS {{ MATCH {match} }}' for match in matches)})"
 
 
@@ -124,10 +125,10 @@ def governs(alias: str, known: Known) -> str:
 
 
 def rests_on(expression: str, known: Known) -> str:
-    """Return the test that what both parties agreed to rests on an id (spec G4).
+    """Return the test that a consent depends on an id (spec G4).
 
     A constitutive edge starts or ends at it, or lineage made with consent starts at it or at an
-    edge that does. It is worked out anew; current nodes bear the outcome as the label `Held`.
+    edge at it. The test reads the edges; current nodes bear its result as the label `Held`.
     """
     ends = [f"{end}: {expression}" for end in ("source_id", "target_id")]
     constitutive = (seen("c", "Constitutive", known, end) for end in ends)
@@ -139,9 +140,9 @@ def rests_on(expression: str, known: Known) -> str:
 
 
 def counts(older: str, kind: ItemKind, known: Known, lineage: str = "l") -> str:
-    """Return the test that lineage is not void: made with consent, or at what nobody holds (G4).
+    """Return the test that lineage is not void (G4): made with consent, or its target is free.
 
-    Whether it is held is only asked where there is lineage, and none of consent.
+    Whether the target is held is tested only for lineage that was made without consent.
     """
     if kind == ItemKind.EDGE:
         rests = governs(older, known)
@@ -152,7 +153,7 @@ def counts(older: str, kind: ItemKind, known: Known, lineage: str = "l") -> str:
 
 
 def replaced(alias: str, kind: ItemKind, known: Known) -> str:
-    """Return the newer sides, as n, of the lineage that counts at an item."""
+    """Return the clauses that find the newer sides, as n, of an item's valid lineage."""
     return (
         f"MATCH {seen('l', 'Replacing', known, f'target_id: {alias}.id')}"
         f" AND {counts(alias, kind, known)}"
@@ -162,7 +163,7 @@ def replaced(alias: str, kind: ItemKind, known: Known) -> str:
 
 ANY_CONFLICT: Final = "EXISTS { MATCH (c:EntryVersion) WHERE c.first_id IS NOT NULL }"
 ANY_AMENDMENT: Final = "EXISTS { MATCH (a:Amending) WHERE a.target_id IS NOT NULL }"
-"""Whether anything live amends anything: in most spaces nothing does, and nobody need look."""
+"""Whether the space has live amendments: most have none, and then reads skip them."""
 
 
 def in_time(alias: str) -> str:
@@ -177,10 +178,10 @@ def is_defined(expression: str) -> str:
 
 
 def bringing(known: Known) -> str:
-    """Bring the record time into scope, where a statement asks about one."""
+    """Return the clause that brings the record time into scope, in a statement for the past."""
     return "" if known is None else "UNWIND $asked AS ask "
 
 
 def known_at(record: int) -> Known:
-    """Return what a statement asks about: now, or the instant that each of $asked brings."""
+    """Return the record time for a statement: now, or that of each row of $asked."""
     return None if record == FOREVER else THEN

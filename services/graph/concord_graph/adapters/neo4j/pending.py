@@ -1,4 +1,4 @@
-"""Reads that are counted but not stored yet, and the moment at which they become stored."""
+"""Pending reads, which are counted but not stored yet, and their move into the store."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _TRIES = 2
 
 
 class PendingReads:
-    """Adds what is pending to what is stored, so that no answer counts a read twice or not at all.
+    """Adds pending reads to stored ones, so that no answer counts a read twice or not at all.
 
-    A statement that was under way while reads moved into the store is asked again; one that is
-    too slow for that holds the move back.
+    A statement during which reads moved into the store runs again; if it is too slow for that, it
+    holds the move back.
     """
 
     def __init__(self) -> None:
@@ -27,13 +27,13 @@ class PendingReads:
         self._moving = asyncio.Lock()
 
     def show(self, counts: Callable[[], Sequence[ReadCounts]]) -> None:
-        """Take the reads not yet flushed from here."""
+        """Set the source of the pending reads."""
         self._counts = counts
 
     async def beside(self, ask: Callable[[], Awaitable[T]]) -> tuple[T, Sequence[ReadCounts]]:
         """Return a statement's answer with the reads that it does not contain."""
         for _ in range(_TRIES):
-            async with self._moving:  # none is on its way from here
+            async with self._moving:  # no reads are moving inside
                 moves, counts = self._moves, self._counts()
             answer = await ask()
             if moves == self._moves:
@@ -43,14 +43,14 @@ class PendingReads:
 
     @asynccontextmanager
     async def moving(self) -> AsyncIterator[None]:
-        """Commit the reads and take them out of what is pending, inside."""
+        """Hold the lock under which the caller commits reads and removes them from the pending."""
         async with self._moving:
             self._moves += 1
             yield
 
 
 def with_pending(access: Access, pending: Sequence[ReadCounts], space: str, item_id: str) -> Access:
-    """Return stored reads and those not yet flushed."""
+    """Return an item's stored reads together with its pending ones."""
     last_time, count = access.last_time, access.count
     for counts in pending:
         extra = counts.get((space, item_id))

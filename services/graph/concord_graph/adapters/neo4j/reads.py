@@ -95,7 +95,7 @@ class Neo4jReads(Neo4jViews):
         return found if isinstance(found, Memory) else None
 
     async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
-        """Return the memory of an importer's key."""
+        """Return the memory with an importer's key."""
         text = statements.of_external_id(known_at(record))
         found = await self._items(text, key=external_id, asked=[{"record": record}])
         return records.memory(found[0]) if found else None
@@ -109,7 +109,7 @@ class Neo4jReads(Neo4jViews):
         return [records.memory(memory) for memory in found]
 
     async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
-        """Return what is declared about a relation."""
+        """Return a relation's declaration."""
         text = succession.declared(known_at(record))
         found = await self._items(text, name=name, asked=[{"record": record}])
         return records.relation(found[0]) if found else None
@@ -123,7 +123,7 @@ class Neo4jReads(Neo4jViews):
         return [records.relation(relation) for relation in found]
 
     async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
-        """Return up to `limit` live edges that follow one another in time with this one."""
+        """Return up to `limit` live edges of the edge's row, sorted by time."""
         if not await self._is_functional(edge.relation, record):
             return []
         asked = {"asked": [{"record": record}], "limit": limit}
@@ -131,7 +131,7 @@ class Neo4jReads(Neo4jViews):
         return [records.edge(one) for one in found]
 
     async def beside(self, edge: Edge) -> Sequence[Edge]:
-        """Return its neighbours in time."""
+        """Return the edge's neighbours in its row."""
         if not await self._is_functional(edge.relation):
             return []
         bound = {**_row_of(edge), "id": edge.id, "from": edge.effective_from}
@@ -150,7 +150,7 @@ class Neo4jReads(Neo4jViews):
         return declared is not None and declared.functional
 
     async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
-        """Return the ids of the edges that a memory's facts are."""
+        """Return the ids of the edges of a memory's facts."""
         text = fact_edges.FACTS if record == FOREVER else fact_edges.FACTS_THEN
         return [row[0] for row in await self.ask(text, id=memory_id, record=record)]
 
@@ -162,7 +162,7 @@ class Neo4jReads(Neo4jViews):
         return [(row[0], row[1]) for row in await self.ask(fact_edges.STATING, **bound)]
 
     async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
-        """Return the ids of the edges that the facts of a memory ever were."""
+        """Return the ids of the edges that a memory ever stated as facts."""
         return [row[0] for row in await self.ask(fact_edges.EVER_FACTS, id=memory_id)]
 
     async def ever_stating(self, edge_id: str) -> Sequence[str]:
@@ -174,7 +174,7 @@ class Neo4jReads(Neo4jViews):
         return bool(await self.ask(fact_edges.IS_NAMED, id=item_id))
 
     async def supports(self, since: int, until: int) -> Sequence[Support]:
-        """Return what was kept of a stretch of record time."""
+        """Return the supports with record times from `since` to `until` (µs)."""
         return supports_of(await self.ask(fact_edges.SUPPORTS, since=since, until=until))
 
     async def revision(self, ref: Ref) -> Record | None:
@@ -187,11 +187,11 @@ class Neo4jReads(Neo4jViews):
         return records.revision(found[0]) if found else None
 
     async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
-        """Return these very revisions, in the order asked."""
+        """Return these revisions, in the order asked."""
         return await transfer.revisions(self, refs)
 
     async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:
-        """Return what was ever read, by id."""
+        """Return the items that were ever read, by id."""
         stored, pending = await self._pending.beside(lambda: transfer.accesses(self, after, limit))
         return page_of_accesses(stored, pending, self._space_name, after, limit)
 
@@ -200,7 +200,7 @@ class Neo4jReads(Neo4jViews):
         return await transfer.nonces(self, after, limit)
 
     async def enrolment(self) -> str:
-        """Return the digest of the secret that the genesis takes, as it was registered."""
+        """Return the registered digest of the secret that admits the genesis."""
         return await transfer.enrolment(self)
 
     async def genesis_envelope(self) -> bytes:
@@ -208,11 +208,11 @@ class Neo4jReads(Neo4jViews):
         return await transfer.genesis_envelope(self)
 
     async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
-        """Return when, whom and why imports were refused while the space was unused."""
+        """Return (time in µs, author, reason) of imports refused while the space was unused."""
         return await transfer.early_refusals(self)
 
     async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
-        """Return what each id names."""
+        """Return the kind of item that each id names."""
         if not ids:
             return {}
         asked = [{"id": item_id, "record": record} for item_id in ids]
@@ -222,7 +222,7 @@ class Neo4jReads(Neo4jViews):
     async def connected(
         self, memory_ids: Collection[str], record: int = FOREVER
     ) -> Collection[str]:
-        """Return those memories at which a live edge ends whose other end is live: no ghost."""
+        """Return those of the memories that a live edge joins to a live item, not to a ghost."""
         asked = [{"id": memory_id, "record": record} for memory_id in memory_ids]
         found = await self.ask(statements.connected(known_at(record)), asked=asked)
         return {row[0] for row in found}
@@ -242,12 +242,12 @@ class Neo4jReads(Neo4jViews):
         return [records.edge(edge) for edge in sorted(found, key=lambda edge: str(edge["id"]))]
 
     async def is_pinned(self, item_id: str, record: int = FOREVER) -> bool:
-        """Return whether what both parties agreed to rests on the item."""
+        """Return whether a consent depends on the item."""
         text = statements.is_pinned(known_at(record))
         return bool((await self.ask(text, asked=[{"id": item_id, "record": record}]))[0][0])
 
     async def taken_over(self) -> frozenset[str]:
-        """Return the ids of what lineage that was made with consent ends at, and their ends."""
+        """Return the ids of the targets of governed lineage, and of these targets' ends."""
         found = await self.ask(statements.taken_over())
         return frozenset(item_id for row in found for item_id in row if item_id is not None)
 
@@ -304,7 +304,7 @@ class Neo4jReads(Neo4jViews):
         return await layers.last_turn_order(self, session_id)
 
     async def names_near(self, kind: NameKind, asked: str, most: int) -> Sequence[str]:
-        """Return live names next to the one asked for, `most` each way, from either end."""
+        """Return live names next to `asked`, `most` each way, folded and reversed."""
         return await layers.names_near(self, kind, asked, most)
 
     async def entries(
@@ -316,7 +316,7 @@ class Neo4jReads(Neo4jViews):
         skip: int = 0,
         limit: int,
     ) -> tuple[Sequence[Entry], int]:
-        """Return live entries by (rank, record_from) descending, and how many match in all."""
+        """Return live entries by (rank, record_from) descending, and the number of all matches."""
         return await layers.entries(self, filter_, at, before=before, skip=skip, limit=limit)
 
     async def entry(self, entry_id: str, record: int = FOREVER) -> Entry | None:
@@ -330,7 +330,7 @@ class Neo4jReads(Neo4jViews):
         return await conflicts.between(self, pairs, record)
 
     async def triggered(self, limit: int) -> Sequence[tuple[str, Sequence[str]]]:
-        """Return live memories that surface by triggers, with these, by id."""
+        """Return live memories that have triggers, each with its triggers, by id."""
         return await conflicts.triggered(self, limit)
 
     async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:
@@ -340,7 +340,7 @@ class Neo4jReads(Neo4jViews):
     async def open_conflicts(
         self, ids: Collection[str], record: int = FOREVER
     ) -> Mapping[str, Sequence[str]]:
-        """Return the ids of open conflicts; asks nothing where there never was a conflict."""
+        """Return the ids of open conflicts; no statement in a space that never had a conflict."""
         if not self._disputed:
             return {}
         return await conflicts.open_at(self, ids, record)
@@ -391,7 +391,7 @@ class Neo4jReads(Neo4jViews):
         return [records.edge(edge) for edge in sorted(found, key=lambda edge: str(edge["id"]))]
 
     async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
-        """Return a receipt by its id or by the memory's."""
+        """Return the receipt of an erasure by its id or by the memory's id."""
         return await erased_items.erasure(self, erase_id=erase_id, memory_id=memory_id)
 
     async def genesis(self) -> GenesisRecord | None:
@@ -400,7 +400,7 @@ class Neo4jReads(Neo4jViews):
         return verify_genesis(bytes(found[0][0]), self.space) if found else None
 
     async def imported(self) -> Imported | None:
-        """Return under which restore grant the space came here."""
+        """Return the space's import with its restore grant."""
         found = await self.ask("MATCH (i:Imported) RETURN i.seq, i.restore")
         return Imported(found[0][0], bytes(found[0][1])) if found else None
 
@@ -422,13 +422,13 @@ class Neo4jReads(Neo4jViews):
         return await sessions.sessions(self, filter_, before, limit)
 
     async def co_reads(self, session_id: str, limit: int) -> Sequence[CoRead]:
-        """Return what was read together with what a session read, the last pairs first."""
+        """Return the co-reads of the memories that a session read, the latest pairs first."""
         return await sessions.co_reads(self, session_id, limit)
 
     async def session_rows(
         self, kind: type[SessionRowT], after: tuple[str, str], limit: int
     ) -> Sequence[SessionRowT]:
-        """Return what is kept of sessions, rows of one kind past a key, by key."""
+        """Return the stored session rows of one kind past a key, by key."""
         return await sessions.session_rows(self, kind, after, limit)
 
     async def restated(
@@ -442,7 +442,7 @@ class Neo4jReads(Neo4jViews):
         return await sessions.service_record(self, kind, key)
 
     async def service_records(self, kind: ServiceRecord, prefix: str) -> Mapping[str, Properties]:
-        """Return the records of a kind whose keys begin with a text."""
+        """Return the records of a kind whose keys begin with `prefix`."""
         return await sessions.service_records(self, kind, prefix)
 
     async def recalls(self, filter_: RecallFilter, before: str, limit: int) -> Sequence[Recall]:
@@ -451,7 +451,7 @@ class Neo4jReads(Neo4jViews):
 
 
 def known_item(record: Fields | None) -> Item | None:
-    """Return the item of a current node's properties; a ghost is none, and no entry is one."""
+    """Return the item of a current node's properties; None for a ghost or an entry."""
     if record is None or record["kind"] > ItemKind.MEMORY:
         return None
     return records.item(record)

@@ -29,7 +29,7 @@ _DROP: Final = "MATCH (r:Recall) WHERE r.query_id < $before DELETE r"
 
 
 async def recalls(door: Door, filter_: RecallFilter, before: str, limit: int) -> Sequence[Recall]:
-    """Return recalls, the newest query ids first, those before one unless it is empty."""
+    """Return recalls, the newest query ids first; only those below `before` if it is given."""
     rows = await door.ask(_LISTED, **asdict(filter_), before=before, limit=limit)
     return [
         Recall(said[0], said[1], said[2], tuple(row[4] for row in of_one), said[3])
@@ -38,7 +38,7 @@ async def recalls(door: Door, filter_: RecallFilter, before: str, limit: int) ->
 
 
 async def put_recall(door: Door, recall: Recall) -> None:
-    """Keep a recall, of those memories that are not erased."""
+    """Store a recall, without the memories in it that were erased."""
     places = [{"place": place, "id": each} for place, each in enumerate(recall.memory_ids)]
     await door.ask(
         _PUT,
@@ -51,5 +51,5 @@ async def put_recall(door: Door, recall: Recall) -> None:
 
 
 async def drop_recalls(door: Door, before: str) -> None:
-    """Forget recalls whose query ids come before a text."""
+    """Delete the recalls whose query ids sort before `before`."""
     await door.ask(_DROP, before=before)

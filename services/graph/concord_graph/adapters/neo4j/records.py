@@ -68,7 +68,7 @@ OWN_LABELS = frozenset(
         *("SessionRecord", "CoRead", "Restatement", "ServiceRecord", "Recall"),
     }
 )
-"""What a caller's label must not pass itself off as."""
+"""Labels that a caller's label must not equal."""
 _TYPES: Mapping[Any, Codec] = {tuple[str, ...]: (list, tuple), float: (float, None)}
 _CODECS: Mapping[type, Mapping[str, Codec]] = {
     kind: {each.name: codec(each, _TYPES) for each in own_fields(kind)}
@@ -84,7 +84,7 @@ _OWN_KEYS = frozenset(
         *("folded_session", "backwards_session", "first_id", "second_id", "conflict_class"),
     }
 )
-"""What a caller's property must not pass itself off as: indexes and constraints stand on these."""
+"""Property names that a caller's must not equal: indexes and constraints depend on them."""
 
 
 _NAMED = {
@@ -97,7 +97,7 @@ _LEFT = frozenset(
     {"effective_from", "turn_place", "folded_id", "backwards_id", "folded_session"}
     | {"backwards_session", "first_id", "second_id", "conflict_class"}
 )
-"""What is left of an erased item, of what statements look into."""
+"""The derived properties, used by statements, that a tombstone keeps."""
 
 
 def version(kind: ItemKind) -> str:
@@ -106,7 +106,7 @@ def version(kind: ItemKind) -> str:
 
 
 def revision(fields_: Fields) -> Record:
-    """Return what a node's properties hold."""
+    """Return the record that a node's properties hold."""
     if fields_["kind"] == ItemKind.RELATION:
         return relation(fields_)
     return entry(fields_) if fields_["kind"] in _ENTRY_LABEL else item(fields_)
@@ -150,7 +150,7 @@ def relation(record: Fields) -> DeclaredRelation:
 
 
 def _read(kind: type, record: Fields) -> dict[str, Any]:
-    """Return the values of a kind's fields; what is absent is left to its default."""
+    """Return the values of a kind's fields; absent ones get their defaults."""
     found = {name: record[name] for name in ("id", "deleted", "create_time")}
     found["revision"] = _revision(record)
     for name, (_, read) in _CODECS[kind].items():
@@ -160,7 +160,7 @@ def _read(kind: type, record: Fields) -> dict[str, Any]:
 
 
 def fields(space: str, item_: Record, tokens: Tokens) -> Fields:
-    """Return an item's properties; what is None is absent."""
+    """Return an item's properties; a property that is None is not stored."""
     revision = item_.revision
     record = {
         "space": space,
@@ -184,9 +184,9 @@ def fields(space: str, item_: Record, tokens: Tokens) -> Fields:
 
 
 def erased(item_: Record) -> Fields:
-    """Return what stands in every version of an erased item in the place of what it said.
+    """Return the properties that replace the content in every revision of an erased item.
 
-    What is None is absent there.
+    A property that is None is removed there.
     """
     record: Fields = {"salt": b""} | _kept("erase_time", item_)
     kind: type = type(item_)
@@ -203,10 +203,10 @@ def erased(item_: Record) -> Fields:
 def labels(item_: Record, tokens: Tokens) -> list[str]:
     """Return the labels of an item's current node.
 
-    Those beside `Item` and the kind's version stand for the partial indexes of the schema.
+    Labels beside `Item` and the kind's version select nodes for the schema's partial indexes.
     """
     found = ["Item", version(item_.kind)]
-    if item_.deleted or item_.revision.record_until != FOREVER:  # of a former one: it ends at once
+    if item_.deleted or item_.revision.record_until != FOREVER:  # a former revision ends at once
         return [*found, "Tombstone"]
     if isinstance(item_, DeclaredRelation):
         return [*found, "Relation", "Functional"] if item_.functional else [*found, "Relation"]
@@ -227,7 +227,7 @@ def labels(item_: Record, tokens: Tokens) -> list[str]:
 
 
 def link(space: str, edge_: Edge, tokens: Tokens) -> Fields:
-    """Return what an edge's relationship shows."""
+    """Return the properties of an edge's relationship."""
     record = {
         "space": space,
         "id": edge_.id,
@@ -244,7 +244,7 @@ def link(space: str, edge_: Edge, tokens: Tokens) -> Fields:
 
 
 def stated(key: str, value: Any) -> str:
-    """Return a property as one text that equal values share: 1 and 1.0 do, 1 and true do not."""
+    """Return a property as a text that equal values share: 1 and 1.0 do, 1 and true do not."""
     return f"{key}\x1f{json.dumps(_numbers_alike(value), sort_keys=True)}"
 
 
@@ -257,7 +257,7 @@ def _kept(name: str, item_: Record) -> Fields:
 
 
 def _looked_into(item_: Record) -> Fields:
-    """Return the properties that statements look into beside an item's own."""
+    """Return the derived properties that statements use beside an item's own."""
     found: Fields = {}
     for kind, _, name in names_of(item_):  # None: there is none
         suffix = _NAMED[kind]

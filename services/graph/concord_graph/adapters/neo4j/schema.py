@@ -1,8 +1,8 @@
 """Constraints and indexes, applied on start and stamped with a version.
 
 A label that only some nodes carry makes its index a partial one: `Edge` is on live edges alone,
-`Replacing` on live lineage that takes something's place. A node's label is set in the statement
-that writes the node.
+`Replacing` on live lineage that supersedes or deprecates. The statement that writes a node sets
+its labels.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
 
 
 async def prepare(session: AsyncSession, *, restoring: bool = False) -> str:
-    """Apply what is missing; return the store's epoch.
+    """Apply the missing statements of the schema; return the store's epoch.
 
     Raises:
         ServerUnusable: the database is another program's, or of a newer Concord, or half restored.

@@ -1,4 +1,4 @@
-"""Sessions, what was read together in them, and the records of services."""
+"""Sessions, their co-reads, and the records of services."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from concord_graph.domain.sessions import (
 from concord_graph.ports import ServiceRecord, SessionFilter, SessionUses
 from concord_graph.ports.reads import SessionRowT
 
-# of no single space: each row names its own
+# not of a single space: each row names its own
 USE: Final = (
     "UNWIND $uses AS use MATCH (p:Space {space: use.space}) WHERE NOT coalesce(p.deleted, false)"
     " MERGE (s:SessionRecord {space: use.space, id: use.id})"
@@ -81,11 +81,11 @@ _KEPT: Final = {
     SessionRead: ("CoRead", ("session_id", "memory_id")),
     Restatement: ("Restatement", ("memory_id", "session_id")),
 }
-"""By kind of row: its label, and the two properties of its key; a session has one."""
+"""For each kind of row: label, and the two properties of its key; a session has but one."""
 
 
 def rows(uses: SessionUses) -> dict[str, Any]:
-    """Return what USE binds, in one order: no deadlock."""
+    """Return the values that USE binds, sorted, so that concurrent writes cannot deadlock."""
     return {
         "most": MOST_CO_READS,
         "uses": [
@@ -118,7 +118,7 @@ async def sessions(
 
 
 async def co_reads(door: Door, session_id: str, limit: int) -> Sequence[CoRead]:
-    """Return what was read together with what a session read, the last pairs first."""
+    """Return the co-reads of the memories that a session read, the latest pairs first."""
     found = await door.ask(_CO_READS, session=session_id, limit=limit)
     return [CoRead(*row) for row in found]
 
@@ -126,7 +126,7 @@ async def co_reads(door: Door, session_id: str, limit: int) -> Sequence[CoRead]:
 async def session_rows(
     door: Door, kind: type[SessionRowT], after: tuple[str, str], limit: int
 ) -> Sequence[SessionRowT]:
-    """Return what is kept of sessions, rows of one kind past a key, by key."""
+    """Return the stored session rows of one kind past a key, by key."""
     label, (first, second) = _KEPT[kind]
     names = [each.name for each in fields(kind)]
     beyond = "false" if first == second else f"r.{first} = $first AND r.{second} > $second"
@@ -140,7 +140,7 @@ async def session_rows(
 
 
 async def put_session_rows(door: Door, rows_: Sequence[SessionRow]) -> None:
-    """Write rows of sessions, all of one kind, that are not there yet."""
+    """Insert rows of sessions, all of one kind, that do not exist yet."""
     label, (first, second) = _KEPT[type(rows_[0])]
     key = f"{first}: fields.{first}, {second}: fields.{second}"
     text = f"UNWIND $rows AS fields CREATE (r:{label} {{{key}}}) SET r += fields"
@@ -162,7 +162,7 @@ async def service_record(door: Door, kind: ServiceRecord, key: str) -> Propertie
 
 
 async def service_records(door: Door, kind: ServiceRecord, prefix: str) -> Mapping[str, Properties]:
-    """Return the records of a kind whose keys begin with a text."""
+    """Return the records of a kind whose keys begin with `prefix`."""
     before = len(record_name(kind, " ")) - 1
     found = await door.ask(_RECORDS, prefix=record_name(kind, prefix))
     return {name[before:]: json.loads(body) for name, body in found}
@@ -174,20 +174,20 @@ async def end_session(door: Door, session_id: str, time: int) -> None:
 
 
 async def drop_co_reads(door: Door, before: int) -> None:
-    """Forget what was read together before a time."""
+    """Delete co-reads from before a time (µs)."""
     await door.ask(_DROP_CO_READS, before=before)
 
 
 async def put_restatement(door: Door, memory_id: str, session_id: str, time: int) -> None:
-    """Keep when a session first stated a memory that was there."""
+    """Record a session's first statement (µs) of a memory that existed before."""
     await door.ask(_RESTATE, memory=memory_id, session=session_id, time=time)
 
 
 async def drop_service_records(door: Door, kind: ServiceRecord, before: str) -> None:
-    """Forget the records of a kind whose keys come before a text."""
+    """Delete the records of a kind whose keys sort before `before`."""
     await door.ask(_DROP_RECORDS, start=record_name(kind, " "), end=record_name(kind, before))
 
 
 async def put_service_record(door: Door, kind: ServiceRecord, body: Properties, key: str) -> None:
-    """Keep the record of a kind, or of its key."""
+    """Store a kind's record, or the one of its key."""
     await door.ask(_PUT_RECORD, kind=record_name(kind, key), body=json.dumps(dict(body)))

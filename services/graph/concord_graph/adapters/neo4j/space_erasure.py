@@ -1,4 +1,4 @@
-"""Removing what a deleted space holds from its nodes."""
+"""Removes the nodes of a deleted space."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def memories(door: Door, limit: int) -> list[str]:
 
 
 async def drop_memories(door: Door, ids: Sequence[str]) -> None:
-    """Remove every version of memories."""
+    """Remove every revision of memories."""
     await door.ask(DROP_MEMORIES, ids=list(ids))
 
 

@@ -1,4 +1,4 @@
-"""The Cypher of graph's reads of items, walks and lists; `patterns` says what it is made of."""
+"""The Cypher of graph's reads of items, walks and lists, built from `patterns`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def of_external_id(known: Known) -> str:
 
 @cache
 def connected(known: Known) -> str:
-    """Return the statement that reads which of $asked are linked with something that is there."""
+    """Select those of $asked that are linked with a live item."""
     tests = [
         f"{seen('e', 'Edge', known, f'{end}_id: ask.id')} AND"
         f" (e.{other}_kind <> {ItemKind.MEMORY:d}"
@@ -77,7 +77,7 @@ def connected(known: Known) -> str:
 
 @cache
 def kinds(known: Known) -> str:
-    """Select (id, kind) of what $asked name, deleted items too."""
+    """Select (id, kind) of the items that $asked name, deleted ones too."""
     if known is None:
         last = int(ItemKind.MEMORY)
         return f"{_ASK}MATCH (x:Item {{id: ask.id}}) WHERE x.kind <= {last} RETURN x.id, x.kind"
@@ -88,7 +88,7 @@ def kinds(known: Known) -> str:
 
 @cache
 def found(known: Known, *, by_name: bool) -> str:
-    """Select the id of the live node of a name, or of the live item of an id, that is $asked."""
+    """Select the id of the live node with the $asked name, or of the live item with that id."""
     if by_name:
         return f"{_ASK}MATCH {seen('x', 'Entity', known, 'name: ask.name')} RETURN x.id AS id"
     if known is None:
@@ -111,14 +111,14 @@ def lineage(known: Known) -> str:
 
 @cache
 def is_pinned(known: Known) -> str:
-    """Select whether what both parties agreed to rests on the item that is $asked."""
+    """Select whether a consent depends on the $asked item."""
     return f"{_ASK}RETURN {rests_on('ask.id', known)}"
 
 
 @cache
 def taken_over() -> str:
-    """Select (id, source's id, target's id) of what governed lineage ends at; no ends of a memory,
-    nor of an edge that is gone."""
+    """Select (id, source's id, target's id) of the items at which governed lineage ends. Only a
+    live edge has the two ids of its ends."""
     return (
         "MATCH (g:Governed) OPTIONAL MATCH (c:Edge {id: g.target_id})"
         " RETURN g.target_id AS id, c.source_id AS source, c.target_id AS target"
@@ -137,7 +137,7 @@ def successors(kind: ItemKind, known: Known) -> str:
 
 @cache
 def amending(kind: ItemKind, known: Known) -> str:
-    """Select (id, id of what amends it) of $asked items."""
+    """Select (id, id of the amending item) of $asked items."""
     return (
         f"{_ASK}MATCH {item('o', kind, known)}"
         f" MATCH {seen('l', 'Amending', known, 'target_id: o.id')} AND {counts('o', kind, known)}"
@@ -149,8 +149,8 @@ def amending(kind: ItemKind, known: Known) -> str:
 def views(kind: ItemKind, known: Known, *, facts: bool) -> str:
     """Select $asked items with supersession, access and the names of an edge's end nodes.
 
-    `facts`: an edge also with the memories that state it. What a memory's own facts add to its
-    supersession is asked apart: Neo4j plans one large statement longer than two small ones.
+    `facts`: also select the memories that state an edge. The effect of a memory's facts on its
+    supersession is a statement apart: Neo4j plans one large statement longer than two small ones.
     """
     alias = ALIAS[kind]
     start = f"{_ASK}MATCH {item(alias, kind, known)}"
@@ -181,9 +181,9 @@ def walked(
 ) -> str:
     """Select up to $limit edges at $ids as walk steps, or whole as `views` does.
 
-    `standing_only`: of several of one triple that hold at $valid the one that stands for them (G2);
-    `ends`: which property meets the ids, of "source_id" and "target_id"; `tests`: more conditions;
-    `constitutive`: such edges only, which have an index of their own at every hub; `facts` as in
+    `standing_only`: if several edges of a triple hold at $valid, only the one that stands for them
+    (G2); `ends`: the properties to seek the ids in, "source_id" and "target_id"; `tests`: more
+    conditions; `constitutive`: such edges only, which have their own index, for hubs; `facts` as in
     `views`.
     """
     conditions = _is_walked(
@@ -212,7 +212,7 @@ def hops(
 
 @cache
 def degrees(known: Known, ends: tuple[str, ...]) -> str:
-    """Select (id, how many live edges it has, at most $limit) of $ids."""
+    """Select (id, number of its live edges, at most $limit) of $ids."""
     scope = "id" if known is None else "id, ask"
     branches = " UNION ALL ".join(
         f"MATCH {seen('e', 'Edge', known, f'{end}: id', by=end)} RETURN 1 AS one" for end in ends
@@ -235,9 +235,9 @@ def listed_nodes(known: Known) -> str:
 
 @cache
 def listed_edges(known: Known, tests: str, *, stated: bool, by_participant: bool) -> str:
-    """Select ids of live edges after $after, by id; `stated`: of those that held at $valid.
+    """Select ids of live edges after $after, by id; `stated`: only edges that held at $valid.
 
-    `by_participant`: of those that have, or ever had, the first of $participants.
+    `by_participant`: only edges that have, or ever had, the first of $participants.
     """
     start, keys = bringing(known), ""
     if by_participant:
@@ -267,13 +267,13 @@ def listed_memories(known: Known, tests: str) -> str:
     )
     if known is None:
         return page
-    # each $asked would have a page of its own: only so is it read in the order of the index
+    # the page is read in the order of the index only in a subquery
     return f"{bringing(known)}CALL (ask) {{ {page} }} RETURN time, id"
 
 
 @cache
 def live_items(kind: ItemKind, known: Known, *, stated: bool, facts: bool) -> str:
-    """Select every live item of a kind; `stated`: of those that held at $valid (`held_then`)."""
+    """Select every live item of a kind; `stated`: only items that held at $valid (`held_then`)."""
     then = f" AND {held_then(kind, known, facts=facts)}" if stated else ""
     return f"{bringing(known)}MATCH {_all_of(kind, known)}{then} RETURN properties({ALIAS[kind]})"
 
@@ -306,7 +306,7 @@ def counted(known: Known, *, stated: bool, facts: bool) -> str:
 
 
 def superseded(kind: ItemKind, known: Known, *, facts: bool = False) -> str:
-    """Return the test that a successor of e or m has begun at $valid; `facts`: or m's ended."""
+    """Return the test that a successor of e or m has begun at $valid; `facts`: or m's facts did."""
     test = f"EXISTS {{ {replaced(ALIAS[kind], kind, known)} AND n.effective_from <= $valid }}"
     if kind == ItemKind.MEMORY:
         ended = f"coalesce({fact_edges.ended_from(known)}, {FOREVER}) <= $valid"
@@ -315,9 +315,9 @@ def superseded(kind: ItemKind, known: Known, *, facts: bool = False) -> str:
 
 
 def held_then(kind: ItemKind, known: Known, *, facts: bool = False) -> str:
-    """Return the test that an item (e, m or n) was the case at $valid: in time, not superseded.
+    """Return the test that an item (e, m or n) held at $valid: in time, not superseded.
 
-    `facts`: nor ended with all of them, where memories state any.
+    `facts`: the space has facts, so a memory must not have ended with all of its own.
     """
     if kind == ItemKind.NODE:
         return "true"  # a node has no valid time
@@ -335,9 +335,9 @@ def _earliest(match: str, alias: str) -> str:
 
 
 def _predecessors(alias: str, kind: ItemKind, known: Known) -> str:
-    """Return how many live items have this one as a successor, whether it has begun or not."""
+    """Return the number of live items that this one supersedes, whether it has begun or not."""
     beyond = ""
-    if kind == ItemKind.EDGE:  # those that it follows in time are counted once
+    if kind == ItemKind.EDGE:  # an edge that it also follows in time is counted once
         beyond = f" AND NOT coalesce({succession.is_former('n', known)}, false)"
     resolved = (
         f"COUNT {{ MATCH {seen('l', 'Replacing', known, f'source_id: {alias}.id')}"
@@ -389,7 +389,7 @@ def _memory_columns(known: Known) -> str:
 
 
 def _at_ends(known: Known, label: str, ends: tuple[str, ...], conditions: str) -> str:
-    """Return live edges at $ids that meet the conditions as e, each once."""
+    """Return the clauses that find the live edges e at $ids that meet the conditions, each once."""
     branches = (
         f"{bringing(known)}MATCH {seen('e', label, known, by=end)} AND e.{end} IN $ids"
         f"{' AND NOT e.source_id IN $ids' if place else ''} RETURN e"
@@ -439,5 +439,5 @@ LEARNT: Final = (
     " RETURN properties(e) }]) AS triples }"
     " RETURN around, named, keyed, saying, triples"
 )
-"""Select what a write asks of ids (item, held, lineage, edges of its content), names, keys and
-triples, whose ends have an id or a name."""
+"""Select all that a write reads of ids (item, held, lineage, edges of its content), names, keys
+and triples, whose ends have an id or a name."""

@@ -48,7 +48,7 @@ from concord_graph.ports import (
 T = TypeVar("T")
 
 POLL_SECONDS = 0.5
-"""How late a change that another replica committed is seen at most."""
+"""The seconds after which another replica's commit is seen at the latest."""
 _READ_TRIES = 3
 
 _TOUCH = (
@@ -73,9 +73,9 @@ _HEADS = "MATCH (s:Space) WHERE s.seq > 0 RETURN s.space, s.seq ORDER BY s.space
 class Neo4jStore:
     """Graph's store in a Neo4j database. Build it with `open_store`.
 
-    A space is written by one transaction at a time, which holds the space's counter; spaces do not
-    wait for each other. A read is of one state of its space: it is run again when the space changed
-    while it went on, at last under the space's lock.
+    A space is written by one transaction at a time, which locks the space's counter; spaces do not
+    wait for each other. A read sees one state of its space: if the space changed meanwhile, it runs
+    again, at last under the space's lock.
     """
 
     def __init__(
@@ -134,10 +134,10 @@ class Neo4jStore:
                 result, is_whole = await self._server.read(attempt)
             if is_whole:
                 return result
-        return await self.write(space, work)  # what is locked does not change under it
+        return await self.write(space, work)  # under the lock, the space does not change
 
     async def export(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
-        """Run work that reads a whole space: few at once, or they would take every connection."""
+        """Run work that reads a whole space; few run at once, so as to leave connections free."""
         async with self._exporters:
             return await self.read(space, work)
 
@@ -171,7 +171,7 @@ class Neo4jStore:
         return result
 
     def pending(self, reads: Callable[[], Sequence[ReadCounts]]) -> None:
-        """Show these not yet flushed reads in every answer."""
+        """Let every view include the reads that `reads` returns, which are not stored yet."""
         self._pending.show(reads)
 
     async def touch(self, reads: ReadCounts, uses: SessionUses, stored: Callable[[], None]) -> None:
@@ -180,7 +180,7 @@ class Neo4jStore:
             return
         rows = [
             {"space": space, "id": item_id, "count": count, "last_time": last}
-            for (space, item_id), (count, last) in sorted(reads.items())  # one order: no deadlock
+            for (space, item_id), (count, last) in sorted(reads.items())  # sorted, so no deadlock
         ]
 
         with told_by_graph():
@@ -201,7 +201,7 @@ class Neo4jStore:
             await self.write(space, lambda tx, ids=ids: _announce_touched(tx, ids))  # type: ignore[misc] # the default binds the loop's value
 
     async def spaces(self) -> Sequence[SpaceHead]:
-        """Return every space."""
+        """Return every space that has a change."""
         found = await self._rows(neo4j.READ_ACCESS, _HEADS)
         return [SpaceHead(space, seq) for space, seq in found]
 
@@ -223,7 +223,7 @@ class Neo4jStore:
             return await self._server.write(lambda tx: leases.renew(tx, key, renewed, now))
 
     async def scrub(self, *, thorough: bool) -> None:  # noqa: ARG002 - Neo4j takes nothing out
-        """Confirm what was erased: no query shows it; its bytes go when the store is compacted."""
+        """Confirm erasures: no query shows the content; compacting the store removes its bytes."""
         await self._rows(
             neo4j.WRITE_ACCESS, erased_items.CONFIRM_ALL, confirmer=STORE, time=self._clock()
         )
@@ -239,7 +239,7 @@ class Neo4jStore:
         await self._server.close()
 
     async def _poll(self) -> None:
-        """Look for what other replicas committed; callers that wait together ask once."""
+        """Look for commits of other replicas; callers that wait together share one query."""
         now = asyncio.get_running_loop().time()
         if now - self._polled < POLL_SECONDS / 2:
             return
@@ -250,7 +250,7 @@ class Neo4jStore:
             self._announce()
 
     async def _rows(self, access: str, text: str, **bound: Any) -> list[list[Any]]:
-        """Run one statement that is no single space's, or names its space."""
+        """Run one statement that concerns no single space, or names its space itself."""
 
         async def work(tx: AsyncManagedTransaction) -> list[list[Any]]:
             result = await tx.run(text, bound)
@@ -277,10 +277,10 @@ async def open_store(
     restoring: bool = False,
 ) -> Neo4jStore:
     """Connect, and apply the schema. `busy_seconds` bounds waiting for a connection and retries,
-    `exporters` is how many exports run at once, `restoring` lets in who puts a copy there.
+    `exporters` the exports at once; `restoring`: the caller is putting a copy there.
 
     Raises:
-        StoreUnusable: the server is not there, refuses the password, or holds something else; the
+        StoreUnusable: the server does not answer, refuses the password, or holds other data; the
             text says what to do.
     """
     try:

@@ -1,10 +1,10 @@
 """The Cypher of succession by time: edges that give way because a later one follows (T2).
 
-Of a relation declared functional all edges of one source are a *row*: an edge is followed by the
-next ones with another target, those of one instant side by side. Edges of one triple never end one
-another. A constitutive edge gives way to none, nor does one that lineage rests on which was made
-with consent. An edge that lineage replaced by an earlier one of its row never held: it stands
-in no row (decision 0043).
+All edges of one source with one functional relation form a *row*. An edge is followed by the next
+ones with another target; several of one instant stand side by side. Edges of one triple never end
+one another. A constitutive edge gives way to none, nor does an edge at which governed lineage
+starts. An edge that lineage replaced by an earlier one of its row never held: it belongs to no row
+(decision 0043).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from concord_graph.adapters.neo4j.patterns import (
 )
 from concord_graph.domain.items import ItemKind
 
-MOST_COUNTED: Final = 100  # former values of one edge: a hub's would cost every reader of it
+MOST_COUNTED: Final = 100  # former values of one edge: a hub's would take every reader's time
 _EVER: Final = -(2**63)
 _ROW: Final = "relation, source_id, effective_from"
 
@@ -34,7 +34,7 @@ _ROW: Final = "relation, source_id, effective_from"
 def functional(name: str, known: Known) -> str:
     """Return the test that the relation of an expression is declared functional.
 
-    The relations that are so now are bound to every statement, as $functional.
+    $functional, which every statement binds, has the relations that are functional now.
     """
     if known is None:
         return f"{name} IN $functional"
@@ -42,26 +42,26 @@ def functional(name: str, known: Known) -> str:
 
 
 def gives_way(alias: str, known: Known) -> str:
-    """Return the test that an edge has successors by time at all (G4)."""
+    """Return the test that an edge may have successors by time (G4)."""
     return f"{alias}.edge_type <> {CONSTITUTIVE} AND NOT {governs(alias, known)}"
 
 
 def _is_followed(alias: str, known: Known) -> str:
-    """Return the test that an edge, whether in a row or not, may have a next one."""
+    """Return the test that an edge, in a row or not, gives way to a next one and has held."""
     return f"{gives_way(alias, known)} AND NOT {_never_held(alias, known)}"
 
 
 def next_from(known: Known) -> str:
-    """Return from when the next edge follows edge e (µs), null without one.
+    """Return the instant (µs) at which the next edge follows edge e; null without one.
 
-    Also of one that never held: from before then on, lineage has replaced that.
+    It ignores whether e ever held: if not, lineage replaced e from an earlier instant anyway.
     """
     follows = f"{functional('e.relation', known)} AND {gives_way('e', known)}"
     return f"CASE WHEN {follows} THEN {_next(_row('s', 'e', known))} ELSE null END"
 
 
 def _next(row: str) -> str:
-    """Return when the first edge s of a row begins that is after e and says something else."""
+    """Return when the first edge s of a row begins that is after e and has another target."""
     return (
         f"COLLECT {{ MATCH {row} AND s.target_id <> e.target_id"
         " AND s.effective_from > e.effective_from"
@@ -72,8 +72,8 @@ def _next(row: str) -> str:
 def stands(known: Known) -> str:
     """Return the test that no later edge of its triple that holds at $valid stands for edge e (G2).
 
-    What nobody moves alone nothing else stands for. Where e is not followed in time, nor is what
-    says the same later: only lineage can have replaced that.
+    No other edge stands for a constitutive or pinned one. If no edge follows e in time, none
+    follows the later edges of its triple: only lineage can have replaced these.
     """
     keys = "source_id: e.source_id, relation: e.relation, target_id: e.target_id"
     return (
@@ -86,10 +86,10 @@ def stands(known: Known) -> str:
 
 
 def with_former(known: Known) -> str:
-    """Return the clauses that find what edge e is the next one of, for `former_count`.
+    """Return the clauses that find the edges that edge e directly follows, for `former_count`.
 
-    `last` is (instant, target) of an edge before e in its row, and `back` when something else than
-    that was said last.
+    `last` is (instant, target) of the last edge before e in its row, and `back` the instant of the
+    last edge before e with another target than that.
     """
     earlier = f"{_row('u', 'e', known)} AND u.effective_from < e.effective_from"
     newest = "ORDER BY u.effective_from DESC LIMIT 1 }[0]"
@@ -103,7 +103,7 @@ def with_former(known: Known) -> str:
 
 
 def former_count(known: Known) -> str:
-    """Return how many edges edge e is the next one of, up to MOST_COUNTED; after `with_former`."""
+    """Return the number of edges e directly follows, to MOST_COUNTED; after `with_former`."""
     return (
         f"CASE WHEN last IS NULL THEN 0 ELSE COUNT {{ MATCH {_row('s', 'e', known)}"
         f" AND {_is_earlier('s')} AND {gives_way('s', known)} RETURN s LIMIT {MOST_COUNTED} }} END"
@@ -111,7 +111,7 @@ def former_count(known: Known) -> str:
 
 
 def is_former(older: str, known: Known) -> str:
-    """Return the test that edge e is the next one of another edge, after `with_former`."""
+    """Return the test that edge e directly follows another edge, after `with_former`."""
     return (
         f"({older}.source_id = e.source_id AND {older}.relation = e.relation"
         f" AND {_is_earlier(older)} AND {_is_followed(older, known)})"
@@ -119,7 +119,7 @@ def is_former(older: str, known: Known) -> str:
 
 
 def _is_earlier(alias: str) -> str:
-    """Return the test that between an edge of e's row and e only what says the same lies."""
+    """Return the test that between an edge of e's row and e all edges have the former's target."""
     return (
         f"{alias}.effective_from < e.effective_from AND {alias}.effective_from >= back"
         f" AND {alias}.target_id <> e.target_id"
@@ -128,11 +128,11 @@ def _is_earlier(alias: str) -> str:
 
 
 def followers(known: Known) -> str:
-    """Select (id, follower's id) of $asked edges: what has begun by $valid, not all of it.
+    """Select (id, follower's id) of $asked edges: some of the followers begun by $valid.
 
-    Only those from which a walk to the heads goes on: what nothing else has followed by then, and
-    in between those that give way to none or to another by lineage. So a walk along a long row is
-    one step. What says the same as the one before it is the next one of none.
+    Only followers at which a walk to the heads goes on: edges that no other has followed by then,
+    and between them edges that give way to none, or to another by lineage. So a walk along a long
+    row is one step. An edge with the same target as the one before it is nobody's next one.
     """
     return (
         f"UNWIND $asked AS ask MATCH {item('e', ItemKind.EDGE, known)}"
@@ -146,10 +146,10 @@ def followers(known: Known) -> str:
 
 
 def with_followers(known: Known, carried: str) -> str:
-    """Return the clause that finds what follows edge e at $valid, as `successor`.
+    """Return the clause that finds the followers of edge e at $valid, as `successor`.
 
-    That is by lineage, the next ones in time, and those from which a walk to the heads goes on;
-    `carried` are the variables that stay.
+    These are the followers by lineage, the next ones in time, and edges from which a walk to the
+    heads goes on; `carried`: the variables that stay in scope.
     """
     record = "" if known is None else ", ask"
     in_row = (
@@ -173,7 +173,7 @@ def with_followers(known: Known, carried: str) -> str:
 def _is_a_turn(known: Known) -> str:
     """Return the test that a walk to the heads may end or turn at edge s of a row at $valid.
 
-    It comes after `_with_void`: asking the same of each member anew takes seconds to plan.
+    It comes after `_with_void`: testing for void edges at each member takes seconds to plan.
     """
     before = (
         f"COLLECT {{ MATCH {_held_row('q', 's', known)} AND q.effective_from < s.effective_from"
@@ -202,9 +202,9 @@ def row(known: Known) -> str:
 
 @cache
 def beside() -> str:
-    """Select the live edges of a row that one to $target at $from follows, and the next after it.
+    """Select the live edges right before and right after an edge to $target at $from in its row.
 
-    Not those that another edge than $id at $from follows all the same.
+    Not the neighbours that another edge than $id at $from has, too.
     """
     there = f"MATCH {_this_row('u', None)} AND u.id <> $id AND u.effective_from"
     last, back = (
@@ -244,12 +244,12 @@ RIVALS: Final = (
     " WHERE s.effective_from IS NOT NULL AND s.effective_from <> e.effective_from"
     " AND s.target_id <> e.target_id } RETURN e.id LIMIT $limit"
 )
-"""The live edges of $relation whose source has another value of it at another instant."""
+"""The live edges of $relation whose source has another target at another instant."""
 
 
 @cache
 def declared(known: Known) -> str:
-    """Select what is declared about the relation $name."""
+    """Select the declaration of the relation $name."""
     return (
         f"{bringing(known)}MATCH {seen('r', 'Relation', known, 'name: $name')} RETURN properties(r)"
     )
@@ -257,7 +257,7 @@ def declared(known: Known) -> str:
 
 @cache
 def listed_relations(known: Known) -> str:
-    """Select the relations that are declared, with a name after $after, by name."""
+    """Select the declared relations with a name after $after, by name."""
     return (
         f"{bringing(known)}MATCH {seen('r', 'Relation', known)} AND r.name > $after"
         " RETURN properties(r) ORDER BY r.space, r.name LIMIT $limit"
@@ -301,8 +301,8 @@ def _triples(alias: str, keys: str, known: Known) -> str:
 def _never_held(alias: str, known: Known) -> str:
     """Return the test that lineage replaced an edge by an earlier one of its row.
 
-    Of the past it does not ask whether consented lineage rests on the edge: planning the statements
-    that ask it of each member of a row takes twice as long, and a first read its whole deadline.
+    For the past it does not test whether governed lineage starts at the edge: with that test on
+    each member of a row, planning takes twice as long, and a first read its whole deadline.
     """
     if known is None:
         is_valid = counts(alias, ItemKind.EDGE, known, "k")

@@ -1,8 +1,8 @@
 """Names that callers choose and that Neo4j keeps as tokens: labels, relationship types, keys.
 
-A token is never given back, and there is room for 65,536 relationship types in all. So a store
-takes callers' names only up to a bound; beyond it an item is stored all the same, under a general
-name, and its own name stands in its properties, which is what reads go by.
+A token is never freed, and there is room for 65,536 relationship types in all. So a store takes
+callers' names only up to a bound. Beyond it, items are stored under a general name; their own names
+are in their properties, which are the ones that reads use.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LARGEST = 2**63 - 1
 
 @dataclass(slots=True)
 class Tokens:
-    """The names that this store has given out, as far as this process knows."""
+    """The callers' names that are tokens of this store, as far as this process knows."""
 
     labels: set[str] = field(default_factory=set)
     types: set[str] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""What only moving a space asks: any revisions, all access data, what was burnt and refused."""
+"""Reads for exports and imports alone: revisions, access data, burnt nonces, early refusals."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ async def genesis_envelope(door: Door) -> bytes:
 
 
 async def keep_enrolment(door: Door, digest: str) -> None:
-    """Keep the digest of the secret that the genesis takes."""
+    """Store the digest of the secret that admits the genesis."""
     await door.ask(_KEEP_ENROLMENT, digest=digest)
 
 
 async def enrolment(door: Door) -> str:
-    """Return the digest of the secret that the genesis takes, as it was registered."""
+    """Return the registered digest of the secret that admits the genesis."""
     found = await door.ask(_ENROLMENT)
     return str(found[0][0]) if found else ""
 
@@ -78,7 +78,7 @@ async def nonces(door: Door, after: str, limit: int) -> list[str]:
 
 
 async def keep_early_refusal(door: Door, time: int, author: Author, why: str) -> None:
-    """Remember that an import was refused."""
+    """Store the refusal of an import."""
     fields: dict[str, Any] = {
         "time": time,
         "principal": author.principal,
@@ -90,6 +90,6 @@ async def keep_early_refusal(door: Door, time: int, author: Author, why: str) ->
 
 
 async def early_refusals(door: Door) -> list[tuple[int, Author, str]]:
-    """Return when, whom and why imports were refused while the space was unused."""
+    """Return (time in µs, author, reason) of imports refused while the space was unused."""
     rows = await door.ask(_REFUSALS)
     return [(time, Author(*author), why) for time, *author, why in rows]

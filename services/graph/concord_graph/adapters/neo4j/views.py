@@ -1,4 +1,4 @@
-"""Views of items, walks and states: what follows from an item's surroundings, over Neo4j."""
+"""Views of items, walks and states over Neo4j: items with data from their surroundings."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ _HEAD = (
 
 
 class Neo4jViews:
-    """The part of a view of one space that shows items with what follows from others.
+    """The part of a view of one space that shows items with their supersession.
 
-    Neo4j shows what is committed at each statement. That several statements saw one state is
-    checked by `is_unchanged`; the store runs the work again when they did not.
+    Each Neo4j statement sees the latest commits. `is_unchanged` checks that all statements saw one
+    state; if not, the store runs the work again.
     """
 
     def __init__(
@@ -68,14 +68,14 @@ class Neo4jViews:
         self._functional: set[str] = set()
 
     async def begin(self) -> None:
-        """Read how far the space is; the first statement of the transaction."""
+        """Read the space's counters; the first statement of the transaction."""
         head = await self._head()
         self._seq, self._last_time, functional, *known = head
         self._stated, self._amended, self._disputed = known
         self._functional = set(functional)
 
     async def is_unchanged(self) -> bool:
-        """Return whether all that was read is of one state."""
+        """Return whether all statements read the same state of the space."""
         return self._asked <= 1 or (await self._head())[0] == self._seq
 
     @property
@@ -104,7 +104,7 @@ class Neo4jViews:
         return {view.item.id: view for _, view in found}
 
     async def view_of(self, item: Item, at: Instant) -> View:
-        """Return this very revision with the supersession its item has."""
+        """Return this revision of an item, with the item's supersession."""
         found = (await self.views(item.kind, [item.id], at)).get(item.id)
         if found is None:
             return View(item, Supersession(item.create_time), Access(item.create_time, 0))
@@ -113,7 +113,7 @@ class Neo4jViews:
     async def successors(
         self, kind: ItemKind, ids: Collection[str], at: Instant
     ) -> Mapping[str, Collection[str]]:
-        """Return the live items that have taken over from each."""
+        """Return the live items that supersede each item."""
         asked = [{"id": item_id, "record": at.record} for item_id in ids]
         text = statements.successors(kind, known_at(at.record))
         found: dict[str, set[str]] = {}
@@ -154,7 +154,7 @@ class Neo4jViews:
         return [self._step(row, pending) for row in rows]
 
     async def edges_at_hand(self, item_id: str, walk: Walk, most: int) -> Sequence[View] | None:
-        """Return the edges of a hop as views, None when more than `most` are there to look at."""
+        """Return the edges of a hop as views; None if there are more than `most` to look at."""
         rows, pending = await self._walked([item_id], walk, most + 1, whole=True)
         if len(rows) > most:
             return None
@@ -184,11 +184,11 @@ class Neo4jViews:
             try:
                 yield [Hop(*row.values()) for row in some]
             except GeneratorExit:
-                await result.consume()  # the server drops what nobody asked for
+                await result.consume()  # the server drops the rows that were not fetched
                 raise
 
     async def degrees(self, ids: Collection[str], walk: Walk, cap: int) -> Mapping[str, int]:
-        """Return how many edges there are at each of the ids, at most `cap`."""
+        """Return the number of edges at each id, at most `cap`."""
         text = statements.degrees(known_at(walk.at.record), _ends(walk))
         found = await self.ask(text, ids=list(ids), asked=[{"record": walk.at.record}], limit=cap)
         return {row[0]: row[1] for row in found}
@@ -224,7 +224,7 @@ class Neo4jViews:
     async def _views(
         self, kind: ItemKind, asked: Sequence[Fields], record: int, valid: int
     ) -> list[tuple[int, View]]:
-        """Return (place, view) of what is asked; `record` FOREVER asks about now, else each."""
+        """Return (place, view) of the asked items; if `record` is FOREVER, as known now."""
         if not asked:
             return []
         rows, pending = await self._view_rows(kind, asked, record)
@@ -233,7 +233,7 @@ class Neo4jViews:
         return [(row[-1], self._view(row, valid, pending)) for row in rows]
 
     async def _with_facts(self, rows: list[Row], asked: Sequence[Fields], record: int) -> list[Row]:
-        """Return views of memories with what follows from the facts that they state."""
+        """Return rows of memories, with the supersession that follows from their facts."""
         stating_ones = {row[0]["id"] for row in rows if row[0].get("facts", "[]") != "[]"}
         wanted = [one for one in asked if one["id"] in stating_ones]
         if not wanted:
@@ -315,8 +315,8 @@ class Neo4jViews:
         )
 
     async def _head(self) -> tuple[int, int, list[str], bool, bool, bool]:
-        """Return how far the space is, what is functional, and whether any memory states facts,
-        anything amends another, and there ever was a conflict."""
+        """Return the space's last change and record time, its functional relations, and whether it
+        has facts, has amendments, and ever had a conflict."""
         found = await self.ask(_HEAD)
         self._asked -= 1
         if not found:
@@ -330,7 +330,7 @@ class Neo4jViews:
         return await result.values()
 
     async def _run(self, text: str, bound: Fields) -> AsyncResult:
-        """Run a statement: the only door to the database for what is a space's."""
+        """Run a statement in the space: the only access to a space's data."""
         self._asked += 1
         given = {**bound, "space": self._space_name, "functional": list(self._functional)}
         return await self._tx.run(scoped(text), given=given)

@@ -1,7 +1,7 @@
-"""What a write has learnt of its space and what it has put, so that the store is asked once.
+"""A write's cache: the store's answers and the write's own puts, so that the store is asked once.
 
-The transaction holds the space's lock: nobody else changes what was read. So an answer stays true
-but for this transaction's own puts, which are laid over it here.
+The transaction holds the space's lock, so nobody else changes the space. An answer stays true but
+for this transaction's own puts, which are laid over it here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Triple = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What the store said of an id: its item, and the live edges that writes ask for."""
+    """The store's answer for an id: its item, and the live edges that writes ask for."""
 
     item: Item | None = None
     held: bool = False
@@ -39,20 +39,20 @@ class WorkingSet:
     saying: dict[str, tuple[Memory, ...]] = field(default_factory=dict)
     triples: dict[Triple, tuple[Edge, ...]] = field(default_factory=dict)
     fresh: set[str] = field(default_factory=set)
-    """Ids that were made up in this transaction: nothing in the store knows them."""
+    """Ids that this transaction generated: the store has no item with them."""
     is_unused: bool = False
-    """Whether the space held nothing when the transaction began: all ids are new then."""
+    """Whether the space was empty when the transaction began, so that all ids are new."""
     _put: dict[str, Item] = field(default_factory=dict)
     _put_under: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def note(self, item: Item) -> None:
-        """Remember the newest revision of an item."""
+        """Record the newest revision of an item that was put."""
         self._put[item.id] = item
         for key in _keys(item):
             self._put_under.setdefault(key, []).append(item.id)
 
     def is_new(self, item_id: str) -> bool:
-        """Return whether nothing in the store knows the id."""
+        """Return whether the store cannot have an item with this id."""
         return self.is_unused or item_id in self.fresh
 
     def was_put(self, item_id: str) -> bool:
@@ -60,11 +60,11 @@ class WorkingSet:
         return item_id in self._put
 
     def unknown(self, ids: Iterable[str]) -> list[str]:
-        """Return the ids that the store was not asked about and may know."""
+        """Return the ids that may be in the store and were not asked for yet."""
         return [i for i in dict.fromkeys(ids) if i not in self.around and not self.is_new(i)]
 
     def of(self, item_id: str) -> Around:
-        """Return what the store said; nothing of an id that was made up just now."""
+        """Return the store's answer for an id; an empty one for a new id."""
         return self.around.get(item_id, _NOTHING)
 
     def item(self, item_id: str) -> Item | None:
@@ -77,7 +77,7 @@ class WorkingSet:
         return next((node for node in found if node.name == name and not node.deleted), None)
 
     def memory_by_external_id(self, external_id: str) -> Memory | None:
-        """Return the memory of an importer's key, forgotten or not."""
+        """Return the memory with an importer's key, forgotten or not."""
         found = self._laid_over([self.external[external_id]], [("external", external_id)], Memory)
         return next((memory for memory in found if memory.external_id == external_id), None)
 
@@ -88,9 +88,9 @@ class WorkingSet:
         return sorted(live, key=lambda memory: memory.create_time)
 
     def has_all_of(self, triple: Triple) -> bool:
-        """Return whether the edges of a triple are known without asking for them.
+        """Return whether the edges of a triple are known without asking the store.
 
-        What does not exist, but may be pointed at, starts no edges but lineage.
+        Only lineage may start at an id that has no item, such as a ghost's.
         """
         source_id, relation, target_id = triple
         if self.is_new(source_id) or self.is_new(target_id):
@@ -126,7 +126,7 @@ class WorkingSet:
         return sorted(kept | {edge.id for edge in self._edges((), [item_id])})
 
     def _edges(self, stored: Iterable[Edge], ends: Collection[str]) -> list[Edge]:
-        """Return the live edges at the ends, of which `stored` are the store's."""
+        """Return the live edges at the ends: the stored ones and this transaction's."""
         found = self._laid_over(stored, [("end", item_id) for item_id in ends], Edge)
         return [
             edge
@@ -140,14 +140,14 @@ class WorkingSet:
         keys: Iterable[tuple[str, str]],
         kind: type[ItemT],
     ) -> list[ItemT]:
-        """Return the stored ones that were not put since, and what was put under the keys."""
+        """Return the stored items that were not put since, and the items put under the keys."""
         kept = [item for item in stored if item is not None and not self.was_put(item.id)]
         put = dict.fromkeys(i for key in keys for i in self._put_under.get(key, ()))
         return kept + [item for i in put if isinstance(item := self._put[i], kind)]
 
 
 def _keys(item: Item) -> list[tuple[str, str]]:
-    """Return what a put is looked up by; its newest revision decides whether it is meant."""
+    """Return the keys that a put is found by; the caller checks its newest revision."""
     if isinstance(item, Edge):
         return [("end", item.source.id), ("end", item.target.id)]
     if isinstance(item, Node):

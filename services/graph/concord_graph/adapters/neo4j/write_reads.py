@@ -1,7 +1,7 @@
-"""Graph's reads within a transaction that writes: what it has learnt, under what it has put.
+"""Graph's reads within a transaction that writes: the store's answers, with its puts laid over.
 
-What a use case asks of an id, a name or a key is fetched once, with everything else that it will
-ask of it; the transaction holds the space's lock, so an answer stays true but for its own puts.
+All that a use case may ask of an id, a name or a key is fetched at once and only once. The
+transaction holds the space's lock, so an answer stays true but for its own puts.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from concord_graph.domain.items import FOREVER, Edge, Item, ItemKind, Memory, No
 from concord_graph.ports import Expected, ReadCounts, Ref
 
 _RINGS_AHEAD = 2
-"""How far the lineage around what is asked is fetched ahead: its ends, and theirs. Who follows a
-chain further asks as it goes, from the side where it ends sooner."""
+"""How far the lineage around asked items is fetched ahead: their lineage's ends, and the ends'
+own. Code that follows a chain further reads on its way, from the side that ends sooner."""
 
 
 class LearntReads(Neo4jReads):
-    """Reads of one transaction that writes. `ask` is the writes': it sees what was put."""
+    """Reads of one transaction that writes. `ask` is that of the writes: it sees the puts."""
 
     def __init__(
         self, tx: AsyncManagedTransaction, space: str, *, epoch: str, pending: PendingReads
@@ -39,7 +39,7 @@ class LearntReads(Neo4jReads):
         self._granted = False
 
     async def expect(self, expected: Callable[[], Expected]) -> None:
-        """Fetch what will be asked, and the lineage next to it, in a few statements."""
+        """Fetch the expected items, and the lineage next to them, in a few statements."""
         will = expected()
         await self._learn(
             will.ids, will.node_names, will.external_ids, will.content_digests, will.triples
@@ -55,17 +55,17 @@ class LearntReads(Neo4jReads):
             await self._view_ahead(said)
 
     async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
-        """Return the ids of the edges that a memory's facts are."""
+        """Return the ids of the edges of a memory's facts."""
         return await super().facts_of(memory_id, record) if self._stated else ()
 
     async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
-        """Return the ids of the edges that the facts of a memory ever were."""
+        """Return the ids of the edges that a memory ever stated as facts."""
         return await super().ever_facts_of(memory_id) if self._stated else ()
 
     async def stating(
         self, edge_ids: Collection[str], after: str = "", limit: int | None = None
     ) -> Sequence[tuple[str, int]]:
-        """Return live memories that state any of the edges; asks nothing where nobody does."""
+        """Return live memories that state any of the edges; no statement if no memory has facts."""
         return await super().stating(edge_ids, after, limit) if self._stated else ()
 
     async def node(self, node_id: str) -> Node | None:
@@ -89,7 +89,7 @@ class LearntReads(Neo4jReads):
         return self._known.node_named(name)
 
     async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
-        """Return the memory of an importer's key."""
+        """Return the memory with an importer's key."""
         if record != FOREVER:
             return await super().memory_by_external_id(external_id, record)
         await self._learn(external_ids=[external_id])
@@ -112,7 +112,7 @@ class LearntReads(Neo4jReads):
         return self._known.edges_of(triple)
 
     async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
-        """Return what each id names."""
+        """Return the kind of item that each id names."""
         if record != FOREVER:
             return await super().kinds(ids, record)
         await self._learn(ids)
@@ -136,8 +136,8 @@ class LearntReads(Neo4jReads):
         return self._known.edge_ids_at(item_id, await super().live_edge_ids_at(item_id))
 
     async def is_pinned(self, item_id: str, record: int = FOREVER) -> bool:
-        """Return whether what both parties agreed to rests on the item."""
-        if self._granted or record != FOREVER:  # only a grant lets the transaction change it
+        """Return whether a consent depends on the item."""
+        if self._granted or record != FOREVER:  # without a grant, no write changes the answer
             return await super().is_pinned(item_id, record)
         await self._learn([item_id])
         return self._known.of(item_id).held
@@ -149,7 +149,7 @@ class LearntReads(Neo4jReads):
         return self._last_turns[session_id]
 
     async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
-        """Return these very revisions, in the order asked."""
+        """Return these revisions, in the order asked."""
         return [await self.revision(ref) for ref in refs]
 
     async def revision(self, ref: Ref) -> Record | None:
@@ -181,7 +181,7 @@ class LearntReads(Neo4jReads):
         digests: Collection[str] = (),
         triples: Collection[tuple[EndRef, str, EndRef]] = (),
     ) -> None:
-        """Fetch what is not known yet, all of it in one statement."""
+        """Fetch the answers that are not known yet, in one statement."""
         known = self._known
         wanted: dict[str, list[Any]] = {
             "ids": known.unknown(ids),
@@ -205,7 +205,7 @@ class LearntReads(Neo4jReads):
             known.triples[source, relation, target] = tuple(map(records.edge, edges))
 
     async def _view_ahead(self, ids: Collection[str]) -> None:
-        """Fetch what the views of memories are made of: to say again what is said is to ask."""
+        """Fetch the views of memories: a draft of a stored text only reads the stored memory."""
         asked = [{"id": memory_id} for memory_id in ids]
         rows, pending = await super()._view_rows(ItemKind.MEMORY, asked, FOREVER)
         self._viewed = {row[0]["id"]: row for row in rows}, pending
@@ -217,7 +217,7 @@ class LearntReads(Neo4jReads):
 
 
 def _triple(source: EndRef, relation: str, target: EndRef) -> Fields:
-    """Return what the statement that learns is given of a triple."""
+    """Return a triple as the statement of `_learn` takes it."""
     ends = {"source": source, "target": target}
     ids = {f"{end}_id": one.id or None for end, one in ends.items()}
     names = {f"{end}_name": None if one.id else one.name for end, one in ends.items()}

@@ -1,6 +1,6 @@
-"""Graph's writes over one Neo4j transaction: kept together, written at once.
+"""Graph's writes over one Neo4j transaction: collected, then written at once.
 
-Puts are laid over what was learnt (`learning`), and go to the store when something is asked that
+Puts are laid over the store's answers (`working_set`). They go to the store before a statement that
 only the store can answer, and at the end.
 """
 
@@ -110,7 +110,7 @@ class Neo4jWrites(LearntReads):
         self._requests: list[Fields] = []
 
     async def begin(self) -> None:
-        """Lock the space, then read how far it is, and what the author's request did before."""
+        """Lock the space, then read its counters and the receipt of the author's request."""
         found = await super().ask(
             _LOCK,
             principal=self._author.principal,
@@ -124,7 +124,7 @@ class Neo4jWrites(LearntReads):
         self._functional = set(functional)
 
     def step(self) -> None:
-        """Let the next tick be later."""
+        """Begin a step: the next tick gets a later record time."""
         self._begun = False
 
     def tick(self) -> tuple[int, int]:
@@ -140,7 +140,7 @@ class Neo4jWrites(LearntReads):
         return self._last_time
 
     def new_id(self) -> str:
-        """Return an id that sorts behind those of every step before; nothing has it yet."""
+        """Return an unused id that sorts after the ids of every earlier step."""
         item_id = new_id(self._time())
         self._known.fresh.add(item_id)
         return item_id
@@ -170,10 +170,10 @@ class Neo4jWrites(LearntReads):
             last = self._last_turns[item.session_id]
             self._last_turns[item.session_id] = max(last, item.turn_order)
         if isinstance(item, Edge) or not self._known.is_new(item.id):
-            self._viewed = ({}, ())  # what nothing knew before changes nobody's supersession
+            self._viewed = ({}, ())  # a new id changes no other item's supersession
 
     async def put_facts(self, support: Support) -> None:
-        """Keep which edges a memory's facts are from a record time on."""
+        """Store the edges of a memory's facts, from the support's record time on."""
         edges = [{"place": place, "id": edge_id} for place, edge_id in enumerate(support.edges)]
         time = support.record_from
         await self.ask(fact_edges.PUT, id=support.memory_id, time=time, edges=edges)
@@ -185,7 +185,7 @@ class Neo4jWrites(LearntReads):
         self._changes.append({"space": self._space_name, **changes.kept(change)})
 
     async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
-        """Write an outbox row for each edge and memory that is there: its supersession changed."""
+        """Write an outbox row for each of these edges and memories: its supersession changed."""
         ids = list(changed)
         for start in range(0, len(ids), _ROWS_A_STATEMENT):
             await self._learn(ids[start : start + _ROWS_A_STATEMENT])
@@ -208,31 +208,31 @@ class Neo4jWrites(LearntReads):
             )
 
     async def put_access(self, item_id: str, access: Access) -> None:
-        """Write how often and when an item was read."""
+        """Write an item's number of reads and the time of its last one."""
         values = {"id": item_id, "last_time": access.last_time, "count": access.count}
         self._accesses.append(values)
 
     async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
-        """Remember that an import was refused."""
+        """Store the refusal of an import."""
         await transfer.keep_early_refusal(self, time, author, why)
 
     async def keep_receipt(
         self, author: Author, salt: bytes, digest: str, receipt: Receipt
     ) -> None:
-        """Remember what a request did, and forget those of over seven days ago."""
+        """Store a request's receipt, and delete receipts that are over seven days old."""
         kept = receipts.kept(author, salt, digest, receipt, self._clock())
         self._requests.append({"space": self._space_name, **kept})
 
     async def erase(self, item: Record) -> None:
-        """Take out of every version what the item says no more."""
+        """Erase from all revisions the content that the item in its erased form lacks."""
         self._erased.append(item)
 
     async def put_erasure(self, erasure: Erasure) -> None:
-        """Keep a receipt."""
+        """Store the receipt of an erasure."""
         await erased_items.put(self, erasure)
 
     async def confirm(self, erase_id: str, confirmer: str, time: int) -> None:
-        """Note when a confirmer confirmed."""
+        """Record a confirmer's confirmation."""
         await erased_items.confirm(self, erase_id, confirmer, time)
 
     async def burn(self, nonces: Collection[str]) -> bool:
@@ -242,8 +242,8 @@ class Neo4jWrites(LearntReads):
         ((burnt,),) = await self.ask(_BURN, nonces=list(nonces))
         return bool(burnt == 0)
 
-    async def open_grant(self, digest: str) -> None:  # noqa: ARG002 - kept nowhere
-        """Let what this transaction writes from here on through the store's own protection."""
+    async def open_grant(self, digest: str) -> None:  # noqa: ARG002 - not stored
+        """Let this transaction's writes from here on through the store's own protection."""
         await self.flush()
         self._granted = True
 
@@ -253,7 +253,7 @@ class Neo4jWrites(LearntReads):
         self._principals = True
 
     async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
-        """Keep the space's genesis."""
+        """Store the space's genesis."""
         await self.ask(
             "CREATE (g:Genesis) SET g.envelope = $envelope, g.digest = $digest",
             envelope=envelope,
@@ -261,7 +261,7 @@ class Neo4jWrites(LearntReads):
         )
 
     async def keep_enrolment(self, digest: str) -> None:
-        """Keep the digest of the secret that the genesis takes."""
+        """Store the digest of the secret that admits the genesis."""
         await transfer.keep_enrolment(self, digest)
 
     @property
@@ -279,15 +279,15 @@ class Neo4jWrites(LearntReads):
         return await space_erasure.memories(self, limit)
 
     async def drop_memories(self, ids: Sequence[str]) -> None:
-        """Remove every version of memories of a deleted space."""
+        """Remove every revision of memories of a deleted space."""
         await space_erasure.drop_memories(self, ids)
 
     async def drop_rows(self, limit: int) -> bool:
-        """Remove some of what is left of a deleted space; return whether nothing is."""
+        """Remove at most `limit` rows of a deleted space; return whether none is left."""
         return await space_erasure.drop_rows(self, limit)
 
     async def put_imported(self, imported: Imported) -> None:
-        """Keep under which restore grant the space came here."""
+        """Store the space's import with its restore grant."""
         await self.ask(
             "CREATE (i:Imported) SET i.seq = $seq, i.restore = $restore",
             seq=imported.seq,
@@ -295,31 +295,31 @@ class Neo4jWrites(LearntReads):
         )
 
     async def end_session(self, session_id: str, time: int) -> None:
-        """Note when a session ended."""
+        """Record the end (µs) of a session."""
         await sessions.end_session(self, session_id, time)
 
     async def drop_co_reads(self, before: int) -> None:
-        """Forget what was read together before a time."""
+        """Delete co-reads from before a time (µs)."""
         await sessions.drop_co_reads(self, before)
 
     async def put_session_rows(self, rows: Sequence[SessionRow]) -> None:
-        """Write rows of sessions, all of one kind, that are not there yet."""
+        """Insert rows of sessions, all of one kind, that do not exist yet."""
         await sessions.put_session_rows(self, rows)
 
     async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
-        """Keep when a session first stated a memory that was there."""
+        """Record a session's first statement (µs) of a memory that existed before."""
         await sessions.put_restatement(self, memory_id, session_id, time)
 
     async def put_recall(self, recall: Recall) -> None:
-        """Keep a recall, of those memories that are not erased."""
+        """Store a recall, without the memories in it that were erased."""
         await recalls.put_recall(self, recall)
 
     async def drop_recalls(self, before: str) -> None:
-        """Forget recalls whose query ids come before a text."""
+        """Delete the recalls whose query ids sort before `before`."""
         await recalls.drop_recalls(self, before)
 
     async def drop_service_records(self, kind: ServiceRecord, before: str) -> None:
-        """Forget the records of a kind whose keys come before a text."""
+        """Delete the records of a kind whose keys sort before `before`."""
         await sessions.drop_service_records(self, kind, before)
 
     async def put_service_record(
@@ -329,11 +329,11 @@ class Neo4jWrites(LearntReads):
         await sessions.put_service_record(self, kind, body, key)
 
     async def finish(self) -> None:
-        """Write what is left; the last step before the commit."""
+        """Write the remaining rows; the last step before the commit."""
         await self.flush()
 
     async def flush(self) -> None:
-        """Write what was put, its records and the counters."""
+        """Write the collected puts, their records and the counters."""
         if self._accesses:
             accesses, self._accesses = self._accesses, []
             await super().ask(transfer.PUT_ACCESSES, accesses=accesses)
@@ -376,7 +376,7 @@ class Neo4jWrites(LearntReads):
             raise ItemClash("") from error
 
     async def receipt(self) -> tuple[bytes, str, Receipt] | None:
-        """Return salt, digest and receipt of the author's request."""
+        """Return (salt, digest, receipt) of the author's request."""
         if not (kept := self._request):
             return None
         receipt = Receipt(receipts.from_json(kept["method"], kept["refs"]), kept["seq"])
@@ -413,7 +413,7 @@ class Neo4jWrites(LearntReads):
         return row
 
     def _resting_on(self, item: Record | None) -> set[str]:
-        """Return the ids that may be held while an edge is there (G4)."""
+        """Return the ids that an edge may make held while it is live (G4)."""
         if not isinstance(item, Edge):
             return set()
         ends = {item.source.id, item.target.id}
@@ -421,18 +421,18 @@ class Neo4jWrites(LearntReads):
         return ends | {newer.source.id, newer.target.id} if isinstance(newer, Edge) else ends
 
     async def _keep_marks(self) -> None:
-        """Mark what is held; only a grant changes what is."""
+        """Update the marks of held items; only a grant changes them."""
         if self._marked:
             ids, self._marked = list(self._marked), set()
             await super().ask(flush.MARK, ids=ids)
 
 
 def _is_over(item: Record) -> bool:
-    """Return whether a revision is put as one that has ended, before the one that ends it."""
+    """Return whether a revision is put as a former one, before the one that replaces it."""
     return item.revision.record_until != FOREVER
 
 
 def _erases_what_defines(item: Edge | Memory | None) -> bool:
-    """Return whether the history of something constitutive would go, also when it is forgotten."""
+    """Return whether a constitutive item, even a forgotten one, would lose its history."""
     erased = item is not None and item.erase_time != 0
     return erased and item is not None and item.edge_type == EdgeType.CONSTITUTIVE

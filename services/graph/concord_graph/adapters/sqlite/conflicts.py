@@ -13,7 +13,7 @@ from concord_graph.domain.items import FOREVER, Entry, ItemKind
 
 _CONFLICT = f"{ItemKind.CONFLICT:d}"
 _OPEN = f"t.shelf IN {tuple(sorted(state.name for state in OPEN))}"
-# left to itself, the planner reads every conflict of a state
+# without these hints, the planner reads every conflict of a state
 _NOW = {"first_id": "conflict_pair", "second_id": "conflict_second"}
 _THEN = {"first_id": "conflict_first_then", "second_id": "conflict_second_then"}
 AT_SIDES = " UNION ALL ".join(
@@ -21,7 +21,7 @@ AT_SIDES = " UNION ALL ".join(
     f" ON c.space = :space AND c.kind = {_CONFLICT} AND c.{side} = i.value"
     for side, index in _THEN.items()
 )
-"""The conflicts that ever had any of :sides as a side: it has always the same."""
+"""The conflicts with any of :sides as a side; a conflict's sides never change."""
 DERIVED = (
     "SELECT DISTINCT m.id FROM memory m INDEXED BY memory_derived, json_each(m.sources) j,"
     " json_each(j.value, '$.memory_ids') d"
@@ -53,7 +53,7 @@ class ConflictReads:
         return {(row[-2], row[-1]): rows.entry(row) for row in found}
 
     async def triggered(self, limit: int) -> Sequence[tuple[str, Sequence[str]]]:
-        """Return live memories that surface by triggers, with these, by id."""
+        """Return live memories that have triggers, each with its triggers, by id."""
         sql = (
             "SELECT m.id, m.surfaces_when FROM memory m INDEXED BY memory_triggered"
             f" WHERE m.space = ? AND {revisions.live('m', now=True)} AND m.surfaces_when <> '[]'"
@@ -105,7 +105,7 @@ def between(now: bool) -> str:
 def open_at(now: bool) -> str:
     """Return the statement that finds the open conflicts of :ids: rank, side and id.
 
-    Most spaces have no conflict, and then it looks for no item.
+    In a space without conflicts, as most are, it looks for no item.
     """
     indexes = _NOW if now else _THEN
     some = (

@@ -1,4 +1,4 @@
-"""What a copy of the store's file says of itself, and what makes it a store of its own."""
+"""Reads a copy of the store's file for a backup, and gives a restored copy its own epoch."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def epoch_of(db: sqlite3.Connection) -> str:
 
 
 def heads(db: sqlite3.Connection) -> Mapping[str, int]:
-    """Return the last sequence number of each space in which something was recorded."""
+    """Return the last sequence number of each space that has a change."""
     return dict(db.execute("SELECT name, seq FROM space WHERE seq > 0 ORDER BY name").fetchall())
 
 
 def digest_at(db: sqlite3.Connection, space: str, seq: int, epoch: str) -> str:
-    """Return the digest, under an epoch, of the change of a number; empty when there is none."""
+    """Return the digest, under an epoch, of the change `seq`; empty when there is none."""
     found = record.changes(db, space, seq - 1, 1)
     return digest_of(epoch, found[0]) if found and found[0].seq == seq else ""
 
@@ -43,6 +43,6 @@ def nonces(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
 
 
 def begin_epoch(path: Path, epoch: str) -> None:
-    """Let what names the former epoch, such as tokens and cursors, count here no more."""
+    """Set the epoch, which invalidates tokens and cursors of the former one."""
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE meta SET value = ? WHERE key = 'epoch'", (epoch,))

@@ -1,4 +1,4 @@
-"""Taking what an item said out of its rows, and receipts for it."""
+"""Erases the content of items from their rows, and stores the receipts."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from concord_graph.domain.items import Edge, ItemKind, Record
 from concord_graph.domain.spelling import backwards, folded
 
 _TELLING = 4
-"""Fewest bytes of a text that is looked for in the file: an empty list says nothing."""
+"""Fewest bytes of a text that is looked for in the file: `[]`, say, is found everywhere."""
 
 _RECEIPT = ("id", "memory_id", "time", "principal", "reason", "digest", "edge_count")
 _NAME = {ItemKind.NODE: "name", ItemKind.MEMORY: "external_id"}
 
 
 def erase(db: sqlite3.Connection, space: int, item: Record) -> list[bytes]:
-    """Erase every revision of an item but the newest, which is so already; return what they said.
+    """Erase every revision of an item but the newest, which is erased already; return their texts.
 
-    Requests that wrote or found it lose what they are compared with: their salt stands beside a
-    digest of what was said, so that a guess could be tested.
+    Requests that wrote or found the item lose salt and digest: with these, a guess of its content
+    could be tested.
     """
     table, saying = rows.table(item.kind), rows.SAYING[item.kind]
     if isinstance(item, Edge) and item.target.id == item.id:  # it named a ghost
@@ -57,13 +57,13 @@ def erase(db: sqlite3.Connection, space: int, item: Record) -> list[bytes]:
 
 
 def looked_for(texts: Iterable[Any]) -> list[bytes]:
-    """Return those of the values that are texts to be looked for in the file."""
+    """Return, as bytes, the texts among the values that are to be looked for in the file."""
     found = {text.encode() for text in texts if isinstance(text, str)}
     return sorted(text for text in found if len(text) >= _TELLING)
 
 
 def _drop_participants(db: sqlite3.Connection, bound: dict[str, Any]) -> set[str]:
-    """Forget whom an edge ever had as a participant; return their names."""
+    """Delete all participants that an edge ever had from their index; return their names."""
     names = (
         "SELECT p.value FROM edge e, json_each(e.properties, '$.participants') p"
         " WHERE e.space = :space AND e.id = :id AND p.type = 'text'"
@@ -76,7 +76,7 @@ def _drop_participants(db: sqlite3.Connection, bound: dict[str, Any]) -> set[str
 
 
 def put_erasure(db: sqlite3.Connection, space: int, erasure: Erasure) -> None:
-    """Keep a receipt and whom it waits for."""
+    """Store the receipt of an erasure, with the confirmers that it waits for."""
     db.execute(
         "INSERT INTO erasure VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -94,7 +94,7 @@ def put_erasure(db: sqlite3.Connection, space: int, erasure: Erasure) -> None:
 
 
 def confirm(db: sqlite3.Connection, space: int, erase_id: str, confirmer: str, time: int) -> None:
-    """Note when a confirmer confirmed; the first time stands."""
+    """Record a confirmer's confirmation at a time (µs); the first one stays."""
     db.execute(
         "UPDATE erase_confirmation SET time = ?"
         " WHERE space = ? AND erase_id = ? AND confirmer = ? AND time IS NULL",
@@ -103,7 +103,7 @@ def confirm(db: sqlite3.Connection, space: int, erase_id: str, confirmer: str, t
 
 
 def erasure(db: sqlite3.Connection, space: int, *, erase_id: str, memory_id: str) -> Erasure | None:
-    """Return a receipt by its id or by the memory's."""
+    """Return the receipt of an erasure by its id or by the memory's id."""
     column, value = ("id", erase_id) if erase_id else ("memory_id", memory_id)
     row = db.execute(
         f"SELECT {', '.join(_RECEIPT)} FROM erasure WHERE space = ? AND {column} = ?",
@@ -125,6 +125,6 @@ def _confirmations(db: sqlite3.Connection, space: int, erase_id: str) -> Iterato
 
 
 def unconfirmed(db: sqlite3.Connection, confirmer: str) -> list[tuple[int, str]]:
-    """Return (space, erase id) of what a confirmer has not confirmed."""
+    """Return (space, erase id) of the erasures that a confirmer has not confirmed."""
     sql = "SELECT space, erase_id FROM erase_confirmation WHERE confirmer = ? AND time IS NULL"
     return [(space, erase_id) for space, erase_id in db.execute(sql, (confirmer,)).fetchall()]

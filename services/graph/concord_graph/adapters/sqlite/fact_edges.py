@@ -1,4 +1,4 @@
-"""The SQL of what memories state: which edges their facts are, and what follows (M1, T2)."""
+"""The SQL of memories' facts: their edges, and the supersession that follows (M1, T2)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ MOST_SOURCES = 100
 
 
 def _support(alias: str, end: str, now: bool) -> str:
-    """Return the support rows, found by their "memory" or "edge"."""
+    """Return the support rows as a FROM item, indexed by `end`: "memory" or "edge"."""
     return f"support {alias} INDEXED BY support_of_{end}{'' if now else '_then'}"
 
 
 def _any(now: bool) -> str:
-    """Return the test that anybody states anything: asked once a statement, it saves the rest."""
+    """Return the test that any memory states a fact: evaluated once, it may save the rest."""
     source = _support("z", "memory", now)
     return f"EXISTS (SELECT 1 FROM {source} WHERE z.space = :space AND {current('z', now)})"
 
@@ -23,14 +23,14 @@ FACTS = (
     f"SELECT p.edge_id FROM {_support('p', 'memory', True)}"
     f" WHERE p.space = :space AND p.memory_id = :id AND {current('p', True)} ORDER BY p.place"
 )
-"""The edges that the facts of memory :id are."""
+"""The edges of the facts of memory :id."""
 
 FACTS_THEN = (
     f"SELECT p.edge_id FROM {_support('p', 'memory', False)}"
     " WHERE p.space = :space AND p.memory_id = :id AND p.record_from <= :record"
     " AND p.record_until > :record ORDER BY p.place"
 )
-"""The edges that the facts of memory :id were at :record."""
+"""The edges of the facts of memory :id, as known at :record."""
 EVER_FACTS = (
     "SELECT DISTINCT edge_id FROM support INDEXED BY support_of_memory_then"
     " WHERE space = :space AND memory_id = :id ORDER BY edge_id"
@@ -53,8 +53,8 @@ SUPPORTS = (
     f" AND record_until BETWEEN :since AND :until AND record_until <> {FOREVER}"
     " ORDER BY time, memory_id, place"
 )
-"""(time, memory's id, place, edge's id) of what began between :since and :until (µs) and lasted,
-and with the place -1 of what ended then."""
+"""(time, memory's id, place, edge's id) of facts that began between :since and :until (µs) and
+lasted, and of facts that ended then, with the place -1."""
 
 STATING = (
     f"SELECT p.memory_id, p.place FROM {_support('p', 'edge', True)}"
@@ -66,7 +66,7 @@ STATING = (
 
 
 def sources(now: bool) -> str:
-    """Return the live memories that state edge e, as JSON; NULL where nobody states anything."""
+    """Return the live memories that state edge e, as JSON; NULL where no memory states facts."""
     ids = (
         f"SELECT p.memory_id FROM {_support('p', 'edge', now)}"
         f" CROSS JOIN memory d ON d.space = p.space AND d.id = p.memory_id AND {live('d', now)}"
@@ -77,10 +77,10 @@ def sources(now: bool) -> str:
 
 
 def ended_from(superseded_from: str, now: bool) -> str:
-    """Return when the last fact of memory m ends (µs); NULL when it states none that is there.
+    """Return the end of memory m's last fact (µs); NULL when it has no live fact.
 
-    `superseded_from` states it of edge e. What defines the agent, or what both parties agreed to
-    rests on, does not end with its facts (G4).
+    `superseded_from`: the same of edge e. A constitutive memory, or one that a consent depends on,
+    does not end with its facts (G4).
     """
     until = f"min(coalesce(e.valid_until, {FOREVER}), max(e.effective_from, {superseded_from}))"
     held = rests("memory", "m.id", "m.space", now)
@@ -89,7 +89,7 @@ def ended_from(superseded_from: str, now: bool) -> str:
 
 
 def former_count(former: str, now: bool) -> str:
-    """Return how many edges the facts of memory m follow; `former` counts them for edge e."""
+    """Return the number of edges that memory m's facts follow; `former` is that of edge e."""
     return (
         f"CASE WHEN {_any(now)} THEN (SELECT coalesce(sum({former}), 0) FROM {_facts('m', now)})"
         " ELSE 0 END"
@@ -97,7 +97,7 @@ def former_count(former: str, now: bool) -> str:
 
 
 def _facts(memory: str, now: bool) -> str:
-    """Return the live edges e that the facts of a memory are, as what follows FROM."""
+    """Return the live edges e of a memory's facts, as a FROM item."""
     return (
         f"{_support('p', 'memory', now)} CROSS JOIN edge e"
         f" ON e.space = p.space AND e.id = p.edge_id AND {live('e', now)}"
@@ -106,7 +106,7 @@ def _facts(memory: str, now: bool) -> str:
 
 
 def edges_of(ids: str, now: bool) -> str:
-    """Return the ids of the edges that the facts of memories are."""
+    """Return the ids of the edges of memories' facts."""
     return (
         f"(SELECT p.edge_id FROM {_support('p', 'memory', now)}"
         f" WHERE p.space = :space AND p.memory_id IN {ids} AND {current('p', now)})"
@@ -116,8 +116,8 @@ def edges_of(ids: str, now: bool) -> str:
 def followers(edges: str, next_ones: str, ended: str, now: bool) -> str:
     """Select (id, follower's id) of memories among :ids whose facts have all ended at :valid.
 
-    `edges` selects (id, successor's id) of the edges of their facts, `next_ones` those that are
-    next in time; `ended` is `ended_from`.
+    `edges` selects (id, successor's id) of the edges of their facts, `next_ones` the successors
+    that are next in time; `ended` is `ended_from`.
     """
     return (
         f"SELECT m.id, q.memory_id FROM memory m CROSS JOIN {_support('p', 'memory', now)}"

@@ -13,7 +13,7 @@ from concord_graph.ports import EdgeFilter, MemoryFilter
 
 
 def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, dict[str, Any]]:
-    """Return the conditions on edge e, joined by AND, and what they bind."""
+    """Return the conditions on edge e, joined by AND, and their bound values."""
     tests: list[str] = []
     bound: dict[str, Any] = {}
     if not include_resolutions and EdgeType.RESOLUTION not in filter_.edge_types:
@@ -48,7 +48,7 @@ def edge_tests(filter_: EdgeFilter, *, include_resolutions: bool) -> tuple[str, 
 def _property_tests(
     alias: str, properties: Mapping[str, object], bound: dict[str, Any]
 ) -> Iterator[str]:
-    """Yield the condition that an item has each property, and add what they bind."""
+    """Yield a condition for each property that an item must have; add its values to `bound`."""
     for place, (key, value) in enumerate(sorted(properties.items())):
         bound[f"key_{place}"] = key
         bound[f"property_{place}"] = json.dumps([value])
@@ -60,7 +60,7 @@ def _property_tests(
 
 
 def memory_tests(filter_: MemoryFilter, now: bool) -> tuple[str, dict[str, Any]]:
-    """Return further conditions on memory m, each behind AND, and what they bind."""
+    """Return further conditions on memory m, each behind AND, and their bound values."""
     bound: dict[str, Any] = {}
     tests = ""
     if not filter_.at_any_time:

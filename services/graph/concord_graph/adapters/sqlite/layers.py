@@ -41,7 +41,7 @@ class LayerReads:
         return [(row[0], row[1], row[2]) for row in self._db.execute(sql, bound).fetchall()]
 
     async def names_near(self, kind: NameKind, asked: str, most: int) -> Sequence[str]:
-        """Return live names next to the one asked for, `most` each way, from either end."""
+        """Return live names next to `asked`, `most` each way, folded and reversed."""
         found: list[str] = []
         for column, place in (("folded", folded(asked)), ("backwards", backwards(asked))):
             for test, order in ((">=", "ASC"), ("<", "DESC")):
@@ -71,7 +71,7 @@ class LayerReads:
         skip: int = 0,
         limit: int,
     ) -> tuple[Sequence[Entry], int]:
-        """Return live entries by (rank, record_from) descending, and how many match in all."""
+        """Return live entries by (rank, record_from) descending, and the number of all matches."""
         tests, bound = self._entry_tests(filter_, at)
         total = self._db.execute(f"SELECT count(*) FROM entry t WHERE {tests}", bound).fetchone()
         rank, time = before or (2**62, 0)
@@ -119,7 +119,7 @@ class LayerReads:
         return " AND ".join(tests), bound
 
     def _entry_counts(self, at: Instant) -> tuple[int, int, int, int]:
-        """Return how many episodes, held and stale texts there are, and how many were removed."""
+        """Return the numbers of episodes, of held, stale and of removed texts of working memory."""
         made = " AND t.create_time <= :valid" if at.stated else ""
         held = f"t.deleted = 0 AND t.kind = {ItemKind.WORKING_MEMORY}{made}"
         sql = (

@@ -1,4 +1,4 @@
-"""Leases in the store's file, whose one writer decides."""
+"""Leases in the store's file; its one writer decides between concurrent callers."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _RENEW: Final = (
 
 
 def acquire(db: sqlite3.Connection, key: LeaseKey, holder: str, now: int, until: int) -> Lease:
-    """Give a lease to a holder unless another has it; return it."""
+    """Give a lease to a holder unless another has it; return the lease as it is afterwards."""
     bound = {**asdict(key), "holder": holder, "now": now, "until": until}
     db.execute(_ACQUIRE, bound)
     return Lease(*db.execute(_READ, asdict(key)).fetchone())
 
 
 def renew(db: sqlite3.Connection, key: LeaseKey, renewed: Lease, now: int) -> bool:
-    """Prolong a lease that is this holder's; return whether it was."""
+    """Prolong a lease if it is this holder's; return whether it was."""
     bound = {**asdict(key), **asdict(renewed), "now": now}
     return db.execute(_RENEW, bound).rowcount == 1

@@ -118,14 +118,14 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return rows.memory(row) if row else None
 
     async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
-        """Return the memory of an importer's key."""
+        """Return the memory with an importer's key."""
         bound = {"space": self._space, "key": external_id, "record": record}
         row = self._one(statements.of_external_id(record == FOREVER), bound)
         return rows.memory(row) if row else None
 
     async def live_memories_saying(self, content_digest: str) -> Sequence[Memory]:
         """Return the live memories with equal content, kind and sources, oldest first."""
-        # named, or SQLite walks the whole space by create_time so as not to sort one row
+        # without this hint, SQLite walks the whole space by create_time so as not to sort one row
         sql = (
             f"SELECT {rows.MEMORY} FROM memory INDEXED BY memory_says WHERE space = ?"
             f" AND record_until = {FOREVER} AND deleted = 0 AND content_digest = ?"
@@ -134,7 +134,7 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return [rows.memory(row) for row in self._all(sql, (self._space, content_digest))]
 
     async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
-        """Return what is declared about a relation."""
+        """Return a relation's declaration."""
         bound = {"space": self._space, "name": name, "record": record}
         row = self._one(succession.declared(record == FOREVER), bound)
         return rows.relation(row) if row else None
@@ -148,14 +148,14 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return [rows.relation(row) for row in found]
 
     async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
-        """Return up to `limit` live edges that follow one another in time with this one."""
+        """Return up to `limit` live edges of the edge's row, sorted by time."""
         if not await self._is_functional(edge, record):
             return []
         bound = self._row_of(edge) | {"record": record, "limit": limit}
         return [rows.edge(row) for row in self._all(succession.row(record == FOREVER), bound)]
 
     async def beside(self, edge: Edge) -> Sequence[Edge]:
-        """Return its neighbours in time."""
+        """Return the edge's neighbours in its row."""
         if not await self._is_functional(edge):
             return []
         bound = self._row_of(edge) | {"id": edge.id, "from": edge.effective_from}
@@ -179,7 +179,7 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         }
 
     async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
-        """Return the ids of the edges that a memory's facts are."""
+        """Return the ids of the edges of a memory's facts."""
         bound = {"space": self._space, "id": memory_id, "record": record}
         sql = fact_edges.FACTS if record == FOREVER else fact_edges.FACTS_THEN
         found = self._all(sql, bound)
@@ -198,7 +198,7 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return [(row[0], row[1]) for row in self._all(fact_edges.STATING, bound)]
 
     async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
-        """Return the ids of the edges that the facts of a memory ever were."""
+        """Return the ids of the edges that a memory ever stated as facts."""
         return [
             row[0]
             for row in self._all(fact_edges.EVER_FACTS, {"space": self._space, "id": memory_id})
@@ -216,12 +216,12 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return bool(self._all(fact_edges.IS_NAMED, {"space": self._space, "id": item_id}))
 
     async def supports(self, since: int, until: int) -> Sequence[Support]:
-        """Return what was kept of a stretch of record time."""
+        """Return the supports with record times from `since` to `until` (µs)."""
         bound = {"space": self._space, "since": since, "until": until}
         return supports_of(self._all(fact_edges.SUPPORTS, bound))
 
     async def revision(self, ref: Ref) -> Record | None:
-        """Return what is kept exactly as that revision had it."""
+        """Return a record exactly as it was in that revision."""
         if ref.kind == ItemKind.RELATION:
             sql = (
                 f"SELECT {rows.RELATION} FROM relation WHERE space = ? AND id = ? AND revision = ?"
@@ -238,11 +238,11 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return rows.item(ref.kind, row) if row else None
 
     async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
-        """Return these very revisions, in the order asked."""
+        """Return these revisions, in the order asked."""
         return [await self.revision(ref) for ref in refs]
 
     async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
-        """Return what each id names."""
+        """Return the kind of item that each id names."""
         if not ids:
             return {}
         bound = {"space": self._space, "ids": ids_of(ids), "record": record}
@@ -252,14 +252,14 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
     async def connected(
         self, memory_ids: Collection[str], record: int = FOREVER
     ) -> Collection[str]:
-        """Return those memories at which a live edge ends whose other end is live: no ghost."""
+        """Return those of the memories that a live edge joins to a live item, not to a ghost."""
         bound = {"space": self._space, "ids": ids_of(memory_ids), "record": record}
         return {row[0] for row in self._all(statements.connected(record == FOREVER), bound)}
 
     async def successors(
         self, kind: ItemKind, ids: Collection[str], at: Instant
     ) -> Mapping[str, Collection[str]]:
-        """Return the live items that have taken over from each."""
+        """Return the live items that supersede each item."""
         sql = statements.successors(kind, at.record == FOREVER)
         bound = {
             "space": self._space,
@@ -275,7 +275,7 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
     async def amending(
         self, kind: ItemKind, ids: Collection[str], record: int = FOREVER
     ) -> Mapping[str, Collection[str]]:
-        """Return the ids of what amends each; one seek where nothing amends anything now."""
+        """Return the ids of the items that amend each; one seek in a space without amendments."""
         if record == FOREVER and not self._one(statements.ANY_AMENDMENT, (self._space,)):
             return {}
         sql = statements.amending(kind, record == FOREVER)
@@ -301,13 +301,13 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return [rows.edge(row) for _, row in sorted(found.items())]
 
     async def is_pinned(self, item_id: str, record: int = FOREVER) -> bool:
-        """Return whether what both parties agreed to rests on the item."""
+        """Return whether a consent depends on the item."""
         sql = statements.is_pinned(record == FOREVER)
         row = self._one(sql, {"space": self._space, "id": item_id, "record": record})
         return bool(row and row[0])
 
     async def taken_over(self) -> frozenset[str]:
-        """Return the ids of what lineage that was made with consent ends at, and their ends."""
+        """Return the ids of the targets of governed lineage, and of these targets' ends."""
         found = self._all(statements.taken_over(), {"space": self._space})
         return frozenset(item_id for row in found for item_id in row if item_id is not None)
 
@@ -395,7 +395,7 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         )
 
     def _count(self, kind: ItemKind, at: Instant) -> tuple[int, int, int]:
-        """Return how many items of a kind there are, turns among them, and deleted ones."""
+        """Return the numbers of live items of a kind, of turns among them, and of deleted ones."""
         sql = statements.counted(kind, at.record == FOREVER, at.stated)
         row = self._one(sql, self._at(at))
         return (row[0], row[1], row[2]) if row else (0, 0, 0)
@@ -417,7 +417,7 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return [rows.edge(row) for row in self._all(sql, {"space": self._space, "id": item_id})]
 
     async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
-        """Return a receipt by its id or by the memory's."""
+        """Return the receipt of an erasure by its id or by the memory's id."""
         return erased_items.erasure(self._db, self._space, erase_id=erase_id, memory_id=memory_id)
 
     async def genesis(self) -> GenesisRecord | None:
@@ -426,7 +426,7 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return verify_genesis(row[0], self._space_name) if row else None
 
     async def imported(self) -> Imported | None:
-        """Return under which restore grant the space came here."""
+        """Return the space's import with its restore grant."""
         row = self._one("SELECT seq, restore FROM imported WHERE space = ?", (self._space,))
         return Imported(row[0], bytes(row[1])) if row else None
 

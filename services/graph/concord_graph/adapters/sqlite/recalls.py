@@ -38,7 +38,7 @@ class RecallReads:
     _space: int
 
     async def recalls(self, filter_: RecallFilter, before: str, limit: int) -> Sequence[Recall]:
-        """Return recalls, the newest query ids first, those before one unless it is empty."""
+        """Return recalls, the newest query ids first; only those below `before` if it is given."""
         bound = asdict(filter_) | {"before": before or _AFTER_ALL, "limit": limit}
         rows = self._db.execute(_ROWS, bound | {"space": self._space}).fetchall()
         return [
@@ -48,15 +48,15 @@ class RecallReads:
 
 
 class RecallWrites(RecallReads):
-    """The part of a transaction that writes them."""
+    """The part of a transaction that writes recalls."""
 
     async def put_recall(self, recall: Recall) -> None:
-        """Keep a recall, of those memories that are not erased."""
+        """Store a recall, without the memories in it that were erased."""
         ids = json.dumps(recall.memory_ids)
         bound = {name: value for name, value in asdict(recall).items() if name != "memory_ids"}
         self._db.execute(_PUT, bound | {"space": self._space, "ids": ids})
 
     async def drop_recalls(self, before: str) -> None:
-        """Forget recalls whose query ids come before a text."""
+        """Delete the recalls whose query ids sort before `before`."""
         sql = "DELETE FROM recall WHERE space = ? AND query_id < ?"
         self._db.execute(sql, (self._space, before))

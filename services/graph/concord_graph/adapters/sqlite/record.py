@@ -1,4 +1,4 @@
-"""The record of what happened: rows of the outbox, which are never rewritten."""
+"""The record of operations: rows of the outbox, which are never rewritten."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _tests(filter_: OperationFilter) -> tuple[str, dict[str, Any]]:
 
 
 def _first_seq(db: sqlite3.Connection, space: int, time: int | None) -> int | None:
-    """Return the first sequence number recorded at a time (µs) or later; both grow together."""
+    """Return the first sequence number recorded at a time (µs) or later, by binary search."""
     if time is None:
         return None
     row = db.execute("SELECT coalesce(max(seq), 0) FROM change WHERE space = ?", (space,))

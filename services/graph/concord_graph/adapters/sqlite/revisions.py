@@ -1,12 +1,12 @@
-"""What statements share: which revision of a row is meant, that of now or as known at :record, and
-what rests on an item."""
+"""Tests that statements share: which revision of a row is read, that of now or as known at
+:record, and whether a consent depends on an item."""
 
 from __future__ import annotations
 
 from concord_graph.domain.items import FOREVER
 
 IDS = "(SELECT value FROM json_each(:ids))"
-# left to itself, the planner takes the indexes that hold every revision there ever was
+# without these hints, the planner takes the indexes that hold all former revisions, too
 AT_END = {"source_id": "edge_triple", "target_id": "edge_target"}
 CONSTITUTIVE_AT_END = {
     "source_id": "edge_constitutive_source",
@@ -15,12 +15,12 @@ CONSTITUTIVE_AT_END = {
 
 
 def by(index: str, now: bool) -> str:
-    """Return the hint that what is known now is found by this partial index."""
+    """Return the hint to use this partial index, which holds only current rows."""
     return f"INDEXED BY {index}" if now else ""
 
 
 def current(alias: str, now: bool) -> str:
-    """Return the test that a row is what was known at the instant, tombstones among it."""
+    """Return the test that a row is the revision known at the instant; tombstones pass, too."""
     if now:  # a literal, so that the partial indexes apply
         return f"{alias}.record_until = {FOREVER}"
     return f"({alias}.record_from <= :record AND {alias}.record_until > :record)"
@@ -32,9 +32,9 @@ def live(alias: str, now: bool) -> str:
 
 
 def are_any(test: str, index: str, now: bool) -> str:
-    """Return the test that the space has such edges at all, which all are in a partial index.
+    """Return the test that the space has any edges that meet `test`; `index` holds all of them.
 
-    Asked once a statement, it saves opening the index for every row.
+    Evaluated once a statement, it saves opening the index for every row.
     """
     if not now:
         return "TRUE"
@@ -43,7 +43,7 @@ def are_any(test: str, index: str, now: bool) -> str:
 
 
 def rests(table: str, item_id: str, space: str, now: bool) -> str:
-    """Return the test that what both parties agreed to rests on an item (the view `held`)."""
+    """Return the test that a consent depends on an item (the view `held`)."""
     governed = (
         f"SELECT 1 FROM edge g {by('edge_governed', now)} WHERE g.space = {space}"
         f" AND g.source_id = {{}} AND {live('g', now)} AND g.governed = 1"

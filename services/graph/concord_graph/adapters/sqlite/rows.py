@@ -38,7 +38,7 @@ _TYPES: Mapping[Any, Codec] = {bool: (int, bool), tuple[str, ...]: (to_json, _te
 
 
 def _columns(field: Field) -> Iterable[tuple[str, Convert]]:
-    """Yield the columns of a field, each with what an item keeps there."""
+    """Yield the columns of a field, each with the function from an item to its value."""
     value = attrgetter(field.name)
     keep, _ = codec(field, _TYPES)
     if field.type is End:
@@ -71,7 +71,7 @@ SAYING = {
     ItemKind.MEMORY: [*(each.name for each in erased_fields(Memory)), "content_digest"],
     ItemKind.CONFLICT: [each.name for each in erased_fields(Entry)],
 }
-"""The columns that hold what items say: what is erased."""
+"""The columns of items' content, which erasure empties."""
 
 
 def qualified(columns: str, alias: str) -> str:
@@ -93,7 +93,7 @@ def node(row: Row) -> Node:
 
 def edge(row: Row) -> Edge:
     """Return an edge."""
-    # by place: a page has a hundred, and names cost a quarter of making one
+    # by position: a page has a hundred edges, and keywords take a quarter of making one
     return Edge(
         row[0],
         End(row[9], _ITEM_KIND[row[10]]),
@@ -156,7 +156,7 @@ def values(space: int, item_: Record) -> dict[str, Any]:
 
 
 def _derived(item_: Record) -> dict[str, Any]:
-    """Return the columns that statements look into beside an item's own."""
+    """Return the derived columns that statements use beside an item's own."""
     if isinstance(item_, Edge):
         return {
             "effective_from": item_.effective_from,

@@ -1,4 +1,4 @@
-"""The tables of the store's file, and how those that e65dbee wrote become them (G16)."""
+"""The tables of the store's file, and their conversion from those of e65dbee (G16)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions, what was read together in them, and the records of services."""
+"""Sessions, their co-reads, and the records of services."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _KEPT: Final = {
     SessionRead: ("co_read", "session_id, memory_id", "session_id, memory_id, time"),
     Restatement: ("restatement", "memory_id, session_id", "memory_id, session_id, time"),
 }
-"""By kind of row: its table, its key, and its columns in the order of the kind's fields."""
+"""For each kind of row: table, key, and columns in the order of the kind's fields."""
 
 
 class SessionReads:
@@ -101,14 +101,14 @@ class SessionReads:
         return [Session(*row) for row in self._db.execute(sql, bound)]
 
     async def co_reads(self, session_id: str, limit: int) -> Sequence[CoRead]:
-        """Return what was read together with what a session read, the last pairs first."""
+        """Return the co-reads of the memories that a session read, the latest pairs first."""
         found = self._db.execute(_CO_READS, (self._space, session_id, limit))
         return [CoRead(*row) for row in found]
 
     async def session_rows(
         self, kind: type[SessionRowT], after: tuple[str, str], limit: int
     ) -> Sequence[SessionRowT]:
-        """Return what is kept of sessions, rows of one kind past a key, by key."""
+        """Return the stored session rows of one kind past a key, by key."""
         table, key, columns = _KEPT[kind]
         sql = (
             f"SELECT {columns} FROM {table} WHERE space = ? AND ({key}) > (?, ?)"
@@ -131,7 +131,7 @@ class SessionReads:
         return dict(json.loads(row[0])) if row else {}
 
     async def service_records(self, kind: ServiceRecord, prefix: str) -> Mapping[str, Properties]:
-        """Return the records of a kind whose keys begin with a text."""
+        """Return the records of a kind whose keys begin with `prefix`."""
         start = record_name(kind, prefix)
         sql = (
             "SELECT substr(kind, ?), body FROM service_record WHERE space = ?"
@@ -142,7 +142,7 @@ class SessionReads:
 
 
 class SessionWrites(SessionReads):
-    """The part of a transaction that writes them."""
+    """The part of a transaction that writes sessions and records of services."""
 
     async def end_session(self, session_id: str, time: int) -> None:
         """End a session."""
@@ -150,24 +150,24 @@ class SessionWrites(SessionReads):
         self._db.execute(sql, (time, self._space, session_id))
 
     async def drop_co_reads(self, before: int) -> None:
-        """Forget what was read together before a time."""
+        """Delete co-reads from before a time (µs)."""
         sql = "DELETE FROM co_read WHERE space = ? AND time < ?"
         self._db.execute(sql, (self._space, before))
 
     async def put_session_rows(self, rows: Sequence[SessionRow]) -> None:
-        """Write rows of sessions, all of one kind, that are not there yet."""
+        """Insert rows of sessions, all of one kind, that do not exist yet."""
         table, _, columns = _KEPT[type(rows[0])]
         marks = ", ".join("?" for _ in columns.split(","))
         sql = f"INSERT INTO {table} (space, {columns}) VALUES (?, {marks})"
         self._db.executemany(sql, [(self._space, *astuple(row)) for row in rows])
 
     async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
-        """Keep when a session first stated a memory that was there."""
+        """Record a session's first statement (µs) of a memory that existed before."""
         sql = "INSERT OR IGNORE INTO restatement VALUES (?, ?, ?, ?)"
         self._db.execute(sql, (self._space, memory_id, session_id, time))
 
     async def drop_service_records(self, kind: ServiceRecord, before: str) -> None:
-        """Forget the records of a kind whose keys come before a text."""
+        """Delete the records of a kind whose keys sort before `before`."""
         sql = "DELETE FROM service_record WHERE space = ? AND kind > ? AND kind < ?"
         start, end = record_name(kind, " "), record_name(kind, before)
         self._db.execute(sql, (self._space, start, end))
@@ -175,13 +175,13 @@ class SessionWrites(SessionReads):
     async def put_service_record(
         self, kind: ServiceRecord, body: Properties, key: str = ""
     ) -> None:
-        """Keep the record of a kind, or of its key."""
+        """Store a kind's record, or the one of its key."""
         sql = "INSERT OR REPLACE INTO service_record (space, kind, body) VALUES (?, ?, ?)"
         self._db.execute(sql, (self._space, record_name(kind, key), json.dumps(dict(body))))
 
 
 def store_uses(db: sqlite3.Connection, uses: SessionUses) -> None:
-    """Add uses to the records of their sessions, and what was read together in them."""
+    """Add uses to the records of their sessions, and their reads to the co-reads."""
     rows = [[*key, use.first, use.last] for key, use in uses.items()]
     read = [[*key, i, time] for key, use in uses.items() for i, time in use.memories.items()]
     db.execute(_USE, (json.dumps(rows),))

@@ -1,4 +1,4 @@
-"""Removing what a deleted space holds from its rows."""
+"""Removes the rows of a deleted space."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STEPPED: Final = {
     "entry": "true",
     "support": "true",
 }
-"""The tables that grow with what is remembered, and which of their rows go."""
+"""The tables that grow with a space, each with the test of the rows to remove."""
 _WHOLE: Final = (
     *("relation", "spelling", "participant", "access", "request"),
     *("session", "co_read", "restatement", "service_record", "recall"),
@@ -36,7 +36,7 @@ def memories(db: sqlite3.Connection, space: int, limit: int) -> list[str]:
 
 
 def drop_memories(db: sqlite3.Connection, space: int, ids: Sequence[str]) -> list[bytes]:
-    """Remove every version of memories; return what they said."""
+    """Remove every revision of memories; return their texts."""
     bound = (space, json.dumps(ids))
     test = "space = ? AND id IN (SELECT value FROM json_each(?))"
     saying = ", ".join(SAYING[ItemKind.MEMORY])

@@ -56,8 +56,7 @@ def edge_superseded_from(now: bool) -> str:
     """Return when the earliest live successor of edge e takes over (µs), FOREVER without one.
 
     Successors: the edges that a resolution names as the newer side, and the next ones in time. A
-    constitutive edge has only those that a grant let through, and so has one that such lineage
-    rests on.
+    constitutive edge, or one at which governed lineage starts, has only successors by a grant.
     """
     follows, resolved = succession.next_from(now), _replaced("e", "edge", now)
     return f"min(coalesce({follows}, {FOREVER}), coalesce(({resolved}), {FOREVER}))"
@@ -82,9 +81,9 @@ def _replaced(alias: str, table: str, now: bool) -> str:
 
 
 def _counts(lineage: str, older: str, table: str, now: bool) -> str:
-    """Return the test that lineage is not void: made with consent, or at what nobody holds (G4).
+    """Return the test that lineage is not void (G4): made with consent, or its target is free.
 
-    Every part asks something of the lineage row, so that it is only looked at where there is one.
+    Every part reads the lineage row, so that SQLite evaluates it only where there is one.
     """
     held = rests(table, f"{lineage}.target_id", f"{lineage}.space", now)
     return f"({lineage}.governed = 1 OR ({older}.edge_type <> 2 AND NOT {held}))"
@@ -92,14 +91,14 @@ def _counts(lineage: str, older: str, table: str, now: bool) -> str:
 
 @cache
 def is_pinned(now: bool) -> str:
-    """Select whether what both parties agreed to rests on the item of :id."""
+    """Select whether a consent depends on the item of :id."""
     return f"SELECT {rests('memory', ':id', ':space', now)}"
 
 
 @cache
 def taken_over() -> str:
-    """Select (id, source's id, target's id) of what governed lineage ends at; no ends of a memory,
-    nor of an edge that is gone."""
+    """Select (id, source's id, target's id) of the items at which governed lineage ends. Only a
+    live edge has the two ids of its ends."""
     return (
         "SELECT g.target_id, c.source_id, c.target_id FROM edge g"
         f" {by('edge_governed', now=True)} LEFT JOIN edge c ON c.space = g.space"
@@ -129,7 +128,7 @@ ANY_AMENDMENT = (
 
 @cache
 def amending(kind: ItemKind, now: bool) -> str:
-    """Select (id, id of what amends it) of items among :ids."""
+    """Select (id, id of the amending item) of items among :ids."""
     name = TABLE[kind]
     return (
         f"SELECT l.target_id, l.source_id FROM edge l {by('edge_amends', now)}"
@@ -145,7 +144,7 @@ def _edge_successors(now: bool, ids: str) -> str:
 
 
 def _resolved(kind: ItemKind, now: bool, ids: str) -> str:
-    """Select (id, follower's id) of items for what lineage puts in their place."""
+    """Select (id, follower's id) of items that lineage replaces."""
     name = TABLE[kind]
     return (
         f"SELECT e.id AS id, n.id AS follower FROM {name} e JOIN edge l {by('edge_replaces', now)}"
@@ -172,9 +171,9 @@ def found(now: bool, *, by_name: bool) -> str:
 
 
 def _predecessors(alias: str, table: str, now: bool) -> str:
-    """Return how many live items have this one as a successor, whether it has begun or not.
+    """Return the number of live items that this one supersedes, whether it has begun or not.
 
-    One that it both supersedes and deprecates counts once, and so does one that it also follows.
+    An item that it supersedes, deprecates and follows in time counts once.
     """
     named = f"FROM edge {{0}} {by('edge_replacing', now)}"
     resolved = (
@@ -237,7 +236,7 @@ def _near_constitutive_memory() -> str:
 
 
 def _edge_view_columns(now: bool, source: str = "e.source_id", target: str = "e.target_id") -> str:
-    """Return the columns of an edge's view. An end given as a bound id is looked up only once."""
+    """Return the columns of an edge's view. SQLite looks up an end only once if it is bound."""
     name = (
         "(SELECT name FROM node WHERE node.space = :space AND node.id = {end}"
         f" AND {current('node', now)})"
@@ -293,7 +292,7 @@ VIEWS = {ItemKind.NODE: node_views, ItemKind.EDGE: edge_views, ItemKind.MEMORY: 
 
 
 class Seen(Enum):
-    """As what a walk sees edges: hops, steps (`ports`), or whole as `edge_views` does."""
+    """The form in which a walk reads edges: hops, steps (`ports`), or views as of `edge_views`."""
 
     HOP = auto()
     STEP = auto()
@@ -311,11 +310,11 @@ def walked(
     constitutive: bool,
     standing_only: bool,
 ) -> str:
-    """Select up to :limit edges at :ids, those that are seen whole at :id.
+    """Select up to :limit edges at :ids; if `seen` is WHOLE, at :id.
 
-    `standing_only`: of several of one triple that hold at :valid the one that stands for them (G2);
-    `ends`: which column meets the ids, of "source_id" and "target_id"; `tests`: more conditions;
-    `constitutive`: such edges only, which have an index of their own at every hub.
+    `standing_only`: if several edges of a triple hold at :valid, only the one that stands for them
+    (G2); `ends`: the columns to seek the ids in, "source_id" and "target_id"; `tests`: conditions;
+    `constitutive`: such edges only, which have their own index, for hubs.
     """
     conditions = [f"e.space = :space AND {live('e', now)}", _ends_are_there(now), in_time("e")]
     index = CONSTITUTIVE_AT_END if constitutive else AT_END
@@ -350,7 +349,7 @@ def _seen_columns(seen: Seen, now: bool, end: str) -> str:
 
 @cache
 def degrees(now: bool, ends: tuple[str, ...]) -> str:
-    """Select (id, how many live edges it has, at most :limit) of :ids."""
+    """Select (id, number of its live edges, at most :limit) of :ids."""
     branches = [
         f"SELECT 1 FROM edge e {by(AT_END[end], now)}"
         f" WHERE e.space = :space AND e.{end} = i.value AND {live('e', now)}"
@@ -391,7 +390,7 @@ def of_external_id(now: bool) -> str:
 
 @cache
 def connected(now: bool) -> str:
-    """Return the statement that reads which of :ids are linked with something that is there."""
+    """Select those of :ids that are linked with a live item."""
     tests = []
     for end, other in (("source", "target"), ("target", "source")):
         there = (
@@ -408,7 +407,7 @@ def connected(now: bool) -> str:
 
 @cache
 def kinds(now: bool) -> str:
-    """Select (id, kind) of what :ids name, deleted items too."""
+    """Select (id, kind) of the items among :ids, deleted ones too."""
     return " UNION ALL ".join(
         f"SELECT n.id, {kind:d} FROM {name} n WHERE n.space = :space AND n.id IN {IDS}"
         f" AND {current('n', now)}"
@@ -441,9 +440,9 @@ def listed_nodes(now: bool) -> str:
 
 @cache
 def listed_edges(now: bool, stated: bool, tests: str, *, by_participant: bool) -> str:
-    """Select ids of live edges after :after, by id; `stated`: of those that held at :valid.
+    """Select ids of live edges after :after, by id; `stated`: only edges that held at :valid.
 
-    `by_participant`: of those that ever had :participant_0, of which there are few.
+    `by_participant`: only edges that ever had :participant_0, of which there are few.
     """
     ever = (
         " AND e.id IN (SELECT c.edge FROM participant c"
@@ -469,7 +468,7 @@ def listed_memories(now: bool, tests: str) -> str:
 
 @cache
 def live_items(kind: ItemKind, now: bool, stated: bool) -> str:
-    """Select every live item of a kind; `stated`: of those that held at :valid."""
+    """Select every live item of a kind; `stated`: only items that held at :valid."""
     alias = ALIAS[kind]
     return (
         f"SELECT {qualified(COLUMNS[kind], alias)} FROM {TABLE[kind]} {alias}"

@@ -60,8 +60,8 @@ from concord_graph.ports import (
 
 T = TypeVar("T")
 
-_LOG_PATIENCE = 0.2  # seconds for readers of the log, while writes wait
-_STEPS_BETWEEN_LOOKS = 50_000  # of SQLite's machine, about a millisecond
+_LOG_PATIENCE = 0.2  # seconds to wait for readers of the log, while writes wait, too
+_STEPS_BETWEEN_LOOKS = 50_000  # of SQLite's virtual machine: about a millisecond
 
 
 class SqliteStore:
@@ -99,14 +99,14 @@ class SqliteStore:
     async def read(
         self, space: str, work: Callable[[Reads], Awaitable[T]], *, brief: bool = False
     ) -> T:
-        """Run work on a consistent view; what is brief, on the event loop's own thread."""
+        """Run work on a consistent view; brief work runs on the event loop's own thread."""
         if brief:
             with suppress(NotAtOnce):
                 return self._read_at_once(space, work)
         return await self._file.reading(self._read, space, work)
 
     async def export(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
-        """Run work that reads a whole space, in a thread of the exports'."""
+        """Run work that reads a whole space, in one of the threads for exports."""
         return await self._exporters.run(self._read, space, work)
 
     async def write(
@@ -121,7 +121,7 @@ class SqliteStore:
         return await self._file.writing(self._write, loop, space, work, author)
 
     def pending(self, reads: Callable[[], Sequence[ReadCounts]]) -> None:
-        """Show these not yet flushed reads in every answer."""
+        """Let every view include the reads that `reads` returns, which are not stored yet."""
         self._pending = reads
 
     async def touch(self, reads: ReadCounts, uses: SessionUses, stored: Callable[[], None]) -> None:
@@ -139,7 +139,7 @@ class SqliteStore:
             await self.write(space, lambda tx, ids=ids: self._announce_touched(tx, ids))  # type: ignore[misc] # the default binds the loop's value
 
     async def spaces(self) -> Sequence[SpaceHead]:
-        """Return every space."""
+        """Return every space that has a change."""
 
         def work() -> list[SpaceHead]:
             with self._transaction("BEGIN") as db:
@@ -172,7 +172,7 @@ class SqliteStore:
             raise Overloaded("the store is busy") from error
 
     async def scrub(self, *, thorough: bool) -> None:
-        """Take what was erased out of the file and its log, to the last byte; then confirm it."""
+        """Remove erased content from the file and its log, to the last byte; then confirm it."""
         try:
             open_, said = await self._file.writing(self._erased_lately)
             if not open_:
@@ -184,10 +184,10 @@ class SqliteStore:
             raise Overloaded("the store is busy") from error
 
     def _erased_lately(self) -> tuple[list[tuple[int, str]], tuple[bytes, ...]]:
-        """Return the erasures to confirm and what they said, which has left the log."""
+        """Return the erasures to confirm, and the erased texts, after emptying the log of them."""
         with self._transaction("BEGIN") as db:
             open_ = erased_items.unconfirmed(db, STORE)
-        self._empty_log()  # also of words that no receipt is for
+        self._empty_log()  # also of erased texts that have no receipt
         return open_, self._erased
 
     def _write_anew(self) -> None:
@@ -213,7 +213,7 @@ class SqliteStore:
         return self._epoch
 
     async def ready(self) -> bool:
-        """Return whether the store answers; not once damage was found."""
+        """Return whether the store answers; False once damage was found."""
 
         def work() -> bool:
             with self._transaction("BEGIN") as db:
@@ -228,7 +228,7 @@ class SqliteStore:
         self._file.close()
 
     def _read_at_once(self, space: str, work: Callable[[Reads], Awaitable[T]]) -> T:
-        if not self._visible.acquire(blocking=False):  # reads are being stored: the loop goes on
+        if not self._visible.acquire(blocking=False):  # reads move just now: the loop must not wait
             raise NotAtOnce
         with ExitStack() as visible:
             visible.callback(self._visible.release)
@@ -262,7 +262,7 @@ class SqliteStore:
             result = drive(cast("Coroutine[Any, Any, T]", work(tx)))
             tx.finish()
         self._erased = (*self._erased, *tx.erased)
-        # from here, not from the caller's task: a caller that went away has committed all the same
+        # from here, not from the caller's task: the commit counts even if the caller has gone
         loop.call_soon_threadsafe(self._announce)
         return result
 
@@ -276,13 +276,13 @@ class SqliteStore:
             " ON CONFLICT (space, id) DO UPDATE SET count = count + excluded.count,"
             " last_time = max(last_time, excluded.last_time), unannounced = 1"
         )
-        # no read waits for the disk, nor a write behind this: what is counted may be lost with it
+        # without sync, so that no read and no later write waits for the disk: counts may be lost
         with self._file.without_sync(), ExitStack() as moving:
             with self._transaction("BEGIN IMMEDIATE") as db:
                 db.execute(sql, (batch,))
                 if uses:
                     store_uses(db, uses)
-                moving.enter_context(self._visible)  # only now: until here it may have to wait
+                moving.enter_context(self._visible)  # only now: the work above may have to wait
             stored()
 
     def _unannounced(self) -> dict[str, list[str]]:
@@ -339,8 +339,8 @@ def open_store(
     exporters: int = EXPORTERS,
     busy_seconds: float = BUSY_SECONDS,
 ) -> SqliteStore:
-    """Open or make a store. `busy_seconds` is how long it waits for another process's lock,
-    `exporters` how many exports run at once.
+    """Open or make a store. It waits up to `busy_seconds` for another process's lock, and runs
+    up to `exporters` exports at once.
 
     Raises:
         StoreUnusable: the file is not a store, is damaged, is of a newer version, or cannot be
@@ -357,7 +357,7 @@ def open_store(
 
 @contextmanager
 def _failures_named() -> Iterator[None]:
-    """Raise graph's own words for what keeps the file from being read or written."""
+    """Translate the file's failures into graph's errors."""
     try:
         yield
     except FileBusy as error:
@@ -372,7 +372,7 @@ def _failures_named() -> Iterator[None]:
 
 @contextmanager
 def _until_deadline(db: sqlite3.Connection) -> Iterator[None]:
-    """Stop in the middle of a statement once the call's time is over: nobody waits for it."""
+    """Interrupt a statement once the call's deadline has passed: nobody waits for its result."""
     if deadline.remaining() is None:
         yield
         return

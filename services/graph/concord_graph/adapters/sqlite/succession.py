@@ -1,10 +1,10 @@
 """The SQL of succession by time: edges that give way because a later one follows (T2).
 
-Of a relation declared functional all edges of one source are a *row*: an edge is followed by the
-next ones with another target, those of one instant side by side. Edges of one triple never end one
-another. A constitutive edge gives way to none, nor does one that lineage rests on which was made
-with consent. An edge that lineage replaced by an earlier one of its row never held: it stands
-in no row (decision 0043).
+All edges of one source with one functional relation form a *row*. An edge is followed by the next
+ones with another target; several of one instant stand side by side. Edges of one triple never end
+one another. A constitutive edge gives way to none, nor does an edge at which governed lineage
+starts. An edge that lineage replaced by an earlier one of its row never held: it belongs to no row
+(decision 0043).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from concord_graph.adapters.sqlite.revisions import IDS, by, current, live, rest
 from concord_graph.adapters.sqlite.rows import EDGE, RELATION, qualified
 from concord_graph.domain.items import FOREVER
 
-MOST_COUNTED = 100  # former values of one edge: to count a hub's would cost every reader of it
+MOST_COUNTED = 100  # former values of one edge: counting a hub's would slow down every reader of it
 _EVER = -(2**63)
 
 
 def functional(now: bool) -> str:
-    """Return the names of the functional relations: a list that SQLite makes once a statement."""
+    """Return a query for the names of functional relations, which SQLite runs once a statement."""
     return (
         "(SELECT r.name FROM relation r WHERE r.space = :space AND r.functional = 1"
         f" AND {current('r', now)})"
@@ -28,7 +28,7 @@ def functional(now: bool) -> str:
 
 
 def next_from(now: bool) -> str:
-    """Return from when the next edge follows edge e (µs), NULL without one."""
+    """Return the instant (µs) at which the next edge follows edge e; NULL without one."""
     first = (
         f"SELECT s.effective_from FROM {_row('s', 'e', now)} AND s.target_id <> e.target_id"
         f" AND s.effective_from > e.effective_from"
@@ -40,8 +40,8 @@ def next_from(now: bool) -> str:
 def stands(now: bool, replaced_from: str) -> str:
     """Return the test that no later edge of its triple that holds at :valid stands for edge e (G2).
 
-    `replaced_from` selects when lineage replaces edge u: where e is not followed in time, nor is
-    what says the same later. What nobody moves alone nothing else stands for.
+    `replaced_from` selects when lineage replaces edge u: if no edge follows e in time, none follows
+    the later edges of its triple. No other edge stands for a constitutive or pinned one.
     """
     return (
         f"NOT EXISTS (SELECT 1 FROM edge u {by('edge_triple', now)} WHERE u.space = e.space"
@@ -54,18 +54,18 @@ def stands(now: bool, replaced_from: str) -> str:
 
 
 def _gives_way(alias: str, now: bool) -> str:
-    """Return the test that an edge has successors by time at all (G4)."""
+    """Return the test that an edge may have successors by time (G4)."""
     held = rests("edge", f"{alias}.id", f"{alias}.space", now)
     return f"{alias}.edge_type <> 2 AND NOT {held}"
 
 
 def _is_followed(alias: str, now: bool) -> str:
-    """Return the test that an edge, whether in a row or not, may have a next one."""
+    """Return the test that an edge, in a row or not, gives way to a next one and has held."""
     return f"{_gives_way(alias, now)} AND NOT {_never_held(alias, now)}"
 
 
 def former_count(now: bool) -> str:
-    """Return how many edges edge e is the next one of, at most MOST_COUNTED."""
+    """Return the number of edges that edge e directly follows, at most MOST_COUNTED."""
     former = _former("e", "e.target_id", "e.effective_from", now)
     counted = f"SELECT 1 FROM {former} AND {_gives_way('s', now)} LIMIT {MOST_COUNTED}"
     count = f"SELECT count(*) FROM ({counted})"
@@ -74,11 +74,11 @@ def former_count(now: bool) -> str:
 
 
 def _former(other: str, target: str, since: str, now: bool, but: str = "") -> str:
-    """Return the edges s of which one to a target would be the next, as what follows FROM.
+    """Return, as a FROM item, the edges s that an edge to `target` at `since` would follow.
 
-    They are in the row of another edge ("" = of :source and :relation), before an instant, and none
-    to another target than theirs lies between: those of the last instant, and what says the same as
-    one of them, back to where something else is said.
+    They are in the row of `other` ("" = of :source and :relation), before the instant, with no edge
+    to another target between: the edges of the last instant, and earlier edges with one of their
+    targets, back to the last edge with another one.
     """
 
     def earlier(alias: str) -> str:
@@ -101,7 +101,7 @@ def _former(other: str, target: str, since: str, now: bool, but: str = "") -> st
 
 
 def is_former(older: str, now: bool) -> str:
-    """Return the test that edge e is the next one of another edge."""
+    """Return the test that edge e directly follows another edge."""
     between = (
         f"SELECT 1 FROM {_row('s', 'e', now)} AND s.effective_from < e.effective_from"
         f" AND s.effective_from > {older}.effective_from AND s.target_id <> {older}.target_id"
@@ -130,9 +130,9 @@ def _row(alias: str, other: str, now: bool) -> str:
 
 
 def _never_held(alias: str, now: bool) -> str:
-    """Return the test that lineage that counts replaced an edge by an earlier one of its row.
+    """Return the test that valid lineage replaced an edge by an earlier one of its row.
 
-    One level deep: SQLite's parser takes what stands around it no deeper.
+    Nested one level only: SQLite's parser takes no more depth in the statements around it.
     """
     return (
         f"EXISTS (SELECT 1 FROM edge k {by('edge_replaces', now)} JOIN edge v ON v.space = k.space"
@@ -147,7 +147,7 @@ def _never_held(alias: str, now: bool) -> str:
 
 
 def next_ones(now: bool, ids: str) -> str:
-    """Select (id, follower's id) of edges for the next ones in time that have begun at :valid."""
+    """Select (id, follower's id) of edges whose next ones in time have begun at :valid."""
     return (
         "SELECT e.id AS id, s.id AS follower FROM edge e JOIN edge s INDEXED BY edge_succession"
         " ON s.seq > 0 AND s.space = e.space AND s.relation = e.relation"
@@ -160,11 +160,11 @@ def next_ones(now: bool, ids: str) -> str:
 
 @cache
 def followers(now: bool, ids: str = IDS) -> str:
-    """Select (id, follower's id) of edges among the ids: what has begun by :valid, not all of it.
+    """Select (id, follower's id) of edges among the ids: some of the followers begun by :valid.
 
-    Only those from which a walk to the heads goes on: what nothing else has followed by then, and
-    in between those that give way to none or to another by lineage. So a walk along a long row is
-    one step. What says the same as the one before it is the next one of none.
+    Only followers at which a walk to the heads goes on: edges that no other has followed by then,
+    and between them edges that give way to none, or to another by lineage. So a walk along a long
+    row is one step. An edge with the same target as the one before it is nobody's next one.
     """
     # + keeps the planner from reading a relation from end to end
     asked = (
@@ -220,9 +220,9 @@ def row(now: bool) -> str:
 
 @cache
 def beside() -> str:
-    """Select the live edges of a row that one to :target at :from follows, and the next after it.
+    """Select the live edges right before and right after an edge to :target at :from in its row.
 
-    Not those that another edge than :id at :from follows all the same.
+    Not the neighbours that another edge than :id at :from has, too.
     """
     there = f"{_row('u', '', True)} AND u.id <> :id AND {live('u', True)}"
     at_once = f"SELECT 1 FROM {there} AND u.effective_from = :from"
@@ -246,12 +246,12 @@ RIVALS = (
     f" AND EXISTS (SELECT 1 FROM {_row('s', 'e', True)} AND s.target_id <> e.target_id"
     f" AND s.effective_from <> e.effective_from AND {live('s', True)}) LIMIT :limit"
 )
-"""The live edges of :relation whose source has another value of it at another instant."""
+"""The live edges of :relation whose source has another target at another instant."""
 
 
 @cache
 def listed_relations(now: bool) -> str:
-    """Select the relations that are declared, with a name after :after, by name."""
+    """Select the declared relations with a name after :after, by name."""
     return (
         f"SELECT {qualified(RELATION, 'r')} FROM relation r WHERE r.space = :space"
         f" AND {current('r', now)} AND r.name > :after ORDER BY r.name LIMIT :limit"
@@ -260,7 +260,7 @@ def listed_relations(now: bool) -> str:
 
 @cache
 def declared(now: bool) -> str:
-    """Select what is declared about the relation :name."""
+    """Select the declaration of the relation :name."""
     return (
         f"SELECT {qualified(RELATION, 'r')} FROM relation r WHERE r.space = :space"
         f" AND r.name = :name AND {current('r', now)}"

@@ -1,4 +1,4 @@
-"""What was erased but can still be read in the store's file: traces in its pages' free space.
+"""Finds traces of erased texts in the free space of the store file's pages.
 
 `secure_delete` zeroes what is deleted, but when SQLite moves rows between pages to balance a tree
 it leaves copies in the free space of the pages they came from, and zeroes no such copy when the row
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PIECE_BYTES = 12
-"""A trace of twice this length holds a whole piece of what was erased."""
+"""A trace of twice this length holds a whole piece of the erased text."""
 
 _HEADER_BYTES = 100
 _PAGES_A_READ = 1024
@@ -21,7 +21,7 @@ _INTERIOR, _LEAF = (2, 5), (10, 13)  # types of pages that hold rows; others hav
 
 
 def are_left(path: Path, said: Iterable[bytes]) -> bool:
-    """Return whether free space in the file holds a piece of what was said."""
+    """Return whether free space in the file holds a piece of an erased text."""
     pieces = {piece for text in said for piece in _pieces(text)}
     if not pieces:
         return False
@@ -36,7 +36,7 @@ def _pieces(text: bytes) -> Iterator[bytes]:
 
 
 def _free_spaces(path: Path) -> Iterator[bytes]:
-    """Yield what is not zero in the free space of the pages, a read's worth at a time."""
+    """Yield the non-zero free space of the pages, joined for each chunk that is read."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(_HEADER_BYTES)[16:18])
         size = 65_536 if size == 1 else size
@@ -51,7 +51,7 @@ def _free_spaces(path: Path) -> Iterator[bytes]:
 
 
 def _free(page: bytes, header: int) -> bytes:
-    """Return what lies between a page's list of rows and its rows."""
+    """Return the free space between a page's list of rows and its rows."""
     kind = page[header]
     if kind not in (*_INTERIOR, *_LEAF):
         return b""

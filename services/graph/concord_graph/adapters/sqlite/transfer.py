@@ -1,4 +1,4 @@
-"""Reads of what only a full export shows: all access data, what was burnt and what refused."""
+"""Reads for full exports alone: genesis, access data, burnt nonces and early refusals."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class TransferReads:
         return bytes(row[0]) if row else b""
 
     async def enrolment(self) -> str:
-        """Return the digest of the secret that the genesis takes, as it was registered."""
+        """Return the registered digest of the secret that admits the genesis."""
         sql = "SELECT enrolment FROM space WHERE id = ?"
         row = self._db.execute(sql, (self._space,)).fetchone()
         return str(row[0]) if row else ""
 
     async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:
-        """Return what was ever read, by id, stored reads and those not yet flushed."""
+        """Return the items that were ever read, by id, with stored and pending reads."""
         sql = (
             "SELECT id, last_time, count FROM access WHERE space = ? AND id > ? ORDER BY id LIMIT ?"
         )
@@ -45,7 +45,7 @@ class TransferReads:
         return [row[0] for row in self._db.execute(sql, (self._space, after, limit)).fetchall()]
 
     async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
-        """Return when, whom and why imports were refused while the space was unused."""
+        """Return (time in µs, author, reason) of imports refused while the space was unused."""
         sql = (
             "SELECT time, principal, method, request_id, reason FROM early_refusal"
             " WHERE space = ? ORDER BY rowid"

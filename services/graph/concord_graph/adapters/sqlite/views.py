@@ -1,4 +1,4 @@
-"""Reads that show items with their supersession: views, states, and what a walk meets."""
+"""Reads that show items with their supersession: views, states, and the edges of a walk."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ViewReads:
         return {row[0]: self._view(kind, row, at.valid) for row in self._all(sql, bound)}
 
     async def view_of(self, item: Item, at: Instant) -> View:
-        """Return this very revision with the supersession its item has."""
+        """Return this revision of an item, with the item's supersession."""
         found = (await self.views(item.kind, [item.id], at)).get(item.id)
         if found is None:
             return View(item, Supersession(item.create_time), Access(item.create_time, 0))
@@ -100,7 +100,7 @@ class ViewReads:
                 yield [Hop(*row) for row in some]
 
     async def edges_at_hand(self, item_id: str, walk: Walk, most: int) -> Sequence[View] | None:
-        """Return the edges of a hop as views, None when more than `most` are there to look at."""
+        """Return the edges of a hop as views; None if there are more than `most` to look at."""
         found = self._walked([item_id], walk, most + 1, Seen.WHOLE).fetchall()
         if len(found) > most:
             return None
@@ -133,7 +133,7 @@ class ViewReads:
         return self._db.execute(sql, bound)
 
     async def degrees(self, ids: Collection[str], walk: Walk, cap: int) -> Mapping[str, int]:
-        """Return how many edges there are at each of the ids, at most `cap`."""
+        """Return the number of edges at each id, at most `cap`."""
         sql = statements.degrees(walk.at.record == FOREVER, _ends(walk))
         bound = {"space": self._space, "ids": ids_of(ids), "record": walk.at.record, "limit": cap}
         return dict(self._all(sql, bound))
@@ -155,7 +155,7 @@ class ViewReads:
         return View(item, supersession, access, bool(near))
 
     def _edge_view(self, row: rows.Row, valid: int) -> View:
-        """Return the view of an edge. Pages are full of them, so every step counts."""
+        """Return the view of an edge. A page has a hundred, so it is written for speed."""
         edge = rows.edge(row)
         superseded, predecessors, last_time, count, near, source, target, sources = row[-8:]
         names: dict[str, str] = {}
@@ -188,7 +188,7 @@ class ViewReads:
         )
 
     def _access(self, item_id: str, last_time: int, count: int) -> Access:
-        """Return stored reads and those not yet flushed."""
+        """Return an item's stored reads together with its pending ones."""
         for counts in self._pending:
             extra = counts.get((self._space_name, item_id))
             if extra is not None:
@@ -204,7 +204,7 @@ class ViewReads:
 
 
 def ids_of(ids: Collection[str]) -> str:
-    """Return ids as statements take them, for json_each."""
+    """Return ids as JSON text, which statements pass to json_each."""
     return json.dumps(list(ids))
 
 

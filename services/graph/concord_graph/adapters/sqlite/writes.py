@@ -30,7 +30,7 @@ from concord_graph.domain.items import (
 from concord_graph.domain.spelling import backwards, folded, names_of
 from concord_graph.ports import Author, Change, ChangeType, Clock, Expected, Imported, Receipt
 
-# the change that wrote a revision has its digest
+# the digest of a revision is read from the change that wrote it
 _ANNOUNCED = (
     "INSERT INTO change (space, seq, record_time, item_id, item_kind, type, revision, digest,"
     " before_digest, principal, method, request_id, reason, actor)"
@@ -68,7 +68,7 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
             self._space = self._db.execute(sql, (space,)).fetchone()[0]
 
     def step(self) -> None:
-        """Let the next tick be later."""
+        """Begin a step: the next tick gets a later record time."""
         self._begun = False
 
     def tick(self) -> tuple[int, int]:
@@ -84,7 +84,7 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         return self._last_time
 
     def new_id(self) -> str:
-        """Return an id that sorts behind those of every step before; nothing has it yet."""
+        """Return an unused id that sorts after the ids of every earlier step."""
         return new_id(self._time())
 
     async def expect(self, expected: Callable[[], Expected]) -> None:
@@ -122,16 +122,16 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         self._spell(item)
 
     def _join(self, edge: Edge) -> None:
-        """Keep an edge where it is looked for by participant; what it says then is for readers."""
+        """Index an edge by its participants; readers check its current properties."""
         names = edge.properties.get("participants")
-        for name in names if isinstance(names, list) else ():  # older edges may say anything there
+        for name in names if isinstance(names, list) else ():  # older edges may hold any value
             self._db.execute(
                 "INSERT OR IGNORE INTO participant VALUES (?, ?, ?)",
                 (self._space, str(name), edge.id),
             )
 
     def _spell(self, item: Record) -> None:
-        """Keep the item's names where names spelt alike are looked for, while it is live."""
+        """Index the names of a live item for the search of names spelt alike."""
         for kind, key, name in names_of(item):
             where = (self._space, kind, key)
             sql = "SELECT name FROM spelling WHERE space = ? AND kind = ? AND item = ?"
@@ -146,7 +146,7 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
                 )
 
     async def put_facts(self, support: Support) -> None:
-        """Keep which edges a memory's facts are from a record time on."""
+        """Store the edges of a memory's facts, from the support's record time on."""
         time = support.record_from
         self._db.execute(
             f"UPDATE support SET record_until = ?"
@@ -166,7 +166,7 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         self._insert("change", {"space": self._space, **changes.kept(change)})
 
     async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
-        """Write an outbox row for each edge and memory that is there: its supersession changed."""
+        """Write an outbox row for each of these edges and memories: its supersession changed."""
         if not changed:
             return
         before = self._seq
@@ -187,12 +187,12 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         self._seq = before + written.rowcount
 
     async def put_access(self, item_id: str, access: Access) -> None:
-        """Write how often and when an item was read."""
+        """Write an item's number of reads and the time of its last one."""
         values = {"id": item_id, "last_time": access.last_time, "count": access.count}
         self._insert("access", {"space": self._space, **values, "unannounced": 0})
 
     async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
-        """Remember that an import was refused."""
+        """Store the refusal of an import."""
         self._insert(
             "early_refusal",
             {
@@ -206,7 +206,7 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         )
 
     async def receipt(self) -> tuple[bytes, str, Receipt] | None:
-        """Return salt, digest and receipt of the author's request."""
+        """Return (salt, digest, receipt) of the author's request."""
         sql = (
             "SELECT salt, digest, refs, seq FROM request"
             " WHERE space = ? AND principal = ? AND method = ? AND request_id = ?"
@@ -220,7 +220,7 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
     async def keep_receipt(
         self, author: Author, salt: bytes, digest: str, receipt: Receipt
     ) -> None:
-        """Remember what a request did, and forget those of over seven days ago."""
+        """Store a request's receipt, and delete receipts that are over seven days old."""
         now = self._clock()
         self._db.execute(
             "DELETE FROM request WHERE create_time < ?", (receipts.forgotten_before(now),)
@@ -229,15 +229,15 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         self._insert("request", {"space": self._space, **kept})
 
     async def erase(self, item: Record) -> None:
-        """Take out of every revision what the item says no more."""
+        """Erase from all revisions the content that the item in its erased form lacks."""
         self.erased += erased_items.erase(self._db, self._space, item)
 
     async def put_erasure(self, erasure: Erasure) -> None:
-        """Keep a receipt."""
+        """Store the receipt of an erasure."""
         erased_items.put_erasure(self._db, self._space, erasure)
 
     async def confirm(self, erase_id: str, confirmer: str, time: int) -> None:
-        """Note when a confirmer confirmed."""
+        """Record a confirmer's confirmation."""
         erased_items.confirm(self._db, self._space, erase_id, confirmer, time)
 
     async def burn(self, nonces: Collection[str]) -> bool:
@@ -253,17 +253,17 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         self._insert("open_grant", {"space": self._space, "digest": digest})
 
     async def open_principals(self) -> None:
-        """Let this transaction write what stands for the principals, too."""
+        """Let this transaction also write items that stand for principals."""
         self._db.execute("UPDATE open_grant SET principals = 1 WHERE space = ?", (self._space,))
 
     async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
-        """Keep the space's genesis."""
+        """Store the space's genesis."""
         self._insert(
             "genesis", {"space": self._space, "envelope": envelope, "digest": record.digest}
         )
 
     async def keep_enrolment(self, digest: str) -> None:
-        """Keep the digest of the secret that the genesis takes."""
+        """Store the digest of the secret that admits the genesis."""
         self._db.execute("UPDATE space SET enrolment = ? WHERE id = ?", (digest, self._space))
 
     @property
@@ -281,15 +281,15 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         return space_erasure.memories(self._db, self._space, limit)
 
     async def drop_memories(self, ids: Sequence[str]) -> None:
-        """Remove every version of memories of a deleted space."""
+        """Remove every revision of memories of a deleted space."""
         self.erased += space_erasure.drop_memories(self._db, self._space, ids)
 
     async def drop_rows(self, limit: int) -> bool:
-        """Remove some of what is left of a deleted space; return whether nothing is."""
+        """Remove at most `limit` rows of a deleted space; return whether none is left."""
         return space_erasure.drop_rows(self._db, self._space, limit)
 
     async def put_imported(self, imported: Imported) -> None:
-        """Keep under which restore grant the space came here."""
+        """Store the space's import with its restore grant."""
         values = {"space": self._space, "seq": imported.seq, "restore": imported.restore}
         self._insert("imported", values)
 
@@ -302,7 +302,7 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         )
 
     def _reopen(self, table: str, item: Record) -> None:
-        """Undo the closing of what was not replaced after all: a batch goes on to its next item."""
+        """Reopen a revision whose successor was refused: a batch goes on to its next item."""
         self._db.execute(
             f"UPDATE {table} SET record_until = {FOREVER}"
             " WHERE space = ? AND id = ? AND record_until = ?",
