@@ -1,4 +1,4 @@
-"""Putting graph together: the only place that knows every part."""
+"""Assembles graph: the only module that knows every part."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ from concord_graph.usecases.transfer.exports import Exports
 from concord_graph.usecases.write.commands import Commands
 
 CONFIRMERS = ("search",)
-"""The services that keep something derived from memories, as they are configured by default."""
+"""The services that store data derived from memories, by default."""
 
 
 def system_clock() -> int:
@@ -220,14 +220,14 @@ class GraphApp:
         )
 
     async def start(self) -> None:
-        """Begin to write reads and recalls and to scrub what was erased, in the background."""
+        """Start the background tasks, which store reads and recalls and scrub erased content."""
         self._touches.start()
         self._recalls.start()
         self._scrubbing.start()
 
     async def ready(self) -> bool:
-        """Return whether the store answers, which a damaged, full or busy one does not, and the
-        work in the background goes on."""
+        """Return whether the store answers and the background tasks run. A damaged, full or busy
+        store does not answer."""
         if any(each.has_died for each in (self._scrubbing, self._touches, self._recalls)):
             return False
         try:
@@ -236,9 +236,9 @@ class GraphApp:
             return False
 
     async def close(self) -> None:
-        """Flush what was read, then close the store, also when it cannot be flushed to.
+        """Store the pending reads, then close the store, even if it could not store them.
 
-        Closing what is closed does nothing.
+        A second call does nothing.
         """
         if self._closed:
             return
@@ -264,11 +264,11 @@ def build(
     """Assemble graph over a store file.
 
     `enrolment` maps a space to the hex SHA-256 of its one-time enrolment secret; `working_capacity`
-    is how many entries a space's working memory holds; `confirmers` are the services that an
-    erasure waits for. Tests replace `clock`.
+    is the number of entries that a space's working memory holds; an erasure waits for the services
+    in `confirmers`. Tests replace `clock`.
 
     Raises:
-        StoreUnusable: the file cannot serve; the text says what to do.
+        StoreUnusable: the file cannot be used; the text says what to do.
     """
     store = open_store(store_path, clock, readers=readers, busy_seconds=busy_seconds)
     return GraphApp(
@@ -291,10 +291,10 @@ async def build_on(
 ) -> GraphApp:
     """Assemble graph over the store that the settings choose; otherwise as `build`.
 
-    `exporters` is how many exports run at once.
+    `exporters` is the number of exports that run at once.
 
     Raises:
-        StoreUnusable: the store cannot serve; the text says what to do.
+    StoreUnusable: the store cannot be used; the text says what to do.
     """
     store: GraphStore
     if isinstance(settings, Neo4jConfig):

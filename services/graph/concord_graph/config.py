@@ -15,18 +15,18 @@ from concord_graph.ports import EXPORTERS
 
 
 class Limits(BaseModel):
-    """How much graph holds for each space and does at once, wherever it runs."""
+    """Limits of graph's sizes and concurrency, the same in every deployment form."""
 
     model_config = ConfigDict(frozen=True)
 
     working_memory_capacity: int = Field(default=10, ge=1, le=1000)
-    """How many entries the working memory of a space holds."""
+    """The number of entries that a space's working memory holds."""
     exporters: int = Field(default=EXPORTERS, ge=1, le=32)
-    """How many exports run at once, on readers that no other read waits for."""
+    """The number of exports that run at once, on readers of their own."""
 
 
 class GraphConfig(Limits):
-    """Where graph listens, and whom it believes."""
+    """Graph's addresses, trusted issuers, and its other settings as a service."""
 
     listen: list[str] = Field(min_length=1)
     """Addresses: unix:/path or host:port."""
@@ -35,8 +35,8 @@ class GraphConfig(Limits):
     enrolment_file: Path | None = None
     """JSON file: space to hex SHA-256 of its one-time enrolment secret. Absent: no enrolment."""
     erase_confirmers: list[str] = ["search", "governance"]
-    """Names of the services that keep something derived from memories: an erasure is complete when
-    each has confirmed it."""
+    """Names of the services that store data derived from memories: an erasure is complete when each
+    has confirmed it."""
     reflection: bool = False
     """Whether to serve gRPC reflection."""
 
@@ -47,7 +47,7 @@ class StoreChoice(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     store: Literal["sqlite", "neo4j"] = "sqlite"
-    """A file of one's own, or a Neo4j server that replicas share."""
+    """A file of this process alone, or a Neo4j server that replicas share."""
 
 
 class SqliteConfig(BaseModel):
@@ -65,7 +65,7 @@ def read_store(environ: Mapping[str, str]) -> SqliteConfig | Neo4jConfig:
     """Return the settings of the store that GRAPH_STORE chooses.
 
     Raises:
-        ConfigError: one is missing or invalid.
+        ConfigError: a setting is missing or invalid.
     """
     if load(StoreChoice, environ, "GRAPH_").store == "neo4j":
         return load(Neo4jConfig, environ, "NEO4J_")

@@ -1,1 +1,1 @@
-"""The edge: translate in, one use case, translate out."""
+"""Graph's gRPC servicers: each method translates in, calls one use case, translates out."""

@@ -1,4 +1,4 @@
-"""Which command a write request asks for: the same whether it comes directly or under a grant."""
+"""Maps write requests to commands, the same ones for direct and for governed requests."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from concord_graph.usecases.write.commands import Command
 
 
 class Actions:
-    """Turns write requests into commands, which run straight from the store's transaction."""
+    """Turns write requests into commands, which then run in the store's transaction."""
 
     def __init__(self, memories: Memories, working: WorkingMemory, erasing: Erasing) -> None:
         self.memories = memories
@@ -74,7 +74,7 @@ class Actions:
         return partial(edges.delete_edge, edge_id=request.id, etag=request.etag, links=links)
 
     def add_memory(self, request: memory_pb2.AddMemoryRequest) -> Command[Written]:
-        """Remember a text."""
+        """Add a memory."""
         draft = incoming.memory_draft(request.memory)
         return partial(self.memories.add, draft=draft)
 
@@ -98,7 +98,7 @@ class Actions:
         )
 
     def add_lineage(self, request: lineage_pb2.AddLineageRequest) -> Command[Written]:
-        """State lineage."""
+        """Add lineage between two items."""
         draft = incoming.lineage_draft(request)
         return partial(lineage.add_lineage, draft=draft)
 
@@ -114,7 +114,7 @@ class Actions:
     def record_conflicts(
         self, request: conflict_pb2.RecordConflictsRequest
     ) -> Command[ConflictsRecorded]:
-        """Record what judges found."""
+        """Record judges' findings."""
         found = [
             conflict_messages.finding(each, f"findings[{place}]")
             for place, each in enumerate(request.findings)
@@ -152,14 +152,14 @@ class Actions:
         )
 
     def revert_items(self, request: governed_pb2.RevertItemsRequest) -> Command[ItemsReverted]:
-        """Bring earlier revisions back."""
+        """Set items back to earlier revisions."""
         wanted = [
             Reversion(item.id, item.revision, item.expected_revision) for item in request.items
         ]
         return partial(revert_items, reversions=wanted)
 
     def merge_items(self, request: governed_pb2.MergeItemsRequest) -> Command[Written]:
-        """Make two items one."""
+        """Merge two items."""
         merge = Merge(request.kept_id, request.kept_etag, request.merged_id, request.merged_etag)
         return partial(merge_items, merge=merge, memories=self.memories)
 
@@ -175,7 +175,7 @@ class Actions:
 
 
 def scope_of(action: governed_pb2.GovernedAction) -> Scope:
-    """Return what a governed action names itself, beside what it cascades to."""
+    """Return the scope of a governed action: the items that it names, not the cascaded ones."""
     wanted = action.WhichOneof("action")
     if wanted == "revert_items":
         items = action.revert_items.items

@@ -1,4 +1,4 @@
-"""What several services share: running a write request, and pages of entries."""
+"""Functions that several servicers share: running a write request, and pages of entries."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ async def execute_as(
     *,
     session_id: str = "",
 ) -> Done[R]:
-    """Run a method's command; `header` has its request id, `compared` is its whole request."""
+    """Run a method's command. `header` has its request id; `compared`, the whole request or its
+    digest, is compared with that of a repeated request."""
     who = caller()
     author = incoming.author(who, header, method)
     return await commands.run(who.space, author, compared, command, session_id=session_id)

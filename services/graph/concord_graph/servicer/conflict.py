@@ -40,7 +40,7 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
     async def RecordConflicts(
         self, request: conflict_pb2.RecordConflictsRequest, context: Context
     ) -> conflict_pb2.RecordConflictsResponse:
-        """Record what judges found."""
+        """Record judges' findings."""
         done = await execute(self._commands, request, self._actions.record_conflicts(request))
         return conflict_pb2.RecordConflictsResponse(
             findings=map(conflict_messages.recorded, done.result.findings),

@@ -1,4 +1,4 @@
-"""Findings to conflicts, and conflicts to replies."""
+"""Translates findings into conflicts, and conflicts into replies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_CHARACTERS = 500
 
 
 def finding(message: conflict_pb2.Finding, field: str) -> Conflict:
-    """Return what a judge found; the kind of its sides is not known yet."""
+    """Return a judge's finding; its sides are GHOST, as their kinds are not known yet."""
     sides = [
         Side(message.first_id, ItemKind.GHOST, message.first_etag, _spans(message.first_spans)),
         Side(message.second_id, ItemKind.GHOST, message.second_etag, _spans(message.second_spans)),
@@ -49,7 +49,7 @@ def finding(message: conflict_pb2.Finding, field: str) -> Conflict:
 
 
 def review(request: conflict_pb2.ReviewConflictRequest) -> Review:
-    """Return what a review decides."""
+    """Return the decision of a review."""
     return Review(
         decision=Decision(request.decision),
         context=request.context,
@@ -59,7 +59,7 @@ def review(request: conflict_pb2.ReviewConflictRequest) -> Review:
 
 
 def recorded(finding_: Recorded) -> conflict_pb2.RecordedFinding:
-    """Return what became of a finding."""
+    """Return a finding's outcome."""
     return conflict_pb2.RecordedFinding(
         outcome=int(finding_.outcome),  # type: ignore[arg-type] # numbers are the contract's
         conflict_id=finding_.conflict_id,

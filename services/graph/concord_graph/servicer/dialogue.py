@@ -33,7 +33,7 @@ class DialogueServicer(dialogue_pb2_grpc.DialogueServiceServicer):
     async def AppendDialogue(
         self, request: dialogue_pb2.AppendDialogueRequest, context: Context
     ) -> dialogue_pb2.AppendDialogueResponse:
-        """Keep turns at the end of a session's dialogue."""
+        """Append turns to a session's dialogue."""
         drafts = [_turn_draft(turn, request.session_id) for turn in request.turns]
         done = await execute(
             self._commands,

@@ -34,7 +34,7 @@ class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
     async def AddEpisode(
         self, request: episode_pb2.AddEpisodeRequest, context: Context
     ) -> episode_pb2.AddEpisodeResponse:
-        """Keep an episode."""
+        """Store an episode."""
         draft = EpisodeDraft(
             query=request.query,
             reward=request.reward,

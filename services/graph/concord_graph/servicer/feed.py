@@ -28,7 +28,7 @@ KEEP_ALIVE_SECONDS = 10.0
 _NEVER = Imported(0, b"")
 
 gather = asyncio.sleep
-"""Waits for some seconds, in which changes come together."""
+"""Waits for some seconds, so that one message carries the changes of that time."""
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -81,7 +81,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def EraseSpace(
         self, request: feed_pb2.EraseSpaceRequest, context: Context
     ) -> feed_pb2.EraseSpaceResponse:
-        """Erase some of what a deleted space holds."""
+        """Erase some of a deleted space's data."""
         complete = await self._erasing.step(request.space, caller().principal, request.statement)
         return feed_pb2.EraseSpaceResponse(complete=complete)
 
@@ -112,7 +112,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def WatchChanges(
         self, request: feed_pb2.WatchChangesRequest, context: Context
     ) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
-        """Replay, then follow unless a replay is all that is asked for."""
+        """Send past changes, then follow new ones unless the request is for a replay only."""
         applied = {cursor.space: cursor.seq for cursor in request.cursors}
         while True:
             version = self._store.version
@@ -128,7 +128,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
                 await gather(request.gather_millis / 1000)
 
     async def _news(self, applied: dict[str, int]) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
-        """Send every space's changes after what was sent; note them in `applied`."""
+        """Yield every space's changes after those in `applied`, and advance `applied`."""
         for head in await self._store.spaces():
             imported = await self._came(head.space)
             while applied.get(head.space, 0) < head.seq:
@@ -149,7 +149,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
                 )
 
     async def _came(self, space: str) -> Imported:
-        """Return how a space came here: it does so with its very first write, or never."""
+        """Return the import of a space. It is cached: only a space's first write can be one."""
         if space not in self._imported:
             found = await self._store.read(space, lambda tx: tx.imported())
             self._imported[space] = found or _NEVER
@@ -158,7 +158,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def GetDigests(
         self, request: feed_pb2.GetDigestsRequest, context: Context
     ) -> feed_pb2.GetDigestsResponse:
-        """Digest what the memories of a space were."""
+        """Return digests of a space's memories, as they were after a change."""
         found = await digests(self._store, request.space, request.seq)
         return feed_pb2.GetDigestsResponse(
             epoch=self._epoch,

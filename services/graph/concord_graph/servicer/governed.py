@@ -47,7 +47,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         action_digest: Callable[[Message], str],
         erased: Callable[[], None],
     ) -> None:
-        """`erased` is called when something was."""
+        """`erased` runs after each erasure."""
         self._erased = erased
         self._commands = commands
         self._queries = queries
@@ -76,7 +76,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     async def PreviewChange(
         self, request: governed_pb2.PreviewChangeRequest, context: Context
     ) -> governed_pb2.PreviewChangeResponse:
-        """Say what an action would touch."""
+        """Return the items that an action would affect."""
         who = caller()
         found = await self._previews.touched(
             who.space,
@@ -116,7 +116,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     async def GetGenesis(
         self, request: governed_pb2.GetGenesisRequest, context: Context
     ) -> governed_pb2.GetGenesisResponse:
-        """Read the genesis and whose keys count now."""
+        """Read the genesis and the principals' current keys."""
         found = await self._queries.genesis(caller().space)
         if found is None:
             return governed_pb2.GetGenesisResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)
@@ -140,7 +140,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     async def GetConstitutiveDigests(
         self, request: governed_pb2.GetConstitutiveDigestsRequest, context: Context
     ) -> governed_pb2.GetConstitutiveDigestsResponse:
-        """Compute the digests of what is constitutive anew."""
+        """Compute the digests of the constitutive items from the store."""
         size = request.page_size or DIGESTS_PAGE
         kind, time, last = page_cursor(request, (int, int, str)) or (int(ItemKind.EDGE), 0, "")
         cursor = (kind == ItemKind.MEMORY, int(time), str(last))
@@ -202,7 +202,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
 
 
 def _applied(done: Done[ChangeApplied]) -> governed_pb2.ApplyGovernedChangeResponse:
-    """Return what a change came to."""
+    """Return the reply for an applied change."""
     result = done.result
     reply = governed_pb2.ApplyGovernedChangeResponse(
         token=outgoing.done_token(caller().space, done),
@@ -221,7 +221,10 @@ def _applied(done: Done[ChangeApplied]) -> governed_pb2.ApplyGovernedChangeRespo
 
 
 def _compared(request: governed_pb2.ApplyGovernedChangeRequest) -> bytes:
-    """Return what makes it the same request again: the caller may know more of the feed by then."""
+    """Return the bytes by which a repeated request is recognized.
+
+    They leave out `expected_state`: the caller may have seen more of the feed by then.
+    """
     same = governed_pb2.ApplyGovernedChangeRequest()
     same.CopyFrom(request)
     same.ClearField("expected_state")

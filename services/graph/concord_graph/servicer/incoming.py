@@ -1,4 +1,4 @@
-"""Requests to drafts. Shapes were checked by the contract's rules before."""
+"""Translates requests into drafts. The contract's rules have checked their shapes before."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ from concord_graph.usecases.items.relations import Declaration
 
 
 def author(caller: Caller, request: Message, method: str) -> Author:
-    """Return who writes, for the record. Only importers write in batches."""
+    """Return the author of a write. Only importers write in batches."""
     request_id: str = request.request_id  # type: ignore[attr-defined] # every write has one
     origin = "IMPORT" if method == "BatchAddMemories" else caller.origin or "UNSPECIFIED"
     return Author(caller.principal, method, request_id, caller.kind, MemoryOrigin[origin])
@@ -169,12 +169,12 @@ def memory_patch(memory: type_pb2.Memory, mask: FieldMask) -> Patch:
 
 
 def wire_name(field: str) -> str:
-    """Return what the contract calls a field of memories."""
+    """Return the contract's name of a memory's field."""
     return "kind" if field == "memory_kind" else field
 
 
 def _stated(memory: type_pb2.Memory, field: Field) -> Any:
-    """Return what a request states as a field of a memory."""
+    """Return the value that a request states for a field of a memory."""
     if field.is_time:
         return instant(memory, field.name)
     value = getattr(memory, wire_name(field.name))
@@ -184,7 +184,7 @@ def _stated(memory: type_pb2.Memory, field: Field) -> Any:
         return EdgeType(value) if value else None
     if field.type in _OF_TYPE:
         return _OF_TYPE[field.type](value)
-    return field.type(value or field.default)  # a closed set: what is unset is its default
+    return field.type(value or field.default)  # an enum: an unset value becomes the default
 
 
 def lineage_draft(request: lineage_pb2.AddLineageRequest) -> LineageDraft:
@@ -201,7 +201,7 @@ def lineage_draft(request: lineage_pb2.AddLineageRequest) -> LineageDraft:
 
 
 def edge_filter(filter_: graph_pb2.EdgeFilter) -> EdgeFilter:
-    """Return which edges are meant."""
+    """Return a request's filter of edges."""
     return EdgeFilter(
         relations=tuple(map(text, filter_.relations)),
         edge_types=tuple(EdgeType(value) for value in filter_.edge_types if value),
@@ -214,7 +214,7 @@ def edge_filter(filter_: graph_pb2.EdgeFilter) -> EdgeFilter:
 
 
 def memory_filter(request: memory_pb2.ListMemoriesRequest) -> MemoryFilter:
-    """Return which memories are meant."""
+    """Return a request's filter of memories."""
     filter_ = request.filter
     return MemoryFilter(
         kinds=tuple(MemoryKind(value) for value in filter_.kinds if value),
@@ -229,7 +229,7 @@ def memory_filter(request: memory_pb2.ListMemoriesRequest) -> MemoryFilter:
 
 
 def operation_filter(request: space_pb2.ListOperationsRequest) -> OperationFilter:
-    """Return which operations are meant."""
+    """Return a request's filter of operations."""
     return OperationFilter(
         item_id=request.item_id,
         item_kinds=tuple(ItemKind(value) for value in request.item_kinds if value),
@@ -242,7 +242,7 @@ def operation_filter(request: space_pb2.ListOperationsRequest) -> OperationFilte
 
 
 def walk(request: graph_pb2.QueryNeighborsRequest | graph_pb2.FindPathRequest, now: int) -> Walk:
-    """Return how edges are followed."""
+    """Return the rules by which a request follows edges."""
     direction = request.direction or type_pb2.DIRECTION_BOTH
     return Walk(
         at=as_of(request).at(now),
@@ -279,8 +279,8 @@ def _fact(fact: type_pb2.Fact) -> Fact:
 
 
 def _weight(stated: type_pb2.Edge | type_pb2.Fact) -> float | None:
-    """Return the weight, None when absent; -0.0 is 0.0, as a digest is of what a store gives back
-    (SQLite keeps a whole number for both)."""
+    """Return the weight, None when absent; -0.0 becomes 0.0: digests need the value that a store
+    returns, and SQLite stores one whole number for both."""
     return stated.weight + 0.0 if stated.HasField("weight") else None
 
 
@@ -311,7 +311,7 @@ def _without_nulls(properties: dict[str, Any]) -> Properties:
 
 
 def _composed(value: Any) -> Any:
-    """Return JSON values with their keys and texts in the form that texts are compared in."""
+    """Return JSON values with keys and texts in NFC, the form in which texts are compared."""
     match value:
         case str():
             return text(value)
@@ -350,7 +350,7 @@ def _plain_list(values: ListValue) -> list[Any]:
 
 
 def declaration(request: relation_pb2.DeclareRelationRequest) -> Declaration:
-    """Return what a request declares; what it leaves out is absent."""
+    """Return a request's declaration, without the fields that the request leaves out."""
     declared = Declaration(functional=request.functional)
     if request.HasField("temporal_class"):
         declared["temporal_class"] = TemporalClass(request.temporal_class)
@@ -373,7 +373,7 @@ _OF_TYPE: Mapping[Any, Callable[[Any], Any]] = {
 
 
 def session_filter(request: session_pb2.ListSessionsRequest) -> SessionFilter:
-    """Return which sessions a list shows."""
+    """Return a request's filter of sessions."""
     idle_since = instant(request, "idle_since")
     ended = request.state == session_pb2.SESSION_STATE_ENDED
     return SessionFilter(

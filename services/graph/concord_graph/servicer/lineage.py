@@ -29,7 +29,7 @@ class LineageServicer(lineage_pb2_grpc.LineageServiceServicer):
     async def AddLineage(
         self, request: lineage_pb2.AddLineageRequest, context: Context
     ) -> lineage_pb2.AddLineageResponse:
-        """State how one item stands to another."""
+        """Add lineage from a newer item to an older one."""
         done = await execute(self._commands, request, self._actions.add_lineage(request))
         return lineage_pb2.AddLineageResponse(
             edge=outgoing.done_edge(done),

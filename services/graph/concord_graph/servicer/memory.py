@@ -35,7 +35,7 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 
 def _noted(memory: type_pb2.Memory) -> type_pb2.Memory:
-    """The memory, whose id stands in the call's span."""
+    """Return the memory, after noting its id in the call's span."""
     tracing.note({"gen_ai.memory.record.id": memory.id})
     return memory
 
@@ -61,7 +61,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def AddMemory(
         self, request: memory_pb2.AddMemoryRequest, context: Context
     ) -> memory_pb2.AddMemoryResponse:
-        """Remember a text."""
+        """Add a memory."""
         done = await execute(self._commands, request, self._actions.add_memory(request))
         return memory_pb2.AddMemoryResponse(
             memory=_noted(outgoing.done_memory(done)),
@@ -74,7 +74,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         request_iterator: AsyncIterator[memory_pb2.BatchAddMemoriesRequest],
         context: Context,
     ) -> memory_pb2.BatchAddMemoriesResponse:
-        """Remember many texts in one transaction."""
+        """Add many memories in one transaction."""
         header, drafts, compared = await _read_batch(request_iterator)
         tracing.note({"gen_ai.memory.record.count": len(drafts)})
         try:
@@ -159,7 +159,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def EraseMemory(
         self, request: memory_pb2.EraseMemoryRequest, context: Context
     ) -> memory_pb2.EraseMemoryResponse:
-        """Take out for good what a memory says."""
+        """Erase a memory's content for good."""
         done = await execute(self._commands, request, self._actions.erase_memory(request))
         self._erased()
         return memory_pb2.EraseMemoryResponse(
@@ -171,7 +171,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def GetEraseReceipt(
         self, request: memory_pb2.GetEraseReceiptRequest, context: Context
     ) -> memory_pb2.GetEraseReceiptResponse:
-        """Say which stores have confirmed an erasure."""
+        """Return an erasure's receipt with its confirmations."""
         erasure = await self._queries.erasure(
             caller().space, erase_id=request.erase_id, memory_id=request.memory_id
         )
@@ -183,7 +183,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def ConfirmErase(
         self, request: memory_pb2.ConfirmEraseRequest, context: Context
     ) -> memory_pb2.ConfirmEraseResponse:
-        """Note that the caller holds nothing more of an erased memory."""
+        """Record the caller's confirmation that it holds no more of an erased memory."""
         done = await execute(
             self._commands,
             request,
@@ -213,7 +213,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def GetMemoryHistory(
         self, request: memory_pb2.GetMemoryHistoryRequest, context: Context
     ) -> memory_pb2.GetMemoryHistoryResponse:
-        """List the versions of a memory."""
+        """List the revisions of a memory, newest first."""
         size = request.page_size or DEFAULT_PAGE
         before = page_cursor(request, int) or 2**62
         as_of = incoming.as_of(request)
@@ -228,7 +228,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
 async def _read_batch(
     messages: AsyncIterator[memory_pb2.BatchAddMemoriesRequest],
 ) -> tuple[memory_pb2.BatchHeader, list[MemoryDraft], bytes]:
-    """Return the header, the drafts, and what a replay is compared with."""
+    """Return the header, the drafts, and the digest that a repeated request is compared with."""
     header: memory_pb2.BatchHeader | None = None
     drafts: list[MemoryDraft] = []
     compared = hashlib.sha256()

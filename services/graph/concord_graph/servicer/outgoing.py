@@ -1,4 +1,4 @@
-"""Items to replies."""
+"""Translates items into replies."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def edge(shown: Shown, now: int) -> type_pb2.Edge:
 
 
 def fill_edge(message: type_pb2.Edge, shown: Shown, now: int) -> None:
-    """Write an edge into an empty message: a page of them costs a third of building and copying."""
+    """Write an edge into an empty message: for a page, a third of the cost of build and copy."""
     view = shown.view
     item = view.item
     if not isinstance(item, Edge):
@@ -187,7 +187,7 @@ def bare_memory(item: Memory) -> type_pb2.Memory:
 
 
 def source(value: Source) -> type_pb2.Source:
-    """Return where a memory comes from."""
+    """Return a source of a memory."""
     return type_pb2.Source(
         speaker=value.speaker,
         file=value.file,
@@ -227,7 +227,7 @@ _SHOWN: list[tuple[str, str, Callable[[Any], Any]]] = [
     for field in own_fields(Memory)
     if field.name not in {"id_stated", "concepts_stated", "erase_time", "properties"}
 ]
-"""What a memory states: the contract's name, the field's, and how its value is written."""
+"""The fields that a memory states: contract's name, field name, and function to its message."""
 
 
 def version(item: Memory) -> memory_pb2.MemoryVersion:
@@ -243,7 +243,7 @@ def version(item: Memory) -> memory_pb2.MemoryVersion:
 
 
 def operation(change: Change) -> space_pb2.Operation:
-    """Return one row of the record."""
+    """Return one operation of the record."""
     return space_pb2.Operation(
         seq=change.seq,
         record_time=stamp(change.record_time),
@@ -261,7 +261,7 @@ def operation(change: Change) -> space_pb2.Operation:
 
 
 def erase_receipt(erasure: Erasure) -> memory_pb2.EraseReceipt:
-    """Return what was erased, and who has confirmed it."""
+    """Return the receipt of an erasure, with its confirmations."""
     complete = erasure.complete_time
     return memory_pb2.EraseReceipt(
         erase_id=erasure.id,
@@ -283,13 +283,13 @@ def erase_receipt(erasure: Erasure) -> memory_pb2.EraseReceipt:
 
 
 def fill_access(message: type_pb2.Access, value: Access) -> None:
-    """Write how often and when an item was read."""
+    """Write an item's number of reads and the time of its last one."""
     fill_stamp(message.last_access_time, value.last_time)
     message.access_count = value.count
 
 
 def fill_supersession(message: type_pb2.Supersession, value: Supersession, now: int) -> None:
-    """Write what follows from lineage and time at `now` (µs)."""
+    """Write an item's supersession at `now` (µs)."""
     message.is_superseded = value.is_superseded(now)
     if value.superseded_from != FOREVER:
         fill_stamp(message.superseded_from, value.superseded_from)
@@ -324,7 +324,7 @@ def lineage_item(link: Link, now: int) -> lineage_pb2.LineageItem:
 
 
 def done_token(space: str, done: Done[Result]) -> str:
-    """Return the freshness token of what a command did."""
+    """Return the freshness token of a command's change."""
     return token(space, done.epoch, done.seq)
 
 
@@ -359,7 +359,7 @@ def done_node(done: Done[Result]) -> type_pb2.Node:
 
 
 def is_kind(done: Done[Result], kind: ItemKind) -> bool:
-    """Return whether a command's first reference is live and of a kind."""
+    """Return whether the first item of a command's reply is live and of a kind."""
     return bool(done.views) and done.views[0].item.kind == kind and not done.views[0].item.deleted
 
 

@@ -31,7 +31,7 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
     async def DeclareRelation(
         self, request: relation_pb2.DeclareRelationRequest, context: Context
     ) -> relation_pb2.DeclareRelationResponse:
-        """Declare what holds of a relation."""
+        """Declare the properties of a relation."""
         done = await execute(self._commands, request, self._actions.declare_relation(request))
         return relation_pb2.DeclareRelationResponse(
             relation=outgoing.done_relation(done),
@@ -57,7 +57,7 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
     async def FollowRelations(
         self, request: relation_pb2.FollowRelationsRequest, context: Context
     ) -> relation_pb2.FollowRelationsResponse:
-        """Go from an item along relations to what holds."""
+        """Follow relations from an item to their current targets."""
         space = caller().space
         start = incoming.end_ref(request.start, "start")
         page = await self._queries.follow(

@@ -31,7 +31,7 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         self, request: session_pb2.EndSessionRequest, context: Context
     ) -> session_pb2.EndSessionResponse:
         """End a session."""
-        await self._queries.flush()  # what used it before its end must not begin it anew
+        await self._queries.flush()  # a use from before the end must not begin it anew
         command = partial(
             end_session,
             session_id=request.session_id,

@@ -29,7 +29,7 @@ _FOUND = type_pb2.LOOKUP_STATUS_FOUND
 _NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
 EXPORT_CHUNK_CHARACTERS = 500_000
 MOST_IMPORTED_BYTES = 8 << 30
-"""What an import may take of the disk while it comes in."""
+"""Bytes of disk that an import may take while it is received."""
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -37,8 +37,8 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
     """Translates in, calls one use case, translates out.
 
-    Exports and imports wait in a file without a name, which is gone when they are done: neither has
-    to fit into memory, and no transaction waits for a network.
+    Exports and imports are buffered in an anonymous temporary file: neither has to fit into memory,
+    and no transaction waits for a network.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
         *,
         erased: Callable[[], None],
     ) -> None:
-        """`erased` runs after each import: what was erased there may wait for a confirmation."""
+        """`erased` runs after each import: erasures in it may wait for a confirmation."""
         self._commands = commands
         self._queries = queries
         self._exports = exports
@@ -79,7 +79,7 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
     async def ListOperations(
         self, request: space_pb2.ListOperationsRequest, context: Context
     ) -> space_pb2.ListOperationsResponse:
-        """List who did what."""
+        """List operations with their authors."""
         size = request.page_size or DEFAULT_PAGE
         beyond = page_cursor(request, int)
         found = await self._queries.operations(
@@ -158,7 +158,7 @@ def _pieces(lines: Iterable[str]) -> Iterator[space_pb2.ExportSpaceResponse]:
 async def _received(
     messages: AsyncIterator[space_pb2.ImportSpaceRequest], file: BinaryIO
 ) -> tuple[space_pb2.ImportHeader, Upload, int]:
-    """Put the pieces into a file; return the header, the upload, and how many lines it has."""
+    """Write the pieces to a file; return the header, the upload, and its number of lines."""
     header: space_pb2.ImportHeader | None = None
     hashed = hashlib.sha256()
     size = line_count = 0

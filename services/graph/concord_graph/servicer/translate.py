@@ -1,4 +1,4 @@
-"""The one table from graph's words for "no" to codes and machine reasons."""
+"""The one table from graph's errors to codes and machine reasons."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from concord_graph.domain.links import MalformedLink
 
 _Code = grpc.StatusCode
 _RETRY_SECONDS = 1.0
-_ROOM_SECONDS = 60.0  # somebody has to make some
+_ROOM_SECONDS = 60.0  # somebody has to make room first
 
 
 def translate(error: Exception) -> Failure | None:
-    """Return the failure that stands for a domain exception; None for one that is not graph's."""
+    """Return the failure for a domain exception; None for one that is not graph's."""
     for kind in type(error).__mro__:
         if kind in _TABLE:
             return _TABLE[kind](error)
@@ -25,7 +25,7 @@ def translate(error: Exception) -> Failure | None:
 
 
 def reason_of(error: Exception) -> str:
-    """Return the name of the ErrorReason that stands for an exception, as the record keeps it."""
+    """Return the name of an exception's ErrorReason, as the record stores it."""
     failure = translate(error)
     return failure.reason if failure else "ERROR_REASON_INTERNAL"
 

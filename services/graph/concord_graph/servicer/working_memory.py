@@ -32,7 +32,7 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
     async def PutWorkingMemory(
         self, request: working_memory_pb2.PutWorkingMemoryRequest, context: Context
     ) -> working_memory_pb2.PutWorkingMemoryResponse:
-        """Hold a text in mind."""
+        """Put a text into working memory."""
         draft = WorkingDraft(request.content, Importance(request.importance), request.session_id)
         done = await execute(
             self._commands,
@@ -47,7 +47,7 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
     async def ListWorkingMemory(
         self, request: working_memory_pb2.ListWorkingMemoryRequest, context: Context
     ) -> working_memory_pb2.ListWorkingMemoryResponse:
-        """List what is held in mind, or what was evicted."""
+        """List the entries of working memory, or the evicted ones."""
         filter_ = EntryFilter(
             ItemKind.WORKING_MEMORY,
             shelf=STALE if request.stale else "",

@@ -40,7 +40,7 @@ class Tokens:
     def shown(self, properties: Mapping[str, Any], taken: Collection[str]) -> dict[str, Any]:
         """Return those of a caller's properties that Neo4j can hold as its own, for people to read.
 
-        `taken` are our own names, which mean something here; the JSON text beside has them all.
+        `taken`: the property names that Concord uses itself. The JSON text beside has all of them.
         """
         return {
             key: value

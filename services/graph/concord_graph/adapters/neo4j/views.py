@@ -127,7 +127,7 @@ class Neo4jViews:
     async def amending(
         self, kind: ItemKind, ids: Collection[str], record: int = FOREVER
     ) -> Mapping[str, Collection[str]]:
-        """Return the ids of what amends each; asks nothing where nothing amends anything now."""
+        """Return the ids of the items that amend each; no statement if the space has none."""
         if record == FOREVER and not self._amended:
             return {}
         asked = [{"id": item_id, "record": record} for item_id in ids]

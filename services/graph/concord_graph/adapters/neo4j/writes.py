@@ -248,7 +248,7 @@ class Neo4jWrites(LearntReads):
         self._granted = True
 
     async def open_principals(self) -> None:
-        """Let what this transaction writes from here on be the principals', too."""
+        """Let this transaction's writes from here on change items that stand for principals."""
         await self.flush()
         self._principals = True
 
