@@ -1,8 +1,8 @@
 """The constitutive items of a space, by digests alone.
 
-Computed from the changes of constitutive items, in sequence: by the client from an export, by graph
-while it imports that, by governance from graph's feed. A restore grant signs their digest, so all
-of them, and the readers of the audit log, mean the same state.
+They are computed from the changes of constitutive items, in sequence: by the client from an export,
+by graph while it imports the export, by governance from graph's feed. A restore grant signs their
+digest, so that all three, and the readers of the audit log, mean the same state.
 """
 
 from __future__ import annotations

@@ -19,10 +19,10 @@ _SIZE = re.compile(r"0|[1-9][0-9]{0,15}")
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What a log says that it holds: `size` leaves under `root` (32 bytes)."""
+    """A log's claim about its content: `size` leaves under the root hash `root` (32 bytes)."""
 
     origin: str
-    """Which log: the name of its key."""
+    """The log's name, which is the name of its key."""
     size: int
     root: bytes
 
@@ -40,7 +40,7 @@ def sign_checkpoint(checkpoint: Checkpoint, key: Ed25519PrivateKey) -> str:
 
 
 def read_checkpoint(note: str, origin: str, public_key: bytes) -> Checkpoint:
-    """Return what a note says if the log of this origin and key has signed it.
+    """Return a note's checkpoint if the log of this origin and key has signed it.
 
     Raises:
         NoteInvalid: "form", "signature", or "origin" for another log's checkpoint.

@@ -1,4 +1,4 @@
-"""Genesis, grants and consents as graph knows them once they have verified (spec V5, V6).
+"""Verified genesis records, grants and consents, and the errors of verification (V5, V6).
 
 ConsentError
 ├── GenesisInvalid   the genesis record does not verify
@@ -6,17 +6,17 @@ ConsentError
 ├── GrantInvalid     the grant does not verify, whatever the consents say
 ├── ConsentInvalid   a required slot's consent is missing or does not verify
 ├── RestoreInvalid   the restore grant does not verify
-└── DeletionInvalid  the statement that a space is to be deleted does not verify
+└── DeletionInvalid  the statement for the deletion of a space does not verify
 
 Each names the first check that failed, and for an envelope or a time the detail and the field of
-the contract; nothing else: neither what was expected nor what came.
+the contract, but neither the expected nor the received value.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 REQUIRED_SLOTS = ("AGENT", "HUMAN")
-"""Who must consent: one principal and key each. A constant in code, no configuration (V2)."""
+"""The slots that must consent, a principal and key each. A constant, not configurable (V2)."""
 
 CONSENT_TYPE = "application/vnd.concord.consent.v1+json"
 REJECTION_TYPE = "application/vnd.concord.rejection.v1+json"
@@ -41,12 +41,12 @@ RESTORE_CHECKS = (
     *("keys", "constitutive_digest"),
 )
 EXPIRY_DETAILS = ("format", "passed")
-"""Of the check "expiry": the time is spelt in another way than the contract's, or is over."""
+"""Details of the check "expiry": the time is not in the contract's format, or has passed."""
 DELETION_CHECKS = ("missing", "envelope", "space", "genesis", "expiry", "signature")
 
 
 def of_slot(slot: str, nonce: str) -> str:
-    """Return the form in which a consent's nonce is burnt: no slot can burn another's nonce."""
+    """Return a consent's nonce as it is burnt: with its slot, so no slot can burn another's."""
     return f"{slot}:{nonce}"
 
 
@@ -89,8 +89,8 @@ class KeyInvalid(ConsentError):
 class GrantInvalid(ConsentError):
     """The grant failed `check`, one of GRANT_CHECKS.
 
-    "etags" is for the caller, who alone can compare them with the store; a nonce that was
-    burnt before is the caller's "nonce".
+    The caller raises "etags" and "nonce" itself: it alone can compare etags with the store and
+    knows the burnt nonces.
     """
 
     _WHAT = "the grant"
@@ -108,30 +108,30 @@ class ConsentInvalid(ConsentError):
 
     @property
     def metadata(self) -> dict[str, str]:
-        """As of every refusal, and the slot: "" of an unreadable envelope."""
+        """The metadata of every refusal, and the slot: "" for an unreadable envelope."""
         return {"slot": self.slot, **super().metadata}
 
 
 class RestoreInvalid(ConsentError):
     """The restore grant failed `check`, one of RESTORE_CHECKS.
 
-    For the caller, who alone knows the export, are "keys" (they stand otherwise in it),
-    "constitutive_digest" (other items are constitutive in it), and also "nonce": whether it was
-    burnt before.
+    The caller, who alone knows the export, raises "keys" (the export has other ones) and
+    "constitutive_digest" (other items are constitutive in it), and also "nonce" (it was burnt
+    before).
     """
 
     _WHAT = "the restore grant"
 
 
 class DeletionInvalid(ConsentError):
-    """The statement that a space is to be deleted failed `check`, one of DELETION_CHECKS."""
+    """The statement for a space's deletion failed `check`, one of DELETION_CHECKS."""
 
     _WHAT = "the deletion of the space"
 
 
 @dataclass(frozen=True, slots=True)
 class SlotKey:
-    """Who fills a slot, and the Ed25519 public key (32 bytes) that speaks for it."""
+    """A slot's principal and its Ed25519 public key (32 bytes)."""
 
     principal: str
     public_key: bytes
@@ -139,14 +139,14 @@ class SlotKey:
 
 @dataclass(frozen=True, slots=True)
 class GenesisRecord:
-    """Whose consents count in a space, and which governance may grant."""
+    """A space's slots with their keys, and the key of the governance that may grant."""
 
     space: str
     agent: SlotKey
     human: SlotKey
     governance_key: bytes
     digest: str
-    """Hex SHA-256 of the record's signed bytes; what clients pin."""
+    """Hex SHA-256 of the record's signed bytes; clients pin it."""
 
     def slot(self, name: str) -> SlotKey:
         """Return the key of "AGENT" or "HUMAN"; KeyError for any other name."""
@@ -160,7 +160,7 @@ class Consent:
     slot: str
     principal: str
     nonce: str
-    """As signed (base64url without padding); to be burnt with the effect."""
+    """As signed (base64url without padding); burnt in the transaction of the effect."""
     expire_time: int
     """Microseconds since 1970, UTC; the consent is void from then on."""
 
@@ -198,8 +198,8 @@ class Answer:
 class Grant:
     """A verified single-use permission for one change, with the consents that carry it.
 
-    What is left to the caller, in the transaction of the effect: `etags` equal the store's
-    (item id to etag, "" for an item that must not exist) and no nonce was burnt before.
+    The caller must check, in the transaction of the effect, that `etags` equal the store's
+    (item id to etag, "" for an item that must not exist) and that no nonce was burnt before.
     """
 
     space: str
@@ -230,14 +230,14 @@ class RestoreGrant:
     space: str
     export_digest: str
     nonce: str
-    """As signed; to be burnt with the effect."""
+    """As signed; burnt in the transaction of the effect."""
     genesis: GenesisRecord
-    """The imported one with the keys as they stand, and the governance that may grant from then
-    on: that of the place where the export goes."""
+    """The imported genesis with the current keys, and the key of the governance that may grant
+    after the import: that of the importing installation."""
     constitutive_digest: str
-    """Of what is constitutive in the export (`agreed.constitutive_digest`)."""
+    """The digest of the export's constitutive items (`agreed.constitutive_digest`)."""
 
     @property
     def action_digest(self) -> str:
-        """What is permitted, by its digest."""
+        """The digest of the permitted action, which is the export's."""
         return self.export_digest

@@ -1,7 +1,7 @@
 """Decides whether a space that has a genesis may be deleted (spec W7). Every error refuses.
 
-The statement is a DSSE envelope of type DELETION_TYPE with exactly one signature of each slot's key
-as it stands. Its payload is the RFC 8785 JSON of {"version": 1, "space", "genesis_digest" (hex
+The statement is a DSSE envelope of type DELETION_TYPE with exactly one signature of each slot's
+current key. Its payload is the RFC 8785 JSON of {"version": 1, "space", "genesis_digest" (hex
 SHA-256 of the genesis record's signed bytes), "expire_time" (RFC 3339 UTC with microseconds)}.
 There is no nonce: a space is deleted once, and its name is never used again.
 """
@@ -24,8 +24,8 @@ MAX_DELETION_BYTES = 16_384
 def verify_deletion(statement: bytes, genesis: GenesisRecord, now_us: int | None) -> None:
     """Demand that both slots signed for the deletion of the space of `genesis`.
 
-    `genesis` holds the keys as they stand now. `now_us` is the time in microseconds since 1970;
-    None: the expiry was judged before, by who decided it.
+    `genesis` holds the current keys. `now_us` is the time in microseconds since 1970; None: the
+    expiry was checked before, when the deletion was decided.
 
     Raises:
         DeletionInvalid: a check failed.

@@ -15,8 +15,8 @@ _SAFE_INTEGER = 2**53 - 1
 
 
 def etags_digest(etags: Mapping[str, str]) -> str:
-    """Return the hex SHA-256 of the RFC 8785 form of item ids and their etags: a consent names
-    it, so that a grant carries the map once. ValueError for a lone surrogate in an id."""
+    """Return the hex SHA-256 of the RFC 8785 form of the map from item ids to etags. A consent
+    names it, so that a grant carries the map once. ValueError for a lone surrogate in an id."""
     return sha256(rfc8785.dumps(dict(etags))).hexdigest()
 
 

@@ -20,17 +20,17 @@ ENVELOPE_DETAILS = (
     *("size", "json", "envelope_fields", "payload_type", "signature_count", "base64", "canonical"),
     *("version", "fields"),
 )
-"""What is wrong with an envelope, in the order of the checks: its bytes are too many, are no JSON
-(UTF-8, no name twice, no NaN), its members are not those of an envelope, it is of another type or
-has another number of signers, base64 in another spelling, its statement is not in the RFC 8785
-form, is of an unknown version, or its fields are not those of its version."""
+"""The defects of an envelope, in the order of the checks: its bytes are too many, or are no JSON
+(UTF-8, no name twice, no NaN); its members are not those of an envelope; it has another type or
+another number of signers; its base64 is not canonical; its statement is not in the RFC 8785 form,
+has an unknown version, or has other fields than its version."""
 
 
 class EnvelopeMalformed(ValueError):
-    """The envelope or its statement is not what its type demands.
+    """The envelope or its statement does not have the form of its type.
 
     `detail` is one of ENVELOPE_DETAILS; `field` is the field of the contract that is missing or
-    ill-typed, "" when that is not what is wrong.
+    ill-typed, "" for other defects.
     """
 
     def __init__(self, detail: str, field: str = "") -> None:
@@ -51,7 +51,7 @@ class _SignatureForm(StrictModel):
 
 
 class EnvelopeForm(StrictModel):
-    """The JSON of an envelope, before anything in it is decoded or believed."""
+    """The JSON of an envelope, before decoding and verification."""
 
     payload: str
     payloadType: str  # noqa: N815 - DSSE's own spelling
@@ -60,7 +60,7 @@ class EnvelopeForm(StrictModel):
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A decoded envelope. Nothing in it is believed until `signed_by` says so."""
+    """A decoded envelope, not trusted before `signed_by` has returned True."""
 
     payload_type: str
     payload: bytes
@@ -68,7 +68,7 @@ class Envelope:
     """Key id and signature, each key id once."""
 
     def signed_by(self, public_key: bytes) -> bool:
-        """Tell whether the one signature that names this key, a sound one, verifies under it."""
+        """Return whether the key is sound and the one signature that names it verifies."""
         signature = dict(self.signatures).get(key_id(public_key))
         if signature is None or not is_sound(public_key):
             return False
@@ -86,7 +86,7 @@ class Envelope:
 def parse_envelope(
     envelope_json: bytes, payload_type: str, *, signers: int, max_bytes: int
 ) -> Envelope:
-    """Read an envelope from its JSON; EnvelopeMalformed unless it is exactly as demanded."""
+    """Read an envelope from its JSON; EnvelopeMalformed unless it has type and signer count."""
     form = parse_form(envelope_json, max_bytes=max_bytes)
     return open_envelope(form, payload_type, signers=signers)
 
@@ -159,7 +159,7 @@ def _no_constant(_: str) -> object:
 
 
 def _from_base64(text: str) -> bytes:
-    """Decode standard base64 with padding, only in the one spelling of its bytes."""
+    """Decode standard base64 with padding, if it is the canonical encoding of its bytes."""
     try:
         decoded = b64decode(text, validate=True)
     except (Base64Error, ValueError):
@@ -173,7 +173,7 @@ _BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
 
 
 def from_base64url(text: str) -> bytes:
-    """Decode base64url without padding, only in the one spelling of its bytes."""
+    """Decode base64url without padding, if it is the canonical encoding of its bytes."""
     if not _BASE64URL.fullmatch(text):
         raise EnvelopeMalformed("base64")
     padded = text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)

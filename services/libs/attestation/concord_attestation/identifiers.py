@@ -1,4 +1,4 @@
-"""Ids that sort by the time they were made: UUID version 7 (RFC 9562)."""
+"""Ids that sort by their time of creation: UUID version 7 (RFC 9562)."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ def format_time(time: int) -> str:
 
 
 def expiry_problem(expire_time: str, now_us: int) -> str:
-    """Return why a statement's time refuses it: "format" for what is no time, "passed" from the
-    very instant on; "" before it."""
+    """Return the defect of a statement's expiry: "format" if it is no time, "passed" from that
+    instant on; "" before it."""
     try:
         return "passed" if parse_time(expire_time) <= now_us else ""
     except ValueError:

@@ -1,4 +1,4 @@
-"""Which Ed25519 public keys may stand for somebody."""
+"""The soundness of Ed25519 public keys: which ones may be a principal's."""
 
 from functools import lru_cache
 from hashlib import sha256
@@ -7,7 +7,7 @@ _P = 2**255 - 19
 _D = -121665 * pow(121666, -1, _P) % _P
 _Y_OF_ORDER_8 = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
 _LOW_ORDER_Y = frozenset([0, _Y_OF_ORDER_8, _P - _Y_OF_ORDER_8])
-"""Those of points of order 4 and 8; where x is 0, as it is of order 1 and 2, nothing is sound."""
+"""y of the points of order 4 and 8; those of order 1 and 2 have x = 0, which is never sound."""
 
 
 def key_id(public_key: bytes) -> str:
@@ -17,7 +17,7 @@ def key_id(public_key: bytes) -> str:
 
 @lru_cache(maxsize=1024)
 def is_sound(public_key: bytes) -> bool:
-    """Tell whether the bytes are the one encoding of a curve point that only its owner signs for.
+    """Return whether the bytes are the canonical encoding of a point that only its owner signs for.
 
     Refused are other lengths, encodings with y >= p, bytes off the curve and the points of
     order 1, 2, 4 and 8, under which anybody can make signatures that verify (RFC 8032 5.1.3).

@@ -1,4 +1,4 @@
-"""Signed notes: a text and who vouches for it. https://c2sp.org/signed-note, Ed25519."""
+"""Signed notes: a text with its signatures. https://c2sp.org/signed-note, Ed25519."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SIGNATURE_LINE = re.compile(r"— ([^\s+]+) ([A-Za-z0-9+/=]+)")
 
 
 class NoteInvalid(ValueError):
-    """A note is malformed or not signed by whom it should be: "form" or "signature"."""
+    """A note is malformed ("form") or lacks the expected signature ("signature")."""
 
 
 def sign_note(text: str, name: str, key: Ed25519PrivateKey) -> str:
@@ -37,7 +37,7 @@ def sign_note(text: str, name: str, key: Ed25519PrivateKey) -> str:
 def read_note(note: str, name: str, public_key: bytes) -> str:
     """Return the text of a note that the key of this name has signed.
 
-    Signatures of others (witnesses) are allowed and not judged.
+    Signatures of others (witnesses) are allowed and not verified.
 
     Raises:
         NoteInvalid: "form" or "signature".
@@ -55,7 +55,7 @@ def read_note(note: str, name: str, public_key: bytes) -> str:
 
 
 def from_base64(text: str) -> bytes:
-    """Decode standard base64 with padding, only in the one spelling of its bytes."""
+    """Decode standard base64 with padding, if it is the canonical encoding of its bytes."""
     try:
         decoded = b64decode(text, validate=True)
     except (Base64Error, ValueError):

@@ -1,6 +1,6 @@
-"""Decides who a space's parties are: its genesis record, and the proof of a new key (V5).
+"""Verifies a space's principals: its genesis record, and the proof of a new key (V5).
 
-Nothing here reads a store or a clock. Every error in a check refuses (V2).
+Nothing here reads a store or a clock. Every error in a check is a refusal (V2).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _PRINCIPAL = re.compile(PRINCIPAL_PATTERN)
 def verify_genesis(envelope_json: bytes, space: str) -> GenesisRecord:
     """Return the genesis that both slots signed for `space`, else raise GenesisInvalid.
 
-    Demanded are well-formed, different principals, sound and different keys (governance's too),
-    and exactly one signature of each slot's own key over the record's bytes.
+    The record must have well-formed, different principals, sound and different keys (governance's
+    too), and exactly one signature of each slot's own key over its bytes.
     """
     try:
         envelope = parse_envelope(
@@ -82,9 +82,9 @@ def _check_genesis(record: GenesisRecord, space: str) -> None:
 
 
 def verify_new_key(envelope_json: bytes, genesis: GenesisRecord) -> tuple[str, SlotKey]:
-    """Return the slot and the key that its principal is to have, else raise KeyInvalid.
+    """Return a slot and its principal's new key, else raise KeyInvalid.
 
-    `genesis` holds the keys as they stand now: the new one must differ from all of them.
+    `genesis` holds the current keys: the new one must differ from all of them.
     """
     try:
         envelope = parse_envelope(envelope_json, KEY_TYPE, signers=1, max_bytes=MAX_GENESIS_BYTES)

@@ -1,4 +1,4 @@
-"""The shapes of the signed statements. What they say is judged in `verify`."""
+"""The shapes of the signed statements; `verify` judges their content."""
 
 from typing import Annotated, ClassVar, TypeVar
 
@@ -22,19 +22,19 @@ _Etags = Annotated[dict[_ItemId, _Text], Field(max_length=MAX_ITEMS)]
 _Reason = Annotated[str, StringConstraints(max_length=1000)]
 _Version = Annotated[int, Field(ge=1, le=1)]
 _DecidedVersion = Annotated[int, Field(ge=3, le=3)]
-"""Version 1 left the words out of what is signed (decision 0016); version 2 named every etag in
-each consent, so that large changes fitted no grant (0022). No statement of either counts."""
+"""Version 1 did not sign the proposal's words (decision 0016); version 2 named every etag in each
+consent, so that large changes fitted no grant (0022). Statements of both are invalid."""
 _RestoreVersion = Annotated[int, Field(ge=2, le=3)]
-"""Version 1 named neither what comes over nor whose keys count after it (decision 0023): none of
-it counts. Version 2 says the same as version 3 in other names (`spelling`)."""
+"""Version 1 named neither the imported items nor the keys after the import (decision 0023), and is
+invalid. Version 2 has the content of version 3 under other names (`spelling`)."""
 _Revision = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class Statement(StrictModel):
-    """What is signed."""
+    """A signed statement."""
 
     kind: ClassVar[str] = ""
-    """What it is called in the table of former names; empty: it never had others."""
+    """The statement's name in the table of former names; empty: its fields had no other names."""
 
 
 class SlotPayload(StrictModel):
@@ -52,7 +52,7 @@ class SlotsPayload(StrictModel):
 
 
 class GenesisPayload(Statement):
-    """What both slots sign once per space."""
+    """The statement that both slots sign once per space."""
 
     version: _Version
     space: _Name
@@ -62,7 +62,7 @@ class GenesisPayload(Statement):
 
 
 class KeyPayload(Statement):
-    """What a new key signs to prove that its owner holds it."""
+    """The statement that a new key signs to prove that its owner holds it."""
 
     version: _Version
     space: _Name
@@ -79,9 +79,9 @@ class KeysPayload(StrictModel):
 
 
 class RestorePayload(Statement):
-    """What both slots sign to have an export of their space imported.
+    """The statement that both slots sign to have an export of their space imported.
 
-    `keys` are as they stand in it, `governance_key` is that of the place where it goes.
+    `keys` are the current ones in the export, `governance_key` is the importing installation's.
     """
 
     kind: ClassVar[str] = "restore"
@@ -98,7 +98,7 @@ class RestorePayload(Statement):
 
 
 class DeletionPayload(Statement):
-    """What both slots sign to have their space deleted for ever."""
+    """The statement that both slots sign to have their space deleted for ever."""
 
     version: _Version
     space: _Name
@@ -107,7 +107,7 @@ class DeletionPayload(Statement):
 
 
 class Decided(Statement):
-    """What a grant and its consents must say alike."""
+    """The fields that a grant and its consents must have alike."""
 
     version: _DecidedVersion
     space: _Name
@@ -121,7 +121,7 @@ class Decided(Statement):
 
 
 class ConsentPayload(Decided):
-    """What a principal signs to approve a revision of a proposal."""
+    """The statement that a principal signs to approve a revision of a proposal."""
 
     slot: _Text
     principal: _Text
@@ -129,7 +129,7 @@ class ConsentPayload(Decided):
 
 
 class AnswerPayload(Statement):
-    """What a principal signs to reject a revision, or to take its consent back."""
+    """The statement that a principal signs to reject a revision, or to revoke its consent."""
 
     version: _Version
     space: _Name
@@ -142,7 +142,7 @@ class AnswerPayload(Statement):
 
 
 class GrantPayload(Decided):
-    """What governance signs once the consents are there; it carries them by slot."""
+    """The statement that governance signs once it has the consents; it carries them by slot."""
 
     decision_id: _Name
     etags: _Etags
@@ -153,13 +153,12 @@ _Payload = TypeVar("_Payload", bound="Statement")
 
 
 def read_payload(envelope: Envelope, shape: type[_Payload]) -> _Payload:
-    """Read a statement of this shape; EnvelopeMalformed for anything else."""
+    """Read a statement of this shape; EnvelopeMalformed if it has another one."""
     return shaped(parse_payload(envelope), shape)
 
 
 def shaped(value: object, shape: type[_Payload]) -> _Payload:
-    """Return a statement that was parsed before as this shape; EnvelopeMalformed for anything
-    else."""
+    """Return a parsed statement in this shape; EnvelopeMalformed if it has another one."""
     try:
         return shape.model_validate(respelled(shape.kind, value))
     except ValidationError as error:

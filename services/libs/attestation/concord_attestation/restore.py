@@ -1,4 +1,4 @@
-"""Decides whether an export may be imported: a restore grant (spec G15). Every error refuses."""
+"""Verifies restore grants, which let an export be imported (spec G15). Every error refuses."""
 
 from dataclasses import replace
 
@@ -29,10 +29,10 @@ def verify_restore(
 ) -> RestoreGrant:
     """Return the grant for importing this export into this space, else raise RestoreInvalid.
 
-    `genesis` is the imported one, with the keys that it names. Demanded is exactly one signature
-    of each of them and, where a slot has another key since, of that one: who reads a log knows the
-    genesis alone, and who was given an old key must not move a space by it. `now_us` is the
-    store's time in microseconds since 1970.
+    `genesis` is the imported one, with its own keys. The grant needs exactly one signature of each
+    of them and, if a slot has another key since, of that key, too: a reader of a log knows the
+    genesis alone, and the holder of an old key must not move a space by it. `now_us` is the store's
+    time in microseconds since 1970.
     """
     envelope, payload = _opened(envelope_json)
     present = _present_keys(payload, genesis)
@@ -51,10 +51,10 @@ def verify_restore(
 
 
 def restored_governance_key(envelope_json: bytes) -> bytes:
-    """Return the governance key that a grant names which was verified before.
+    """Return the governance key of a grant that was verified before.
 
     Raises:
-        RestoreInvalid: it is no grant.
+    RestoreInvalid: the envelope is no restore grant.
     """
     return _key(_opened(envelope_json)[1].governance_key)
 
@@ -69,7 +69,7 @@ def _opened(envelope_json: bytes) -> tuple[Envelope, RestorePayload]:
 
 
 def _present_keys(payload: RestorePayload, genesis: GenesisRecord) -> GenesisRecord:
-    """Return the genesis with the present keys, which the grant names."""
+    """Return the genesis with the current keys, as the grant names them."""
     present = replace(
         genesis,
         agent=replace(genesis.agent, public_key=_key(payload.keys.AGENT)),
@@ -97,7 +97,7 @@ def _keys(record: GenesisRecord) -> set[bytes]:
 
 
 def _key(text: str) -> bytes:
-    """Return a public key; RestoreInvalid for what is none, or a weak one."""
+    """Return a public key; RestoreInvalid if the text is none, or a weak one."""
     try:
         key = from_base64url(text)
     except ValueError:

@@ -1,7 +1,7 @@
-"""How statements were spelt in earlier versions: the one table by which their bytes stay readable.
+"""Former field names of statements: the one table by which old statements stay readable.
 
-A statement is digested and its signatures are verified as its bytes are. Only then are its names
-read as today's, so a rename changes no meaning and opens no second door: a statement of an older
+A statement's digest and signatures are those of its original bytes. Only then are its names mapped
+to today's, so a rename changes no meaning and opens no second way in: a statement of an older
 version that has a new name, or one of the present version that has an old name, is malformed.
 """
 
@@ -34,15 +34,15 @@ RENAMED: Mapping[tuple[str, int], Sequence[_Rename]] = {
     ("SMF_REJECT", 1): [(("properties",), "paper", "envelope")],
     ("SMF_REVOKE", 1): [(("properties",), "paper", "envelope")],
 }
-"""By what is stated and its version: where a name stood, the name, and today's name for it.
+"""By the statement's kind and version: (path to the object, former name, today's name).
 
-An entry of the audit log is looked up by its action. Version 1 of it, of a proposal's revision, and
-version 2 of a restore grant are what e65dbee wrote.
+The kind of an entry of the audit log is its action. Version 1 of such entries and of proposals'
+revisions, and version 2 of restore grants, are those that e65dbee wrote.
 """
 
 
 def respelled(kind: str, value: Any) -> Any:
-    """Return a parsed statement in today's names, whichever version it says it is of.
+    """Return a parsed statement in today's names, by the version that it states.
 
     Raises ValueError for an older version that uses a name of today.
     """

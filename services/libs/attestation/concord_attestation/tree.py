@@ -18,7 +18,7 @@ EMPTY_ROOT = sha256(b"").digest()
 
 
 class ProofInvalid(ValueError):
-    """A proof does not show what it is said to show; says nothing more."""
+    """A proof does not prove its claim; the text says no more than the failed check."""
 
 
 def leaf_hash(data: bytes) -> bytes:
@@ -32,7 +32,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 class Frontier:
-    """The right edge of a growing tree: all that appending needs, one hash a bit of the size."""
+    """The right edge of a growing tree: one hash for each bit of its size, enough to append."""
 
     def __init__(self, size: int = 0, edge: Iterable[bytes] = ()) -> None:
         """`edge` holds the hashes of the complete subtrees of `size` leaves, left to right."""
@@ -52,7 +52,7 @@ class Frontier:
         return _complete_subtrees(0, size)
 
     def append(self, leaf: bytes) -> list[tuple[int, int, bytes]]:
-        """Add a leaf's hash; return the (level, index, hash) that are now complete, leaf first."""
+        """Add a leaf's hash; return (level, index, hash) of the completed subtrees, leaf first."""
         level, index, digest = 0, self.size, leaf
         made = [(level, index, digest)]
         while index % 2 == 1:
@@ -104,7 +104,7 @@ def consistency_proof(node: Node, old: int, new: int) -> list[bytes]:
     if not 0 < old <= new:
         raise ValueError("no such pair of sizes")
     proof: list[bytes] = []
-    start, end, known = 0, new, True  # known: the verifier has the hash of start..old already
+    start, end, known = 0, new, True  # known: the verifier already has the hash of start..old
     while end != old:
         cut = start + _largest_power_below(end - start)
         if old <= cut:
@@ -121,10 +121,10 @@ def consistency_proof(node: Node, old: int, new: int) -> list[bytes]:
 def verify_inclusion(
     leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes
 ) -> None:
-    """Check that the leaf of this hash stands at `index` under the root over `size` leaves.
+    """Check that the leaf of this hash is at `index` under the root over `size` leaves.
 
     Raises:
-        ProofInvalid: it does not, or the proof is not exactly as long as it must be.
+    ProofInvalid: the leaf is not there, or the proof is longer or shorter than it must be.
     """
     if not 0 <= index < size:
         raise ProofInvalid("index")
@@ -148,10 +148,10 @@ def verify_consistency(
 ) -> None:
     """Check that the log of `new` leaves begins with the one of `old` leaves.
 
-    The empty log is the beginning of every log, and needs no proof; nor does a log of itself.
+    Every log begins with the empty log and with itself: both need an empty proof.
 
     Raises:
-        ProofInvalid: it does not, or the proof is not exactly as long as it must be.
+    ProofInvalid: it does not, or the proof is longer or shorter than it must be.
     """
     if not 0 <= old <= new:
         raise ProofInvalid("sizes")

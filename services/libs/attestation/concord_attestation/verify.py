@@ -1,4 +1,4 @@
-"""Decides whether a grant, a consent or another answer holds. Every error refuses (V2, V6).
+"""Verifies grants, consents and other answers. Every error is a refusal (V2, V6).
 
 Nothing here reads a store or a clock: the caller compares etags, burns nonces and passes the
 time, all in the transaction of the effect.
@@ -55,9 +55,9 @@ def verify_grant(
 ) -> Grant:
     """Return the grant for the action of this digest, else raise GrantInvalid or ConsentInvalid.
 
-    `genesis` holds the keys as they stand now, `now_us` is the store's time in microseconds since
-    1970. Governance's signature is checked first, then, for each required slot, one consent by
-    that slot's own key over the same proposal revision, action, etags, policy and space.
+    `genesis` holds the current keys, `now_us` is the store's time in microseconds since 1970.
+    Governance's signature is checked first, then, for each required slot, one consent by that
+    slot's own key over the same proposal revision, action, etags, policy and space.
     """
     payload = _read_grant(envelope_json, genesis)
     if payload.space != space or genesis.space != space:
@@ -91,7 +91,7 @@ def verify_consent(
 ) -> Consent:
     """Return one slot's consent to exactly these terms, else raise ConsentInvalid.
 
-    `genesis` holds the keys as they stand now, `now_us` is microseconds since 1970.
+    `genesis` holds the current keys, `now_us` is the time in microseconds since 1970.
     """
     unverified = _opened(envelope_json)
     slot, holder = unverified.slot, genesis.slot(unverified.slot)
@@ -125,19 +125,19 @@ def verify_answer(
 
 
 def verify_revocation(envelope_json: bytes, genesis: GenesisRecord) -> Answer:
-    """Return a slot's revocation of its consent, of whichever proposal it names.
+    """Return a slot's revocation of its consent to any proposal.
 
     Raises:
-        ConsentInvalid: it is not one of the space's slots', or not signed by its key.
+    ConsentInvalid: the revocation names no slot of the space, or its key has not signed it.
     """
     return _answer(_read_answer(_opened(envelope_json), REVOCATION_TYPE, genesis))
 
 
 def read_revocation(envelope_json: bytes) -> Answer:
-    """Return what a revocation states, unverified: for a caller who has it from its verifier.
+    """Return a revocation unverified: for a caller who has it from its verifier.
 
     Raises:
-        ConsentInvalid: it is no revocation.
+    ConsentInvalid: the envelope is no revocation.
     """
     return _answer(_opened(envelope_json).read(REVOCATION_TYPE, AnswerPayload))
 
@@ -178,7 +178,7 @@ class _Unverified:
     slot: str
 
     def read(self, payload_type: str, shape: type[_Payload]) -> _Payload:
-        """Return the statement in this shape; ConsentInvalid when it is of another type."""
+        """Return the statement in this shape; ConsentInvalid if it has another type or shape."""
         if self.envelope.payload_type != payload_type:
             raise ConsentInvalid(self.slot, "envelope", "payload_type")
         try:
@@ -188,7 +188,7 @@ class _Unverified:
 
 
 def _opened(envelope_json: bytes) -> _Unverified:
-    """Open an envelope once: its payload is its own RFC 8785 form, and it names a slot."""
+    """Open an envelope; ConsentInvalid unless its payload is RFC 8785 JSON that names a slot."""
     try:
         form = parse_form(envelope_json, max_bytes=MAX_ENVELOPE_BYTES)
         envelope = open_envelope(form, form.payloadType, signers=1)
@@ -220,7 +220,7 @@ def _read_grant(envelope_json: bytes, genesis: GenesisRecord) -> GrantPayload:
 def _verify_consents(
     grant: GrantPayload, genesis: GenesisRecord, now_us: int
 ) -> tuple[Consent, ...]:
-    """Demand a consent of every required slot: the loop is over the slots, not over what came."""
+    """Demand each required slot's consent: the loop is over the slots, not the given consents."""
     consents: list[Consent] = []
     keys = {genesis.governance_key}
     for slot in REQUIRED_SLOTS:

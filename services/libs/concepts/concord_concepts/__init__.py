@@ -1,7 +1,7 @@
-"""Which words a text is about, decided the same way wherever it is asked.
+"""Extracts the concepts of a text, in the same way for all services.
 
-Graph extracts the concepts of a memory when it is written, search those of a query when it is
-asked; both call this package, so the two sets can meet. See services/decisions/0002.
+Graph extracts the concepts of a memory when it is written, search those of a query; both call
+this package, so that the two sets can match. See services/decisions/0002.
 """
 
 from concord_concepts.extraction import MAX_CONCEPT_LENGTH, extract

@@ -1,7 +1,7 @@
-"""Finds the concepts of a text by rule alone: no model, no dictionary of a domain, no chance.
+"""Finds the concepts of a text by rules alone: no model, no domain dictionary, no randomness.
 
 A text is cut into chunks (runs of word characters and the signs that code uses between them).
-What one chunk means does not depend on its neighbours and is remembered, as texts repeat words.
+The concepts of a chunk do not depend on its neighbours. They are cached, as texts repeat words.
 """
 
 import re
@@ -34,7 +34,7 @@ _LONGEST_REWARDED = 10
 
 
 class _Word(NamedTuple):
-    """What one chunk contributes: a concept, its points, and whether it begins with a capital."""
+    """A concept of a chunk, its points, and whether it begins with a capital."""
 
     concept: str
     points: int
@@ -79,7 +79,7 @@ def _inside_sentence(text: str, start: int) -> bool:
 
 @lru_cache(maxsize=1 << 15)
 def _words(chunk: str) -> tuple[_Word, ...]:
-    """Return what one chunk contributes, wherever it stands."""
+    """Return the concepts of one chunk, whatever its place in the text."""
     if " " in chunk:
         return _labelled(chunk)
     if not _C_FAMILY.fullmatch(chunk):

@@ -35,7 +35,7 @@ _NO_PLURAL = frozenset(
     pandas perhaps sms sos tls xmas
     """.split()  # noqa: SIM905 - a word list reads as words
 )
-# Ending and what takes its place; the first that fits wins, so longer ones stand first.
+# Ending and its replacement; the first that fits wins, so longer ones stand first.
 _ENDINGS = (
     ("schaften", "schaft"),
     ("heiten", "heit"),

@@ -1,8 +1,8 @@
-"""Regular expressions that take time in proportion to the text, whatever they are.
+"""Regular expressions whose time is linear in the text, for every pattern.
 
-Python's `re` goes back and tries again: a pattern that a stranger wrote may take hours. This one
-keeps the set of all places where a match may stand (Thompson 1968), as states of an automaton that
-is made as far as texts need it.
+Python's `re` backtracks: a pattern that a stranger wrote may take hours. This matcher keeps the set
+of all positions in the pattern that a match may have reached (Thompson 1968), as states of an
+automaton that is built only as far as texts need it.
 
     a  \\.  .  [a-z]  [^0-9]  \\d \\w \\s (and \\D \\W \\S)  (...)  |  *  +  ?  {2}  {2,5}
     {2,}  ^  $
@@ -16,14 +16,14 @@ from collections.abc import Callable
 from functools import partial
 
 MOST_STATES = 1_000
-"""A pattern with more is refused: counted repeats multiply what they repeat."""
+"""A pattern with more states is refused: a counted repeat copies its part's states."""
 MOST_REPEATS = 100
 KEPT_STATES = 16_384
-"""States in the steps of the automaton that are remembered; beyond, it begins to remember anew."""
+"""States in the cached steps of the automaton; beyond them, the cache is cleared."""
 
 _SPECIAL = frozenset("*+?{}()|[]^$.\\")
 _PLAIN = re.compile(r"(?:[^*+?{}()|[\]^$.\\](?![*+?{]))*")
-"""What a pattern begins with that stands for itself."""
+"""A pattern's literal prefix."""
 _CLASSES: dict[str, Callable[[str], bool]] = {
     "d": str.isdigit,
     "w": lambda char: char.isalnum() or char == "_",
@@ -36,7 +36,7 @@ _MATCH = 0
 
 Test = Callable[[str], bool]
 Part = Callable[[int], int]
-"""Adds its states before the state that follows it, and says where it begins."""
+"""Adds a part's states before the given following state; returns the part's first state."""
 States = frozenset[int]
 
 
@@ -45,11 +45,11 @@ class PatternMalformed(ValueError):
 
 
 class OutOfTime(Exception):
-    """The time for a pattern was over before it was known whether it matches."""
+    """The time ran out before it was known whether a pattern matches."""
 
 
 def unhurried() -> bool:
-    """There is always time."""
+    """Return True: for matching without a time limit."""
     return True
 
 
@@ -59,7 +59,7 @@ class Pattern:
     def __init__(self, text: str) -> None:
         reader = _Reader(text)
         self._first = reader.whole()(_MATCH)
-        # Most texts lack it, and so need no step of the automaton.
+        # Most texts lack the literal prefix, and so need no step of the automaton.
         begins = _PLAIN.match(text)
         self._begins = "" if begins is None or "|" in text else begins[0].lower()
         self._states = reader.states
@@ -69,7 +69,7 @@ class Pattern:
     def is_in(self, text: str, has_time: Callable[[], bool] = unhurried) -> bool:
         """Whether some line of a text holds a match.
 
-        Raises `OutOfTime` where `has_time` ends before a step that is not remembered.
+        Raises `OutOfTime` if `has_time` returns False before a step that is not cached.
         """
         lowered = text.lower()
         if self._begins not in lowered:
@@ -85,7 +85,7 @@ class Pattern:
         return _MATCH in self._closed(now, {_END} if line else {_BEGIN, _END})
 
     def _after(self, states: States, char: str, has_time: Callable[[], bool]) -> States:
-        """Where a match may stand behind a character; one may begin there, too."""
+        """Return the states after a character, with the first state: a match may begin there."""
         found = self._steps.get((states, char))
         if found is None:
             if not has_time():
@@ -119,7 +119,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
         self.states: list[tuple[Test | str | None, tuple[int, ...]]] = [("match", ())]
-        """What each state takes (a character, a place in the line, nothing), and what follows."""
+        """Each state's test (a character, a place in the line, or none) and following states."""
 
     def _add(self, test: Test | str | None, *following: int) -> int:
         if len(self.states) >= MOST_STATES:
@@ -128,7 +128,7 @@ class _Reader:
         return len(self.states) - 1
 
     def whole(self) -> Part:
-        """The whole pattern."""
+        """Read the whole pattern."""
         if not self._text:
             raise PatternMalformed("is empty")
         found = self._either()

@@ -1,8 +1,8 @@
-"""When a memory surfaces by itself: its triggers (spec S9).
+"""Triggers: the conditions under which a memory surfaces by itself (spec S9).
 
 file:GLOB      a path: * any characters, ? one, [abc] one of these; of the whole path or its end
 error:REGEX    a line of an error, in any case: see `patterns`
-else           words, one after another in what is said, in an error or in a path
+else           words, one after another in the current words, in an error or in a path
 """
 
 import re
@@ -23,7 +23,7 @@ class TriggerMalformed(ValueError):
 
 @dataclass(frozen=True)
 class Situation:
-    """What somebody is at: a path, the text of an error, what is being said; each may be empty."""
+    """The situation of a person or agent: path, text of an error, words; each may be empty."""
 
     path: str = ""
     error: str = ""
@@ -31,18 +31,18 @@ class Situation:
 
     @cached_property
     def words(self) -> str:
-        """Every word of it in lower case, between single spaces."""
+        """All words of the situation in lower case, between single spaces."""
         return _words(f"{self.said}\n{self.error}\n{self.path}")
 
 
 HasTime = Callable[[], bool]
 Matches = Callable[[Situation, HasTime], bool]
-"""Raises `OutOfTime` where the time ends before it is known."""
+"""Returns whether a trigger matches. Raises `OutOfTime` if the time ends before that is known."""
 
 
 @lru_cache(maxsize=1 << 12)
 def trigger(text: str) -> Matches:
-    """A trigger as a test of a situation. Raises `TriggerMalformed`."""
+    """Return a trigger as a test of a situation. Raises `TriggerMalformed`."""
     if text.startswith(FILE):
         return _file(text.removeprefix(FILE).strip())
     if text.startswith(ERROR):
@@ -56,7 +56,7 @@ def trigger(text: str) -> Matches:
 def _file(glob: str) -> Matches:
     if not glob:
         raise TriggerMalformed("holds no pattern of a path")
-    # fnmatch writes each * as an atomic group: a path is matched without going back
+    # fnmatch writes each * as an atomic group: a path is matched without backtracking
     translated = translate(glob)
     if "(?!)" in translated:
         raise TriggerMalformed("has a range that runs backwards")
@@ -77,7 +77,7 @@ def _error(text: str) -> Matches:
         raise TriggerMalformed(str(error)) from error
 
     def matches(situation: Situation, has_time: HasTime) -> bool:
-        # Without an error, a pattern that may be empty would match nothing's only line.
+        # Without this test, a pattern that matches "" would match a situation without an error.
         return bool(situation.error) and pattern.is_in(situation.error, has_time)
 
     return matches

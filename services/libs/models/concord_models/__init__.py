@@ -1,1 +1,1 @@
-"""Models that are asked over a network: `endpoint` asks, tries again and checks each reply."""
+"""Clients of models behind a network: `endpoint` asks, retries and checks each reply."""

@@ -1,4 +1,4 @@
-"""What asking models may cost: calls, tokens and money, for one request and for a day."""
+"""Budgets for calls of models: calls, tokens and money, for one request and for a day."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Calls, tokens, and money in millionths of the currency that the price is stated in."""
+    """Calls, tokens, and money in millionths of the price's currency."""
 
     calls: int = 0
     tokens: int = 0
@@ -32,26 +32,26 @@ class Cost:
 
 
 class BudgetSpent(Exception):
-    """The next question would cost more than the request or the day may."""
+    """The next question would exceed the budget of the request or of the day."""
 
 
 class DailyCost(Protocol):
-    """What was spent today (UTC), kept where it outlives this process."""
+    """The cost of today (UTC), stored where it outlives this process."""
 
     async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
-        """Add to today's cost, unless the sum would pass the limit: checked and added at once."""
+        """Add to today's cost, unless the sum would exceed the limit; one atomic step."""
         ...
 
 
 class Meter:
-    """What this process spent since its start, with what is reserved: estimates are replaced by
-    what was counted."""
+    """The cost of this process since its start, reserved estimates included: settling a question
+    replaces its estimate by the counted cost."""
 
     def __init__(self) -> None:
         self.spent = Cost()
 
     def of(self, daily: DailyCost) -> DailyCost:
-        """The same daily cost, what is added to it counted here too."""
+        """Return a view of the daily cost that also counts additions here."""
         return _Metered(daily, self)
 
 
@@ -69,8 +69,8 @@ class _Metered:
 class Budget:
     """The budget of one request, within that of its day.
 
-    Each question reserves its estimate before it is asked and settles what it took, which may be
-    more: a limit is exceeded by what the last question took beyond its estimate at most.
+    Each question reserves its estimated cost before it is asked, and settles the counted cost,
+    which may be more: a limit is exceeded at most by the last question's excess.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Budget:
         self._request, self._day, self._daily = request, day, daily
         self._price = micros_per_1000_tokens
         self.spent = Cost()
-        """By this request, with what is reserved."""
+        """The cost of this request, reserved estimates included."""
 
     async def reserve(self, tokens: int) -> Cost:
         """Take a question's estimated cost. Raises `BudgetSpent`: nothing was taken."""
@@ -97,7 +97,7 @@ class Budget:
             raise BudgetSpent("the budget of this day is spent")
 
     async def settle(self, reserved: Cost, tokens: int, calls: int = 1) -> None:
-        """Replace an estimate by what was counted; 0 tokens leave those of the estimate."""
+        """Replace an estimate by the counted cost; 0 `tokens` leave the estimate's number."""
         took = self.cost(tokens or reserved.tokens)
         await self.correct(reserved, took + Cost(calls - 1))
 
@@ -108,10 +108,10 @@ class Budget:
             await self._daily.add(difference)
 
     def cost(self, tokens: int) -> Cost:
-        """What a question of so many tokens costs."""
+        """Return the cost of a question of so many tokens."""
         return question_cost(tokens, self._price)
 
 
 def question_cost(tokens: int, micros_per_1000_tokens: int) -> Cost:
-    """Return what one question of so many tokens costs."""
+    """Return the cost of one question of so many tokens."""
     return Cost(1, tokens, -(-tokens * micros_per_1000_tokens // 1000))

@@ -1,7 +1,7 @@
 """One question to a chat model: the answer is JSON of a given shape, or there is none.
 
-Whatever the question is about travels as data, apart from the prompt. The answer is read into a
-pydantic model that forbids what it does not name, and then held against the data by its caller.
+The question's subject travels as data, apart from the prompt. The answer is read into a pydantic
+model that forbids unknown fields; then its caller checks it against the data.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ Shape = TypeVar("Shape", bound=BaseModel)
 T = TypeVar("T")
 
 CHARACTERS_A_TOKEN = 3
-"""An English token has about four: an estimate that is seldom too small."""
+"""An English token has about four, so an estimate by three is seldom too small."""
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[Shape]):
-    """What is asked: instructions, the data they speak of, and the shape of an answer."""
+    """A question: instructions, their data, and the shape of an answer."""
 
     prompt: str
     data: Mapping[str, object]
     """JSON values."""
     shape: type[Shape]
     most_tokens: int
-    """Of the answer."""
+    """The most tokens of the answer."""
 
     def tokens(self) -> int:
-        """Estimate how many tokens question and answer take at most."""
+        """Return an estimate of the most tokens that question and answer take."""
         asked = len(self.prompt) + len(json.dumps(self.data, ensure_ascii=False))
         return asked // CHARACTERS_A_TOKEN + self.most_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """A checked answer, the tokens that the endpoint counted (0: it does not say), and the calls
-    that it took."""
+    """A checked answer, the tokens that the endpoint counted (0: it does not count them), and the
+    number of calls."""
 
     value: T
     tokens: int
@@ -59,7 +59,7 @@ class ChatModel:
         self._endpoint = endpoint
         self._model = model
         self._format = 0
-        """Which of `_FORMATS` the endpoint last answered; it refused those before."""
+        """The index in `_FORMATS` of the one that the endpoint accepts; it refused those before."""
 
     @property
     def name(self) -> str:
@@ -69,7 +69,7 @@ class ChatModel:
     async def ask(self, question: Question[Shape], check: Callable[[Shape], T]) -> Answer[T]:
         """Ask until an answer of the shape passes `check`, which raises `BadReply`.
 
-        An answer that does not is shown to the model once with what is wrong about it.
+        An answer that fails is shown to the model once, with its defect.
 
         Raises:
             EndpointUnavailable: no usable answer.
@@ -109,7 +109,7 @@ class ChatModel:
 
 
 class _Talk(Generic[Shape, T]):
-    """What was said so far: a question, and once an unusable answer and what is wrong with it."""
+    """The conversation so far: a question, and at most one unusable answer with its defect."""
 
     def __init__(self, question: Question[Shape], check: Callable[[Shape], T]) -> None:
         self._question, self._check = question, check
@@ -141,7 +141,7 @@ class _Talk(Generic[Shape, T]):
 
 
 _ASKED_ONCE = 2
-"""Messages of a question that was not answered yet."""
+"""The number of messages before any answer."""
 _BAD_REQUEST = 400
 _REPAIR = (
     "Your answer cannot be used, for the reason below. Answer once more, with one JSON object of "
@@ -180,7 +180,7 @@ def _completion(body: bytes) -> _Completion:
     try:
         completion = _Completion.model_validate_json(body)
     except ValidationError:
-        # The library's own message would show what came back.
+        # The library's own message would show the reply.
         raise BadReply("its reply is no completion") from None
     if completion.choices[0].message.refusal:
         raise BadReply("it refuses to answer")
@@ -218,7 +218,7 @@ def _no_format(_shape: type[BaseModel]) -> dict[str, Any]:
 
 
 _FORMATS = (_schema_format, _object_format, _no_format)
-"""How a shape is demanded, the strictest first; it is checked here in any case."""
+"""The ways to demand a shape, the strictest first; it is checked here in any case."""
 
 
 def flat_schema(shape: type[BaseModel]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Asking a model behind any endpoint that speaks OpenAI's HTTP interface.
 
-The client library's own retries are off: tenacity owns them, within one budget. Whatever the
-endpoint answers is checked by its reader before it is believed. The key is sent, and neither it nor
-a body, which may echo the text, is ever logged or shown.
+The client library's own retries are off: tenacity owns them, within one budget. A reader checks
+each of the endpoint's replies before it is used. Neither the key nor a body, which may echo the
+text, is ever logged or shown.
 
 Loading the openai package takes a third of a second: import this where an endpoint is configured.
 """
@@ -28,18 +28,18 @@ T = TypeVar("T")
 Call = Callable[[openai.AsyncOpenAI], Awaitable[Any]]
 """Makes one raw request (`...with_raw_response...`) with the client; its reply has `content`."""
 Read = Callable[[bytes], T]
-"""Reads a body; raises `BadReply` for what may be better next time, anything else at once."""
+"""Reads a body. Raises `BadReply` for a reply that a retry may improve; other errors end it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long and how often to ask.
+    """The time and number of attempts for one question.
 
     `timeout` bounds one attempt and `budget` all attempts for one question, in seconds;
-    `attempts` bounds their number (None: the budget alone does). Of what is left of the caller's
-    time all of them take `share` at most, 0 to 1: the rest is for what is done with the answer.
-    Before the next attempt it waits as the endpoint says, else from `first_wait` doubling to
-    `longest_wait`, with jitter.
+    `attempts` bounds their number (None: the budget alone does). All attempts take at most `share`,
+    0 to 1, of the caller's remaining time: the rest is for the work on the answer. Before the next
+    attempt it waits as the endpoint says, else from `first_wait` doubling to `longest_wait`, with
+    jitter.
     """
 
     timeout: float = 10.0
@@ -51,10 +51,10 @@ class RetryPolicy:
 
 
 class BadReply(Exception):
-    """The endpoint answered 200 with something else than was asked; the text says in what way.
+    """The endpoint answered 200 with an unusable reply; the text names the defect.
 
-    `hint` says it with the reply's own words, to nobody but the model that wrote them. With
-    `is_final` it is not asked again.
+    `hint` names it with the reply's own words, for the model that wrote them alone. With `is_final`
+    there is no further attempt.
     """
 
     def __init__(self, message: str, *, hint: str = "", is_final: bool = False) -> None:
@@ -64,11 +64,11 @@ class BadReply(Exception):
 
 
 class CutOff(BadReply):
-    """It used up its tokens before it answered."""
+    """The model used up its tokens before it had answered."""
 
 
 class Trouble(Enum):
-    """Why an endpoint gave no usable answer, as far as it was heard of last."""
+    """Why an endpoint gave no usable answer, by its last attempt."""
 
     TIMEOUT = "timeout"
     NO_ANSWER = "no answer"
@@ -78,7 +78,7 @@ class Trouble(Enum):
 
 
 class EndpointUnavailable(Exception):
-    """It did not answer, or not usably, or refuses us; the text says why and may be shown."""
+    """The endpoint gave no usable answer, or refuses us; the text says why and may be shown."""
 
     def __init__(self, message: str, cause: BaseException) -> None:
         super().__init__(message)
@@ -86,7 +86,7 @@ class EndpointUnavailable(Exception):
 
 
 class EndpointRefused(Exception):
-    """It refuses this very content: asking again cannot help. The text may be shown."""
+    """The endpoint refuses this content: a retry cannot help. The text may be shown."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -106,7 +106,7 @@ class ModelEndpoint:
         *,
         most_bytes: int = 100_000_000,
     ) -> None:
-        """`most_bytes` of one reply; a longer one is broken off."""
+        """`most_bytes` bounds one reply; a longer one is broken off."""
         self._name = name
         self._policy = policy
         self._log = log
@@ -124,7 +124,7 @@ class ModelEndpoint:
         )
 
     async def ask(self, call: Call, read: Read[T]) -> T:
-        """Ask until it answers, the policy ends it, or asking again cannot help.
+        """Ask until the endpoint answers, the policy ends, or a retry cannot help.
 
         Raises:
             EndpointUnavailable: no usable answer.
@@ -267,7 +267,7 @@ def _certificates() -> SSLContext:
 
 
 class _Bounded(httpx2.AsyncHTTPTransport):
-    """Ends a reply that does not end by itself."""
+    """A transport that breaks off replies that are too long."""
 
     def __init__(self, most_bytes: int) -> None:
         super().__init__(verify=_certificates(), trust_env=False)

@@ -1,5 +1,5 @@
-"""What chooses a Neo4j server as a service's store, without the driver: loading that takes a
-quarter of a start, which a start on SQLite need not pay."""
+"""The settings of a Neo4j server as a service's store, without the driver: loading the driver takes
+a quarter of a start, which a start on SQLite need not pay."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class Neo4jConfig(BaseModel):
     uri: str
     """For example bolt://127.0.0.1:7687, or neo4j+s://... for a cluster with TLS."""
     user: str = "neo4j"
-    """Who Concord is there."""
+    """Concord's user on the server."""
     password: SecretStr
     """That user's password."""
 
 
 class ServerUnusable(Exception):
-    """The server cannot serve as a store; the text says what to do."""
+    """The server cannot be used as a store; the text says what to do."""
 
 
 class CopyDamaged(Exception):
-    """A copy of a database is not whole."""
+    """A copy of a database is incomplete."""

@@ -1,7 +1,7 @@
-"""A copy of a Neo4j database as its spaces stood at one instant, and a database made from it.
+"""Copies a Neo4j database with its spaces as of one instant, and restores a database from a copy.
 
-Nodes and relationships with all they have, as JSON Lines, compressed: no tool of Neo4j's is needed,
-nor its files, and any version reads it.
+A copy holds nodes and relationships with all their data, as compressed JSON Lines: it needs neither
+tools nor files of Neo4j, and any version reads it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from concord_stores.neo4j_config import CopyDamaged, ServerUnusable
 from concord_stores.neo4j_server import RESERVED, RESTORING, translated
 
 FETCHED = 5_000
-"""Rows that are asked for, or written, at once."""
+"""Rows that are fetched, or written, at once."""
 _HEADS = "MATCH (s:{label}) WITH s ORDER BY s.space SET s.copied = true RETURN s.space"
 _NODES = (
     "MATCH (n) WITH n, labels(n) AS labels"
@@ -34,8 +34,8 @@ _RELATIONSHIPS = "MATCH (a)-[r]->(b) RETURN id(a), type(r), id(b), properties(r)
 
 
 class Writers(NamedTuple):
-    """The label of what a writer of a space holds, of graph's side and of the reserved labels';
-    and the reserved labels of which no space has a part."""
+    """The labels of the nodes that a space's writers lock, graph's and the other services'
+    (`reserved`); and the reserved labels of nodes that belong to no space."""
 
     graph: str
     reserved: str
@@ -79,8 +79,8 @@ async def write(driver: AsyncDriver, file: Path, writers: Writers) -> None:
 
 
 async def _held(transaction: AsyncTransaction, writers: Writers) -> tuple[list[str], list[str]]:
-    """Hold the writers of all spaces; return their names. Graph's side first: what is carried out
-    was decided before."""
+    """Lock out the writers of all spaces; return the names of the spaces. Graph's side first:
+    what it applies was decided before, by governance."""
     found = []
     for label in (writers.graph, writers.reserved):
         result = await transaction.run(_HEADS.format(label=label))
@@ -117,7 +117,7 @@ def read(file: Path) -> Iterator[Node | Relationship]:
     """Yield the nodes of a copy, then its relationships.
 
     Raises:
-        CopyDamaged: it is cut off, or no copy.
+        CopyDamaged: the file is cut off, or no copy.
     """
     counts = [0, 0]
     end: list[int] = []
@@ -160,12 +160,12 @@ async def labelled(driver: AsyncDriver, label: str) -> list[Mapping[str, Any]]:
 
 
 async def demand_unused(driver: AsyncDriver) -> None:
-    """Demand that nobody else is connected: who is would write into what is being replaced.
+    """Demand that nobody else is connected, who could write into the database being replaced.
 
     `driver` has just been opened, and has one connection.
 
     Raises:
-        ServerUnusable: somebody is.
+    ServerUnusable: there is another connection.
     """
     with translated():
         async with driver.session() as session:
@@ -174,7 +174,7 @@ async def demand_unused(driver: AsyncDriver) -> None:
                 " WHERE connector = 'bolt' RETURN clientAddress"
             )
             connected = [row[0] for row in await found.values()]
-    if len(connected) > 1:  # beside this very one
+    if len(connected) > 1:  # more than this one
         who = ", ".join(sorted(connected))
         raise ServerUnusable(
             f"others are connected to the Neo4j ({who}, one is this command): stop every service of"
@@ -184,8 +184,8 @@ async def demand_unused(driver: AsyncDriver) -> None:
 
 @asynccontextmanager
 async def replacing(driver: AsyncDriver, file: Path) -> AsyncIterator[None]:
-    """Put a copy in the place of all that the database holds; it serves nobody until the block has
-    ended well. Stamps are not copied: what prepares the schema makes new ones.
+    """Replace the database's content by a copy; the database serves nobody until the block has
+    ended without error. Stamps are not copied: `neo4j_server.prepare` makes new ones.
 
     Raises:
         CopyDamaged, ServerFailure.

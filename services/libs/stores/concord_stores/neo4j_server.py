@@ -1,8 +1,8 @@
-"""A Neo4j server as a service's store: the way to it, and failures by name.
+"""A Neo4j server as a service's store: connection, schema, and failures by name.
 
-Whoever keeps a store there turns the two failures into words of its own. The driver's words go to
-the log, never to a client. Several services may share a database: each has labels of its own, and a
-stamp that says which version of its schema stands there.
+A service with a store there translates the two failures into errors of its own. The driver's texts
+go to the log, never to a client. Several services may share a database: each has labels of its own,
+and a stamp with the version of its schema.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from neo4j.exceptions import (
 
 from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
 
-# The driver logs each retry; with no handler Python would print that where people read. A service
+# The driver logs each retry; with no handler Python would print that on standard error. A service
 # reports final failures in its own words.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 BUSY_SECONDS = 5.0
 RESERVED = "Concord"
-"""Begins the labels of what services keep beside the graph: no caller's own label may begin so, or
-a caller could write what looks like another service's node."""
-_STAMPED = "concord"  # begins the keys of stamps
+"""Prefix of the labels of services' nodes beside the graph. No caller's own label may begin with
+it, or a caller could write a node that looks like another service's."""
+_STAMPED = "concord"  # prefix of the keys of stamps
 RESTORING = "concord-restoring"
-"""The stamp of a database that a copy is being put into: it serves nobody."""
+"""The stamp of a database under restore from a copy: it serves nobody."""
 _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://")
 _CONNECTIONS = 50
 _INDEXES_ONLINE_SECONDS = 120
@@ -49,11 +49,11 @@ _TOO_SLOW = ("TransactionTimedOut", "LockClientStopped", "Terminated", "LockAcqu
 
 
 class ServerFailure(Exception):
-    """Root of what can go wrong with a server that was reached once."""
+    """Root of the failures of a server that was reached once."""
 
 
 class ServerBusy(ServerFailure):
-    """Connections, locks or time are used up: later."""
+    """Connections, locks or time are used up: try again later."""
 
 
 class ServerUnavailable(ServerFailure):
@@ -65,7 +65,7 @@ async def connect(settings: Neo4jConfig, *, busy_seconds: float = BUSY_SECONDS) 
     and retries.
 
     Raises:
-        ServerUnusable: it is not there, or refuses the password.
+        ServerUnusable: the server does not answer, or refuses the password.
     """
     with _advised(settings):
         if not _ADDRESS.match(settings.uri):
@@ -87,10 +87,10 @@ async def connect(settings: Neo4jConfig, *, busy_seconds: float = BUSY_SECONDS) 
 
 @asynccontextmanager
 async def closed_on_failure(driver: AsyncDriver, settings: Neo4jConfig) -> AsyncIterator[None]:
-    """Close the driver when what stands inside fails; what the server fails with says what to do.
+    """Close the driver if the block fails; a failure of the server becomes ServerUnusable.
 
     Raises:
-        ServerUnusable: the server cannot serve as a store.
+    ServerUnusable: the server cannot be used as a store; the text says what to do.
     """
     try:
         with _advised(settings):
@@ -120,10 +120,10 @@ async def prepare(
     *,
     restoring: bool = False,
 ) -> str:
-    """Run the statements of a schema that the database has not in this version; each may run again.
+    """Run a schema's statements unless the database has this version; each may run again.
 
-    Returns the epoch of what the stamp (it begins with "concord") stands for: made with it, the
-    same for ever. `restoring`: by who puts a copy there, before which nobody else is let in.
+    Returns the epoch of the stamp's store, made with the stamp and never changed. The stamp begins
+    with "concord". `restoring`: the caller restores a copy; until then nobody else is let in.
 
     Raises:
         ServerUnusable: the database is another program's, of a newer Concord, or half restored.
@@ -188,7 +188,7 @@ async def _has_stamp(tx: AsyncManagedTransaction, stamp: str) -> bool:
 
 
 async def _stamp(tx: AsyncManagedTransaction, stamp: str, version: int) -> str:
-    """Write the version, and the epoch the first time: two processes may start at once."""
+    """Write the version, and the epoch only the first time: two processes may start at once."""
     found = await tx.run(
         "MERGE (s:Store {key: $key}) ON CREATE SET s.epoch = $epoch SET s.schema = $schema"
         " RETURN s.epoch",
@@ -229,7 +229,7 @@ def _meaning(error: DriverError | Neo4jError) -> ServerFailure | None:
 def _advised(settings: Neo4jConfig) -> Iterator[None]:
     try:
         yield
-    except (DriverError, Neo4jError, ValueError) as error:  # the last: no such port
+    except (DriverError, Neo4jError, ValueError) as error:  # ValueError: no such port
         raise ServerUnusable(_advice(settings.uri, settings.user, error)) from error
 
 

@@ -1,7 +1,7 @@
-"""Managed transactions on a Neo4j server, which a process's writers of a space run in turn.
+"""Managed transactions on a Neo4j server; the writers of one space in a process take turns.
 
-Once a server was found gone, each caller looks for it once, briefly, and the writers who wait
-behind one that found it gone fail with it. Else each would spend its time on retries.
+Once a server was found gone, each caller probes it once, briefly, and the writers that wait behind
+one that found it gone fail, too. Else each would spend its time on retries.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Work = Callable[[AsyncManagedTransaction], Awaitable[T]]
 
 TRANSACTION_SECONDS = 60.0
 PROBE_SECONDS = 1.0
-"""What a server that was gone has to answer in before a transaction is tried again."""
-_FETCHED = 5_000  # rows that the server sends before it is asked for more
+"""The seconds in which a server that was gone must answer before a transaction is tried again."""
+_FETCHED = 5_000  # rows that the server sends at a time
 _MOST_WAITING = 1024
 
 
 class Transactions:
-    """What a store asks of its server. A transaction may take `seconds`, waiting for locks
-    included; the driver runs its work again after what passes.
+    """A store's transactions on its server. Each may take `seconds`, waiting for locks included;
+    the driver runs its work again after transient failures.
 
     Each method raises:
         ServerBusy: connections, locks or time are used up, or too many wait for their turn.
@@ -51,19 +51,19 @@ class Transactions:
             return await session.execute_read(self._bounded(work))
 
     async def write(self, work: Work[T]) -> T:
-        """Run work that is no single space's."""
+        """Run work that writes to no single space."""
         async with self.session(neo4j.WRITE_ACCESS) as session:
             return await session.execute_write(self._bounded(work))
 
     async def write_space(self, space: str, work: Work[T]) -> T:
-        """Run work on a space when this process's earlier writers of it are done: they wait here,
-        and not with a connection each. Between processes the space's lock node decides."""
+        """Run work on a space after this process's earlier writers of it: they wait here without
+        taking a connection. Between processes the space's lock node decides."""
         async with self._turn(space):
             return await self.write(work)
 
     @asynccontextmanager
     async def session(self, access: str) -> AsyncIterator[AsyncSession]:
-        """Open a session of the driver's for what manages its transaction itself."""
+        """Open a session of the driver for a caller that manages its transaction itself."""
         if self._is_gone:
             await self._probe()
         try:

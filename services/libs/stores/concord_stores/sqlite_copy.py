@@ -1,4 +1,4 @@
-"""Copies of SQLite files as all of them stood at one instant, beside their writers."""
+"""Copies SQLite files as all of them were at one instant, beside their writers."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from urllib.parse import quote
 from concord_stores.sqlite_file import FileBusy, FileFull, FileUnreadable, FileUnusable, failure_of
 
 LOCK_SECONDS = 10.0
-"""How long the writers' transactions under way are waited for."""
+"""The seconds to wait for the writers' open transactions."""
 
 
 def copy_at_one_instant(copies: Mapping[Path, Path]) -> None:
-    """Copy each file to a new one: none has a write that another lacks what led to.
+    """Copy each file to a new one, so that no copy has a write whose cause another copy lacks.
 
     All writers are kept out while a reader's snapshot is taken of each file, which takes no longer
     than to begin two transactions a file; the copies are made from the snapshots, beside the
     writers. A copy has no log beside it, and no byte of what was removed: it is written anew.
 
     Raises:
-        FileUnusable: a file is not there, is damaged, or is no database.
-        FileFailure: one cannot be read, or the disk of the copies is full.
+        FileUnusable: a file is missing, damaged, or no database.
+        FileFailure: a file cannot be read, or the disk of the copies is full.
     """
     with ExitStack() as stack:
         sources = [stack.enter_context(_opened(source)) for source in copies]
@@ -42,10 +42,10 @@ def copy_at_one_instant(copies: Mapping[Path, Path]) -> None:
 
 @contextmanager
 def read_live(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a file that its program may be writing, to read it.
+    """Open a file for reading while its program may write it.
 
     Raises:
-        FileUnusable: it is not there, is damaged, or is no database.
+    FileUnusable: the file is missing, damaged, or no database.
     """
     with _opened(path) as db:
         yield db
@@ -53,20 +53,20 @@ def read_live(path: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def read_only(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a file that nobody writes, and leave no trace beside it.
+    """Open a file that nobody writes, without making a file beside it.
 
     Raises:
-        FileUnusable: it is not there, is damaged, or is no database.
+    FileUnusable: the file is missing, damaged, or no database.
     """
     with _opened(path, "ro&immutable=1") as db:
         yield db
 
 
 def demand_sound(path: Path) -> None:
-    """Demand that every page and index of a file that nobody writes is as it should be.
+    """Demand that every page and index of a file that nobody writes is intact.
 
     Raises:
-        FileUnusable: it says what is not.
+    FileUnusable: the text names the damage.
     """
     with read_only(path) as db, _named():
         problem = db.execute("PRAGMA integrity_check(1)").fetchone()[0]

@@ -1,7 +1,7 @@
 """One SQLite file as a service's store: one writer, a few readers, and failures by name.
 
-Work runs in threads of its own, each call in one transaction. Whoever keeps a store in it states
-its schema, and turns the failures into errors of its own.
+Work runs in the file's own threads, each call in one transaction. A service with a store in it
+states the schema, and translates the failures into errors of its own.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 BUSY_SECONDS = 5.0
-_STEPS_BETWEEN_LOOKS = 10_000  # of SQLite's machine: a fifth of a millisecond
+_STEPS_BETWEEN_LOOKS = 10_000  # of SQLite's virtual machine: a fifth of a millisecond
 _MOST_LOOKS_AT_ONCE = 10
 _CHECKED_BYTES = 64 << 20  # a larger file is checked page by page as it is read: start stays fast
-_PRIMARY_CODE = 0xFF  # the rest of an extended result code says where it happened
+_PRIMARY_CODE = 0xFF  # masks an extended result code, whose other bits say where it happened
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _UNREADABLE = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 
 class FileUnusable(Exception):
-    """The file cannot serve as a store; the text says what to do."""
+    """The file cannot be used as a store; the text says what to do."""
 
 
 class FileFailure(Exception):
-    """Root of what can go wrong with a file that was opened."""
+    """Root of the failures of an opened file."""
 
 
 class FileBusy(FileFailure):
@@ -46,19 +46,19 @@ class FileBusy(FileFailure):
 
 
 class FileDamaged(FileFailure):
-    """The file holds what it cannot."""
+    """The file holds data that SQLite never writes."""
 
 
 class FileUnreadable(FileFailure):
-    """The file cannot be read or written: no right, no disk."""
+    """The file cannot be read or written, for lack of permission or of its disk."""
 
 
 class FileFull(FileUnreadable):
-    """The disk has no room for what was to be written; what is there can be read."""
+    """The disk has no room for a write; reads still work."""
 
 
 class NotAtOnce(Exception):
-    """What was to be read on the event loop's thread needs a thread of its own."""
+    """A read cannot be done on the event loop's thread and needs a reader's thread."""
 
 
 class SqliteFile:
@@ -84,8 +84,8 @@ class SqliteFile:
         return await self.writing(self._run, "BEGIN IMMEDIATE", work)
 
     async def truncate_log(self) -> bool:
-        """Write the main file anew and empty the log beside it, so that nothing of what was removed
-        stays there; False when a reader was in the way."""
+        """Write the main file anew and empty the log beside it, so that no removed data stays in
+        either; False if a reader blocked it."""
 
         def work() -> bool:
             self.write_anew()
@@ -99,8 +99,8 @@ class SqliteFile:
 
     @contextmanager
     def reading_at_once(self) -> Iterator[sqlite3.Connection]:
-        """Run a reading transaction on the event loop's own thread, for work of few rows: a change
-        of threads there and back takes as long as such work.
+        """Run a reading transaction on the event loop's own thread, for work of few rows: switching
+        to another thread and back takes as long as such work.
 
         Raises:
             NotAtOnce: the file is locked or closed, or statements took 100,000 steps of SQLite's
@@ -139,7 +139,7 @@ class SqliteFile:
 
     def empty_log(self, timeout: float) -> bool:
         """Move all of the write-ahead log into the file and truncate it, in the writer's thread;
-        False when a reader was in the way for so many seconds."""
+        False if a reader blocked it for `timeout` seconds."""
         with self._failures_named():
             db = self._connection()
             db.execute(f"PRAGMA busy_timeout = {round(timeout * 1000)}")
@@ -179,7 +179,7 @@ class SqliteFile:
             db.execute("PRAGMA synchronous = FULL")
 
     def close(self) -> None:
-        """Close the file; what was committed stays. Twice is once."""
+        """Close the file; what was committed stays. A second call does nothing."""
         self._closed = True
         self._writer.close()
         self._readers.close()
@@ -202,7 +202,7 @@ class SqliteFile:
             raise failure from error
 
     def _impatient_connection(self) -> sqlite3.Connection:
-        """Return this thread's connection, which from now on waits for no lock."""
+        """Return this thread's connection, set to wait for no lock from now on."""
         connection = self._connection(busy_seconds=0.0)
         if not getattr(self._local, "is_impatient", False):
             connection.execute("PRAGMA busy_timeout = 0")
@@ -232,7 +232,7 @@ def open_file(
     Raises:
         FileUnusable: it is another program's, damaged, of a newer version, or cannot be opened.
     """
-    with suppress(OSError):  # it is there, or SQLite meets the same and says so
+    with suppress(OSError):  # the file exists, or SQLite will report the same error
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     try:
         with closing(_connect(path, busy_seconds)) as connection:
@@ -257,7 +257,7 @@ def drive(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 def _keep_from_others(path: Path) -> None:
-    """Let the file's owner alone read it and what SQLite puts beside it, which gets its
+    """Let only the owner read the file, and the files that SQLite makes beside it with its
     mode. Another user's file stays as it is."""
     for each in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
         with suppress(FileNotFoundError, PermissionError):
@@ -270,7 +270,7 @@ def is_interrupted(error: sqlite3.OperationalError) -> bool:
 
 
 def failure_of(error: sqlite3.DatabaseError) -> FileFailure | None:
-    """Return what went wrong by its name; None for what is a bug of ours."""
+    """Return the named failure for a database error; None if the error is a bug of ours."""
     extended = getattr(error, "sqlite_errorcode", 0)  # Python's own have none
     code = extended & _PRIMARY_CODE
     if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:

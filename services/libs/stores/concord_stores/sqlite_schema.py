@@ -16,9 +16,9 @@ class UnknownSchema(Exception):
 class Schema:
     """A file's tables: their version and the SQL that makes them.
 
-    `conversions` is by version the SQL that brings the columns of an earlier release's tables to
-    this one's; tables, indexes, views and triggers that are missing or differ come from `tables`.
-    `begin` runs once, in the transaction that makes a new file.
+    `conversions` maps an earlier release's version to the SQL that converts its tables' columns to
+    today's; missing or differing tables, indexes, views and triggers come from `tables`. `begin`
+    runs once, in the transaction that makes a new file.
     """
 
     version: int
@@ -31,7 +31,7 @@ class Schema:
 
         Raises:
             UnknownSchema: a newer program wrote the file, or one that was never released.
-            sqlite3.DatabaseError: it cannot be read or written, or is locked.
+            sqlite3.DatabaseError: the file cannot be read or written, or is locked.
         """
         db.execute("BEGIN IMMEDIATE")  # two programs may open a file at once, and a locked
         try:  # one is refused now, not later
@@ -67,7 +67,7 @@ def _run(db: sqlite3.Connection, script: str) -> None:
 
 
 def _drop(db: sqlite3.Connection, kind: str, kept: Collection[str] = ()) -> None:
-    """Drop what is of a kind, but for what SQLite made by itself and what has one of the texts."""
+    """Drop all of a kind, but for those that SQLite made itself, or whose SQL is in `kept`."""
     made = "SELECT name, sql FROM sqlite_master WHERE type = ? AND sql IS NOT NULL"
     for name, sql in db.execute(made, (kind,)).fetchall():
         if sql not in kept:
@@ -75,7 +75,7 @@ def _drop(db: sqlite3.Connection, kind: str, kept: Collection[str] = ()) -> None
 
 
 def _make_missing(db: sqlite3.Connection, tables: str) -> None:
-    """Make what is not there as `tables` makes it; an index that is the same is not made anew."""
+    """Make what `tables` makes and the file lacks; an unchanged index is not made anew."""
     wanted = {
         match["name"]: match["sql"] for match in map(_CREATE.search, _statements(tables)) if match
     }
@@ -88,7 +88,7 @@ def _make_missing(db: sqlite3.Connection, tables: str) -> None:
 
 
 _CREATE = re.compile(r"^(?P<sql>CREATE (?:UNIQUE )?\w+ (?P<name>\w+)[^;]*(?:;[^;]*)*?);\s*$", re.M)
-"""A statement behind its comments, without the semicolon at its end: as SQLite keeps its text."""
+"""A statement after its comments and without its last semicolon, as SQLite stores its text."""
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -13,16 +13,16 @@ _made: dict[str, tuple[bytes, bytes]] = {}
 
 
 def lay(path: Path, schema: Schema) -> Path:
-    """Put a file of this schema at a path where there is none, with an epoch of its own."""
+    """Put a new file of this schema, with its own epoch, at a path unless a file is there."""
     if not path.exists():
         made, epoch = _blank(schema)
-        # Another one of the same length stays in its place: no connection must be opened for it.
+        # Epochs have the same length, so the bytes can be replaced without opening a connection.
         path.write_bytes(made.replace(epoch, str(uuid.uuid4()).encode()) if epoch else made)
     return path
 
 
 def _blank(schema: Schema) -> tuple[bytes, bytes]:
-    """Return a new file, and the epoch that stands in it if it has one."""
+    """Return the bytes of a new file, and its epoch if it has one."""
     if schema.tables not in _made:
         with tempfile.TemporaryDirectory(prefix="concord-") as folder:
             file = Path(folder) / "blank.db"

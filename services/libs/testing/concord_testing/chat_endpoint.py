@@ -1,4 +1,4 @@
-"""A local server that speaks `/v1/chat/completions`, and misbehaves when told to."""
+"""A local server that speaks `/v1/chat/completions`, and misbehaves on demand."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 
 Body = dict[str, Any]
 Answer = Callable[[Body], "bytes | Iterator[bytes] | float | None"]
-"""What it sends for a request's body: bytes, pieces and then a closed line, nothing for so many
-seconds, or a closed line."""
+"""The reply for a request's body: bytes; pieces, after which the line is closed; a float: silence
+for so many seconds; None: a closed line."""
 
 
 @dataclass
 class ChatEndpoint:
-    """The server's address, what it was asked, and how it answers."""
+    """The server's address, the requests that it got, and the function that answers them."""
 
     answer: Answer
     url: str = ""
@@ -33,7 +33,7 @@ def http(status: int, body: bytes, *headers: str) -> bytes:
 
 
 def saying(content: str | None, *, finish: str = "stop", refusal: str | None = None) -> bytes:
-    """Return a completion that says this."""
+    """Return a completion with this content."""
     message = {"role": "assistant", "content": content, "refusal": refusal}
     choice = {"index": 0, "message": message, "finish_reason": finish}
     reply = {"id": "x", "object": "chat.completion", "choices": [choice]}
@@ -67,7 +67,7 @@ async def serving_chat(answer: Answer) -> AsyncIterator[ChatEndpoint]:
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 body = await _request(endpoint, reader)
-                reply = endpoint.answer(body)  # as it is told now, on a line from before too
+                reply = endpoint.answer(body)  # by the current `answer`, on older lines too
                 if isinstance(reply, float):
                     await asyncio.sleep(reply)
                     break

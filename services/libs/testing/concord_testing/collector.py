@@ -33,12 +33,12 @@ class TakenSpan:
 
 @dataclass
 class Collector(trace_service_pb2_grpc.TraceServiceServicer):
-    """What was taken, and where to send more."""
+    """The collector's address and the spans that it received."""
 
     endpoint: str = ""
     spans: list[TakenSpan] = field(default_factory=list)
     wire: bytes = b""
-    """Everything that arrived."""
+    """All received requests, as bytes."""
 
     async def Export(  # noqa: N802 - named by the contract
         self, request: trace_service_pb2.ExportTraceServiceRequest, context: object

@@ -12,7 +12,7 @@ from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 M = TypeVar("M", bound=Message)
-# The runner builds each command's parser anew for each call: most of what a command takes.
+# The runner builds each command's parser anew for each call, which is most of a command's time.
 typer.testing._get_command = cache(get_command)  # type: ignore[attr-defined]
 
 
@@ -30,7 +30,7 @@ class CommandLine:
         return CliRunner().invoke(app, list(arguments), env=self._environ, input=stdin)
 
     def done(self, *arguments: str, stdin: str | None = None) -> str:
-        """The output of a command that must succeed, without a word on standard error.
+        """The output of a command that must succeed and print nothing on standard error.
 
         Raises `AssertionError`.
         """

@@ -1,4 +1,4 @@
-"""Local models that review and synthesize: their settings file, and what they say."""
+"""Local models that review and synthesize: their settings file and their answers."""
 
 import json
 from collections.abc import Mapping
@@ -86,7 +86,7 @@ def reviewing(body: Body, **fields: Any) -> bytes:
 
 
 def step_of(body: Body) -> str:
-    """Return what a model is asked for: "theses", "contradictions" or "synthesis"."""
+    """Return the step of a question: "theses", "contradictions" or "synthesis"."""
     data = said_of(body)
     if "text" in data:
         return "theses"
@@ -94,9 +94,9 @@ def step_of(body: Body) -> str:
 
 
 def step_said(body: Body, **said: Any) -> dict[str, Any]:
-    """Return what a synthesizer says that finds nothing and resolves nothing.
+    """Return the answer of a synthesizer that finds nothing and resolves nothing.
 
-    `said` by the name of a step replaces fields of its answer.
+    `said` maps a step's name to fields that replace those of its answer.
     """
     step = step_of(body)
     if step != "synthesis":

@@ -4,13 +4,13 @@ from concord_models.budget import Cost
 
 
 class Day:
-    """What was spent today (port `DailyCost`)."""
+    """The cost of today (port `DailyCost`)."""
 
     def __init__(self) -> None:
         self.cost = Cost()
 
     async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
-        """Adds it, unless the sum would pass the limit."""
+        """Adds a cost, unless the sum would exceed the limit."""
         if limit is not None and not (self.cost + cost).within(limit):
             return False
         self.cost += cost

@@ -50,7 +50,7 @@ class Shared:
 
     @property
     def model(self) -> EmbeddingModel:
-        """The inner one's."""
+        """The inner embedder's model."""
         return self._inner.model
 
     async def open(self) -> None:

@@ -1,4 +1,4 @@
-"""A Neo4j for tests: the one that NEO4J_URI names, else one of their own while they run."""
+"""A Neo4j for tests: the one that NEO4J_URI names, else one that runs only for them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from neo4j import Driver, GraphDatabase
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server answers, and to whom."""
+    """A server's address and credentials."""
 
     uri: str
     user: str
@@ -23,8 +23,8 @@ class Address:
 
 
 SHORT_LIVED = ("-XX:TieredStopAtLevel=1",)
-"""Compile quickly rather than well: a server that lives for minutes never earns the rest back
-(measured: half the time for the same tests)."""
+"""Compile quickly rather than well: a server that lives for minutes never regains the time of good
+compilation (measured: half the time for the same tests)."""
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def running(
     killed and removes nothing.
 
     Raises:
-        CannotStart: it cannot be started. Tests that need it must fail then, not be skipped.
+        CannotStart: no server can be started. Tests that need one must fail then, not be skipped.
     """
     if uri := environ.get("NEO4J_URI"):
         user, password = environ.get("NEO4J_USER", USER), environ.get("NEO4J_PASSWORD", "")
@@ -68,7 +68,7 @@ class OneStore:
         return self._address
 
     def run(self, text: str, **bound: Any) -> list[list[Any]]:
-        """Run a statement as anybody with the password may; return its rows."""
+        """Run a statement directly, past Concord; return its rows."""
         with self._driver.session() as session:
             return session.run(text, bound).values()
 
@@ -83,7 +83,7 @@ class OneStore:
 
 @contextmanager
 def one_store(folder: Path, environ: Mapping[str, str]) -> Iterator[OneStore]:
-    """Yield a server as `running` does, for one store at a time. What it held is wiped."""
+    """Yield a server as `running` does, for one store at a time. Wipes its database."""
     with (
         running(folder, environ) as at,
         GraphDatabase.driver(

@@ -1,4 +1,4 @@
-"""A Qdrant server for tests: the one that QDRANT_URL names, else one of their own."""
+"""A Qdrant server for tests: the one that QDRANT_URL names, else one that runs only for them."""
 
 import os
 import shutil
@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 PROGRAM = "QDRANT_PROGRAM"
-"""Names a program that is called as `PROGRAM DIR PORT`, serves gRPC on PORT and HTTP on the next
-one, keeps all it writes in DIR, and prints a line "ready"."""
+"""The variable with the path of a program: called as `PROGRAM DIR PORT`, it serves gRPC on PORT and
+HTTP on the next port, writes only in DIR, and prints a line "ready"."""
 
 
 class QdrantMissing(Exception):
@@ -21,7 +21,7 @@ class QdrantMissing(Exception):
 
 
 class LocalQdrant:
-    """A server of the tests' own. It ends with this process, however that ends."""
+    """A server for the tests alone. It ends with this process, even if that is killed."""
 
     def __init__(self, folder: Path, program: Path) -> None:
         self._storage = folder / "storage"
@@ -31,7 +31,7 @@ class LocalQdrant:
         self.url = f"http://127.0.0.1:{self._port}"
 
     def start(self) -> None:
-        """Starts it, or starts it again on what it had stored; returns once it is ready."""
+        """Starts the server, on the data of a former run if any; returns once it is ready."""
         self._process = subprocess.Popen(
             [*self._command, str(self._port)], stdout=subprocess.PIPE, text=True
         )
@@ -45,11 +45,11 @@ class LocalQdrant:
         self._end(signal.SIGKILL)
 
     def wipe(self) -> None:
-        """Removes all that it stored, while it does not run."""
+        """Removes the server's data, while it does not run."""
         shutil.rmtree(self._storage)
 
     def pause(self, *, paused: bool) -> None:
-        """Lets it hang, or go on."""
+        """Suspends the server, or lets it go on."""
         if self._process is not None:
             self._process.send_signal(signal.SIGSTOP if paused else signal.SIGCONT)
 
@@ -69,7 +69,7 @@ class LocalQdrant:
 
 
 def local(folder: Path, environ: Mapping[str, str]) -> LocalQdrant:
-    """A server of one's own, by the program that QDRANT_PROGRAM names; not started yet.
+    """A server by the program that QDRANT_PROGRAM names; not started yet.
 
     Raises:
         QdrantMissing: there is no such program. Tests that need it must fail then, not be skipped.

@@ -1,4 +1,4 @@
-"""For tests: a relay on loopback that can fall silent, as a machine without power does."""
+"""For tests: a relay on loopback that can fall silent, like a machine that lost power."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,7 +8,7 @@ CHUNK = 1 << 16
 
 
 class Relay:
-    """Hands on bytes between whoever connects and the address behind, until it vanishes."""
+    """Forwards bytes between each connection and the address behind, until `vanish`."""
 
     def __init__(self, behind: str) -> None:
         """`behind`: `unix:/path` or `host:port`."""
@@ -19,7 +19,7 @@ class Relay:
         self._writers: list[asyncio.StreamWriter] = []
 
     def vanish(self) -> None:
-        """From now on nothing is handed on, and nothing closed."""
+        """From now on forwards nothing, and closes nothing."""
         self._open.clear()
 
     async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""What Prometheus reads of a process or system under test."""
+"""Reads the metrics of a process or system under test, as Prometheus does."""
 
 import socket
 
@@ -13,7 +13,7 @@ def free_port() -> int:
 
 
 async def scraped(port: int) -> str:
-    """The metrics that are read at a port."""
+    """The metrics that a port serves."""
     async with httpx.AsyncClient(trust_env=False, timeout=60.0) as http:
         response = await http.get(f"http://127.0.0.1:{port}/metrics")
     assert response.headers["content-type"].startswith("text/plain")  # noqa: S101 - for tests alone

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 DEFAULT_CAP = 30.0
 METRICS = Metrics()
-"""Of every server whose test does not look at them."""
+"""The metrics of all servers whose tests do not read them."""
 
 
 def new_issuer(name: str = "test-issuer") -> TokenIssuer:
@@ -101,8 +101,8 @@ async def serving(
     alive: Keepalive = keepalive.SERVER,
     address: str = "",
 ) -> AsyncIterator[Serving]:
-    """A running server with `registrations`, on a Unix socket in a folder of its own, or on one
-    whose place another server had before.
+    """A running server with `registrations`, on a Unix socket in a new folder, or at `address`,
+    which another server may have had before.
 
     It logs errors only unless `log` is given. On leaving, calls get `grace` seconds to end.
     """

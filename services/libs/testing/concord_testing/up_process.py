@@ -1,4 +1,4 @@
-"""Commands in processes of their own: a `concord up` to stop or to kill, others to their end."""
+"""Commands in their own processes: a `concord up` to stop or to kill, others until they end."""
 
 import json
 import os
@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import IO
 
 STOP_WITHIN = 100.0
-"""Seconds; a stop takes below one where nothing else is at work."""
+"""Seconds; a stop takes less than one on an idle machine."""
 
 COMMAND = (sys.executable, "-W", "error", "-m", "concord_client")
-"""`concord`, with everything that Python warns of being an error."""
+"""`concord`, with Python's warnings as errors."""
 
 # Loading the modules is most of a start: one process does it once, and each system is its fork.
 _FORKS = get_context("forkserver")
@@ -29,7 +29,7 @@ _FORKS.set_forkserver_preload(["concord_client.cli.app", "concord_embedded.up"])
 
 @dataclass(frozen=True)
 class Spawned:
-    """A running process and where it listens."""
+    """A running process with its data folder and addresses."""
 
     process: ForkServerProcess
     data: Path
@@ -87,9 +87,10 @@ def spawned(
 
 
 def ran(*arguments: str, environ: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """A command that ends by itself, its output into pipes as far as it knows.
+    """Runs a command that ends by itself; its output looks like pipes to it.
 
-    It has what `environ` says, but for what Python reads as it starts: the modules are loaded.
+    It runs under `environ`, but for the variables that Python reads at its start: the modules are
+    loaded already.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = _FORKS.Process(
@@ -112,7 +113,7 @@ def _sink(file: IO[bytes]) -> Connection:
 def _run(
     arguments: Sequence[str], environ: Mapping[str, str], stdout: Connection, stderr: Connection
 ) -> None:
-    """Be the command, in a process that has done no more than to load its modules."""
+    """Run the command, in a process that has only loaded its modules."""
     os.dup2(stdout.fileno(), 1)
     os.dup2(stderr.fileno(), 2)
     os.environ.clear()
