@@ -1,4 +1,4 @@
-"""Putting search together: the only place that knows every part."""
+"""Assembles search: the only module that knows every part."""
 
 import asyncio
 import secrets
@@ -167,7 +167,7 @@ class SearchApp:
         )
 
     async def start(self) -> None:
-        """Load the models, open the index, and begin to follow graph, which may come up later.
+        """Load the models, open the index, and begin to follow graph, which may start later.
 
         Raises `IndexUnusable`, whose text says what to do.
         """
@@ -189,14 +189,14 @@ class SearchApp:
             self._tasks.append(task)
 
     async def _opened(self) -> None:
-        """Opens the index; where its disk has no room, the follower opens it once there is some."""
+        """Opens the index; if its disk is full, the follower opens it once there is room."""
         try:
             await self._index.open()
         except IndexDiskFull as full:
             self.progress.disk_full = str(full)
 
     def _log_failure(self, task: asyncio.Task[None]) -> None:
-        """Logs a task that ended by a bug of ours; without the follower search is not ready."""
+        """Logs a task that died of a bug of ours; without the follower, search is not ready."""
         if not task.cancelled() and (error := task.exception()) is not None:
             self._log.error(f"the task to {task.get_name()} died", exc_info=error)
 
@@ -207,7 +207,7 @@ class SearchApp:
         return self._open and works and self.progress.broken is None
 
     async def close(self) -> None:
-        """Stop following, write the index out, free the model."""
+        """Stop following, write the index to disk, free the models."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
@@ -222,7 +222,7 @@ class SearchApp:
         await self._index.close()
 
     def measure(self, metrics: Metrics) -> None:
-        """Show how far the index is behind graph, and what it lacks."""
+        """Register the metrics of the index: its lag behind graph, and its parked changes."""
         progress = self.progress
         metrics.gauge(
             "concord_search_index_lag_changes",
@@ -258,8 +258,8 @@ def build(
 ) -> SearchApp:
     """Assemble search. `issuer` signs its tokens for graph. Nothing is opened before `start`.
 
-    The index is in files of its own, or on a `qdrant` server. Tests replace `clock`, and the
-    embedders: `embedder` is the one of new indexes.
+    The index is in files of its own, or on a `qdrant` server. Tests replace `clock` and the
+    embedders: `embedder` makes the vectors of new indexes.
     """
     log = json_lines("search") if log is None else log
     log = log.bind(SEARCH_GRAPH_ADDRESS=config.graph_address)  # to correct where it is wrong
@@ -283,9 +283,9 @@ def index_at(
     models: Sequence[EmbeddingModel],
     log: Logger | None = None,
 ) -> VersionedIndex:
-    """The index whose own files are in a directory, and its points there or on a server.
+    """The index with its own files in a directory, and its points there or on a server.
 
-    The first of `models` is the one of new parts.
+    New parts use the first of `models`.
     """
     parts = _on_edge(path, models, log) if qdrant is None else _on_server(path, models, qdrant)
     return PartVersions(parts, path / "versions.json")
@@ -315,7 +315,7 @@ def _on_server(path: Path, models: Sequence[EmbeddingModel], qdrant: QdrantConfi
 
 
 def _embedders(config: IndexConfig, log: Logger) -> Embedders:
-    """What the settings name; the model of new indexes first. Nothing is loaded yet."""
+    """The embedders of the settings, that of new indexes first. Nothing is loaded yet."""
     minilm = MiniLm(threads=config.embedder_threads)
     if not config.has_openai:
         return Embedders(minilm)

@@ -20,7 +20,7 @@ PREFIX = "SEARCH_"
 
 
 class IndexConfig(BaseModel):
-    """What search needs beyond its server: where graph is, where the index is, how to rank."""
+    """Search's settings beyond its server: addresses, the index, embedders and ranking."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -32,14 +32,14 @@ class IndexConfig(BaseModel):
     """The name under which graph knows this search's key, and under which it confirms erasures;
     each of several searches has its own."""
     dissonance_address: ServiceAddress = ""
-    """Dissonance's address, which compares results with constitutive statements; empty = nobody
-    does, and replies say so."""
+    """The address of dissonance, which compares results with constitutive statements; empty = no
+    comparison, and replies say so."""
     constitutive_weight: float = Field(default=2.0, ge=1.5, le=5.0)
-    """By how much an integrative search ranks what is constitutive higher."""
+    """The factor by which an integrative search ranks constitutive items higher."""
     embedder: Literal["minilm", "openai"] = "minilm"
-    """Who makes the vectors of new indexes. Those that there are keep their model until a reindex.
-    For them, and for a reindex, the other embedder is at hand too: minilm always, openai where its
-    URL, model and dimension are set."""
+    """The embedder of new indexes. Existing indexes keep their model until a reindex. For them, and
+    for a reindex, the other embedder is available, too: minilm always, openai if its URL, model and
+    dimension are set."""
     embedder_threads: int = Field(default=2, ge=1, le=64)
     """Processors that one batch of texts may use (minilm)."""
     openai_url: str = ""
@@ -84,7 +84,7 @@ class IndexConfig(BaseModel):
 
     @property
     def has_openai(self) -> bool:
-        """Whether an endpoint is named whole."""
+        """Whether URL, model and dimension of an endpoint are set."""
         return bool(self.openai_url and self.openai_model and self.openai_dimension)
 
     def formula(self) -> Formula:
@@ -96,7 +96,7 @@ class IndexConfig(BaseModel):
 
 
 class IndexChoice(BaseModel):
-    """What keeps the index, key INDEX_STORE."""
+    """The store of the index, key INDEX_STORE."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -105,7 +105,7 @@ class IndexChoice(BaseModel):
 
 
 class QdrantConfig(BaseModel):
-    """The Qdrant server, keys QDRANT_... The collections' settings count when one is made."""
+    """The Qdrant server, keys QDRANT_... A collection keeps the settings that it was made with."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -122,16 +122,16 @@ class QdrantConfig(BaseModel):
     replicas: int = Field(default=1, ge=1, le=64)
     """Replicas of a shard; a write waits for more than half of them."""
     quantisation: Literal["none", "scalar", "binary"] = "none"
-    """Whether vectors are held in memory at a quarter or a thirty-second of their size, too."""
+    """Whether memory also holds vectors at a quarter or a thirty-second of their size."""
     on_disk: bool = False
     """Whether full vectors, words and payloads are read from disk, to need less memory."""
 
 
 def read_qdrant(environ: Mapping[str, str]) -> QdrantConfig | None:
-    """Returns the settings of the Qdrant server; None where INDEX_STORE does not choose one.
+    """Returns the settings of the Qdrant server; None if INDEX_STORE does not choose it.
 
     Raises:
-        ConfigError: one is missing or invalid.
+    ConfigError: a setting is missing or invalid.
     """
     if load(IndexChoice, environ, "INDEX_").store != "qdrant":
         return None

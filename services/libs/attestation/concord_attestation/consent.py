@@ -53,8 +53,8 @@ def of_slot(slot: str, nonce: str) -> str:
 class ConsentError(Exception):
     """Root of the refusals of this module.
 
-    `detail` says more of the check "envelope" (ENVELOPE_DETAILS) and of "expiry" (EXPIRY_DETAILS),
-    `field` which field of the contract it is about; both "" when there is no more to say.
+    `detail` is one of ENVELOPE_DETAILS for the check "envelope", of EXPIRY_DETAILS for "expiry",
+    and "" for others; `field` names a field of the contract, or is "".
     """
 
     _WHAT = ""

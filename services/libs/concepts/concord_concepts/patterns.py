@@ -103,7 +103,7 @@ class Pattern:
         return found
 
     def _closed(self, states: set[int] | States, at: set[str]) -> States:
-        """With every state that takes no character to reach, `at` being where the line is."""
+        """Return the states and all that they reach without a character; `at`: place in line."""
         found, new = set(states), list(states)
         while new:
             test, following = self._states[new.pop()]

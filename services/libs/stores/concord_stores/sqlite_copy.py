@@ -17,9 +17,9 @@ LOCK_SECONDS = 10.0
 def copy_at_one_instant(copies: Mapping[Path, Path]) -> None:
     """Copy each file to a new one, so that no copy has a write whose cause another copy lacks.
 
-    All writers are kept out while a reader's snapshot is taken of each file, which takes no longer
-    than to begin two transactions a file; the copies are made from the snapshots, beside the
-    writers. A copy has no log beside it, and no byte of what was removed: it is written anew.
+    All writers are locked out while a reader's snapshot is taken of each file, for the time of
+    beginning two transactions a file; the copies are made from the snapshots, beside the writers.
+    A copy has no log beside it, and no byte of removed data: it is written anew.
 
     Raises:
         FileUnusable: a file is missing, damaged, or no database.

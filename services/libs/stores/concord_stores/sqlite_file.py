@@ -230,7 +230,7 @@ def open_file(
     """Open or make a file.
 
     Raises:
-        FileUnusable: it is another program's, damaged, of a newer version, or cannot be opened.
+        FileUnusable: the file is another program's, damaged, of a newer version, or not readable.
     """
     with suppress(OSError):  # the file exists, or SQLite will report the same error
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

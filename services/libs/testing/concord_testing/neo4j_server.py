@@ -33,9 +33,9 @@ def running(
 ) -> Iterator[Address]:
     """Yield a server that answers. What measures it asks for no `java_options`, as people run it.
 
-    With NEO4J_URI set it is that one (NEO4J_USER, NEO4J_PASSWORD), and stays. Else one is started
-    in `folder` on a free port, and removed afterwards; it ends with this process, too, when that is
-    killed and removes nothing.
+    With NEO4J_URI set it is that server (NEO4J_USER, NEO4J_PASSWORD), which goes on running. Else
+    one is started in `folder` on a free port, and removed afterwards; if this process is killed,
+    the server ends with it, but its files stay.
 
     Raises:
         CannotStart: no server can be started. Tests that need one must fail then, not be skipped.
@@ -61,7 +61,7 @@ class OneStore:
         self._path: Path | None = None
 
     def of(self, path: Path) -> Address:
-        """Return where the store of a path is. Another path than last time: an empty one."""
+        """Return the address for the store of a path; wipes it if the last path was another."""
         if path != self._path:
             self.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS")
             self._path = path

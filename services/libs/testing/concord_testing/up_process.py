@@ -38,7 +38,7 @@ class Spawned:
 
     @property
     def environ(self) -> dict[str, str]:
-        """What a command needs to find it, and nothing of Concord's that the machine has set."""
+        """An environment by which a command finds the process; of Concord's variables no other."""
         return clean_environ() | {"CONCORD_DATA": str(self.data)}
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:

@@ -1,1 +1,1 @@
-"""The technologies behind the ports, one room each."""
+"""The technologies behind the ports, one package each."""

@@ -1,4 +1,4 @@
-"""The lexical side of a text. Qdrant Edge's package makes it for the server, too."""
+"""The lexical vector of a text, by Qdrant Edge's package, for the server, too."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import qdrant_edge as qdrant
 
 
 class Bm25:
-    """BM25's side of a text: stop words out, English stems, k = 1.2, b = .75, length 256.
+    """BM25's weights of a text: no stop words, English stems, k = 1.2, b = .75, length 256.
 
     The inverse document frequency is the engine's, over the points of one shard.
     """
@@ -15,11 +15,11 @@ class Bm25:
         self._model = qdrant.Bm25(qdrant.Bm25Config(language="english"))
 
     def of_document(self, text: str) -> qdrant.SparseVector:
-        """The weights of a text that is found."""
+        """The weights of an indexed text."""
         return self._model.embed_document(text)
 
     def of_query(self, text: str) -> qdrant.SparseVector | None:
-        """The weights of a text that asks; None when it holds only stop words."""
+        """The weights of a query's text; None when it holds only stop words."""
         weights = self._model.embed_query(text)
         return weights if weights.indices else None
 

@@ -1,4 +1,4 @@
-"""Requests to queries."""
+"""Translates requests into queries."""
 
 from collections.abc import Iterable
 from unicodedata import normalize
@@ -41,7 +41,7 @@ _MODES = {
 
 
 def text(value: str) -> str:
-    """A word in the form that graph keeps and compares such words in: Unicode NFC."""
+    """A word in Unicode NFC, the form in which graph stores and compares words."""
     return normalize("NFC", value)
 
 
@@ -104,7 +104,7 @@ def similar_query(request: search_pb2.FindSimilarRequest) -> SimilarQuery:
 
 
 def batch_similar_query(request: search_pb2.BatchFindSimilarRequest) -> BatchSimilarQuery:
-    """A request for what is near to each of many."""
+    """A request for the memories near to each of many."""
     return BatchSimilarQuery(
         memory_ids=list(request.memory_ids),
         filter=memory_filter(request.filter, "filter"),
@@ -128,7 +128,7 @@ def spare_version(request: search_pb2.DropIndexVersionRequest) -> Version:
 
 
 def as_of(asked: type_pb2.AsOf) -> AsOf:
-    """The instant asked about."""
+    """The instant of a request's read."""
     valid, record = (
         _micros(getattr(asked, name)) if asked.HasField(name) else None
         for name in ("valid_time", "record_time")
@@ -159,7 +159,7 @@ def demand(consistency: type_pb2.Consistency) -> Demand | None:
 
 
 def memory_filter(wanted: search_pb2.SearchFilter, path: str, depth: int = 0) -> MemoryFilter:
-    """A filter, every part of it. Raises `FilterUnsupported` naming what cannot be applied."""
+    """A filter with all its parts. Raises `FilterUnsupported`, naming the part at fault."""
     if depth > MAX_FILTER_DEPTH:
         raise FilterUnsupported(path, f"is nested more than {MAX_FILTER_DEPTH} deep")
     inner = depth + 1

@@ -1,4 +1,4 @@
-"""Answers to replies."""
+"""Translates answers into replies."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -127,7 +127,7 @@ def _conflicts(found: Result) -> list[search_pb2.PotentialConflict]:
 
 
 def integrative(found: IntegrativeAnswer, space: str) -> search_pb2.IntegrativeSearchResponse:
-    """What answers a query, weighed by the node's values."""
+    """The reply of an integrative search: results, weighed by the node's values."""
     known = found.statements is not None
     check = found.check
     return search_pb2.IntegrativeSearchResponse(
@@ -207,7 +207,7 @@ def similar(found: SimilarAnswer) -> search_pb2.FindSimilarResponse:
 def similar_to_each(
     found: Sequence[tuple[str, SimilarAnswer]],
 ) -> search_pb2.BatchFindSimilarResponse:
-    """What is near to each memory."""
+    """The memories near to each memory."""
     return search_pb2.BatchFindSimilarResponse(
         found=[
             search_pb2.SimilarToOne(
@@ -230,7 +230,7 @@ def _similar(found: SimilarAnswer) -> list[search_pb2.SimilarMemory]:
 
 
 def index_status(found: Status) -> search_pb2.GetIndexStatusResponse:
-    """How the index is."""
+    """The state of the index."""
     state: IndexState = found.state
     return search_pb2.GetIndexStatusResponse(
         applied_seq=state.applied_seq,
@@ -278,7 +278,7 @@ def _parked(changes: Sequence[Parked]) -> list[search_pb2.ParkedChange]:
 
 
 def agreement(found: Agreement) -> search_pb2.ReconcileIndexResponse:
-    """Whether index and graph agree."""
+    """The differences between index and graph."""
     return search_pb2.ReconcileIndexResponse(
         seq=found.seq,
         state_count=found.states,
@@ -290,7 +290,7 @@ def agreement(found: Agreement) -> search_pb2.ReconcileIndexResponse:
 
 
 def embedding_model(model: EmbeddingModel) -> search_pb2.EmbeddingModel:
-    """Which model makes the vectors."""
+    """The model of the vectors."""
     return search_pb2.EmbeddingModel(
         model_id=model.model_id, dimension=model.dimension, revision=model.revision
     )

@@ -1,4 +1,4 @@
-"""Where a result is from, in words, and results as one text for a prompt (W8)."""
+"""The provenance of results in words, and results as one text for a prompt (W8)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WRITTEN = {
 
 
 def provenance(memory: type_pb2.Memory) -> str:
-    """A memory's kind, time and sources in one line, whatever its sources are called."""
+    """A memory's kind, time and sources in one line, even if a source's name has line breaks."""
     return " ".join("; ".join(_parts(memory)).split())
 
 

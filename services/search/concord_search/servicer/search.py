@@ -24,7 +24,7 @@ RETURNED = "gen_ai.memory.record.count"
 
 
 class SearchServicer(search_pb2_grpc.SearchServiceServicer):
-    """Finding memories, in the caller's space."""
+    """Finds memories in the caller's space."""
 
     def __init__(
         self, search: Search, integrative: IntegrativeSearch, find_similar: FindSimilar
@@ -36,7 +36,7 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     async def Search(
         self, request: search_pb2.SearchRequest, context: Context
     ) -> search_pb2.SearchResponse:
-        """Find what answers a query."""
+        """Find the memories that answer a query."""
         space = caller().space
         found = await self._search(space, incoming.query(request))
         reply = outgoing.answer(found, request, space)
@@ -46,7 +46,7 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     async def IntegrativeSearch(
         self, request: search_pb2.IntegrativeSearchRequest, context: Context
     ) -> search_pb2.IntegrativeSearchResponse:
-        """Find what answers a query, weighed by a node's values."""
+        """Find the memories that answer a query, weighed by a node's values."""
         space = caller().space
         found = await self._integrative(space, incoming.integrative_query(request))
         reply = outgoing.integrative(found, space)
@@ -56,7 +56,7 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     async def FindSimilar(
         self, request: search_pb2.FindSimilarRequest, context: Context
     ) -> search_pb2.FindSimilarResponse:
-        """Find what is near in meaning."""
+        """Find the memories near in meaning to a text or a memory."""
         found = await self._find_similar(caller().space, incoming.similar_query(request))
         reply = outgoing.similar(found)
         tracing.note({RETURNED: len(reply.similar)})
@@ -65,13 +65,13 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     async def BatchFindSimilar(
         self, request: search_pb2.BatchFindSimilarRequest, context: Context
     ) -> search_pb2.BatchFindSimilarResponse:
-        """Find what is near in meaning to each of many memories."""
+        """Find the memories near in meaning to each of many memories."""
         query = incoming.batch_similar_query(request)
         return outgoing.similar_to_each(await self._find_similar.each(caller().space, query))
 
 
 class IndexServicer(search_pb2_grpc.IndexServiceServicer):
-    """Watching over the index of the caller's space."""
+    """Reports on the index of the caller's space, repairs and rebuilds it."""
 
     def __init__(
         self,
@@ -88,13 +88,13 @@ class IndexServicer(search_pb2_grpc.IndexServiceServicer):
     async def GetIndexStatus(
         self, request: search_pb2.GetIndexStatusRequest, context: Context
     ) -> search_pb2.GetIndexStatusResponse:
-        """Say how far the index has followed."""
+        """Return how far the index has followed graph."""
         return outgoing.index_status(await self._status(caller().space))
 
     async def ReconcileIndex(
         self, request: search_pb2.ReconcileIndexRequest, context: Context
     ) -> search_pb2.ReconcileIndexResponse:
-        """Compare the index with graph, and mend it."""
+        """Compare the index with graph, and repair it on request."""
         found = await self._reconcile(caller().space, repair=request.repair)
         return outgoing.agreement(found)
 
@@ -120,7 +120,7 @@ class IndexServicer(search_pb2_grpc.IndexServiceServicer):
     async def ListParkedChanges(
         self, request: search_pb2.ListParkedChangesRequest, context: Context
     ) -> search_pb2.ListParkedChangesResponse:
-        """List the changes that were set aside."""
+        """List the parked changes."""
         size = request.page_size or incoming.DEFAULT_PARKED_PAGE
         found = await self._parked.page(caller().space, incoming.first_parked(request), size)
         return outgoing.parked_page(found, request)
@@ -128,6 +128,6 @@ class IndexServicer(search_pb2_grpc.IndexServiceServicer):
     async def RetryParkedChanges(
         self, request: search_pb2.RetryParkedChangesRequest, context: Context
     ) -> search_pb2.RetryParkedChangesResponse:
-        """Try the changes that were set aside again now."""
+        """Try the parked changes again now."""
         applied, left = await self._parked.retry(caller().space)
         return search_pb2.RetryParkedChangesResponse(applied_changes=applied, parked_changes=left)

@@ -18,7 +18,7 @@ DEFAULT_LIMIT = 3
 
 
 class SuggestionServicer(suggestion_pb2_grpc.SuggestionServiceServicer):
-    """What surfaces in the caller's space."""
+    """Suggests memories of the caller's space."""
 
     def __init__(self, suggest: SuggestProactively) -> None:
         self._suggest = suggest
@@ -26,7 +26,7 @@ class SuggestionServicer(suggestion_pb2_grpc.SuggestionServiceServicer):
     async def SuggestProactively(
         self, request: suggestion_pb2.SuggestProactivelyRequest, context: Context
     ) -> suggestion_pb2.SuggestProactivelyResponse:
-        """Find what matters in a situation."""
+        """Find the memories that matter in a situation."""
         found, all_tried = await self._suggest(caller().space, _query(request))
         return suggestion_pb2.SuggestProactivelyResponse(
             suggestions=[

@@ -1,4 +1,4 @@
-"""The judges port over dissonance: its ClassifyPairs, a leaf that asks search nothing."""
+"""The judges port over dissonance's ClassifyPairs, a method that never calls search."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ class JudgesClient:
     async def verdicts(
         self, space: str, pairs: Sequence[Compared], seconds: float, *, use_models: bool
     ) -> Verdicts:
-        """Judges pairs. Raises `JudgesUnavailable`, or `TimeoutError` after so many seconds."""
+        """Judges pairs. Raises `JudgesUnavailable`, or `TimeoutError` after `seconds`."""
         request = pb.ClassifyPairsRequest(pairs=map(_pair, pairs), rules_only=not use_models)
         who = Caller(space, PRINCIPAL, frozenset({"dissonance:read"}), "SYSTEM")
         token = ("authorization", f"Bearer {self._issuer.mint(who)}")

@@ -1,7 +1,7 @@
-"""Room on the index's disk: nothing is opened or written without some to spare.
+"""Room on the index's disk: nothing is opened or written without `SPARE` bytes free.
 
-The engine writes into mapped files with holes. Where the disk has no room for such a page, no
-write fails: the operating system ends the process (SIGBUS), and with it, embedded, all of Concord.
+The engine writes into sparse mapped files. If the disk has no room for such a page, no write fails:
+the operating system ends the process (SIGBUS), and with it, embedded, all of Concord.
 """
 
 import shutil
@@ -14,12 +14,12 @@ SPARE = 64 << 20
 
 
 def free_bytes(path: Path) -> int:
-    """How many bytes the disk that holds `path` has left for us."""
+    """The free bytes of the disk that holds `path`."""
     return shutil.disk_usage(path).free
 
 
 def require(free: int, path: Path) -> None:
-    """Raises `IndexDiskFull` when fewer than `SPARE` bytes are free for what is below `path`."""
+    """Raises `IndexDiskFull` if fewer than `SPARE` bytes are free for the files below `path`."""
     if free < SPARE:
         raise IndexDiskFull(
             f"the disk of {path} has {free >> 20} MiB left, and the index needs {SPARE >> 20} MiB:"

@@ -1,8 +1,8 @@
-"""Builds the HNSW graph of a closed shard, in a process of its own and behind all other work.
+"""Builds the HNSW graph of a closed shard, in a process of its own at the lowest priority.
 
     python -m concord_search.adapters.edge.hnsw DIRECTORY DIMENSION
 
-The engine's Python binding keeps the global lock for all of the minutes that it takes.
+The engine's Python binding holds the global lock for the minutes that the build takes.
 """
 
 import os
@@ -15,7 +15,7 @@ from concord_search.adapters.edge.shard import BUILT, config
 
 
 def build(path: Path, dimension: int) -> None:
-    """Builds the graph over every point, in one segment, in the place of what was there."""
+    """Builds the graph over every point, in one segment, in place of the former segments."""
     engine = qdrant.EdgeShard.load(str(path), config(dimension, index_from=1))
     engine.optimize()
     indexed = engine.info().indexed_vectors_count

@@ -1,7 +1,7 @@
 """The index over Qdrant Edge: its shards are directories beside the other files of their parts.
 
-Where many points are searched one by one, their HNSW graph is built beside searches and writes:
-over a copy of the files, by a process of its own, and then taken like any copy.
+If many points are searched one by one, their HNSW graph is built beside searches and writes: over a
+copy of the files, by a process of its own. The part then takes the copy as after a scrub.
 """
 
 import asyncio
@@ -30,10 +30,10 @@ GRAPH_FROM = 20_000
 """Points that are searched one by one before a graph is built over them."""
 
 LOOK_EVERY = 1_000
-"""Changes of a part between two looks at how many points are outside its graph."""
+"""Changes of a part between two checks of the number of points outside its graph."""
 
 REST = 4.0
-"""Rest after building a graph, in times of what that took: an import waits for no processor."""
+"""Rest after a build of a graph, as a multiple of its time, to leave processors to an import."""
 
 
 class EdgeIndex(QdrantIndex[EdgeShard]):
@@ -60,20 +60,20 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
         self._building: dict[str, asyncio.Task[None]] = {}
 
     async def open(self) -> None:
-        """Opens every part, as `QdrantIndex` says it."""
+        """Opens every part, as `QdrantIndex` does; then builds missing graphs."""
         await super().open()
         for space in await self.states():
             self._consider(space)
 
     async def apply(self, space: str, batch: Batch) -> None:
-        """Applies changes, as `QdrantIndex` says it."""
+        """Applies changes, as `QdrantIndex` does; may start the build of a graph."""
         await super().apply(space, batch)
         self._unseen[space] += len(batch.states) + len(batch.endings) + len(batch.touches)
         if self._unseen[space] >= LOOK_EVERY:
             self._consider(space)
 
     async def scrub(self, space: str) -> Sequence[str]:
-        """Makes a space's files anew, as `QdrantIndex` says it; its graph is built anew after."""
+        """Makes a space's files anew, as `QdrantIndex` does; builds its graph anew afterwards."""
         await self._stop(space)
         try:
             return await super().scrub(space)
@@ -81,7 +81,7 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
             self._consider(space)
 
     async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
-        """Makes an empty part, as `QdrantIndex` says it."""
+        """Makes an empty part, as `QdrantIndex` does."""
         part = self._parts.get(space)
         if part is None or part.state().epoch != epoch:
             await self._stop(space)
@@ -93,7 +93,7 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
         await super().remove(space)
 
     async def close(self) -> None:
-        """Writes everything out and lets go of the directory. A second call does nothing."""
+        """Writes everything to disk and unlocks the directory. A second call does nothing."""
         for space in list(self._building):
             await self._stop(space)
         await super().close()
@@ -147,7 +147,7 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
                 await self._writer.run(self._leave, part, copy)
 
     def _copy_files(self, part: SpaceIndex[EdgeShard], copy: Path) -> bool:
-        """Copies a part's files while nothing is written, where the disk has room for it."""
+        """Copies a part's files while nothing is written; False if the disk lacks the room."""
         files = [each for each in part.shard.path.rglob("*") if each.is_file()]
         size = sum(each.stat().st_blocks * 512 for each in files)
         if self._edges.free() < 3 * size + disk_space.SPARE:
@@ -194,15 +194,15 @@ class EdgeShards:
         self._free_bytes = free_bytes
 
     def require_room(self) -> None:
-        """Raises `IndexDiskFull` where a write would find no room."""
+        """Raises `IndexDiskFull` if a write would find no room."""
         disk_space.require(self.free(), self._root)
 
     def free(self) -> int:
-        """How many bytes the disk has left."""
+        """The free bytes of the disk."""
         return self._free_bytes(self._root)
 
     def missing(self, _: Collection[str]) -> Collection[str]:
-        """None: what is not in its place is damage, which `load` reports."""
+        """None: a missing shard is damage, which `load` reports."""
         return ()
 
     def create(self, part: Path, dimension: int) -> EdgeShard:
@@ -218,7 +218,7 @@ class EdgeShards:
         """Opens a shard, and removes others. Raises `IndexLocked` or `IndexCorrupt`."""
         for stray in part.glob(f"{SHARD}*"):
             if stray.name != name:  # a process was killed while it made the files anew
-                # Ignoring what its graph's builder may still write, which outlives it for a moment.
+                # Ignoring errors: its graph's builder may outlive it for a moment and still write.
                 shutil.rmtree(stray, ignore_errors=True)
         return shard.load(part / name)
 

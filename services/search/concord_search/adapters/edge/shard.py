@@ -1,4 +1,4 @@
-"""One shard of the engine over one directory: how it is laid out, opened, and asked."""
+"""One shard of the engine over one directory: its layout, opening, and queries."""
 
 import os
 import shutil
@@ -33,9 +33,9 @@ from concord_search.domain.errors import IndexCorrupt, IndexLocked
 
 SCROLL_PAGE = 1_000
 COPIED_PAGE = 100
-"""Points read with their vectors at once: the engine holds the global lock for so long."""
+"""Points read with their vectors at once, as the engine holds the global lock meanwhile."""
 POINTS_A_WRITE = 32
-"""The engine holds Python's global lock while it works; so long may everything else wait."""
+"""Points written at once: the engine holds Python's global lock meanwhile, and all else waits."""
 
 # The engine maps a vector file a second time, for whole scans; both mappings are resident. It reads
 # this when it opens its first shard.
@@ -45,10 +45,10 @@ NEVER = 10_000_000
 """Kilobytes of vectors from which this process would build an HNSW graph; `hnsw` builds them."""
 
 M, EF_CONSTRUCT = 16, 100
-"""Edges of a point in the HNSW graph, and candidates while they are chosen."""
+"""Edges of a point in the HNSW graph, and candidates for them during the build."""
 
 EXACT_BELOW = 10_000
-"""Kilobytes of vectors, some 13,000: fewer that pass a filter are searched exactly."""
+"""Kilobytes of vectors, some 13,000 of them: if fewer pass a filter, they are searched exactly."""
 
 BUILT = "hnsw-built"
 """The file in a shard's directory with the engine's count of indexed vectors when its graph was
@@ -58,7 +58,7 @@ DENSE_SEARCH = qdrant.SearchParams(
     hnsw_ef=256,  # for small limits, too: recall@10 was .995 at 200 candidates
     acorn=qdrant.AcornSearchParams(enable=True, max_selectivity=0.4),
 )
-"""Through the graph, past points that a filter hides where it hides most of them."""
+"""Searches use the graph, and ACORN where a filter hides most points."""
 
 
 class EdgeShard:
@@ -75,7 +75,7 @@ class EdgeShard:
 
     @property
     def name(self) -> str:
-        """Its directory's."""
+        """The name of its directory."""
         return self.path.name
 
     def upsert(self, points: Points) -> None:
@@ -150,14 +150,14 @@ class EdgeShard:
         return (found[0].payload or {}) if found else {}
 
     def count(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         return self._engine.info().points_count
 
     def unindexed(self) -> int:
-        """How many points are searched one by one, beside the HNSW graph or without one."""
+        """The number of points that are searched one by one, outside the HNSW graph."""
         built = self.path / BUILT
         then = int(built.read_text("ascii")) if built.exists() else 0
-        # The engine counts what is outside the graph once, as words; and does not count down.
+        # The engine counts a point outside the graph once, for its words; and never counts down.
         return self._engine.info().indexed_vectors_count - then
 
     def scroll(self) -> Iterator[tuple[PointId, Payload]]:
@@ -186,7 +186,7 @@ class EdgeShard:
                 return
 
     def points(self, wanted: Collection[PointId]) -> Points:
-        """Those of some points that are there, as they are written."""
+        """The wanted points that exist, as they are written."""
         if not wanted:
             return ()
         found = self._engine.retrieve(list(wanted), with_payload=True, with_vector=True)
@@ -197,7 +197,7 @@ class EdgeShard:
         self._engine.flush()
 
     def close(self) -> None:
-        """Writes everything to disk and lets go."""
+        """Writes everything to disk and closes the engine."""
         self._engine.close()
 
 
@@ -209,7 +209,7 @@ def _scored(answer: Sequence[qdrant.ScoredPoint]) -> Scored:
 
 
 def _expression(term: Term, absent: dict[str, float]) -> qdrant.Expression:
-    """A formula in the engine's types; notes what a score counts as where a branch found none."""
+    """A formula in the engine's types; adds to `absent` each branch's score of points it missed."""
     made = qdrant.Expression
     match term:
         case formula.Score(branch, default):
@@ -278,7 +278,7 @@ def _condition(wanted: Condition) -> Any:  # the engine's stubs know no union of
 
 
 def create(path: Path, dimension: int) -> EdgeShard:
-    """Makes an empty shard, replacing what is there."""
+    """Makes an empty shard in place of any at the path."""
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
     engine = qdrant.EdgeShard.create(str(path), config(dimension))

@@ -40,7 +40,7 @@ from concord_search.ports import (
 
 PRINCIPAL = "search"
 REFS_A_CALL = 64
-"""States asked for at once: at 20,000 characters each their reply stays below the limit."""
+"""States in one request: at 20,000 characters each, their reply stays below the limit."""
 
 SILENCE = 30.0
 """Seconds without even a keep-alive after which the feed counts as lost."""
@@ -68,10 +68,10 @@ T = TypeVar("T")
 
 
 class GraphClient:
-    """Graph behind an address, asked under a service principal's own tokens."""
+    """Graph behind an address, called with a service principal's own tokens."""
 
     def __init__(self, address: str, issuer: TokenIssuer, confirmer: str = PRINCIPAL) -> None:
-        """`confirmer`: the name under which erasures are confirmed."""
+        """`confirmer`: the name under which this client confirms erasures."""
         self._issuer = issuer
         self._confirmer = confirmer
         service = Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM")
@@ -92,7 +92,7 @@ class GraphClient:
         return [SpaceHead(each.space, each.epoch, each.head_seq) for each in found.spaces]
 
     async def watch(self, applied: Mapping[str, int]) -> AsyncIterator[Changes]:
-        """Replays every space after what was applied of it, then follows."""
+        """Replays every space's changes after the applied ones, then follows."""
         cursors = [
             feed_pb2.SpaceCursor(space=space, seq=seq) for space, seq in sorted(applied.items())
         ]
@@ -112,7 +112,7 @@ class GraphClient:
             call.cancel()
 
     async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
-        """The states that changes made, in their order; None for what is gone."""
+        """The states that changes made, in their order; None for memories that are gone."""
         of_memories = [each for each in changes if each.is_memory]
         refs = [feed_pb2.RevisionRef(id=each.item_id, seq=each.seq) for each in of_memories]
         revisions, _ = await self._revisions(space, refs, PRESENT, count_as_read=False)
@@ -192,7 +192,7 @@ class GraphClient:
         session_id: str = "",
         as_of: AsOf = PRESENT,
     ) -> Sequence[Hydrated | None]:
-        """The states as of an instant, in order; None for a memory that is unknown (then)."""
+        """The states as of an instant, in order; None for a memory that is unknown then."""
         refs = [feed_pb2.RevisionRef(id=each) for each in ids]
         revisions, is_logged = await self._revisions(
             space, refs, as_of, count_as_read=count_as_read, session_id=session_id
@@ -227,7 +227,7 @@ class GraphClient:
     async def confirm_erase(self, space: str, memory_id: str) -> None:
         """Confirms that the index holds nothing more of an erased memory; again changes nothing."""
         messages.clear_cache()
-        # By the name of its key: each replica has an index of its own to erase from.
+        # Under the name of this replica's key: each replica confirms for its own index.
         who = Caller(space, self._confirmer, frozenset({"confirm:write"}), "SYSTEM")
         request = memory_pb2.ConfirmEraseRequest(
             request_id=hashlib.sha256(memory_id.encode()).hexdigest(), memory_id=memory_id
@@ -250,7 +250,7 @@ class GraphClient:
     async def assessed(
         self, space: str, kinds: Sequence[int], token: str, limit: int, as_of: AsOf = PRESENT
     ) -> tuple[Sequence[Assessed], str]:
-        """The next memories of some kinds with their health, and what the next page starts at."""
+        """The next memories of some kinds with their health, and the token of the next page."""
         request = memory_pb2.ListMemoriesRequest(
             filter=memory_pb2.MemoryFilter(kinds=map(type_pb2.MemoryKind.ValueType, kinds)),
             include_superseded=True,
@@ -300,7 +300,7 @@ async def reply(call: Awaitable[T]) -> T:
 
 
 def translated(failure: Failure) -> GraphUnavailable | GraphRefused:
-    """What a failure of graph means to search."""
+    """Search's error for a failure of graph."""
     if failure.code in _TRANSIENT:
         return GraphUnavailable(f"graph does not answer ({failure.outline})")
     return GraphRefused(f"graph refuses ({failure.code.name} {failure.reason})")

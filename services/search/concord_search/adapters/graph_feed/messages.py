@@ -1,4 +1,4 @@
-"""The contract's memories and changes as search's own words."""
+"""Translates the contract's memories and changes into search's values."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,13 +16,13 @@ from concord_search.ports import Assessed, Change, Changes, Hydrated, OpenConfli
 
 STATEMENT_CHARACTERS = 200
 RESERVED = "concord:"
-"""How the relations of Concord's own edges begin."""
+"""The prefix of the relations of Concord's own edges."""
 
 _normal_form = lru_cache(maxsize=1 << 14)(normalise)
 
 
 def clear_cache() -> None:
-    """Forgets the words met so far."""
+    """Clears the cache of normal forms, which holds words of memories."""
     _normal_form.cache_clear()
 
 
@@ -32,7 +32,7 @@ def micros(stamp: Timestamp) -> Micros:
 
 
 def as_of(asked: AsOf) -> type_pb2.AsOf | None:
-    """An instant as graph is asked about it; None for now."""
+    """An instant in the contract's form; None for now."""
     if asked == PRESENT:
         return None
     return type_pb2.AsOf(
@@ -72,8 +72,8 @@ def hydrated(
 ) -> Hydrated | None:
     """A state with the message to show; None when graph does not know the memory.
 
-    `record_from` is when the state began, where that is later than its revision: a state also
-    begins when its supersession changes.
+    `record_from` is the begin of the state, if later than its revision's: a change of its
+    supersession also begins a state.
     """
     if not revision.HasField("memory"):
         return None
@@ -86,7 +86,7 @@ def hydrated(
 
 
 def assessed(memory: type_pb2.Memory) -> Assessed:
-    """A memory's health, with the beginning of what it says."""
+    """A memory's health, with the beginning of its content."""
     said = memory.content[:STATEMENT_CHARACTERS]
     return Assessed(memory.id, said, memory.health.status, memory.health)
 
@@ -94,7 +94,7 @@ def assessed(memory: type_pb2.Memory) -> Assessed:
 def conflicts_by_side(
     found: Iterable[conflict_pb2.Conflict], ids: Collection[str]
 ) -> Mapping[str, Sequence[OpenConflict]]:
-    """Conflicts by those of their sides that were asked for."""
+    """Conflicts by their sides, for the sides among `ids`."""
     of_side: dict[str, list[OpenConflict]] = {}
     for each in found:
         for side, other in ((each.first, each.second), (each.second, each.first)):
@@ -154,7 +154,7 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
 
 
 def sentence(edge: type_pb2.Edge) -> str:
-    """What an edge says, e.g. "Ada VALUES Honesty"."""
+    """An edge as a sentence, e.g. "Ada VALUES Honesty"."""
     return f"{edge.source.name or edge.source.id} {edge.relation} {_target(edge)}"
 
 
@@ -165,7 +165,7 @@ def is_value(edge: type_pb2.Edge) -> bool:
 
 
 def statement(edge: type_pb2.Edge) -> Statement:
-    """What a constitutive edge says at its node."""
+    """A constitutive edge as a statement of its node."""
     fact = (edge.source.name or edge.source.id, edge.relation, _target(edge))
     return Statement(edge.id, sentence(edge), fact, tuple(edge.sources))
 
@@ -175,7 +175,7 @@ def _target(edge: type_pb2.Edge) -> str:
 
 
 def value(edge: type_pb2.Edge, seq: int, record_from: Micros) -> Hydrated | None:
-    """A constitutive edge as a sentence to be found; None for any other edge."""
+    """A constitutive edge as a sentence for the index; None for any other edge."""
     if not is_value(edge) or edge.HasField("erase_time"):
         return None
     words = sentence(edge).replace("_", " ")

@@ -1,4 +1,4 @@
-"""What search keeps in graph, over graph's contract."""
+"""The records that search stores in graph, over graph's contract."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ class RecordsClient:
         self._records = record_pb2_grpc.RecordServiceStub(self._channel)
 
     async def triggers(self, space: str) -> Sequence[tuple[str, Sequence[str]]]:
-        """The live memories that surface by triggers, with these, at most 10,000."""
+        """The live memories that have triggers, each with its triggers, at most 10,000."""
         request = record_pb2.ListTriggersRequest()
         found = await reply(self._records.ListTriggers(request, metadata=self._own(space)))
         return [(each.memory_id, each.surfaces_when) for each in found.memories]
@@ -34,7 +34,7 @@ class RecordsClient:
     async def claim(
         self, space: str, session_id: str, memory_ids: Sequence[str], limit: int
     ) -> Sequence[str]:
-        """Takes the first of at most 100 memories that a session was not suggested yet."""
+        """Claims the first `limit` of at most 100 memories that a session was not suggested yet."""
         request = record_pb2.ClaimSuggestionsRequest(
             session_id=session_id, memory_ids=memory_ids, limit=limit
         )
@@ -42,7 +42,7 @@ class RecordsClient:
         return found.memory_ids
 
     async def co_reads(self, space: str, session_id: str) -> Sequence[CoRead]:
-        """What was read together with what a session read, at most 1,000 pairs."""
+        """The co-reads of the memories that a session read, at most 1,000 pairs."""
         request = record_pb2.ListCoReadsRequest(session_id=session_id)
         found = await reply(self._records.ListCoReads(request, metadata=self._own(space)))
         return [
@@ -51,7 +51,7 @@ class RecordsClient:
         ]
 
     async def put_query(self, space: str, query: RankedQuery) -> None:
-        """Keeps a query for feedback, for 30 days."""
+        """Stores a query for feedback, for 30 days."""
         asked = record_pb2.RankedQuery(
             id=query.id,
             text=query.text,
@@ -62,7 +62,7 @@ class RecordsClient:
         await reply(self._records.PutRankedQuery(request, metadata=self._own(space)))
 
     async def add_recall(self, space: str, recall: Recall) -> None:
-        """Keeps what an answer returned, in a space whose recall log is on; else does nothing."""
+        """Stores an answer's recall, if the space's recall log is on."""
         logged = recall_pb2.Recall(
             query_id=recall.query_id,
             principal=recall.principal,
@@ -75,7 +75,7 @@ class RecordsClient:
     async def vote(
         self, space: str, query_id: str, principal: str, helpfulness: int, reason: str
     ) -> Calibration:
-        """Keeps and counts a vote. Raises `FeedbackRefused`."""
+        """Stores and counts a vote. Raises `FeedbackRefused`."""
         request = record_pb2.AddFeedbackRequest(
             query_id=query_id,
             principal=principal,
@@ -93,7 +93,7 @@ class RecordsClient:
         return _calibration(found.calibration)
 
     async def calibration(self, space: str) -> Calibration:
-        """The weight with its evidence."""
+        """The constitutive weight with its votes and moves."""
         request = record_pb2.GetCalibrationRequest()
         found = await reply(self._records.GetCalibration(request, metadata=self._own(space)))
         return _calibration(found.calibration)
@@ -101,7 +101,7 @@ class RecordsClient:
     async def move(
         self, space: str, principal: str, old: float, asked: Proposal, etag: str
     ) -> bool:
-        """Moves the weight; False where somebody voted or moved it meanwhile."""
+        """Moves the constitutive weight; False if a vote or a move came in between."""
         move = record_pb2.WeightMove(
             principal=principal,
             old_weight=old,

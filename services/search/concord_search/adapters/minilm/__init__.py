@@ -2,5 +2,5 @@
 
 import os
 
-# Else its mere import reports to its maker, and keeps a device's id on the disk (W6).
+# Else the mere import of ONNX Runtime reports to its maker, and stores a device id (W6).
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

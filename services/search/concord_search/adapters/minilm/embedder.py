@@ -24,15 +24,15 @@ from concord_search.ports import EmbeddingModel, Vector, Vectors
 DIMENSION = 384
 MODEL = EmbeddingModel("all-MiniLM-L6-v2", DIMENSION, weights.SHA256)
 MAX_TOKENS = 256
-"""What the model was made for; the rest of a longer text is not read."""
+"""The length that the model was made for; the rest of a longer text is not read."""
 
 BATCH = 32
 BATCH_TOKENS = 512
-"""Padding included. The runtime keeps the memory that its largest batch ever took: at 32 texts of
-256 tokens that is 330 MB, at this bound 35 MB, and no slower."""
+"""Tokens of a batch, padding included. The runtime keeps the memory of its largest batch so far: at
+32 texts of 256 tokens that is 330 MB, at this bound 35 MB, and no slower."""
 
 BATCHES_AT_ONCE = 8
-"""Batches that run one after the other without the event loop, half a second; then others' do."""
+"""Batches that run in a row, half a second; then those of other callers run."""
 
 REMEMBERED_QUERIES = 256
 
@@ -40,8 +40,8 @@ REMEMBERED_QUERIES = 256
 class MiniLm:
     """The embedder port over ONNX Runtime.
 
-    Texts go in batches of like length, eight batches in turn with whoever else asks; queries pass
-    by on a thread of their own. `threads` bounds the processors that one batch uses.
+    Texts go in batches of like length; concurrent callers take turns of eight batches. Queries
+    overtake them on a thread of their own. `threads` bounds the processors that one batch uses.
     """
 
     def __init__(self, files: ModelFiles | None = None, *, threads: int = 2) -> None:
@@ -55,7 +55,7 @@ class MiniLm:
     async def open(self) -> None:
         """Loads the model and checks its weights. Raises `ModelMismatch`."""
         found = weights.installed() if self._files is None else self._files
-        # The check is finished before anything that the weights computed is used.
+        # The check ends before any vector of these weights is used.
         loading = asyncio.to_thread(_loaded, found, self._threads)
         loaded, _ = await asyncio.gather(loading, asyncio.to_thread(weights.check, found.weights))
         self._loaded = loaded
@@ -82,7 +82,7 @@ class MiniLm:
         return [self._run([encoded[row] for row in rows]) for rows in batches]
 
     async def embed_query(self, text: str) -> Vector:
-        """The vector of a query; a text asked lately costs nothing."""
+        """The vector of a query; those of recent texts are cached."""
         known = self._remembered.get(text)
         if known is None:
             known = (await self._queries.run(self._embed_one, text))[0]
@@ -116,7 +116,7 @@ class MiniLm:
         return self._loaded
 
     async def close(self) -> None:
-        """Waits for what runs and frees the model."""
+        """Waits for the running batches and frees the model."""
         for workers in (self._texts, self._queries):
             await asyncio.to_thread(workers.close)
         self._loaded = None

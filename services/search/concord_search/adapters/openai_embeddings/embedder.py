@@ -1,6 +1,6 @@
 """The embedder port over any endpoint that speaks OpenAI's `/v1/embeddings`.
 
-`concord_models` asks and tries again; here are the request and the checks of the reply.
+`concord_models` sends and retries; this module makes the request and checks the reply.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ from concord_search.ports import EmbeddingModel, Vector, Vectors
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The endpoint, its model, and how long to ask.
+    """The endpoint, its model, and the limits of requests.
 
     `timeout` bounds one attempt and `budget` all attempts for one request, in seconds. A request
     carries at most `max_texts` texts and `max_characters` characters, of one text at most
@@ -81,7 +81,7 @@ class OpenAiEmbeddings:
         return EmbeddingModel(end.model, end.dimension, end.revision)
 
     async def open(self) -> None:
-        """Nothing to load; the endpoint is asked with the first text."""
+        """Nothing to load; the first text is the first call of the endpoint."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, shape (n, dimension)."""
@@ -91,7 +91,7 @@ class OpenAiEmbeddings:
         return np.concatenate(parts)
 
     async def embed_query(self, text: str) -> Vector:
-        """The vector of a query, within what is left of the caller's time."""
+        """The vector of a query, within the caller's remaining time."""
         (row,) = await self.embed([text])
         return np.asarray(row, dtype=np.float32)
 
@@ -134,7 +134,7 @@ def _checked(content: bytes, count: int, dimension: int) -> Vectors:
     try:
         items = _Reply.model_validate_json(content).data
     except ValidationError:
-        # The library's own message would show what came back.
+        # The library's own message would show the reply.
         raise BadReply("its reply is not the JSON of embeddings") from None
     if sorted(item.index for item in items) != list(range(count)):
         raise BadReply(f"its reply does not hold exactly one embedding for each of {count} texts")
@@ -145,7 +145,7 @@ def _checked(content: bytes, count: int, dimension: int) -> Vectors:
             f"The embedding endpoint sends {sorted(lengths)} dimensions, not {dimension}."
         )
     rows = np.array([item.embedding for item in ordered], dtype=np.float64)
-    with np.errstate(all="ignore"):  # what overflows is looked for below
+    with np.errstate(all="ignore"):  # overflows are checked below
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         vectors = np.asarray(rows / norms, dtype=np.float32)
     if not (np.isfinite(norms).all() and np.isfinite(vectors).all()):

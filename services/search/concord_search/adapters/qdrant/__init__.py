@@ -1,3 +1,3 @@
-"""One space's part of the index over any Qdrant: filters and queries; a transport brings the
-shard (`shard.Shard`).
+"""One space's part of the index over any Qdrant: filters and queries; a transport provides
+the shard (`shard.Shard`).
 """

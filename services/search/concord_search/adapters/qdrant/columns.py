@@ -1,9 +1,9 @@
 """The payload numbers that ranking needs, column by column in memory; a point's id is its row.
 
 Reading the payload of 200 candidates out of the engine costs more than a millisecond a query;
-these columns cost about 200 bytes a point and nothing to look up. They are kept in a file of their
-own while a space is closed (`kept`), are rebuilt from the engine where that file is not there, and
-are never the truth. See services/decisions/0004.
+these columns cost about 200 bytes a point and nothing to look up. They are stored in a file of
+their own while a space is closed (`columns_file`), and rebuilt from the engine without that file:
+the engine is the source of truth. See services/decisions/0004.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -47,7 +47,7 @@ class Columns:
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, Ints]) -> "Columns":
-        """Columns from what `arrays` gave; takes the arrays over."""
+        """Columns from the result of `arrays`; takes the arrays over."""
         made = cls()
         made._columns = {name: arrays[name] for name in (*_PAYLOAD, *_KEPT)}
         made._lists = {
@@ -105,7 +105,7 @@ class Columns:
             self._documents.add(np.array(terms, dtype=np.int64))
 
     def _put_beside(self, row: int) -> None:
-        """Puts a new memory at the end of its session, and a new state where the former stood."""
+        """Links a new memory at the end of its session, and a new state in the former's place."""
         session = int(self["session"][row])
         if not session:
             return
@@ -129,7 +129,7 @@ class Columns:
         self.open_items += self._counts(item) - before
 
     def _counts(self, item: str) -> bool:
-        """Whether an item counts among `open_items`: memories that no change has closed."""
+        """Whether an item counts as one of `open_items`: memories that no change has closed."""
         newest = self._newest.get(item)
         return newest is not None and not (self["closed"][newest] or self["edge"][newest])
 
@@ -139,11 +139,11 @@ class Columns:
         self.items.extend("" for _ in range(len(self.items), row + 1))
 
     def close(self, row: int, till: int) -> None:
-        """Notes that a state ended at a change."""
+        """Records that a state ended at change `till`."""
         self._put_closed(row, till)
 
     def touch(self, row: int, access_count: int, last_access: int) -> None:
-        """Notes reads."""
+        """Records the reads of a memory."""
         self["ac"][row] = access_count
         self["la"][row] = last_access
 
@@ -164,7 +164,7 @@ class Columns:
         return np.where(there, rows, -1)
 
     def newest_rows(self, rows: Ints) -> Ints:
-        """For each row the newest one of its item."""
+        """For each row, the newest row of its item."""
         items = (self.items[row] for row in rows.tolist())
         return np.array([self._newest[item] for item in items], dtype=np.int64)
 
@@ -173,7 +173,7 @@ class Columns:
         return [row for row, name in enumerate(self.items) if name in items and name]
 
     def seen(self, row: int) -> int:
-        """The last change that this row knows of: what made it, or what ended it."""
+        """The last change that this row includes: the one that made it, or that ended it."""
         return max(int(self["seq"][row]), int(self["closed"][row]))
 
     def unclosed_leftovers(self) -> list[tuple[int, int]]:
@@ -187,7 +187,7 @@ class Columns:
         return [(row, self._newest[item]) for row, item in named if item]
 
     def drop(self, item: str) -> list[int]:
-        """Forgets every row of an item; returns them. Costs a pass over all rows."""
+        """Drops every row of an item; returns them. Costs a pass over all rows."""
         rows = [row for row, name in enumerate(self.items) if name == item]
         self.open_items -= self._counts(item)
         self._newest.pop(item, None)
@@ -196,7 +196,7 @@ class Columns:
         return rows
 
     def _wipe(self, row: int) -> None:
-        """Leaves nothing of a row, as columns are kept on disk too."""
+        """Zeroes all data of a row, as columns are stored on disk, too."""
         self._lists["concept"].wipe(row)
         self._documents.subtract(self._lists["term"].wipe(row))
         for column in self._columns.values():
@@ -211,7 +211,7 @@ class Columns:
         return shared, self._lists["concept"].counts(rows) + len(wanted) - shared
 
     def holds(self, rows: Ints, wanted: Ints) -> NDArray[np.bool_]:
-        """Which of some terms each row holds, shape (rows, terms); a row of -1 holds none."""
+        """Whether each row holds each of `wanted`, shape (rows, terms); a row of -1 holds none."""
         found = np.zeros((len(rows), len(wanted)), dtype=np.bool_)
         known = np.flatnonzero(rows >= 0)
         terms, owners = self._lists["term"].of(rows[known])
@@ -225,7 +225,7 @@ class Columns:
         return frequencies.weights(held_by, self.open_items), held_by > 0
 
     def lengths(self, rows: Ints) -> Ints:
-        """How many different terms each row holds."""
+        """The number of different terms of each row."""
         return self._lists["term"].counts(rows)
 
     def beside(self, rows: Ints, side: str) -> Ints:

@@ -1,8 +1,8 @@
 """The columns on disk, so that a start need not ask the engine for every point.
 
-One file beside the shard, written when a space is closed whole and removed before the first write
-after that: while it is there, it says what the engine says. A process that was killed leaves none,
-and the columns are read from the engine. It holds what payloads hold: numbers and keyed hashes.
+One file beside the shard, written when a space is closed in order, and removed before the next
+write: while it exists, it agrees with the engine. A process that was killed leaves none, and the
+columns are read from the engine. Like payloads, it holds only numbers and keyed hashes.
 
     "concord-columns 1 " and the next line's CRC-32 in 8 hexadecimal digits\n
     JSON: the stamp, each array's name and length, their CRC-32\n
@@ -24,7 +24,7 @@ from concord_search.domain.candidates import Ints
 FORMAT = b"concord-columns 1 "
 
 Stamp = Mapping[str, object]
-"""Names the contents of the shard whose columns these are; JSON."""
+"""Identifies the contents of the shard that the columns belong to; JSON."""
 
 
 class ColumnsFile:
@@ -36,7 +36,7 @@ class ColumnsFile:
         self._void = False
 
     def read(self, stamp: Stamp) -> Columns | None:
-        """The columns; None when there are none, or damaged ones, or those of another stamp."""
+        """The stored columns; None if there are none, damaged ones, or those of another stamp."""
         try:
             with self._path.open("rb") as file:
                 return _read(file, stamp)
@@ -44,7 +44,7 @@ class ColumnsFile:
             return None
 
     def write(self, stamp: Stamp, columns: Columns) -> None:
-        """Keeps columns that say what the engine has on disk, unless the file stands."""
+        """Stores columns that agree with the engine's files, unless the file is still valid."""
         if not self._void:
             return
         try:
@@ -53,7 +53,7 @@ class ColumnsFile:
                 file.flush()
                 os.fsync(file.fileno())
             self._draft.replace(self._path)
-        except OSError:  # a full disk must not keep a space from closing; a start does without
+        except OSError:  # a full disk must not keep a space from closing; the file is optional
             return
         self._void = False
 
@@ -88,7 +88,7 @@ def _read(file: BinaryIO, stamp: Stamp) -> Columns | None:
     read = json.loads(header)
     if read["stamp"] != stamp:
         return None
-    # Straight into arrays: what passes through the heap by tens of megabytes stays resident.
+    # Straight into arrays: tens of megabytes that pass through the heap would stay resident.
     arrays = {name: np.fromfile(file, "<i8", length) for name, length in read["arrays"].items()}
     if _crc(arrays.values()) != read["crc"]:
         return None

@@ -1,4 +1,4 @@
-"""Where candidates stand in their conversations, from one space's columns alone."""
+"""The places of candidates in their conversations, from one space's columns alone."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from concord_search.domain.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """What the branches found: rows, ascending, and their fused scores."""
+    """The rows that the branches found, ascending, and their fused scores."""
 
     rows: Ints
     scores: Floats
@@ -27,14 +27,14 @@ class Fused:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The query's terms, and which of them some candidates hold, shape (candidates, terms)."""
+    """The query's terms, and whether candidates hold them, shape (candidates, terms)."""
 
     wanted: Ints
     holds: Bools
 
 
 def talk(columns: Columns, rows: Ints, terms: Terms, found: Fused, known_at: Micros) -> Talk:
-    """Where rows stand in their sessions. What was recorded after `known_at` is not looked at."""
+    """The places of rows in their sessions, without rows recorded after `known_at`."""
     before, after = (_beside(columns, rows, side, known_at) for side in ("before", "after"))
     beside = columns.holds(np.concatenate([before, after]), terms.wanted)
     speech = columns["speech"][rows]

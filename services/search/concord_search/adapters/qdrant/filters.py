@@ -1,6 +1,6 @@
 """A scope as a filter of Qdrant, pushed into every branch of a query (spec S1, S2, T4).
 
-A transport turns these into its own types; they mean what Qdrant's of the same names do.
+A transport translates these into its own types; they mean the same as Qdrant's of these names.
 """
 
 from collections.abc import Iterable
@@ -36,14 +36,14 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class HasId:
-    """It is one of these points."""
+    """The point is one of these."""
 
     points: frozenset[PointId]
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """All of `must`, none of `must_not`, and one of `should` where there are any."""
+    """All of `must`, none of `must_not`, and at least one of `should` unless that is empty."""
 
     must: tuple["Condition", ...] = ()
     must_not: tuple["Condition", ...] = ()
@@ -54,7 +54,7 @@ Condition = MatchAny | Range | HasId | Filter
 
 
 def of_scope(scope: Scope, key: SpaceKey) -> Filter:
-    """Everything that restricts the answer: record time, valid time, lineage, the filter."""
+    """The filter of a scope: its record time, valid time, lineage, and the request's filter."""
     wanted = _Conditions(key)
     for condition in _hidden(scope):
         wanted.must_not.append(condition)
@@ -80,7 +80,7 @@ def _hidden(scope: Scope) -> list[Range]:
 
 
 def _unknown(scope: Scope) -> list[Range]:
-    """What was not known at the record time asked about: one state of a memory is left."""
+    """Conditions of states not known at the scope's record time; one state a memory is left."""
     record = scope.record
     if record is None:
         return [_by("closed", NEVER_LATER)]
@@ -88,7 +88,7 @@ def _unknown(scope: Scope) -> list[Range]:
 
 
 def _not_holding(scope: Scope) -> list[Range]:
-    """What did not hold at the valid time asked about."""
+    """Conditions of states that did not hold at the scope's valid time."""
     if scope.superseded is Superseded.HISTORY:
         return []
     held = [_after("from", scope.valid), _by("stated", scope.valid)]
@@ -97,11 +97,11 @@ def _not_holding(scope: Scope) -> list[Range]:
 
 
 NEVER_LATER: Micros = (1 << 53) - 1
-"""Past every record time; the engine compares instants as doubles, which are exact so far."""
+"""After every record time; the engine compares instants as doubles, which are exact up to it."""
 
 
 def among(chosen: Iterable[PointId], wanted: Filter | None = None) -> Filter:
-    """Only these points, and of them only what is wanted."""
+    """Only these points, and of them only those that pass `wanted`."""
     only = HasId(frozenset(chosen))
     return Filter(must=(only,) if wanted is None else (only, wanted))
 

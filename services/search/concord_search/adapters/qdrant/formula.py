@@ -2,8 +2,8 @@
 
     ief = text relevance · C · R
     text relevance = sum over branches of max(0, (score - low) / width), scaled to [0, 1]
-    C = the constitutive weight for what is constitutive, else 1
-    R = exp(-days since the last read / S); 1 for what is constitutive
+    C = the constitutive weight for constitutive items, else 1
+    R = exp(-days since the last read / S); 1 for constitutive items
     S = 100 · (1 + ln(1 + reads)), at least 200 for high importance
 
 A transport turns these terms into its own types; they mean what Qdrant's of the same names do.
@@ -22,7 +22,7 @@ from concord_search.domain.recency import BASE, FLOORS
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The score that a branch gave the point; `absent` where it did not find it."""
+    """The score that a branch gave the point; `absent` if the branch did not find it."""
 
     branch: int
     absent: float
@@ -65,7 +65,7 @@ class Largest:
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """One term over another, which is not 0."""
+    """One term divided by another, which is not 0."""
 
     over: "Term"
     under: "Term"

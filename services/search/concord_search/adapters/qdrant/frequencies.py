@@ -1,4 +1,4 @@
-"""In how many texts a term stands, for its weight in a query."""
+"""Document frequencies of terms, for their weights in a query."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +10,13 @@ _TERMS_A_PLACE = 4
 
 
 class DocumentFrequencies:
-    """Counts by the last bits of a term, in a table that the vocabulary leaves mostly empty.
+    """Counts by the last bits of a term, in a table much larger than the vocabulary.
 
-    Terms with equal last bits are counted together, which few are.
+    The few terms with equal last bits are counted together.
     """
 
     def __init__(self, terms: Ints) -> None:
-        """`terms`: of every text its own, one after the other; 0 is none."""
+        """`terms`: the terms of all texts, one text after the other; 0 is no term."""
         places = max(_LEAST, 1 << (len(terms) // _TERMS_A_PLACE).bit_length())
         self._mask = places - 1
         self._counts = np.bincount(terms[terms > 0] & self._mask, minlength=places)
@@ -24,7 +24,7 @@ class DocumentFrequencies:
 
     @property
     def is_full(self) -> bool:
-        """Whether the table has become small for what it counts."""
+        """Whether the table has become too small for its terms."""
         return self._room < 0
 
     def add(self, terms: Ints) -> None:
@@ -33,11 +33,11 @@ class DocumentFrequencies:
         self._room -= len(terms)
 
     def subtract(self, terms: Ints) -> None:
-        """Counts a text no more."""
+        """Removes a text from the counts."""
         np.subtract.at(self._counts, terms & self._mask, 1)
 
     def of(self, terms: Ints) -> Ints:
-        """How many texts hold each term."""
+        """The number of texts that hold each term."""
         found: NDArray[np.int64] = self._counts[terms & self._mask]
         return found
 

@@ -44,10 +44,10 @@ from concord_search.ports import (
 )
 
 SERVER = "qdrant"
-"""The engine whose shards are out of reach without its address."""
+"""The engine whose shards cannot be reached without its address."""
 
 QUERIES_AT_ONCE = 16
-"""Queries in one call of the engine, which embedded keeps Python's global lock so long."""
+"""Queries in one call: the embedded engine holds Python's global lock meanwhile."""
 
 
 class QdrantIndex(Generic[S]):
@@ -58,8 +58,8 @@ class QdrantIndex(Generic[S]):
     ROOT/HASH/key             the space's secret (0600)
     ROOT/HASH/columns         what ranking reads, while no process has the part open for writing
 
-    The shards are a transport's. It may keep them beside these files. The first of `models` is the
-    one of new parts, others may be there beside it.
+    The transport provides the shards, and may store them beside these files. New parts use the
+    first of `models`; existing parts may use the others.
     """
 
     def __init__(
@@ -81,15 +81,15 @@ class QdrantIndex(Generic[S]):
         self._copier = Workers(1, "index-copier")
         self._remaking: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._lock: int | None = None
-        self._doubtful: set[str] = set()  # spaces a write to which failed on its way
+        self._doubtful: set[str] = set()  # spaces with a write that may be half done
         self._is_open = False
         self._ended = False
 
     async def open(self) -> None:
-        """Opens every part; what is open stays so, unless its shard was lost.
+        """Opens every part; an open part stays open, unless its shard was lost.
 
         Raises `IndexLocked`, `ModelMismatch`, `IndexCorrupt`, or `IndexDiskFull` with nothing
-        opened: the engine writes when it opens its files, and an index without a part is to begin
+        opened: the engine writes when it opens its files, and an index without a part will begin
         one.
         """
         await self._writer.run(self._leave_lost if self._is_open else self._open)
@@ -121,7 +121,7 @@ class QdrantIndex(Generic[S]):
             self._parts[str(stamp["space"])] = part
 
     def _can_open(self, stamp: Mapping[str, Any]) -> bool:
-        engine = stamp.get("engine", "edge")  # stamps were older than the choice
+        engine = stamp.get("engine", "edge")  # older stamps do not name the engine
         return stamp.get("layout") == LAYOUT and bool(engine == self._shards.engine)
 
     def _loaded(self, directory: Path, name: str, model: EmbeddingModel) -> SpaceIndex[S]:
@@ -138,7 +138,7 @@ class QdrantIndex(Generic[S]):
         return [named[name] for name in self._shards.missing(named)]
 
     async def check(self) -> None:
-        """Raises `IndexUnavailable` when a server does not answer, or lost a shard."""
+        """Raises `IndexUnavailable` if a server does not answer, or has lost a shard."""
         if lost := await self._readers.run(self._lost):
             raise IndexUnavailable(f"the server has lost {len(lost)} of its collections")
 
@@ -167,7 +167,7 @@ class QdrantIndex(Generic[S]):
         return self._models[0] if part is None else part.model
 
     async def states(self) -> Mapping[str, IndexState]:
-        """Every space that has a part, with how far it has followed."""
+        """Every space that has a part, with the part's state."""
         return {space: part.state() for space, part in self._parts.items()}
 
     async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
@@ -303,7 +303,7 @@ class QdrantIndex(Generic[S]):
     async def near_each(
         self, space: str, ids: Sequence[str], scope: Scope, limit: int, least: float
     ) -> list[Sequence[Near] | None]:
-        """What is near to each memory's newest indexed state, without itself."""
+        """The memories near to each memory's newest indexed state, without itself."""
         found: list[Sequence[Near] | None] = []
         for start in range(0, len(ids), QUERIES_AT_ONCE):
             part = self._parts.get(space)
@@ -324,15 +324,15 @@ class QdrantIndex(Generic[S]):
         return await self._readers.run(part.vector_of, item_id, seq)
 
     async def held(self, space: str) -> Sequence[State]:
-        """Every state that a space's files hold."""
+        """Every state in a space's files."""
         return await self._writer.run(self._part(space).held)
 
     async def drop(self, space: str, ids: Collection[str]) -> None:
-        """Takes memories out, with all their states."""
+        """Removes memories with all their states."""
         await self._writer.run(self._write, space, SpaceIndex.drop, ids)
 
     async def scrub(self, space: str) -> Sequence[str]:
-        """Makes a space's files anew, without what was erased; returns what was unconfirmed."""
+        """Makes a space's files anew, without erased memories; returns the unconfirmed ones."""
         async with self._remaking[space]:
             part = self._part(space)
             ids, needed = await self._writer.run(part.begin_copy)
@@ -365,7 +365,7 @@ class QdrantIndex(Generic[S]):
             self._shards.remove(former)
 
     async def confirmed(self, space: str, ids: Sequence[str]) -> None:
-        """Notes that the erasures of these memories were confirmed."""
+        """Records that the erasures of these memories were confirmed."""
         await self._writer.run(self._write, space, SpaceIndex.confirmed, ids)
 
     def id_of(self, space: str, item: str) -> str:
@@ -373,11 +373,11 @@ class QdrantIndex(Generic[S]):
         return self._part(space).id_of(item)
 
     async def close(self) -> None:
-        """Writes everything out and lets go of the directory. A second call does nothing."""
+        """Writes everything to disk and unlocks the directory. A second call does nothing."""
         if self._ended:
             return
         self._ended = True
-        # Off the loop, on which a server's answers come in.
+        # Not on the event loop, which receives a server's answers.
         await asyncio.to_thread(self._readers.close)
         await asyncio.to_thread(self._copier.close)
         await self._writer.run(self._close)
@@ -419,7 +419,7 @@ def _read_stamp(directory: Path) -> Mapping[str, Any] | None:
 
 
 def _write_stamp(directory: Path, stamp: Mapping[str, Any]) -> None:
-    """Write it to the disk: what it no longer names is removed next."""
+    """Write the stamp to the disk, since the shard that it no longer names is removed next."""
     draft = directory / "stamp.tmp"
     with draft.open("w", encoding="utf-8") as file:
         json.dump(stamp, file)
@@ -434,7 +434,7 @@ def _write_stamp(directory: Path, stamp: Mapping[str, Any]) -> None:
 
 
 def _demand_same(ours: EmbeddingModel, theirs: EmbeddingModel | None) -> None:
-    """The guard against mixed comparisons: vectors of two models say nothing of one another."""
+    """The guard against mixed comparisons: vectors of two models cannot be compared."""
     if theirs != ours:
         raise ModelReplaced(f"the index holds vectors of {_named(ours)} alone")
 

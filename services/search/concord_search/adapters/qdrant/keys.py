@@ -20,7 +20,7 @@ from concord_search.domain.errors import IndexCorrupt
 KEY_BYTES = 32
 _SEALED = "~"
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-"""A UUID in its usual form, which str gives."""
+"""A UUID in the form that `str` returns."""
 _POSITIVE = (1 << 62) - 1
 
 
@@ -45,11 +45,11 @@ class SpaceKey:
         return int.from_bytes(hmac.digest(self._hash_key, message, "sha256")[:8]) & _POSITIVE
 
     def clear_cache(self) -> None:
-        """Forgets the words met so far."""
+        """Clears the cache of numbers, which holds words."""
         self._cached.cache_clear()
 
     def item(self, item_id: str) -> str:
-        """The index's name of an item: a UUID stays, another id is encrypted; equal for equals."""
+        """The index's name of an item: a UUID stays, another id is encrypted deterministically."""
         if _UUID.fullmatch(item_id):
             return item_id
         sealed = self._cipher.encrypt(item_id.encode(), None)
@@ -63,7 +63,7 @@ class SpaceKey:
 
 
 def new_key(path: Path) -> SpaceKey:
-    """Makes a key and keeps it in a file that only its owner reads."""
+    """Makes a key and stores it in a file that only its owner can read."""
     secret = secrets.token_bytes(KEY_BYTES)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(secret)

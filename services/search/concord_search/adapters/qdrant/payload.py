@@ -1,8 +1,8 @@
 """The payload beside a point's vectors: numbers and keyed hashes, never a word.
 
-One point per state of a memory. `f` holds every keyed hash that a filter may ask for, the
-concepts' first. The instants that hide a state stand there only when there is one, so that asking
-for them costs next to nothing:
+One point per state of a memory. `f` holds every keyed hash that a filter may use, the concepts'
+first. The fields of instants that hide a state exist only if there is such an instant, so that
+filtering by them costs next to nothing:
 
     sup     from when a successor replaces it
     gone    from when no read at now shows it: its stated end, or 0 once a newer state closed it
@@ -12,11 +12,11 @@ for them costs next to nothing:
     since   from when it was known, unless it is its memory's first state, known since `created`
     stated  its stated end, which stays when `gone` says that it was closed
 
-A constitutive edge, which is searched for as a sentence, has `edge`; nothing else has.
-`terms` are the numbers under which the words are found, `speaker` the first of those of who said
-it. `speech` is the sum of ASKS and SAYS_WHEN, as far as its words do so.
+Only a constitutive edge, which is indexed as a sentence, has `edge`. `terms` are the numbers of the
+words, `speaker` the first of the speaker's numbers. `speech` is ASKS if the words ask, plus
+SAYS_WHEN if they name a time.
 
-So a state is one that was known at r when `created` and `since` are not after r and `closed` is.
+So a state was known at r if `created` and `since` are not after r and `closed` is.
 """
 
 from collections.abc import Collection, Mapping
@@ -113,12 +113,12 @@ def _facets(state: MemoryState, key: SpaceKey) -> list[int]:
 
 
 def of_closing(record_time: Micros, seq: int) -> Payload:
-    """What a newer state, or forgetting, writes onto the state that it ends."""
+    """The payload fields that a newer state, or forgetting, writes onto the state that it ends."""
     return {"closed": record_time, "gone": 0, "ended": 0, "till": seq}
 
 
 def of_touch(access_count: int, last_access: Micros) -> Payload:
-    """What reading writes onto the newest state."""
+    """The payload fields that a read writes onto the newest state."""
     return {"ac": access_count, "la": last_access}
 
 

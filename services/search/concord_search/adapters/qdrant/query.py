@@ -1,8 +1,8 @@
 """Answers a question from one space's shard and columns (spec S1).
 
-Two planned batches of the engine: each branch generates its candidates, whose fusion picks the
-best; then each branch is asked for what it has not scored of those, so that every candidate has
-both raw scores.
+It takes two planned batches of the engine. In the first, each branch generates its candidates, and
+fusion picks the best. In the second, each branch scores those of the best that it had not found, so
+that every candidate has both raw scores.
 """
 
 from dataclasses import dataclass
@@ -36,14 +36,14 @@ from concord_search.domain.signals import IMPORTANCE_NUMBER
 from concord_search.ports import Found, Question
 
 HALF_LIFE = 30
-"""Days in which reading together comes to count half."""
+"""Days after which a co-read counts half."""
 
 _IMPORTANCE = np.array([IMPORTANCE_NUMBER[level] for level in sorted(IMPORTANCE_NUMBER)])
 
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """What one branch found: rows (-1: not current) and their scores, of one length."""
+    """The rows that one branch found (-1: not current) and their scores, of one length."""
 
     rows: Ints
     scores: Floats
@@ -86,7 +86,7 @@ class CandidateQuery:
         answers = [*self._shard.query(queries), NOTHING][:2]
         near, worded = (self._branch(answer, question.scope) for answer in answers)
         fused, best = self._best(near, worded, question)
-        if len(worded.rows) < limit:  # then it has found every point that shares a word
+        if len(worded.rows) < limit:  # then the branch has found every point that shares a word
             np.nan_to_num(best.lexical, copy=False)
         self._complete(best, dense, words, question.scope)
         with self._lock:
@@ -111,7 +111,7 @@ class CandidateQuery:
             return _Branch(rows_for(scope, self._columns, found), scored.scores)
 
     def _best(self, near: _Branch, worded: _Branch, question: Question) -> tuple[Fused, _Scores]:
-        """What was found, and the best by fusion; NaN for what their branch has not scored."""
+        """All found rows, and the best by fusion; NaN for a score that a branch has not given."""
         found = np.unique(np.concatenate([near.rows, worded.rows]))
         rows = self._recorded_by(question.scope.now, found[found >= 0])
         cosine, lexical = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
@@ -126,7 +126,7 @@ class CandidateQuery:
     def _complete(
         self, best: _Scores, dense: list[float], words: Sparse | None, scope: Scope
     ) -> None:
-        """Fills in what is NaN; a candidate that shares no word scores 0."""
+        """Fills in scores that are NaN; a candidate that shares no word scores 0."""
         sides = ((best.cosine, dense, DENSE), (best.lexical, words, WORDS))
         missing = [
             (column, Nearest(vector, using, len(rows), filters.among(rows)))
@@ -141,7 +141,7 @@ class CandidateQuery:
             np.nan_to_num(column, copy=False)
 
     def _recorded_by(self, now: Micros, rows: Ints) -> Ints:
-        """Without memories that were added after the first page was asked for."""
+        """The rows without memories that were added after the request of the first page."""
         with self._lock:
             return rows[self._columns["created"][rows] <= now]
 
@@ -149,7 +149,7 @@ class CandidateQuery:
         self, question: Question, best: _Scores, terms: Ints, fused: Fused
     ) -> Candidates:
         columns = self._columns
-        best = best.among(columns["seq"][best.rows] > 0)  # a row erased meanwhile holds nothing
+        best = best.among(columns["seq"][best.rows] > 0)  # without rows that were erased meanwhile
         rows = best.rows
         read = rows if question.scope.record is None else columns.newest_rows(rows)
         concepts = {self._key.number("concept", each) for each in question.concepts}
@@ -212,13 +212,13 @@ class CandidateQuery:
 def rows_for(scope: Scope, columns: Columns, found: Ints) -> Ints:
     """The rows that may answer among points that the engine found; -1 in place of every other.
 
-    Of now that is the newest open state of each memory; of then the engine's filter has chosen.
+    For now, that is the newest open state of each memory; for the past, the filter has chosen it.
     """
     return columns.current_rows(found) if scope.record is None else columns.known_rows(found)
 
 
 def _placed(rows: Ints, branch: _Branch) -> tuple[Ints, Floats]:
-    """Where a branch's current rows stand in `rows` (sorted), with their scores."""
+    """The positions of a branch's current rows in `rows` (sorted), with their scores."""
     known = branch.rows >= 0
     found = branch.rows[known]
     where = np.minimum(np.searchsorted(rows, found), max(len(rows) - 1, 0))

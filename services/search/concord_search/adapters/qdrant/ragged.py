@@ -22,11 +22,11 @@ class Ragged:
 
     @classmethod
     def empty(cls) -> "Ragged":
-        """Without any row."""
+        """A `Ragged` without rows."""
         return cls(zeros(0), zeros(0), zeros(0))
 
     def arrays(self, rows: int) -> tuple[Ints, Ints, Ints]:
-        """What the constructor takes, of the first `rows` rows; may share memory with this."""
+        """The constructor's arrays for the first `rows` rows; may share memory with this."""
         self._make_room(rows - 1, 0)
         return self._starts[:rows], self._counts[:rows], self._values[: self._filled]
 
@@ -50,7 +50,7 @@ class Ragged:
             self._values = longer(self._values)
 
     def wipe(self, row: int) -> Ints:
-        """Leaves nothing of a row, as columns are kept on disk too; returns what it had."""
+        """Zeroes all numbers of a row, as columns are stored on disk, too; returns them."""
         first, count = self._starts[row], self._counts[row]
         had = self._values[first : first + count].copy()
         self._values[first : first + count] = 0
@@ -58,23 +58,23 @@ class Ragged:
         return had
 
     def of(self, rows: Ints) -> tuple[Ints, Ints]:
-        """The numbers of some rows, one after the other, and to which of `rows` each belongs."""
+        """The numbers of some rows, one row after the other, and each number's index in `rows`."""
         starts, counts = self._starts[rows], self._counts[rows]
         owners = np.repeat(np.arange(len(rows)), counts)
         offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         return self._values[starts[owners] + offsets], owners
 
     def counts(self, rows: Ints) -> Ints:
-        """How many numbers each of some rows has."""
+        """The number of numbers of each of some rows."""
         return self._counts[rows]
 
 
 def zeros(count: int) -> NDArray[np.int64]:
-    """So many zeros."""
+    """`count` zeros."""
     return np.zeros(count, dtype=np.int64)
 
 
 def longer(column: NDArray[np.int64]) -> NDArray[np.int64]:
-    """With room for an eighth more: what is read from disk is full, and its first write must not
-    take twice its memory."""
+    """The column with room for an eighth more: a column from disk is full, and its first write
+    must not take twice its memory."""
     return np.concatenate([column, zeros(max(len(column) // 8, 1024))])

@@ -1,4 +1,4 @@
-"""What a transport to Qdrant brings: the points of one space, and the words of a text."""
+"""The ports of a transport to Qdrant: the points of one space, and the words of a text."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from concord_search.adapters.qdrant.payload import Payload
 from concord_search.domain.candidates import Floats
 
 LAYOUT = 7
-"""Number of the layout of parts and points; a part of another one is dropped and followed anew."""
+"""Version of the layout of parts and points; a part of another one is dropped and indexed anew."""
 
 DENSE, WORDS = "dense", "words"
 """The two vectors of a point: of its meaning, and of its words."""
@@ -60,14 +60,14 @@ NOTHING = Scored((), np.zeros(0))
 
 
 class Words(Protocol):
-    """The lexical side of a text; the inverse document frequency is the shard's."""
+    """The lexical weights of a text, without the inverse document frequency of the shard."""
 
     def of_document(self, text: str) -> Sparse:
-        """The weights of a text that is found."""
+        """The weights of an indexed text."""
         ...
 
     def of_query(self, text: str) -> Sparse | None:
-        """The weights of a text that asks; None when it holds only stop words."""
+        """The weights of a query's text; None when it holds only stop words."""
         ...
 
     def terms_of(self, weights: Sparse) -> Sequence[int]:
@@ -81,11 +81,11 @@ class Shard(Protocol):
 
     @property
     def name(self) -> str:
-        """Under which its part finds it again, once it is the current one."""
+        """The name by which its part finds the shard again, once it is the current one."""
         ...
 
     noted: set[PointId] | None
-    """The points written since an empty set was put here."""
+    """The points written since a caller set this to an empty set; None = not noted."""
 
     def upsert(self, points: Points) -> None:
         """Writes points, over those with the same id."""
@@ -116,7 +116,7 @@ class Shard(Protocol):
         ...
 
     def count(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         ...
 
     def scroll(self) -> Iterator[tuple[PointId, Payload]]:
@@ -128,15 +128,15 @@ class Shard(Protocol):
         ...
 
     def points(self, wanted: Collection[PointId]) -> Points:
-        """Those of some points that are there, as they are written."""
+        """The wanted points that exist, as they are written."""
         ...
 
     def flush(self) -> None:
-        """Makes what was written outlive the process without its log."""
+        """Writes all changes to the files, so that opening need not replay the log."""
         ...
 
     def close(self) -> None:
-        """Writes everything out and lets go."""
+        """Writes everything to disk and closes the shard."""
         ...
 
 
@@ -151,15 +151,15 @@ class Shards(Protocol[S]):
 
     @property
     def engine(self) -> str:
-        """What keeps the shards; a part of another engine is dropped and followed anew."""
+        """The engine of the shards; a part of another engine is dropped and indexed anew."""
         ...
 
     def require_room(self) -> None:
-        """Raises `IndexDiskFull` where a write would find no room."""
+        """Raises `IndexDiskFull` if a write would find no room."""
         ...
 
     def missing(self, names: Collection[str]) -> Collection[str]:
-        """Those of some current shards that are lost. Raises `IndexUnavailable`."""
+        """The names among these of current shards that are lost. Raises `IndexUnavailable`."""
         ...
 
     def create(self, part: Path, dimension: int) -> S:
@@ -179,5 +179,5 @@ class Shards(Protocol[S]):
         ...
 
     def discard(self, part: Path) -> None:
-        """Removes what of a part is outside its directory; of a part in the making too."""
+        """Removes all of a part, even an unfinished one, that is outside its directory."""
         ...

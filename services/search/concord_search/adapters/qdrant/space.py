@@ -1,4 +1,4 @@
-"""One space's part of the index: its shard, its key, its columns, and how far it has followed."""
+"""One space's part of the index: its shard, key, columns and watermark."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,21 +40,21 @@ from concord_search.ports import (
 )
 
 WATERMARK = UUID(int=0)
-"""The point that holds how far the shard has followed; the only one that is no row."""
+"""The point that holds the shard's watermark; the only one that is no row."""
 
 FLUSH_EVERY = 2_000
 """Points between two flushes: opening after a crash replays at most so many."""
 
 NOTED_PAGE = 100
-"""Points read at once while a copy catches up; embedded, all else waits so long."""
+"""Points read at once while a copy catches up: with the embedded engine, all else waits."""
 
 KEPT_PARKED = 1_000
-"""Parked changes that are named and tried again; those beyond are only counted."""
+"""Parked changes that are stored by name and tried again; further ones are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """How far the shard has followed; kept in it as a point without vectors, after the changes.
+    """How far the shard has followed; written to it after the changes, as a point without vectors.
 
     `traces`: points were deleted whose bytes the engine's files may still hold.
     """
@@ -101,7 +101,7 @@ class SpaceIndex(Generic[S]):
         self._shard.flush()
 
     def resume(self) -> None:
-        """Takes up a part over a shard that was written before."""
+        """Opens a part over a shard that was written before."""
         if values := self._shard.payload_of(WATERMARK):
             self._watermark = _watermark_of(values)
         columns = self._file.read(self._stamp())
@@ -111,7 +111,7 @@ class SpaceIndex(Generic[S]):
             self._columns = columns
 
     def _rebuild(self) -> None:
-        """Reads every point; mends what a crash left half done."""
+        """Rebuilds the columns from every point; closes states that a crash left open."""
         self._file.void()
         for point, values in self._shard.scroll():
             if isinstance(point, int):
@@ -125,7 +125,7 @@ class SpaceIndex(Generic[S]):
         return {"epoch": mark.epoch, "applied": mark.applied_seq, "points": points}
 
     def state(self) -> IndexState:
-        """How far this part has followed."""
+        """The state of this part: how far it has followed, and its parked changes."""
         mark = self._watermark
         parked = tuple(
             Parked(seq, self._key.id_of(item), reason) for seq, item, reason in mark.parked
@@ -158,9 +158,9 @@ class SpaceIndex(Generic[S]):
         return row if same else None
 
     def apply(self, batch: Batch) -> None:
-        """Writes a batch: new states, then what they end, then how far this part has followed.
+        """Writes a batch: new states, then the end of their former ones, then the watermark.
 
-        When that fails midway, columns and engine may not agree, and the columns are not kept.
+        If that fails midway, columns and engine may not agree, and the columns are not stored.
         """
         self._file.void()
         agreed, self._agree = self._agree, False
@@ -223,7 +223,7 @@ class SpaceIndex(Generic[S]):
                 former = self._columns.newest(values["item"])
                 open_since = 0 if former is None else int(self._columns["seq"][former])
                 if former is not None and self._columns["closed"][former]:
-                    former = None  # forgotten before: that is when it ended
+                    former = None  # it ended before, when it was forgotten
                 self._columns.put(row, values)
             if former is not None:
                 self._close(former, *_ended_by(state, open_since, endings))
@@ -262,7 +262,7 @@ class SpaceIndex(Generic[S]):
         items = [self._key.item(item_id) for item_id in ids]
         if any(self._columns.newest(item) is not None for item in items):
             self._traced = True
-            # first: a kill may come between
+            # first, as a kill may come in between
             self._write_watermark(replace(self._watermark, traces=True))
         for item in items:
             with self._lock:
@@ -280,7 +280,7 @@ class SpaceIndex(Generic[S]):
         ]
 
     def drop(self, ids: Collection[str]) -> None:
-        """Takes memories out of the shard, and out of the columns."""
+        """Removes memories from the shard and the columns."""
         self._file.void()
         agreed, self._agree = self._agree, False
         items = {self._key.item(memory_id) for memory_id in ids}
@@ -305,21 +305,21 @@ class SpaceIndex(Generic[S]):
 
     @property
     def shard(self) -> S:
-        """Its shard of now, which `take` replaces."""
+        """Its current shard, which `take` replaces."""
         return self._shard
 
     def copy_into(self, fresh: S, going_on: Callable[[], bool]) -> None:
-        """Copies every point, while others are written. Raises `IndexCorrupt` when it may not."""
+        """Copies every point beside writes. Raises `IndexCorrupt` once `going_on` is False."""
         for points in self._shard.whole():
             if not going_on():
                 raise IndexCorrupt("the index is being closed")
             fresh.upsert(points)
 
     def take(self, fresh: S, *, has_traces: bool = False) -> S:
-        """Goes on with the copy, once it has what was noted; returns the former shard.
+        """Brings the copy up to date and makes it the shard; returns the former shard.
 
-        Searches under way end on that one: it is closed when nobody holds it any more. A copy of
-        the files `has_traces` of what was erased before, where they had some.
+        Running searches end on the former one: it is closed when nobody holds it any more.
+        `has_traces`: the copy is one of the files, with their traces of erased memories, if any.
         """
         former, noted = self._shard, sorted(self._shard.noted or (), key=str)
         for start in range(0, len(noted), NOTED_PAGE):
@@ -334,7 +334,7 @@ class SpaceIndex(Generic[S]):
         return former
 
     def confirmed(self, ids: Sequence[str]) -> None:
-        """Notes that the erasures of these memories were confirmed."""
+        """Records that the erasures of these memories were confirmed."""
         self._file.void()
         done = {self._key.item(memory_id) for memory_id in ids}
         left = tuple(item for item in self._watermark.unconfirmed if item not in done)
@@ -361,11 +361,11 @@ class SpaceIndex(Generic[S]):
     def near_each(
         self, ids: Sequence[str], scope: Scope, limit: int, least: float
     ) -> list[Sequence[Near] | None]:
-        """What is near to each memory's newest state, without itself; None for an unknown one."""
+        """The memories near to each memory's newest state, without itself; None if unknown."""
         wanted = filters.of_scope(scope, self._key)
         with self._lock:
             newest = {each: self._columns.newest(self._key.item(each)) for each in ids}
-            # Closed, the newest state is of a memory that was forgotten.
+            # A closed newest state is that of a forgotten memory.
             rows = {
                 each: row
                 for each, row in newest.items()
@@ -373,7 +373,7 @@ class SpaceIndex(Generic[S]):
             }
         vectors = self._vectors_at(list(rows.values()))
         asked = {each: vectors[row][DENSE] for each, row in rows.items() if row in vectors}
-        # One more than asked for, as the memory itself is found too.
+        # One more than the limit, as the memory itself is found too.
         queries = [Nearest(v, DENSE, limit + 1, wanted, least) for v in asked.values()]
         found = dict(zip(asked, self._shard.query(queries), strict=True)) if queries else {}
         return [
@@ -408,11 +408,11 @@ class SpaceIndex(Generic[S]):
         return np.asarray(found[DENSE], dtype=np.float32)
 
     def abandon(self) -> None:
-        """Lets go of what nobody asks for again; its columns are not kept."""
+        """Closes a part that is not used again, without storing its columns."""
         self._shard.close()
 
     def close(self) -> None:
-        """Writes everything out and lets go."""
+        """Writes everything to disk, stores the columns, and closes the shard."""
         stamp = self._stamp()
         self._shard.close()
         if self._agree:
@@ -420,14 +420,14 @@ class SpaceIndex(Generic[S]):
 
 
 def is_stale(columns: Columns, key: SpaceKey, state: MemoryState) -> bool:
-    """The revision guard: whether something newer of this memory is here already."""
+    """The revision guard: whether the part has this state of the memory or a newer one."""
     row = columns.newest(key.item(state.id))
     return row is not None and columns.seen(row) >= state.seq
 
 
 def _ended_by(state: MemoryState, after: int, endings: Sequence[Ending]) -> tuple[int, Micros]:
-    """By which change, and when, the state before this one ended: this one, or a forgetting between
-    the two, of a memory that was restored within one batch."""
+    """The change, and its time, that ended the state before this one: this one, or a forgetting in
+    between, if the memory was restored within one batch."""
     between = [e for e in endings if e.id == state.id and after < e.seq < state.seq]
     first = min(between, key=lambda ending: ending.seq, default=None)
     return (first.seq, first.record_time) if first else (state.seq, state.record_from)

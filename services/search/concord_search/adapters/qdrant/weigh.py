@@ -1,9 +1,9 @@
 """Ranks the candidates of one space by the integrative formula, inside the engine (spec S6).
 
-Each branch generates candidates twice: among all that may answer, and among what is constitutive,
-so that no constitutive statement is lost behind 200 better texts. The engine then scores all of
-them by one formula, whose scales come from the first, so that a candidate's text relevance is the
-fused score of Search.
+Each branch generates candidates twice: among all items in scope, and among constitutive ones, so
+that no constitutive statement is lost behind 200 better texts. The engine then scores all of them
+by one formula. Its scales come from the candidates among all items, so that a candidate's text
+relevance is the fused score of Search.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ from concord_search.ports import Question, Weighed
 
 
 class WeighedQuery:
-    """Asks one space. Blocking; holds the lock only while it reads columns."""
+    """Ranks one space's candidates. Blocking; holds the lock only while it reads columns."""
 
     def __init__(
         self, shard: Shard, key: SpaceKey, columns: Columns, lock: Lock, words: Words
@@ -47,7 +47,7 @@ class WeighedQuery:
         self._words = words
 
     def run(self, question: Question, weight: float) -> list[Weighed]:
-        """The candidates, best first; of equals what is constitutive comes first."""
+        """The candidates, best first; among equals, constitutive ones come first."""
         words = self._words.of_query(question.text)
         vectors = [(question.vector.tolist(), DENSE), *([(words, WORDS)] if words else ())]
         everything, of_values = self._generated(question, vectors)
@@ -82,7 +82,7 @@ class WeighedQuery:
     def _generated(
         self, question: Question, vectors: Sequence[tuple[object, str]]
     ) -> tuple[list[tuple[Ints, Floats]], list[tuple[Ints, Floats]]]:
-        """What each branch found, rows and their scores: of everything, and of values alone."""
+        """Each branch's rows with their scores: among all items, and among constitutive ones."""
         scope = question.scope
         own = replace(scope, filter=_constitutive(scope.filter))
         queries = [
@@ -110,7 +110,7 @@ class WeighedQuery:
             item=columns.items[row],
             seq=int(columns["seq"][row]),
             is_edge=bool(columns["edge"][row]),
-            # The engine counts in single precision: a best text may come out above 1 by as much.
+            # The engine computes in single precision: the best text may be slightly above 1.
             text_relevance=min(1.0, score / (factor * fresh)) if fresh > 0.0 else 0.0,
             factor=factor,
             recency=fresh,

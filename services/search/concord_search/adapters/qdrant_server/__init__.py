@@ -1,1 +1,1 @@
-"""The transport to a Qdrant server: a collection per shard, asked over gRPC."""
+"""The transport to a Qdrant server over gRPC: a collection per shard."""

@@ -1,8 +1,8 @@
-"""The collections of an index: how they are laid out, named, made current and removed.
+"""The collections of an index: their layout, names and aliases, and their removal.
 
-A collection per shard, named PREFIX-PART-vLAYOUT-X. The alias PREFIX-PART-vLAYOUT leads to the
-current one, and is what searches name. PART comes from the space's key, so that two installations
-share a server without meeting, and the server learns no space's name.
+A collection per shard, named PREFIX-PART-vLAYOUT-X. Searches use the alias PREFIX-PART-vLAYOUT,
+which leads to the current one. PART comes from the space's key, so that two installations can share
+a server without collisions, and the server learns no space's name.
 """
 
 import secrets
@@ -26,7 +26,7 @@ Quantisation = Literal["none", "scalar", "binary"]
 
 @dataclass(frozen=True, slots=True)
 class CollectionLayout:
-    """How the server keeps each collection."""
+    """The server's settings of each collection."""
 
     prefix: str = "concord"
     shards: int = 1
@@ -45,10 +45,10 @@ class ServerShards:
         self._layout = layout
 
     def require_room(self) -> None:
-        """The server says so itself when it has none."""
+        """Does nothing: the server itself refuses a write without room."""
 
     def missing(self, names: Collection[str]) -> Collection[str]:
-        """Those of some aliases that the server does not have. Raises `IndexUnavailable`."""
+        """The aliases among these that the server lacks. Raises `IndexUnavailable`."""
         return set(names) - self._aliases().keys()
 
     def _aliases(self) -> dict[str, str]:
@@ -59,7 +59,7 @@ class ServerShards:
         return {each.alias_name: each.collection_name for each in reply.aliases}
 
     def create(self, part: Path, dimension: int) -> ServerShard:
-        """Makes an empty collection, with its indexes of payloads."""
+        """Makes an empty collection, with its payload indexes."""
         name = f"{self._alias(part)}-{secrets.token_hex(4)}"
         self._connection.reply(
             self._connection.collections.Create, _creation(name, dimension, self._layout)
@@ -81,7 +81,7 @@ class ServerShards:
         return ServerShard(self._connection, collection, replicated=replicated)
 
     def make_current(self, part: Path, shard: ServerShard) -> None:
-        """Leads the part's alias to a collection, at once."""
+        """Makes the part's alias lead to a collection, in one atomic step."""
         alias = self._alias(part)
         actions = []
         if alias in self._aliases():
@@ -92,11 +92,11 @@ class ServerShards:
         self._connection.reply(
             self._connection.collections.UpdateAliases, wire.ChangeAliases(actions=actions)
         )
-        # From now on by the alias: what asks it then ends well on the collection that follows.
+        # Requests use the alias from now on, so that they also succeed on a later collection.
         shard.name = alias
 
     def load(self, _: Path, name: str) -> ServerShard:
-        """Takes up an alias's collection, and removes others. Raises `IndexUnavailable`."""
+        """Opens an alias's collection, and removes others. Raises `IndexUnavailable`."""
         collection = self._aliases().get(name)
         if collection is None:
             raise IndexUnavailable(f"the Qdrant server has lost {name}")
@@ -123,7 +123,7 @@ class ServerShards:
         self._delete(shard.collection)
 
     def discard(self, part: Path) -> None:
-        """Removes a part's collections, of whatever version of the layout."""
+        """Removes a part's collections, of all versions of the layout."""
         if (part / "key").exists():
             for name in self._named(self._stem(part)):
                 self._delete(name)
@@ -152,7 +152,7 @@ def _creation(name: str, dimension: int, layout: CollectionLayout) -> wire.Creat
 
 
 def _quantisation(layout: CollectionLayout) -> wire.QuantizationConfig | None:
-    in_memory = True  # what quantising is for: full vectors may then lie on disk
+    in_memory = True  # the purpose of quantising: full vectors may then be on disk
     match layout.quantisation:
         case "scalar":
             scalar = wire.ScalarQuantization(type=wire.QuantizationType.Int8, always_ram=in_memory)
@@ -168,7 +168,7 @@ def _field_index(collection: str, field: str) -> wire.CreateFieldIndexCollection
     params = wire.IntegerIndexParams(lookup=facets, range=not facets)
     return wire.CreateFieldIndexCollection(
         collection_name=collection,
-        wait=False,  # the first points wait for it: changes are applied in their order
+        wait=False,  # the server applies changes in order, so the first points wait for it
         field_name=field,
         field_type=wire.FieldType.FieldTypeInteger,
         field_index_params=wire.PayloadIndexParams(integer_index_params=params),

@@ -24,14 +24,14 @@ from concord_search.domain.errors import (
 )
 
 DEFAULT_PORT = 6334
-stubs: Any = wire  # whose constructors have no types
+stubs: Any = wire  # its constructors have no types
 LONGEST_PAUSE = 1_000
-"""Milliseconds between two attempts at a lost connection; gRPC's own would be two minutes."""
+"""Most milliseconds between two attempts to reconnect; gRPC's default is two minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A Qdrant server: `url` names its gRPC port, `timeout` is for one call, in seconds."""
+    """A Qdrant server: `url` with its gRPC port, `timeout` of one call in seconds."""
 
     url: str
     api_key: str = ""
@@ -64,7 +64,7 @@ class Connection:
     def reply(self, method: Any, request: Any) -> Any:
         """The reply to a request, from a thread other than the loop's.
 
-        Raises `IndexUnavailable`, `IndexDiskFull` or, for what no repetition mends, `IndexCorrupt`.
+        Raises `IndexUnavailable`, `IndexDiskFull` or, if no retry can help, `IndexCorrupt`.
         """
         assert self._loop is not None  # noqa: S101 - a bug of ours, not a state to handle
         call = self._asked(partial(method, request, timeout=self._server.timeout))
@@ -102,7 +102,7 @@ class Connection:
 
 
 def _channel(server: Server) -> grpc.aio.Channel:
-    """The client's own channel. Its `AsyncQdrantClient` takes .3 s to make an HTTP client, too."""
+    """A channel of the client library, whose `AsyncQdrantClient` takes .3 s for an HTTP client."""
     there = urlsplit(server.url)
     channel: grpc.aio.Channel = get_async_channel(
         host=there.hostname or "",

@@ -11,11 +11,11 @@ from concord_search.adapters.qdrant_server.shard import ServerShard
 from concord_search.ports import EmbeddingModel
 
 READERS = 16
-"""Searches at once: their threads wait for the server."""
+"""Concurrent searches, whose threads wait for the server."""
 
 
 class ServerIndex(QdrantIndex[ServerShard]):
-    """The index in collections of a server; what it keeps itself lies below `root`."""
+    """The index in collections of a server; its own files are below `root`."""
 
     def __init__(
         self,
@@ -29,11 +29,11 @@ class ServerIndex(QdrantIndex[ServerShard]):
         super().__init__(root, models, shards, Bm25(), readers=READERS)
 
     async def open(self) -> None:
-        """Opens every part, if the server answers; raises `IndexUnavailable` too."""
+        """Opens every part, as `QdrantIndex` does; also raises `IndexUnavailable`."""
         await self._connection.open()
         await super().open()
 
     async def close(self) -> None:
-        """Writes everything out and ends the connection."""
+        """Writes everything to disk and closes the connection."""
         await super().close()
         await self._connection.close()

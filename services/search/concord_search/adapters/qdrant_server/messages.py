@@ -31,12 +31,12 @@ from concord_search.adapters.qdrant.shard import (
 
 
 def point_id(point: PointId) -> wire.PointId:
-    """A point's id."""
+    """A point's id as a message."""
     return wire.PointId(num=point) if isinstance(point, int) else wire.PointId(uuid=str(point))
 
 
 def point_of(found: wire.PointId) -> PointId:
-    """The id behind a point's id."""
+    """A point's id from its message."""
     return UUID(found.uuid) if found.HasField("uuid") else found.num
 
 
@@ -87,7 +87,7 @@ def _plain(value: wire.Value) -> Any:
 
 
 _EXACT_SCORES = wire.SearchParams(quantization=wire.QuantizationSearchParams(rescore=True))
-"""Where vectors are quantised too, a score is the raw cosine."""
+"""Scores are raw cosines even if vectors are quantised."""
 
 
 def query(collection: str, wanted: Nearest) -> wire.QueryPoints:
@@ -135,7 +135,7 @@ def weighing(collection: str, wanted: Weighing) -> wire.QueryPoints:
 
 
 def _expression(term: Term, absent: dict[str, float]) -> wire.Expression:
-    """A formula; notes what a score counts as where a branch found none."""
+    """A formula; adds to `absent` each branch's score of points that it missed."""
     made = wire.Expression
 
     def of(inner: Term) -> wire.Expression:
@@ -166,7 +166,7 @@ def _expression(term: Term, absent: dict[str, float]) -> wire.Expression:
 
 
 def _larger(one: wire.Expression, other: wire.Expression) -> wire.Expression:
-    """The larger of two, half of their sum and distance: the server knows no such term."""
+    """The larger of two, as half of their sum plus distance: the server has no maximum."""
     negative = wire.Expression(neg=other)
     distance = wire.Expression(abs=wire.Expression(sum=wire.SumExpression(sum=[one, negative])))
     twice = wire.Expression(sum=wire.SumExpression(sum=[one, other, distance]))
@@ -174,15 +174,15 @@ def _larger(one: wire.Expression, other: wire.Expression) -> wire.Expression:
 
 
 def _constant(number: float) -> wire.Expression:
-    """A number as the sum of two: on the wire each has single precision, too little for an instant
-    in microseconds."""
+    """A number as the sum of two: constants on the wire have single precision, too little for an
+    instant in microseconds."""
     near = float(np.float32(number))
     parts = [wire.Expression(constant=part) for part in (near, number - near)]
     return wire.Expression(sum=wire.SumExpression(sum=parts))
 
 
 def scored(found: Sequence[wire.ScoredPoint]) -> Scored:
-    """What a query found."""
+    """The points and scores that a query found."""
     scores = np.array([each.score for each in found], dtype=np.float64)
     return Scored([each.id.num for each in found], scores)
 

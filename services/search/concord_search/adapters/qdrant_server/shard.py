@@ -1,4 +1,4 @@
-"""One shard: a collection of the server, by its own name until the part's alias leads to it."""
+"""One shard: a collection of the server, named by itself until the part's alias leads to it."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
@@ -20,7 +20,8 @@ POINTS_A_WRITE = 256
 class ServerShard:
     """A collection. Its errors are `Connection.reply`'s.
 
-    Fields of payloads are sent with the next points, in one request: the watermark ends each batch.
+    Payload fields are sent with the next points, in one request; each batch ends with a point, the
+    watermark.
     """
 
     def __init__(self, connection: Connection, collection: str, *, replicated: bool) -> None:
@@ -29,7 +30,7 @@ class ServerShard:
         self.noted: set[PointId] | None = None
         self._connection = connection
         self._pending: list[wire.PointsUpdateOperation] = []
-        # What one replica acknowledged must be seen when the next one answers.
+        # A write that one replica acknowledged must be visible when another one answers.
         majority = wire.ReadConsistency(type=wire.ReadConsistencyType.Majority)
         self._consistency = majority if replicated else None
 
@@ -103,7 +104,7 @@ class ServerShard:
         return messages.payload_of(found[0].payload) if found else {}
 
     def points(self, wanted: Collection[PointId]) -> Points:
-        """Those of some points that are there, as they are written."""
+        """The wanted points that exist, as they are written."""
         return [_whole(each) for each in self._found(wanted)]
 
     def _found(self, points: Collection[PointId]) -> Sequence[wire.RetrievedPoint]:
@@ -122,7 +123,7 @@ class ServerShard:
         return found
 
     def count(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         request = wire.CountPoints(collection_name=self.name, exact=True)
         return int(self._reply(self._connection.points.Count, request).result.count)
 
@@ -153,12 +154,12 @@ class ServerShard:
             request.offset.CopyFrom(reply.next_page_offset)
 
     def flush(self) -> None:
-        """Sends what waits; the server keeps its own log."""
+        """Sends pending writes; the server keeps its own log."""
         if self._pending:
             self._update()
 
     def close(self) -> None:
-        """Sends what waits. The connection stays."""
+        """Sends pending writes. The connection stays open."""
         self.flush()
 
 

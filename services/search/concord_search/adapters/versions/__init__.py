@@ -1,1 +1,1 @@
-"""Versions of an index: each a part of its own, and a file that says what each is for."""
+"""Versions of an index: each is a part of its own, and a file holds their roles."""

@@ -27,7 +27,7 @@ from concord_search.ports import (
 )
 
 MARK = "\n"
-"""Parts the name of a space from that of a version; the name of no space holds it."""
+"""The separator between a space's name and a version's; no space's name contains it."""
 
 
 class PartVersions:
@@ -43,7 +43,7 @@ class PartVersions:
         self._removing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def open(self) -> None:
-        """Opens every part; removes those of a process that was killed on its way."""
+        """Opens every part; removes unfinished ones of a process that was killed."""
         await self._parts.open()
         if self._roles is None:
             known = await asyncio.to_thread(roles.read, self._file)
@@ -53,7 +53,7 @@ class PartVersions:
                     await self._parts.remove(name)
 
     async def check(self) -> None:
-        """Raises `IndexUnavailable` when neither searches nor changes get an answer now."""
+        """Raises `IndexUnavailable` if the index can neither search nor apply changes now."""
         await self._parts.check()
 
     def _of(self, space: str) -> Roles:
@@ -70,7 +70,7 @@ class PartVersions:
     # Versions
 
     async def states(self, version: Version = Version.SERVING) -> Mapping[str, IndexState]:
-        """Every space that has this version, with how far that has followed."""
+        """Every space that has this version, with the version's state."""
         found = await self._parts.states()
         spaces = {name.partition(MARK)[0] for name in found}
         named = {space: self._name(space, version) for space in spaces}
@@ -89,20 +89,20 @@ class PartVersions:
         await self._parts.begin(self._name(space), epoch, model)
 
     async def begin_next(self, space: str, model: EmbeddingModel) -> None:
-        """Makes an empty `NEXT` of the serving one's epoch, in the place of any."""
+        """Makes an empty `NEXT` with the serving version's epoch, in place of any other."""
         await self.remove_version(space, Version.NEXT)
         name = f"{space}{MARK}{secrets.token_hex(4)}"
         await self._parts.begin(name, (await self.states())[space].epoch, model)
         await self._assign(space, {**self._of(space), Version.NEXT: name})
 
     async def recall(self, space: str) -> None:
-        """Makes the `FORMER` the `NEXT`, to be caught up; does nothing without one."""
+        """Makes the `FORMER` the `NEXT`, which then catches up; does nothing without one."""
         assigned = dict(self._of(space))
         if former := assigned.pop(Version.FORMER, None):
             await self._assign(space, {**assigned, Version.NEXT: former})
 
     async def promote(self, space: str) -> None:
-        """Makes the `NEXT` the one that serves; what served becomes the `FORMER`."""
+        """Makes the `NEXT` the serving version, and the serving one the `FORMER`."""
         before = self._of(space)
         swapped = {
             Version.SERVING: before[Version.NEXT],
