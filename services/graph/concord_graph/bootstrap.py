@@ -294,7 +294,7 @@ async def build_on(
     `exporters` is the number of exports that run at once.
 
     Raises:
-    StoreUnusable: the store cannot be used; the text says what to do.
+        StoreUnusable: the store cannot be used; the text says what to do.
     """
     store: GraphStore
     if isinstance(settings, Neo4jConfig):

@@ -201,8 +201,8 @@ class SearchApp:
             self._log.error(f"the task to {task.get_name()} died", exc_info=error)
 
     async def ready(self) -> bool:
-        """Return whether the index answers and graph is followed, or only the disk has no room:
-        then answers say that they are incomplete, and following goes on once there is room."""
+        """Return whether the index answers and graph is followed. A full disk alone is no reason
+        against: answers then say that they are incomplete, and following goes on with room."""
         works = self.progress.following or bool(self.progress.disk_full)
         return self._open and works and self.progress.broken is None
 
@@ -222,7 +222,7 @@ class SearchApp:
         await self._index.close()
 
     def measure(self, metrics: Metrics) -> None:
-        """Register the metrics of the index: its lag behind graph, and its parked changes."""
+        """Register the metrics of the index: lag, differing memories and parked changes."""
         progress = self.progress
         metrics.gauge(
             "concord_search_index_lag_changes",
@@ -262,7 +262,7 @@ def build(
     embedders: `embedder` makes the vectors of new indexes.
     """
     log = json_lines("search") if log is None else log
-    log = log.bind(SEARCH_GRAPH_ADDRESS=config.graph_address)  # to correct where it is wrong
+    log = log.bind(SEARCH_GRAPH_ADDRESS=config.graph_address)  # the setting to correct
     embedders = _embedders(config, log) if embedder is None else Embedders(embedder, *others)
     return SearchApp(
         index=index_at(config.index_path, qdrant, embedders.models, log),

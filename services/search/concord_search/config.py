@@ -29,8 +29,8 @@ class IndexConfig(BaseModel):
     index_path: Path
     """The directory of the index; no other process may use it."""
     issuer_name: str = Field(default="search", min_length=1, max_length=128)
-    """The name under which graph knows this search's key, and under which it confirms erasures;
-    each of several searches has its own."""
+    """The name under which graph knows this search's key, and this search confirms erasures; each
+    replica has its own."""
     dissonance_address: ServiceAddress = ""
     """The address of dissonance, which compares results with constitutive statements; empty = no
     comparison, and replies say so."""
@@ -131,7 +131,7 @@ def read_qdrant(environ: Mapping[str, str]) -> QdrantConfig | None:
     """Returns the settings of the Qdrant server; None if INDEX_STORE does not choose it.
 
     Raises:
-    ConfigError: a setting is missing or invalid.
+        ConfigError: a setting is missing or invalid.
     """
     if load(IndexChoice, environ, "INDEX_").store != "qdrant":
         return None

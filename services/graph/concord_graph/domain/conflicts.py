@@ -190,7 +190,7 @@ def conflict_of(entry: Entry) -> Conflict:
     """Return the conflict that is stored in an entry.
 
     Raises:
-    KeyError, TypeError, ValueError: the entry holds no conflict.
+        KeyError, TypeError, ValueError: the entry holds no conflict.
     """
     body, words = dict(entry.body), entry.words
     resolution = body.pop("resolution")

@@ -20,7 +20,7 @@ def check_still_said(before: Memory, after: Memory) -> None:
     """Check that a change leaves a turn as it was said.
 
     Raises:
-    TurnAppendOnly: it rewords a turn, makes one of another memory, or the other way round.
+        TurnAppendOnly: it rewords a turn, makes one of another memory, or the other way round.
     """
     if MemoryKind.TURN not in {before.memory_kind, after.memory_kind}:
         return

@@ -63,7 +63,7 @@ class Writes(Reads, Protocol):
         protection forbids.
 
         Raises:
-        ItemClash: another live item has this name, key or place.
+            ItemClash: another live item has this name, key or place.
         """
         ...
 

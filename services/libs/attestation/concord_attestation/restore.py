@@ -54,7 +54,7 @@ def restored_governance_key(envelope_json: bytes) -> bytes:
     """Return the governance key of a grant that was verified before.
 
     Raises:
-    RestoreInvalid: the envelope is no restore grant.
+        RestoreInvalid: the envelope is no restore grant.
     """
     return _key(_opened(envelope_json)[1].governance_key)
 

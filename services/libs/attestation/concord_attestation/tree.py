@@ -124,7 +124,7 @@ def verify_inclusion(
     """Check that the leaf of this hash is at `index` under the root over `size` leaves.
 
     Raises:
-    ProofInvalid: the leaf is not there, or the proof is longer or shorter than it must be.
+        ProofInvalid: the leaf is not there, or the proof is longer or shorter than it must be.
     """
     if not 0 <= index < size:
         raise ProofInvalid("index")
@@ -151,7 +151,7 @@ def verify_consistency(
     Every log begins with the empty log and with itself: both need an empty proof.
 
     Raises:
-    ProofInvalid: it does not, or the proof is longer or shorter than it must be.
+        ProofInvalid: it does not, or the proof is longer or shorter than it must be.
     """
     if not 0 <= old <= new:
         raise ProofInvalid("sizes")

@@ -128,7 +128,7 @@ def verify_revocation(envelope_json: bytes, genesis: GenesisRecord) -> Answer:
     """Return a slot's revocation of its consent to any proposal.
 
     Raises:
-    ConsentInvalid: the revocation names no slot of the space, or its key has not signed it.
+        ConsentInvalid: the revocation names no slot of the space, or its key has not signed it.
     """
     return _answer(_read_answer(_opened(envelope_json), REVOCATION_TYPE, genesis))
 
@@ -137,7 +137,7 @@ def read_revocation(envelope_json: bytes) -> Answer:
     """Return a revocation unverified: for a caller who has it from its verifier.
 
     Raises:
-    ConsentInvalid: the envelope is no revocation.
+        ConsentInvalid: the envelope is no revocation.
     """
     return _answer(_opened(envelope_json).read(REVOCATION_TYPE, AnswerPayload))
 

@@ -46,7 +46,7 @@ def test_the_published_vector() -> None:
 
 
 def test_a_witness_may_sign_too() -> None:
-    """A2 Signatures of others stand beside the log's own and prove nothing in its place."""
+    """A2 Signatures of others may stand beside the log's own and never replace it."""
     witness = sign_checkpoint(CHECKPOINT, Ed25519PrivateKey.generate())
     own = sign_checkpoint(CHECKPOINT, KEY)
     both = own + witness.rpartition("\n\n")[2].replace(ORIGIN, "witness.example")
@@ -99,7 +99,7 @@ def test_more_signatures_than_are_read() -> None:
 
 
 def test_another_log() -> None:
-    """A2 A checkpoint of another log is none of this one, whoever signed it."""
+    """A2 A checkpoint of another log is refused, whoever signed it."""
     with pytest.raises(NoteInvalid, match="signature"):
         read_checkpoint(sign_checkpoint(CHECKPOINT, KEY), "another.example", PUBLIC)
     with pytest.raises(NoteInvalid, match="origin"):

@@ -60,7 +60,7 @@ def url(data: bytes) -> str:
 
 
 def signature(kind: str, payload: bytes, key: Ed25519PrivateKey) -> Payload:
-    """Sign what DSSE says is signed."""
+    """Sign the bytes that DSSE defines (PAE)."""
     signed = b"DSSEv1 %d %b %d %b" % (len(kind), kind.encode(), len(payload), payload)
     return {"keyid": sha256(raw(key)).hexdigest(), "sig": b64encode(key.sign(signed)).decode()}
 
@@ -81,7 +81,7 @@ def sealed(kind: str, payload: Payload, *keys: Ed25519PrivateKey) -> Payload:
 
 
 def decided(nonce: int, **changes: object) -> Payload:
-    """Return what a grant and its consents say alike; `nonce` is one byte's value."""
+    """Return the fields that a grant and its consents share; `nonce` is one byte's value."""
     payload: Payload = {
         "version": 3,
         "space": "home",
@@ -97,7 +97,7 @@ def decided(nonce: int, **changes: object) -> Payload:
 
 
 def consented(nonce: int, slot: str, principal: str) -> Payload:
-    """Return what a consent says; the etags of `ETAGS` by their digest."""
+    """Return a consent's fields; the etags of `ETAGS` by their digest."""
     told = {"slot": slot, "principal": principal, "etags_digest": etags_digest(ETAGS)}
     return decided(nonce, **told)
 
@@ -143,7 +143,7 @@ def check_grant(
     action_digest: str = ACTION,
     now_us: int = NOW,
 ) -> Grant:
-    """Verify as graph does, save for what differs."""
+    """Verify as graph does, with some arguments replaced."""
     encoded = grant if isinstance(grant, bytes) else json.dumps(grant).encode()
     return verify_grant(
         encoded, genesis=genesis, space=space, action_digest=action_digest, now_us=now_us
@@ -510,7 +510,7 @@ CONSENT_FORGERIES = [
     "case", GRANT_FORGERIES + CONSENT_FORGERIES, ids=lambda case: f"{case.check}: {case.name}"
 )
 def test_a_forged_grant_is_refused_by_the_check_it_breaks(case: Refused) -> None:
-    """V6 A1 Each check refuses what it alone can see, and names itself and nothing else."""
+    """V6 A1 Each check refuses the defect that it alone can see, and names only itself."""
     kind = ConsentInvalid if case.slot else GrantInvalid
     with pytest.raises((ConsentInvalid, GrantInvalid)) as caught:
         check_grant(

@@ -37,7 +37,7 @@ def url(data: bytes) -> str:
 
 
 def signature(kind: str, payload: bytes, key: Ed25519PrivateKey) -> Payload:
-    """Sign what DSSE says is signed."""
+    """Sign the bytes that DSSE defines (PAE)."""
     signed = b"DSSEv1 %d %b %d %b" % (len(kind), kind.encode(), len(payload), payload)
     return {"keyid": sha256(raw(key)).hexdigest(), "sig": b64encode(key.sign(signed)).decode()}
 
@@ -99,7 +99,7 @@ def test_a_genesis_signed_by_both_slots_holds() -> None:
 
 
 def low_order_genesis() -> Payload:
-    """Return a record whose human key is one that anybody signs for, and did."""
+    """Return a record whose human key is weak, with a signature that anybody can make."""
     envelope = genesis_of(human={"principal": "anna", "public_key": url(IDENTITY_POINT)})
     forged = {
         "keyid": sha256(IDENTITY_POINT).hexdigest(),

@@ -36,7 +36,7 @@ def test_the_writes_of_one_principal_wait_for_the_end_of_the_hour(
 
 
 def test_a_clock_that_steps_back_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A1 The counts of the newest hour stand, whatever the clock says later."""
+    """A1 The counts of the newest hour stay, even if the clock goes back later."""
     monkeypatch.setattr(refusal_limit, "MOST_REFUSALS", 1)
     limit = RefusalLimit()
     limit.entries("s", "mallory", NOON)

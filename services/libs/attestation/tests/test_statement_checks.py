@@ -158,7 +158,7 @@ def restoring(*keys: Ed25519PrivateKey, **changed: object) -> bytes:
 
 
 def check_restore(grant: bytes, genesis: GenesisRecord = GENESIS, **changed: Any) -> Any:
-    """Verify a restore grant as graph does, save for what differs."""
+    """Verify a restore grant as graph does, with some arguments replaced."""
     told: Payload = {"space": "home", "export_digest": DIGEST, "now_us": NOW} | changed
     return verify_restore(grant, genesis=genesis, **told)
 
@@ -259,7 +259,7 @@ def test_a_restore_grant_holds() -> None:
 
 
 def test_an_older_version_has_its_own_names_only() -> None:
-    """A2 Each version has one spelling; what has no table, no version or no such path stays."""
+    """A2 Each version has one spelling; a statement without table, version or path stays."""
     entry = {"action": "SMF_REJECT", "version": 1, "properties": {"paper": {}}}
     assert entry_respelled(entry)["properties"] == {"envelope": {}}
     assert entry_respelled(entry | {"version": 2}) == entry | {"version": 2}
@@ -291,7 +291,7 @@ def answer(kind: str = REJECTION_TYPE, key: Ed25519PrivateKey = HUMAN, **changed
 
 
 def check_answer(envelope: bytes, genesis: GenesisRecord = GENESIS, **changed: Any) -> Answer:
-    """Verify an answer as governance does, save for what differs."""
+    """Verify an answer as governance does, with some arguments replaced."""
     told: Payload = {"space": "home", "proposal_id": "p-1", "revision": 2} | changed
     return verify_answer(envelope, REJECTION_TYPE, genesis=genesis, **told)
 
@@ -325,7 +325,7 @@ def test_a_forged_answer_is_refused(forge: Callable[[], object], slot: str, chec
 
 
 def test_an_answer_holds() -> None:
-    """V6 V7 It says what was signed, whoever reads it."""
+    """V6 V7 A verified answer has the signed fields, for every reader."""
     told = Answer("HUMAN", "anna", "p-1", 2, "no", url(b"\x05" * 16))
 
     assert check_answer(padded(answer(), 65_536)) == told
@@ -364,7 +364,7 @@ TERMS = Terms("home", "p-1", 2, DIGEST, DIGEST, {"a": "b"}, DIGEST)
 def test_one_consent_is_checked_as_in_a_grant(
     changed: Payload, now_us: int, check: str, detail: str
 ) -> None:
-    """V6 What governance takes is what graph will take; it says what is wrong with the rest."""
+    """V6 Governance takes the answers that graph takes, and names the defect of all others."""
     assert verify_consent(consent(), genesis=GENESIS, terms=TERMS, now_us=NOW).slot == "HUMAN"
     with pytest.raises(ConsentInvalid) as caught:
         verify_consent(consent(**changed), genesis=GENESIS, terms=TERMS, now_us=now_us)

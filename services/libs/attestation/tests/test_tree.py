@@ -1,4 +1,4 @@
-"""The log's tree is RFC 6962's, and its proofs show what they say and nothing else."""
+"""The log's tree is RFC 6962's, and a proof proves its claim and no other."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def naive_root(leaves: list[bytes]) -> bytes:
 
 
 def stored(leaves: list[bytes]) -> Callable[[int, int], bytes]:
-    """Return what a store of this tree's complete subtrees answers."""
+    """Return the node function of a store of this tree's complete subtrees."""
     nodes: dict[tuple[int, int], bytes] = {}
     frontier = Frontier()
     for leaf in leaves:
@@ -82,7 +82,7 @@ def test_the_empty_log() -> None:
 
 @pytest.mark.parametrize("size", range(1, 40))
 def test_a_grown_tree_is_the_defined_one(size: int) -> None:
-    """A2 Appending one by one, or going on from what is stored, gives the root as defined."""
+    """A2 Appending one by one, or to a stored tree, gives the root as defined."""
     leaves = hashes(size)
     resumed = Frontier.of(stored(leaves[: size // 2]), size // 2)
     for leaf in leaves[size // 2 :]:
@@ -126,7 +126,7 @@ def test_every_prefix_is_shown_to_be_one(new: int) -> None:
 
 
 def test_an_empty_log_begins_every_log() -> None:
-    """A2 From nothing, everything is an extension; a false empty root is none."""
+    """A2 Every log extends the empty one; a false empty root is refused."""
     verify_consistency(0, EMPTY_ROOT, 3, naive_root(hashes(3)), [])
     with pytest.raises(ProofInvalid):
         verify_consistency(0, leaf_hash(b""), 3, naive_root(hashes(3)), [])
@@ -168,7 +168,7 @@ def test_a_touched_proof_shows_nothing(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize(("index", "size"), [(-1, 3), (3, 3), (0, 0)])
 def test_a_leaf_that_is_not_there(index: int, size: int) -> None:
-    """A2 No proof is made of a leaf outside the tree, and none is believed."""
+    """A2 No proof is made for a leaf outside the tree, and none is accepted."""
     with pytest.raises(ValueError, match="no such leaf"):
         inclusion_proof(stored(hashes(3)), index, size)
     with pytest.raises(ProofInvalid, match="index"):

@@ -61,7 +61,7 @@ def test_anchors_are_of_lines() -> None:
              "a\\", "[z-a]", "a|*", "(?P<n>a)", "a{3,2}"]
 )  # fmt: skip
 def test_a_malformed_pattern_is_refused(text: str) -> None:
-    """S9 Also what others offer, and would have to go back for."""
+    """S9 Features of other engines that need backtracking are refused, too."""
     with pytest.raises(PatternMalformed):
         Pattern(text)
 

@@ -31,7 +31,7 @@ async def test_no_question_goes_beyond_a_limit(limit: Cost, whose: str) -> None:
 
 
 async def test_a_meter_counts_what_every_day_took() -> None:
-    """D11 W6 For figures: what is corrected is corrected there too, what was refused never came."""
+    """D11 W6 For figures: the meter has corrections, too, and no refused question."""
     meter, days = Meter(), [Day(), Day()]
     first, second = (Budget(MANY, MANY, meter.of(day), micros_per_1000_tokens=2000) for day in days)
     await first.settle(await first.reserve(100), 80)
@@ -57,7 +57,7 @@ async def test_the_day_counts_what_was_counted_and_outlives_a_request() -> None:
 
 
 async def test_questions_at_once_share_one_budget() -> None:
-    """D11 Of twenty questions at once no more are asked than the day allows."""
+    """D11 Of twenty concurrent questions, only as many as the day allows are asked."""
     day = Day()
     asking = [budget(day, of_day=Cost(5, 9999, 9999)) for _ in range(20)]
     said = await asyncio.gather(*(one.reserve(1) for one in asking), return_exceptions=True)

@@ -165,7 +165,7 @@ async def demand_unused(driver: AsyncDriver) -> None:
     `driver` has just been opened, and has one connection.
 
     Raises:
-    ServerUnusable: there is another connection.
+        ServerUnusable: there is another connection.
     """
     with translated():
         async with driver.session() as session:

@@ -90,7 +90,7 @@ async def closed_on_failure(driver: AsyncDriver, settings: Neo4jConfig) -> Async
     """Close the driver if the block fails; a failure of the server becomes ServerUnusable.
 
     Raises:
-    ServerUnusable: the server cannot be used as a store; the text says what to do.
+        ServerUnusable: the server cannot be used as a store; the text says what to do.
     """
     try:
         with _advised(settings):
@@ -102,7 +102,7 @@ async def closed_on_failure(driver: AsyncDriver, settings: Neo4jConfig) -> Async
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raise a ServerFailure for what the driver raises. Our own bugs stay what they are."""
+    """Translate the driver's errors into a ServerFailure; errors by our own bugs stay."""
     try:
         yield
     except (DriverError, Neo4jError) as error:

@@ -45,7 +45,7 @@ def read_live(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a file for reading while its program may write it.
 
     Raises:
-    FileUnusable: the file is missing, damaged, or no database.
+        FileUnusable: the file is missing, damaged, or no database.
     """
     with _opened(path) as db:
         yield db
@@ -56,7 +56,7 @@ def read_only(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a file that nobody writes, without making a file beside it.
 
     Raises:
-    FileUnusable: the file is missing, damaged, or no database.
+        FileUnusable: the file is missing, damaged, or no database.
     """
     with _opened(path, "ro&immutable=1") as db:
         yield db
@@ -66,7 +66,7 @@ def demand_sound(path: Path) -> None:
     """Demand that every page and index of a file that nobody writes is intact.
 
     Raises:
-    FileUnusable: the text names the damage.
+        FileUnusable: the text names the damage.
     """
     with read_only(path) as db, _named():
         problem = db.execute("PRAGMA integrity_check(1)").fetchone()[0]

@@ -169,8 +169,8 @@ class SqliteFile:
 
     @contextmanager
     def without_sync(self) -> Iterator[None]:
-        """Let this thread's commits not wait for the disk: should the power fail before the next
-        one that does, they are undone."""
+        """Let this thread's commits not wait for the disk: a power cut undoes those since the last
+        one that waited."""
         db = self._connection()
         db.execute("PRAGMA synchronous = NORMAL")
         try:

@@ -1,4 +1,4 @@
-"""Callers of a Neo4j that is gone are told at once, not one after the other (W1)."""
+"""Callers of a Neo4j that is gone fail at once, not one after the other (W1)."""
 
 import asyncio
 import socket
@@ -15,7 +15,7 @@ RETRIES = 1.0
 
 
 class Gone:
-    """An address that refuses, or accepts and is silent; it counts who comes."""
+    """An address that refuses, or accepts and is silent; it counts connections."""
 
     def __init__(self) -> None:
         self.tried = 0
@@ -80,7 +80,7 @@ async def work(tx: AsyncManagedTransaction) -> None:
 
 
 async def outcome(write: "asyncio.Future[None]") -> Exception:
-    """Return what the call was refused with."""
+    """Return the error of the call."""
     with pytest.raises(ServerUnavailable) as refused:
         await write
     return refused.value

@@ -45,8 +45,8 @@ def test_a_long_read(file: SqliteFile) -> None:
 
 
 def test_an_interrupted_statement_is_prepared_once_more(file: SqliteFile) -> None:
-    """Must hold: what was interrupted does not stay slow: Python prepares an interrupted
-    statement anew at each use of its connection, so that the connection goes."""
+    """Must hold: an interrupted statement does not stay slow: Python would prepare it anew at
+    each use of its connection, so the connection is dropped."""
     with file.transaction() as before:
         pass
     with pytest.raises(NotAtOnce):
@@ -69,7 +69,7 @@ def test_a_locked_file(file: SqliteFile, tmp_path: Path) -> None:
 
 
 def test_a_closed_file(file: SqliteFile) -> None:
-    """Must hold: what was closed is not opened again by a late read."""
+    """Must hold: a late read does not open a closed file again."""
     file.close()
     with pytest.raises(NotAtOnce):
         count(file, 1)

@@ -97,7 +97,7 @@ def is_held(path: Path) -> bool:
 
 
 def test_a_copy_holds_nothing_that_was_removed(tmp_path: Path) -> None:
-    """M4 What was removed stands in the file's log and free pages, and in no byte of a copy."""
+    """M4 Removed data is in the file's log and free pages, and in no byte of a copy."""
     source, copy = tmp_path / "source.db", tmp_path / "copy.db"
     open_file(source, SCHEMA, name="test").close()
     with closing(sqlite3.connect(source, isolation_level=None)) as db:

@@ -20,7 +20,7 @@ _ACTIONS = {
 
 
 class FeedbackServicer(feedback_pb2_grpc.FeedbackServiceServicer):
-    """Votes on searches of the caller's space, and the weight that follows from them."""
+    """Votes on searches of the caller's space, and the constitutive weight calibrated by them."""
 
     def __init__(self, feedback: Feedback) -> None:
         self._feedback = feedback
@@ -28,7 +28,7 @@ class FeedbackServicer(feedback_pb2_grpc.FeedbackServiceServicer):
     async def SubmitFeedback(
         self, request: feedback_pb2.SubmitFeedbackRequest, context: Context
     ) -> feedback_pb2.SubmitFeedbackResponse:
-        """Keep the caller's vote."""
+        """Store the caller's vote."""
         who = caller()
         weight, found = await self._feedback.submit(
             who.space, request.query_id, who.principal, request.helpfulness, request.reason
@@ -40,7 +40,7 @@ class FeedbackServicer(feedback_pb2_grpc.FeedbackServiceServicer):
     async def GetCalibration(
         self, request: feedback_pb2.GetCalibrationRequest, context: Context
     ) -> feedback_pb2.GetCalibrationResponse:
-        """Read the weight and on what it rests."""
+        """Read the constitutive weight with its votes and moves."""
         weight, found = await self._feedback.calibration(caller().space)
         return feedback_pb2.GetCalibrationResponse(
             constitutive_weight=weight, calibration=cast(record_pb2.Calibration, found.shown)
@@ -49,7 +49,7 @@ class FeedbackServicer(feedback_pb2_grpc.FeedbackServiceServicer):
     async def Recalibrate(
         self, request: feedback_pb2.RecalibrateRequest, context: Context
     ) -> feedback_pb2.RecalibrateResponse:
-        """Show, make or take back a move."""
+        """Preview, make or undo a move of the weight."""
         who = caller()
         found = await self._feedback.recalibrate(who.space, who.principal, _ACTIONS[request.action])
         return feedback_pb2.RecalibrateResponse(

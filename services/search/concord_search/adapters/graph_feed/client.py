@@ -225,7 +225,7 @@ class GraphClient:
         return found, is_logged
 
     async def confirm_erase(self, space: str, memory_id: str) -> None:
-        """Confirms that the index holds nothing more of an erased memory; again changes nothing."""
+        """Confirms that the index holds no more of an erased memory. A repeat changes nothing."""
         messages.clear_cache()
         # Under the name of this replica's key: each replica confirms for its own index.
         who = Caller(space, self._confirmer, frozenset({"confirm:write"}), "SYSTEM")

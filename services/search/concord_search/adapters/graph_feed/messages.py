@@ -159,7 +159,7 @@ def sentence(edge: type_pb2.Edge) -> str:
 
 
 def is_value(edge: type_pb2.Edge) -> bool:
-    """Whether an edge says who the agent is: those that say whose keys count do not."""
+    """Whether an edge is a value of the agent: constitutive, but not about principals' keys."""
     own = edge.relation.startswith(RESERVED)
     return edge.edge_type == type_pb2.EDGE_TYPE_CONSTITUTIVE and not own
 

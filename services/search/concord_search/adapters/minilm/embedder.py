@@ -123,7 +123,7 @@ class MiniLm:
 
 
 def _batches(widths: Sequence[int]) -> Iterator[list[int]]:
-    """Places of texts of these lengths, like lengths together, within the bounds of a batch."""
+    """Batches of the indexes of texts of these lengths, like lengths together."""
     batch: list[int] = []
     for at in sorted(range(len(widths)), key=widths.__getitem__):
         full = len(batch) == BATCH or (len(batch) + 1) * widths[at] > BATCH_TOKENS

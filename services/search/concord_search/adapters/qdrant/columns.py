@@ -28,11 +28,11 @@ _PARTS = ("starts", "counts", "values")
 
 
 class Columns:
-    """What each row holds, the newest row of each item, its concepts and terms, and its neighbours.
+    """Each row's numbers, concepts, terms and neighbours, and the newest row of each item.
 
-    `before` and `after` are the rows beside it in its session, plus one; 0 where there is none.
-    A row that was never put, or was dropped, has no item. Not safe for use by several threads at
-    once; the owner holds a lock.
+    `before` and `after` are the rows beside a row in its session, plus one; 0 without one. A row
+    that was never put, or was dropped, has no item. Not safe for use by several threads at once;
+    the owner holds a lock.
     """
 
     def __init__(self) -> None:

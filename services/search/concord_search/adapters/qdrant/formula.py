@@ -6,7 +6,7 @@
     R = exp(-days since the last read / S); 1 for constitutive items
     S = 100 · (1 + ln(1 + reads)), at least 200 for high importance
 
-A transport turns these terms into its own types; they mean what Qdrant's of the same names do.
+A transport translates these terms into its own types; they mean the same as Qdrant's.
 """
 
 from collections.abc import Sequence

@@ -56,7 +56,7 @@ class QdrantIndex(Generic[S]):
     ROOT/lock                 held while open
     ROOT/HASH/stamp.json      space, layout, embedding model, shard and engine; written last
     ROOT/HASH/key             the space's secret (0600)
-    ROOT/HASH/columns         what ranking reads, while no process has the part open for writing
+    ROOT/HASH/columns         the ranking columns, while no process has the part open for writing
 
     The transport provides the shards, and may store them beside these files. New parts use the
     first of `models`; existing parts may use the others.
@@ -173,8 +173,8 @@ class QdrantIndex(Generic[S]):
     async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
         """Makes an empty part for a store's epoch, dropping one of another epoch.
 
-        With vectors of `model`; None = of the part that was there, else of new parts.
-        This and what else writes raises `IndexDiskFull` where there is no room, before it begins.
+        Its vectors are of `model`; None = the former part's model, else that of new parts. This and
+        all other writes raise `IndexDiskFull`, before they begin, if there is no room.
         """
         part = self._parts.get(space)
         if part is None or part.state().epoch != epoch:
@@ -245,8 +245,8 @@ class QdrantIndex(Generic[S]):
 
     @contextmanager
     def _doubting(self, space: str) -> Iterator[None]:
-        """Where a server gave no answer, only it knows what was written: it is asked before the
-        next write."""
+        """Mark a space as doubtful if a server did not answer a write: before the next write, the
+        index asks the server for the written changes."""
         try:
             yield
         except (IndexUnavailable, IndexDiskFull):

@@ -296,7 +296,8 @@ class SpaceIndex(Generic[S]):
     def begin_copy(self) -> tuple[Sequence[str], bool]:
         """Begins to note what is written.
 
-        Returns the erased memories that no copy will hold, and whether a copy is needed for that.
+        Returns the erased memories with unconfirmed erasures, and whether only a copy is free of
+        their traces.
         """
         self._shard.noted = set()
         self._traced = False

@@ -33,7 +33,7 @@ MARK = "\n"
 class PartVersions:
     """The versions of every space's index. `file` says which part is which; see `roles`.
 
-    Lives on one event loop, on which versions change their roles: so no search meets a change.
+    Lives on one event loop, which also changes the roles, so no search meets a half-done change.
     """
 
     def __init__(self, parts: Index, file: Path) -> None:
@@ -142,7 +142,7 @@ class PartVersions:
         return await self._parts.unembedded(self._name(space, version), states)
 
     def _answering(self, space: str, model: EmbeddingModel) -> str:
-        """The part for vectors of a model: the one that serves, or that served a moment ago."""
+        """The part with vectors of a model: the serving one, or the one that served just before."""
         serving, former = self._name(space), self._name(space, Version.FORMER)
         if former and self._parts.model(serving) != model == self._parts.model(former):
             return former
@@ -174,7 +174,7 @@ class PartVersions:
     async def near_each(
         self, space: str, ids: Sequence[str], scope: Scope, limit: int, least: float
     ) -> list[Sequence[Near] | None]:
-        """What is near to each memory's newest indexed state, without itself."""
+        """The memories near to each memory's newest indexed state, without itself."""
         return await self._parts.near_each(self._name(space), ids, scope, limit, least)
 
     async def vector_of(
@@ -188,7 +188,7 @@ class PartVersions:
         return await self._parts.held(self._name(space))
 
     async def drop(self, space: str, ids: Collection[str]) -> None:
-        """Takes memories out, with all their states."""
+        """Removes memories with all their states."""
         await self._parts.drop(self._name(space), ids)
 
     async def scrub(self, space: str) -> Sequence[str]:
@@ -200,16 +200,16 @@ class PartVersions:
         return ids
 
     async def confirmed(self, space: str, ids: Sequence[str]) -> None:
-        """Notes that the erasures of these memories were confirmed."""
+        """Records that the erasures of these memories were confirmed."""
         await self._parts.confirmed(self._name(space), ids)
 
     def id_of(self, space: str, item: str) -> str:
         """The id of a memory by the index's own name for it, of the version that answered."""
         try:
             return self._parts.id_of(self._name(space), item)
-        except InvalidTag:  # sealed by the version that served when it was found
+        except InvalidTag:  # encrypted by the version that served the search
             return self._parts.id_of(self._name(space, Version.FORMER), item)
 
     async def close(self) -> None:
-        """Writes everything out and lets go."""
+        """Writes everything to disk and closes all parts."""
         await self._parts.close()

@@ -1,7 +1,7 @@
-"""The file that says which part of an index is which version of a space.
+"""The file that maps the versions of each space to parts of an index.
 
-Replacing it is what makes a version serve, at once and for good. A space that it does not name has
-one version, the part of its own name.
+A version begins to serve when the file is replaced, in one durable step. A space that is not in the
+file has one version, the part with the space's name.
 """
 
 import json
@@ -13,7 +13,7 @@ from concord_search.domain.errors import IndexCorrupt
 from concord_search.ports import Version
 
 Roles = Mapping[Version, str]
-"""The parts of one space by what they are for."""
+"""The parts of one space by version."""
 
 
 def read(path: Path) -> dict[str, Roles]:
@@ -33,7 +33,7 @@ def read(path: Path) -> dict[str, Roles]:
 
 
 def write(path: Path, roles: Mapping[str, Roles]) -> None:
-    """Writes the roles to the disk: what they no longer name is removed next."""
+    """Writes the roles to the disk, since parts that they no longer name are removed next."""
     draft = path.with_suffix(".tmp")
     with draft.open("w", encoding="utf-8") as file:
         json.dump(roles, file)
