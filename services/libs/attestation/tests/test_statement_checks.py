@@ -364,7 +364,7 @@ TERMS = Terms("home", "p-1", 2, DIGEST, DIGEST, {"a": "b"}, DIGEST)
 def test_one_consent_is_checked_as_in_a_grant(
     changed: Payload, now_us: int, check: str, detail: str
 ) -> None:
-    """V6 Governance takes the answers that graph takes, and names the defect of all others."""
+    """V6 Governance takes the consents that graph takes, and names the defect of all others."""
     assert verify_consent(consent(), genesis=GENESIS, terms=TERMS, now_us=NOW).slot == "HUMAN"
     with pytest.raises(ConsentInvalid) as caught:
         verify_consent(consent(**changed), genesis=GENESIS, terms=TERMS, now_us=now_us)

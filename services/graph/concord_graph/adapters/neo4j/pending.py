@@ -43,7 +43,7 @@ class PendingReads:
 
     @asynccontextmanager
     async def moving(self) -> AsyncIterator[None]:
-        """Hold the lock under which the caller commits reads and removes them from the pending."""
+        """Hold the lock under which the caller commits reads, which then are pending no more."""
         async with self._moving:
             self._moves += 1
             yield

@@ -60,7 +60,7 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
         self._building: dict[str, asyncio.Task[None]] = {}
 
     async def open(self) -> None:
-        """Opens every part, as `QdrantIndex` does; then builds missing graphs."""
+        """Opens every part, as `QdrantIndex` does; then starts to build missing graphs."""
         await super().open()
         for space in await self.states():
             self._consider(space)

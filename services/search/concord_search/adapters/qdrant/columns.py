@@ -204,7 +204,7 @@ class Columns:
         self.items[row] = ""
 
     def shared_concepts(self, rows: Ints, wanted: NDArray[np.int64]) -> tuple[Ints, Ints]:
-        """How many concepts each row shares with `wanted` (distinct), and the size of the union."""
+        """For each row: how many concepts it shares with `wanted` (distinct); size of the union."""
         concepts, owners = self._lists["concept"].of(rows)
         hits = (concepts[:, np.newaxis] == wanted).any(axis=1)  # both are few: no need to sort
         shared = np.bincount(owners[hits], minlength=len(rows)).astype(np.int64)
