@@ -11,6 +11,7 @@ import qdrant_edge as qdrant
 from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.edge.shard import DENSE_SEARCH, engine_filter
 from concord_search.adapters.qdrant import filters
+from concord_search.adapters.qdrant.columns import Columns
 from concord_search.adapters.qdrant.keys import read_key
 from concord_search.adapters.qdrant.shard import DENSE, WORDS
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
@@ -20,6 +21,7 @@ from concord_search.usecases.search import RANKED
 
 LIMIT = 10
 NO_WORDS = qdrant.SparseVector([], [])
+NO_COLUMNS = Columns()
 
 
 class BareEngine:
@@ -33,7 +35,7 @@ class BareEngine:
     def recall(self, vector: Vector, now: Micros) -> float:
         """The share of the ten nearest, found one by one, that a search finds too."""
         scope = Scope(now, Superseded.EXCLUDE, MemoryFilter())
-        wanted = engine_filter(filters.of_scope(scope, self._key))
+        wanted = engine_filter(filters.of_scope(scope, self._key, NO_COLUMNS))
         exact, found = (
             {
                 hit.id
@@ -53,7 +55,7 @@ class BareEngine:
     def ask(self, text: str, vector: Vector, now: Micros) -> int:
         """Asks once, as a search at `now` (µs) would; returns how many results came."""
         scope = Scope(now, Superseded.EXCLUDE, MemoryFilter())
-        wanted = engine_filter(filters.of_scope(scope, self._key))
+        wanted = engine_filter(filters.of_scope(scope, self._key, NO_COLUMNS))
         branches = [
             qdrant.Prefetch(
                 limit=RANKED,

@@ -12,6 +12,7 @@ from concord.type.v1.type_pb2 import Memory
 from concord_graph.bootstrap import system_clock
 from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.qdrant import filters
+from concord_search.adapters.qdrant.columns import Columns
 from concord_search.adapters.qdrant.keys import read_key
 from concord_search.adapters.qdrant.shard import DENSE, WORDS, Nearest
 from concord_search.adapters.qdrant_server import messages
@@ -35,6 +36,7 @@ from tests.bench.timing import NONE, Latencies
 TIMES_FLOOR = Bar(1.5)
 ASKED = 100
 PAGE = 10
+NO_COLUMNS = Columns()
 
 
 class BareServer:
@@ -50,7 +52,7 @@ class BareServer:
         """Asks once, as a search now would; returns how many results came."""
         vector = await embedder.embed_query(text)
         scope = Scope(system_clock(), Superseded.EXCLUDE, MemoryFilter())
-        wanted = filters.of_scope(scope, self._key)
+        wanted = filters.of_scope(scope, self._key, NO_COLUMNS)
         branches = [Nearest(vector.tolist(), DENSE, RANKED, wanted)]
         if words := self._words.of_query(text):
             branches.append(Nearest(words, WORDS, RANKED, wanted))

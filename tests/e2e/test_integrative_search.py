@@ -78,6 +78,21 @@ async def test_values_that_are_edges_alone_are_found_and_come_first(
     assert nowhere.check.status == pb.STATEMENT_CHECK_STATUS_NOTHING_TO_CHECK
 
 
+async def test_a_filter_of_a_node_leaves_its_own_edges_and_memories(
+    works: Dissonant, party: Party
+) -> None:
+    """S2 S6 Of constitutive edges those at the node, of memories those that say something of it."""
+    edge_id = await decided(party, "agent", "VALUES", "honesty")
+    await decided(party, "agent", "VALUES", "honesty of others")
+    fact = type_pb2.Fact(subject="Ada", relation="PRAISES", object="honesty")
+    await fresh(works, "Ada praises honesty", id="praise", facts=[fact])
+    token = await fresh(works, "We talked about honesty", id="talk")
+
+    reply = await asked(works, "honesty", token, filter=pb.SearchFilter(node="honesty"))
+
+    assert {each.edge.id or each.memory.id for each in reply.results} == {edge_id, "praise"}
+
+
 async def test_a_result_that_clashes_with_a_value_says_so(works: Dissonant, party: Party) -> None:
     """S6 D2 The first results are compared with the statements, and nothing is recorded."""
     await works.space().declare("LIVES_IN")

@@ -161,7 +161,10 @@ def searches() -> Iterator[search_pb2.SearchRequest]:
     """Yield searches in every mode, and with filters."""
     for mode in search_pb2.SupersededMode.values():
         yield search_pb2.SearchRequest(query="Ada likes what", superseded=mode, page_size=100)
-    for words in ({"tags_any": ["taste"]}, {"domain": "people"}, {"session_id": "s-1"}):
+    for words in (
+        *({"tags_any": ["taste"]}, {"domain": "people"}, {"session_id": "s-1"}),
+        *({"node": "Ada"}, {"none_of": [{"node": "Ada"}]}),
+    ):
         yield ParseDict(
             {"query": "Ada", "filter": words, "superseded": "SUPERSEDED_MODE_INCLUDE"},
             search_pb2.SearchRequest(),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from concord_search.domain.changes import ChangeKind
 from concord_search.domain.digests import digests_of, states_made
-from concord_search.domain.errors import GraphUnavailable
+from concord_search.domain.errors import GraphUnavailable, NodeUnknown
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.domain.memory import MemoryState
 from concord_search.ports import (
@@ -134,6 +134,15 @@ class ScriptedGraph:
     ) -> Sequence[Statement] | None:
         self._check()
         return None
+
+    async def items_at(
+        self,
+        space: str,  # noqa: ARG002
+        node: str,
+        as_of: AsOf = PRESENT,  # noqa: ARG002
+    ) -> frozenset[str]:
+        self._check()
+        raise NodeUnknown(node)
 
     async def confirm_erase(self, space: str, memory_id: str) -> None:
         self._check()

@@ -2,6 +2,7 @@
 
 SearchError
 ├── FilterUnsupported       a filter that this index cannot apply; never ignored
+├── NodeUnknown             a filter names a node that the space does not have
 ├── PageTokenInvalid        damaged, or made by another query
 ├── FreshnessTokenInvalid   damaged, another space's, or of a store that was since restored
 ├── IndexStale              the index did not become as fresh as demanded in time
@@ -26,6 +27,8 @@ SearchError
     └── ModelMismatch       vectors or weights of another model than the one expected
 """
 
+from collections.abc import Sequence
+
 
 class SearchError(Exception):
     """The root of the errors that search raises on purpose."""
@@ -38,6 +41,15 @@ class FilterUnsupported(SearchError):
         super().__init__(f"{field}: {why}")
         self.field = field
         self.why = why
+
+
+class NodeUnknown(SearchError):
+    """The space has no node of this name or id; `near` are similar names, the nearest first."""
+
+    def __init__(self, node: str, near: Sequence[str] = ()) -> None:
+        super().__init__(f"no node {node}")
+        self.node = node
+        self.near = tuple(near)
 
 
 class PageTokenInvalid(SearchError):

@@ -1,7 +1,7 @@
 """Filters of memories (spec S2), and the check of a single state against one."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from concord_search.domain.instants import PRESENT, AsOf, Micros
@@ -22,7 +22,8 @@ class MemoryFilter:
 
     Numbers are the contract's enum values, instants microseconds. `valid_since` and `valid_before`
     demand that the memory held at some time in between, instead of now. Concepts are in normal
-    form, properties as `property_of` writes them.
+    form, properties as `property_of` writes them. `node` is a node's name or id; graph alone knows
+    the ids of the items there, `about` (None: not asked yet).
     """
 
     kinds: tuple[int, ...] = ()
@@ -43,6 +44,8 @@ class MemoryFilter:
     valid_before: Micros | None = None
     category: str = ""
     properties: tuple[str, ...] = ()
+    node: str = ""
+    about: frozenset[str] | None = None
     all_of: tuple["MemoryFilter", ...] = ()
     any_of: tuple["MemoryFilter", ...] = ()
     none_of: tuple["MemoryFilter", ...] = ()
@@ -53,6 +56,22 @@ class MemoryFilter:
         if self.valid_since is not None or self.valid_before is not None:
             return True
         return any(part.names_valid_time for part in (*self.all_of, *self.any_of, *self.none_of))
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """The nodes that the filter names, at any depth."""
+        parts = (*self.all_of, *self.any_of, *self.none_of)
+        return frozenset({self.node} - {""}).union(*(part.nodes for part in parts))
+
+    def located(self, items: Mapping[str, frozenset[str]]) -> "MemoryFilter":
+        """The filter with the ids of the items at each of its nodes, at any depth."""
+        return replace(
+            self,
+            about=items[self.node] if self.node else None,
+            all_of=tuple(part.located(items) for part in self.all_of),
+            any_of=tuple(part.located(items) for part in self.any_of),
+            none_of=tuple(part.located(items) for part in self.none_of),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +142,7 @@ def _words_match(wanted: MemoryFilter, state: MemoryState) -> bool:
         and (not wanted.session_id or wanted.session_id == state.session_id)
         and (not wanted.category or wanted.category == state.category)
         and set(wanted.properties).issubset(state.properties)
+        and (wanted.about is None or state.id in wanted.about)
     )
 
 

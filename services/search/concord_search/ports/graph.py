@@ -149,6 +149,15 @@ class Graph(Protocol):
         """The constitutive statements at a node, by text, at most 50; None for an unknown node."""
         ...
 
+    async def items_at(self, space: str, node: str, as_of: AsOf = PRESENT) -> frozenset[str]:
+        """The ids of what says something about a node, by name or id: the memories that state an
+        edge at it or are the other end of one, and its constitutive edges.
+
+        Superseded edges count; an edge outside its stated interval does not. Raises `NodeUnknown`,
+        and `FilterUnsupported` where graph does not show all of them.
+        """
+        ...
+
     async def confirm_erase(self, space: str, memory_id: str) -> None:
         """Confirms that the index holds nothing more of an erased memory; again changes nothing."""
         ...

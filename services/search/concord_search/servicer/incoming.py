@@ -182,6 +182,7 @@ def memory_filter(wanted: search_pb2.SearchFilter, path: str, depth: int = 0) ->
         valid_before=_instant(wanted, "valid_before"),
         category=text(wanted.category),
         properties=_properties(wanted.properties, f"{path}.properties"),
+        node=text(wanted.node),
         all_of=_parts(wanted.all_of, f"{path}.all_of", inner),
         any_of=_parts(wanted.any_of, f"{path}.any_of", inner),
         none_of=_parts(wanted.none_of, f"{path}.none_of", inner),

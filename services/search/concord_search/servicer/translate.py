@@ -11,6 +11,14 @@ def translate(error: Exception) -> Failure | None:  # noqa: PLR0912 - one table,
     match error:
         case errors.FilterUnsupported():
             return _invalid("ERROR_REASON_FILTER_UNSUPPORTED", error.field, error.why)
+        case errors.NodeUnknown():
+            near = f" Similar names: {', '.join(error.near)}." if error.near else ""
+            return Failure(
+                grpc.StatusCode.NOT_FOUND,
+                "ERROR_REASON_ITEM_NOT_FOUND",
+                f"No node has this name or id.{near}",
+                metadata={"item_id": error.node},
+            )
         case errors.PageTokenInvalid():
             return _invalid("ERROR_REASON_PAGE_TOKEN_INVALID", "page_token", str(error))
         case errors.FreshnessTokenInvalid():

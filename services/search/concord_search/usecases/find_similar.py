@@ -7,6 +7,7 @@ from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admit
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.ports import Clock, EmbeddingModel, Graph, Hydrated, Index, Near, Vector
 from concord_search.usecases.embedders import Embedders
+from concord_search.usecases.locate_filter import located
 from concord_search.usecases.progress import Demand, Progress
 from concord_search.usecases.search import wait_until_fresh
 
@@ -60,7 +61,7 @@ class FindSimilar:
         """Answers in a space.
 
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`,
-        `IndexDiskFull`.
+        `IndexDiskFull`, `NodeUnknown`, `FilterUnsupported`.
         """
         await wait_until_fresh(self._progress, space, query.demand)
         model = self._index.model(space)
@@ -75,7 +76,8 @@ class FindSimilar:
     async def each(self, space: str, query: BatchSimilarQuery) -> list[tuple[str, SimilarAnswer]]:
         """The memories near to each memory, by the index alone, which may lag behind graph.
 
-        Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `IndexDiskFull`.
+        Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `IndexDiskFull`, and
+        `FilterUnsupported` for a filter that names a node.
         """
         await wait_until_fresh(self._progress, space, query.demand)
         self._progress.demand_following("anything is near")
@@ -111,7 +113,8 @@ class FindSimilar:
     ) -> list[Near]:
         mode = Superseded.INCLUDE if query.include_superseded else Superseded.EXCLUDE
         now = max(self._clock(), self._progress.of(space).latest)
-        scope = Scope(now, mode, query.filter, query.as_of)
+        wanted = await located(self._graph, space, query.filter, query.as_of)
+        scope = Scope(now, mode, wanted, query.as_of)
         # One more than asked for, as the memory itself is found too.
         found = await self._index.near(
             space, vector, scope, query.limit + 1, query.min_similarity, model=model

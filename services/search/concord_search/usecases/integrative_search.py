@@ -108,7 +108,7 @@ class IntegrativeSearch:
         """Answers a query in a space.
 
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`,
-        `IndexDiskFull`.
+        `IndexDiskFull`, `NodeUnknown`, `FilterUnsupported`.
         """
         await wait_until_fresh(self._progress, space, query.demand)
         (asked, question), statements, weight = await asyncio.gather(

@@ -29,6 +29,7 @@ from concord_search.ports import (
     Records,
 )
 from concord_search.usecases.embedders import Embedders
+from concord_search.usecases.locate_filter import located
 from concord_search.usecases.progress import Demand, Progress
 
 RANKED = 200
@@ -144,7 +145,7 @@ class Search:
         """Answers a query in a space.
 
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`,
-        `IndexDiskFull`.
+        `IndexDiskFull`, `NodeUnknown`, `FilterUnsupported`.
         """
         await wait_until_fresh(self._progress, space, query.demand)
         question = await self.question(space, query)
@@ -184,8 +185,10 @@ class Search:
         """The question that a query puts to the index."""
         model = self._index.model(space)
         embedder = await self._embedders.of(model)
-        vector, co_reads = await asyncio.gather(
-            embedder.embed_query(query.text), self._co_reads(space, query.session_id)
+        vector, co_reads, wanted = await asyncio.gather(
+            embedder.embed_query(query.text),
+            self._co_reads(space, query.session_id),
+            located(self._graph, space, query.filter, query.as_of),
         )
         # Never before the index's newest change: graph's record time may be ahead of this clock.
         now = query.now or max(self._clock(), self._progress.of(space).latest)
@@ -193,7 +196,7 @@ class Search:
         return Question(
             vector=vector,
             text=query.text,
-            scope=Scope(now, query.superseded, query.filter, query.as_of),
+            scope=Scope(now, query.superseded, wanted, query.as_of),
             model=model,
             concepts=tuple(dict.fromkeys(each for each in (*extract(query.text), *named) if each)),
             domain=query.domain,

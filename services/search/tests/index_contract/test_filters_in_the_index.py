@@ -3,14 +3,15 @@
 import asyncio
 
 import pytest
+from concord_search.domain.errors import FilterUnsupported
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded, admits, matches
-from concord_search.domain.instants import NEVER
+from concord_search.domain.instants import NEVER, AsOf
 from concord_search.domain.memory import MemoryState, Origin, property_of
 from concord_search.ports import VersionedIndex
 from concord_testing.embedders import WordEmbedder
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
-from search_lab import NOW, SPACE, Lab, MakeState, OpenIndex, plain_state
+from search_lab import NOW, SPACE, START, Lab, MakeState, OpenIndex, plain_state
 
 MODEL = WordEmbedder.model
 TAGS = ("red", "green", "blue")
@@ -76,12 +77,18 @@ plain_filter = some.builds(
     category=some.sampled_from(("", "", "", "x")),
     properties=some.sampled_from(((), (), (), *PROPERTIES)).map(lambda each: each and (each,)),
 )
+at_node = some.builds(
+    MemoryFilter,
+    node=some.just("fox"),
+    about=some.sets(some.sampled_from(("m0", "m1", "m2", "unknown"))).map(frozenset),
+)
 one_part = some.one_of(
     some.builds(MemoryFilter, kinds=some.lists(some.integers(1, 7), min_size=1).map(tuple)),
     some.builds(MemoryFilter, tags_any=some.just(("red", "green"))),
     some.builds(MemoryFilter, domain=some.just("work")),
     some.builds(MemoryFilter, valid_before=instant),
     some.builds(MemoryFilter, created_before=instant, tags_none=some.just(("blue",))),
+    at_node,
 )
 parts = some.lists(one_part, max_size=2).map(tuple)
 nested_filter = some.builds(MemoryFilter, all_of=parts, any_of=parts, none_of=parts)
@@ -89,7 +96,7 @@ nested_filter = some.builds(MemoryFilter, all_of=parts, any_of=parts, none_of=pa
 
 @given(
     each_said=some.lists(said, min_size=1, max_size=12),
-    filters=some.lists(plain_filter | nested_filter, min_size=1, max_size=25),
+    filters=some.lists(plain_filter | nested_filter | at_node, min_size=1, max_size=25),
 )
 @settings(
     max_examples=6,
@@ -144,6 +151,10 @@ async def _compare(
         (MemoryFilter(source="notes.md"), {"pay"}),
         (MemoryFilter(min_trust=2), {"pay"}),
         (MemoryFilter(none_of=(MemoryFilter(domain="work"),)), {"shop"}),
+        (MemoryFilter(node="n", about=frozenset({"pay", "else"})), {"pay"}),
+        (MemoryFilter(node="n", about=frozenset()), set()),
+        (MemoryFilter(domain="work", none_of=(MemoryFilter(node="n", about=frozenset({"pay"})),)),
+         {"work"}),
         (MemoryFilter(any_of=(MemoryFilter(domain="work.hr"), MemoryFilter(tags_any=("t",)))),
          {"pay", "shop"}),
     ],
@@ -163,3 +174,24 @@ async def test_filters_read_as_they_are_written(
 
     assert set(lab.ids(found)) == expected
     assert {state.id for state in states if matches(wanted, state)} == expected
+
+
+async def test_a_node_is_never_ignored(lab: Lab, make_state: MakeState) -> None:
+    """S2 The index does not know nodes: without the items there, it refuses."""
+    await lab.write(make_state("a", 1))
+
+    with pytest.raises(FilterUnsupported):
+        await lab.ask("memory", wanted=MemoryFilter(any_of=(MemoryFilter(node="n"),)))
+
+
+async def test_a_node_of_then_finds_the_state_of_then(lab: Lab, make_state: MakeState) -> None:
+    """S2 T3 At a record time the items at a node are found in the state that they had."""
+    await lab.write(make_state("a", 1, "fox"), make_state("b", 2, "fox"))
+    await lab.write(make_state("a", 3, "whale"))
+    wanted = MemoryFilter(node="n", about=frozenset({"a"}))
+
+    then = await lab.ask("fox", wanted=wanted, as_of=AsOf(record=START + 2_500_000))
+    now = await lab.ask("fox", wanted=wanted)
+
+    assert (lab.ids(then), then.candidates.seqs.tolist()) == (["a"], [1])
+    assert (lab.ids(now), now.candidates.seqs.tolist()) == (["a"], [3])

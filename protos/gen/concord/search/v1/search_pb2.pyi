@@ -321,6 +321,7 @@ class SearchFilter(_message.Message):
     NONE_OF_FIELD_NUMBER: _builtins.int
     PROPERTIES_FIELD_NUMBER: _builtins.int
     ORIGINS_FIELD_NUMBER: _builtins.int
+    NODE_FIELD_NUMBER: _builtins.int
     domain: _builtins.str
     """This domain and those below it."""
     source: _builtins.str
@@ -331,6 +332,14 @@ class SearchFilter(_message.Message):
     """Made in this session."""
     category: _builtins.str
     """This category."""
+    node: _builtins.str
+    """The name or id of a node: only memories that state a fact about it or that an edge links with it. Graph is
+    asked at the instant of the query; an edge counts within its stated interval, superseded or not. Of
+    constitutive edges, only those at the node. A request names at most 10 nodes.
+    An unknown node is NOT_FOUND (ERROR_REASON_ITEM_NOT_FOUND, the message with similar names). A node with
+    more than 10,000 edges, or with an edge that 100 memories state, is refused with
+    ERROR_REASON_FILTER_UNSUPPORTED, and so is every node in BatchFindSimilar, which does not ask graph.
+    """
     @_builtins.property
     def kinds(self) -> _containers.RepeatedScalarFieldContainer[_type_pb2.MemoryKind.ValueType]:
         """Any of these kinds."""
@@ -419,10 +428,11 @@ class SearchFilter(_message.Message):
         none_of: _abc.Iterable[Global___SearchFilter] | None = ...,
         properties: _struct_pb2.Struct | None = ...,
         origins: _abc.Iterable[_type_pb2.Origin.ValueType] | None = ...,
+        node: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_before", b"created_before", "created_since", b"created_since", "properties", b"properties", "valid_before", b"valid_before", "valid_since", b"valid_since"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_of", b"all_of", "any_of", b"any_of", "category", b"category", "concepts", b"concepts", "created_before", b"created_before", "created_since", b"created_since", "domain", b"domain", "edge_types", b"edge_types", "importances", b"importances", "kinds", b"kinds", "min_trust", b"min_trust", "none_of", b"none_of", "origins", b"origins", "properties", b"properties", "session_id", b"session_id", "source", b"source", "tags_all", b"tags_all", "tags_any", b"tags_any", "tags_none", b"tags_none", "valid_before", b"valid_before", "valid_since", b"valid_since"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_of", b"all_of", "any_of", b"any_of", "category", b"category", "concepts", b"concepts", "created_before", b"created_before", "created_since", b"created_since", "domain", b"domain", "edge_types", b"edge_types", "importances", b"importances", "kinds", b"kinds", "min_trust", b"min_trust", "node", b"node", "none_of", b"none_of", "origins", b"origins", "properties", b"properties", "session_id", b"session_id", "source", b"source", "tags_all", b"tags_all", "tags_any", b"tags_any", "tags_none", b"tags_none", "valid_before", b"valid_before", "valid_since", b"valid_since"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -760,8 +770,8 @@ class IntegrativeSearchRequest(_message.Message):
     """
     @_builtins.property
     def filter(self) -> Global___SearchFilter:
-        """What may be a result; absent = all. An edge has an edge type, concepts, an importance and times, and
-        nothing else that a filter may demand.
+        """What may be a result; absent = all. An edge has an edge type, concepts, an importance, times and nodes,
+        and nothing else that a filter may demand.
         """
 
     @_builtins.property

@@ -25,7 +25,12 @@ from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
 
 from concord_search.adapters.graph_feed import messages
-from concord_search.domain.errors import GraphRefused, GraphUnavailable
+from concord_search.domain.errors import (
+    FilterUnsupported,
+    GraphRefused,
+    GraphUnavailable,
+    NodeUnknown,
+)
 from concord_search.domain.instants import PRESENT, AsOf
 from concord_search.ports import (
     Assessed,
@@ -51,6 +56,10 @@ DIGESTED_WITHIN = 600.0
 REMEMBERED_SPACES = 1_000
 MOST_CONFLICTS = 200
 MOST_STATEMENTS = 50
+EDGES_A_CALL = 200
+MOST_SOURCES = 100
+"""So many memories that state an edge are shown by graph; with as many there may be more."""
+
 MOST_ID_CHARACTERS = 128
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
 _TRANSIENT = frozenset(
@@ -172,6 +181,47 @@ class GraphClient:
         edges = (each.edge for each in found.neighbors)
         said = (messages.statement(each) for each in edges if messages.is_value(each))
         return sorted(said, key=lambda each: (each.text, each.edge_id))
+
+    async def items_at(self, space: str, node: str, as_of: AsOf = PRESENT) -> frozenset[str]:
+        """The ids of what says something about a node; see the port."""
+        request = graph_pb2.QueryNeighborsRequest(
+            start=type_pb2.EdgeEnd(id=await self._node_id(space, node, as_of)),
+            direction=type_pb2.DIRECTION_BOTH,
+            depth=1,
+            include_superseded=True,
+            as_of=messages.as_of(as_of),
+            page_size=EDGES_A_CALL,
+            peek=True,
+        )
+        items: set[str] = set()
+        while True:
+            page = await reply(self._graph.QueryNeighbors(request, metadata=self._reading(space)))
+            if page.status != type_pb2.LOOKUP_STATUS_FOUND:
+                raise NodeUnknown(node)
+            if page.truncated:
+                raise FilterUnsupported("filter.node", "the node has more than 10,000 edges")
+            for each in page.neighbors:
+                if len(each.edge.sources) >= MOST_SOURCES:
+                    why = f"{MOST_SOURCES} or more memories state one edge of the node"
+                    raise FilterUnsupported("filter.node", why)
+                items.update(messages.items_of(each))
+            if not page.next_page_token:
+                return frozenset(items)
+            request.page_token = page.next_page_token
+
+    async def _node_id(self, space: str, node: str, as_of: AsOf) -> str:
+        """The id of a node, given by name or else by id. Raises `NodeUnknown`."""
+        at = messages.as_of(as_of)
+        asked = [graph_pb2.GetNodeRequest(name=node, as_of=at)]
+        if len(node) <= MOST_ID_CHARACTERS:
+            asked.append(graph_pb2.GetNodeRequest(id=node, as_of=at))
+        near: list[str] = []
+        for request in asked:
+            found = await reply(self._graph.GetNode(request, metadata=self._reading(space)))
+            if found.status == type_pb2.LOOKUP_STATUS_FOUND:
+                return found.node.id
+            near += found.near_names
+        raise NodeUnknown(node, near)
 
     async def digests(self, space: str, through: int) -> StateDigests:
         """The digests of a space's states through a change."""

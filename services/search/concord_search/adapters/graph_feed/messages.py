@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from concord.graph.v1 import conflict_pb2, feed_pb2
+from concord.graph.v1 import conflict_pb2, feed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
 from concord_concepts import extract, normalise
 from google.protobuf.struct_pb2 import Struct
@@ -168,6 +168,15 @@ def statement(edge: type_pb2.Edge) -> Statement:
     """A constitutive edge as a statement of its node."""
     fact = (edge.source.name or edge.source.id, edge.relation, _target(edge))
     return Statement(edge.id, sentence(edge), fact, tuple(edge.sources))
+
+
+def items_of(neighbor: graph_pb2.Neighbor) -> Iterator[str]:
+    """The ids of what an edge at a node says about it, and of a memory at the edge's far end."""
+    yield from neighbor.edge.sources
+    if is_value(neighbor.edge):
+        yield neighbor.edge.id
+    if neighbor.neighbor.kind == type_pb2.ITEM_KIND_MEMORY:
+        yield neighbor.neighbor.id
 
 
 def _target(edge: type_pb2.Edge) -> str:

@@ -3,12 +3,14 @@
 A transport translates these into its own types; they mean the same as Qdrant's of these names.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
 from concord_search.adapters.qdrant import payload
+from concord_search.adapters.qdrant.columns import Columns
 from concord_search.adapters.qdrant.keys import SpaceKey
+from concord_search.domain.errors import FilterUnsupported
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import PRESENT, Micros
 
@@ -53,9 +55,13 @@ class Filter:
 Condition = MatchAny | Range | HasId | Filter
 
 
-def of_scope(scope: Scope, key: SpaceKey) -> Filter:
-    """The filter of a scope: its record time, valid time, lineage, and the request's filter."""
-    wanted = _Conditions(key)
+def of_scope(scope: Scope, key: SpaceKey, columns: Columns) -> Filter:
+    """The filter of a scope: its record time, valid time, lineage, and the request's filter.
+
+    Reads the columns, whose lock the caller holds. Raises `FilterUnsupported` for a node whose
+    items are not known.
+    """
+    wanted = _Conditions(scope, key, columns)
     for condition in _hidden(scope):
         wanted.must_not.append(condition)
     if not scope.edges:
@@ -100,6 +106,17 @@ NEVER_LATER: Micros = (1 << 53) - 1
 """After every record time; the engine compares instants as doubles, which are exact up to it."""
 
 
+def rows_of(ids: Collection[str], scope: Scope, key: SpaceKey, columns: Columns) -> list[int]:
+    """The rows of some items that a scope may admit: of now the newest, of then every one.
+
+    Reads the columns, whose lock the caller holds.
+    """
+    items = {key.item(each) for each in ids}
+    if scope.record is not None:
+        return columns.rows_of(items)
+    return [row for item in items if (row := columns.newest(item)) is not None]
+
+
 def among(chosen: Iterable[PointId], wanted: Filter | None = None) -> Filter:
     """Only these points, and of them only those that pass `wanted`."""
     only = HasId(frozenset(chosen))
@@ -109,8 +126,10 @@ def among(chosen: Iterable[PointId], wanted: Filter | None = None) -> Filter:
 class _Conditions:
     """Collects the conditions of one filter."""
 
-    def __init__(self, key: SpaceKey) -> None:
+    def __init__(self, scope: Scope, key: SpaceKey, columns: Columns) -> None:
+        self._scope = scope
         self._key = key
+        self._columns = columns
         self.must: list[Condition] = []
         self.must_not: list[Condition] = []
 
@@ -141,8 +160,15 @@ class _Conditions:
             self._any("property", [each])
         if wanted.tags_none:
             self.must_not.append(self._one_of("tag", wanted.tags_none))
+        if wanted.node:
+            self.must.append(self._at_node(wanted))
         self._times(wanted)
         self._nested(wanted)
+
+    def _at_node(self, wanted: MemoryFilter) -> HasId:
+        if wanted.about is None:  # asked of the index alone
+            raise FilterUnsupported("filter.node", "this call does not ask graph what is at a node")
+        return HasId(frozenset(rows_of(wanted.about, self._scope, self._key, self._columns)))
 
     def _any(self, field: str, values: Iterable[str]) -> None:
         if listed := list(values):
@@ -171,7 +197,7 @@ class _Conditions:
             self.must_not.append(self._part(part))
 
     def _part(self, wanted: MemoryFilter) -> Filter:
-        inner = _Conditions(self._key)
+        inner = _Conditions(self._scope, self._key, self._columns)
         inner.demand(wanted)
         return inner.filter()
 

@@ -94,16 +94,13 @@ class CandidateQuery:
             return Found(self._described(question, best, terms, fused), words is not None)
 
     def _wanted(self, question: Question) -> Filter:
-        if question.only is None:
-            return filters.of_scope(question.scope, self._key)
-        items = {self._key.item(each) for each in question.only}
+        scope, key, columns = question.scope, self._key, self._columns
         with self._lock:
-            if question.scope.record is not None:
-                return filters.among(
-                    self._columns.rows_of(items), filters.of_scope(question.scope, self._key)
-                )
-            rows = [self._columns.newest(item) for item in items]
-        return filters.among(row for row in rows if row is not None)
+            if question.only is None:
+                return filters.of_scope(scope, key, columns)
+            rows = filters.rows_of(question.only, scope, key, columns)
+            of_then = None if scope.record is None else filters.of_scope(scope, key, columns)
+        return filters.among(rows, of_then)
 
     def _branch(self, scored: Scored, scope: Scope) -> _Branch:
         found = np.array(scored.points, dtype=np.int64)

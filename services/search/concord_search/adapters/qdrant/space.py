@@ -355,7 +355,8 @@ class SpaceIndex(Generic[S]):
 
     def near(self, vector: Vector, scope: Scope, limit: int, least: float) -> list[Near]:
         """Memories by cosine, descending."""
-        wanted = filters.of_scope(scope, self._key)
+        with self._lock:
+            wanted = filters.of_scope(scope, self._key, self._columns)
         (found,) = self._shard.query([Nearest(vector.tolist(), DENSE, limit, wanted, least)])
         return self._near(found, scope)
 
@@ -363,8 +364,8 @@ class SpaceIndex(Generic[S]):
         self, ids: Sequence[str], scope: Scope, limit: int, least: float
     ) -> list[Sequence[Near] | None]:
         """The memories near to each memory's newest state, without itself; None if unknown."""
-        wanted = filters.of_scope(scope, self._key)
         with self._lock:
+            wanted = filters.of_scope(scope, self._key, self._columns)
             newest = {each: self._columns.newest(self._key.item(each)) for each in ids}
             # A closed newest state is that of a forgotten memory.
             rows = {

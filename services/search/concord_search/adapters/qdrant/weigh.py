@@ -85,9 +85,11 @@ class WeighedQuery:
         """Each branch's rows with their scores: among all items, and among constitutive ones."""
         scope = question.scope
         own = replace(scope, filter=_constitutive(scope.filter))
+        with self._lock:
+            wanted = [filters.of_scope(each, self._key, self._columns) for each in (scope, own)]
         queries = [
-            Nearest(vector, using, question.branch_limit, filters.of_scope(each, self._key))
-            for each in (scope, own)
+            Nearest(vector, using, question.branch_limit, each)
+            for each in wanted
             for vector, using in vectors
         ]
         found = [self._current(answer, scope) for answer in self._shard.query(queries)]
