@@ -168,6 +168,22 @@ def test_the_weight_is_calibrated_with_the_owners_key(concord: CommandLine, note
     assert "Evidence: no move to take back." in concord.done("calibrate", "--revert")
 
 
+def test_a_search_among_what_is_said_of_a_node(
+    concord: CommandLine, notes: Notes, unique: Unique
+) -> None:
+    """W4 S2 By the node's name; an unknown one is an error, not an empty answer."""
+    node = unique("Ada")
+    added = ("add", f"She has a {notes.word} hat.", "--fact", f"{node}|WEARS|hat")
+    token = concord.reply(AddMemoryResponse, *added).token
+    asked = ("search", notes.word, "--fresh", token, "--node")
+    found = concord.reply(SearchResponse, *asked, node)
+
+    assert [each.memory.content for each in found.results] == [f"She has a {notes.word} hat."]
+    unknown = concord(*asked, unique("nobody"))
+    assert unknown.exit_code == 1
+    assert "No node has this name or id." in unknown.stderr
+
+
 @pytest.mark.parametrize("command", [["search"], ["integrative", "--node", "me"]])
 def test_a_search_may_belong_to_a_session(
     concord: CommandLine, notes: Notes, unique: Unique, command: list[str]

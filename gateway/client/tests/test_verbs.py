@@ -82,6 +82,11 @@ def test_what_is_wrong_is_told_by_its_type(tmp_path: Path) -> None:
         for kind, call in kinds.items():
             with pytest.raises(kind):
                 call()
+        with pytest.raises(concord_client.NotFound, match="Similar names: tea"):
+            concord.search("x", node="teaa")
+        concord.add("It rains.")
+        (found,) = concord.search("What is there?", node="tea").results
+        assert found.memory.id == memory.id
         stranger = Concord.connect(concord.stubs.url, "ck_" + "a" * 43)
         with pytest.raises(concord_client.NotPermitted), stranger:
             stranger.get(memory.id)

@@ -102,6 +102,7 @@ def search(
     domain: str = "",
     kinds: Sequence[Kind] = (),
     tags: Sequence[str] = (),
+    node: str = "",
     include_superseded: bool = False,
     history: bool = False,
     min_score: float = 0.0,
@@ -110,7 +111,8 @@ def search(
 ) -> Step[things.Answer]:
     """Find memories by meaning and by words. `limit`: 1 to 100; `tags`: all must match.
 
-    `history`: the whole chains of the results, by valid time.
+    `node`: only what is stated about or linked with this node, by name or id; raises `NotFound` for
+    an unknown one. `history`: the whole chains of the results, by valid time.
     """
     mode = "HISTORY" if history else "INCLUDE" if include_superseded else "EXCLUDE"
     request = search_pb2.SearchRequest(
@@ -122,8 +124,9 @@ def search(
         session_id=session_id,
         include_context=True,
     )
-    if domain or kinds or tags:
+    if domain or kinds or tags or node:
         request.filter.domain = domain
+        request.filter.node = node
         request.filter.tags_all.extend(tags)
         request.filter.kinds.extend(
             type_pb2.MemoryKind.Value(f"MEMORY_KIND_{each}") for each in kinds

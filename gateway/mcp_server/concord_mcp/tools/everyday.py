@@ -101,6 +101,7 @@ SEARCH_MEMORIES = Tool(
         Argument("domain", "filter.domain"),
         Argument("kinds", "filter.kinds"),
         Argument("tags", "filter.tags_all"),
+        Argument("node", "filter.node"),
         Argument("include_superseded", schema={"type": "boolean"}, put=_include_superseded),
         Argument("history", schema={"type": "boolean"}, put=_history),
         as_of(),

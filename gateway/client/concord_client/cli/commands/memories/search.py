@@ -36,6 +36,9 @@ def search(
         typer.Option("--property", metavar="NAME=VALUE", help="Only with this property."),
     ] = None,
     origin: OriginOption = None,
+    node: Annotated[
+        str, typer.Option(help="Only what is stated about or linked with this node, by name or id.")
+    ] = "",
     limit: Annotated[int, typer.Option(min=1, max=100, help="Most results.")] = 10,
     min_score: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Leave out results below this score.")
@@ -76,11 +79,12 @@ def search(
         as_of=asked_time(as_of, known_at),
         include_context=context,
     )
-    if domain or kind or tag or prop or origin:
+    if domain or kind or tag or prop or origin or node:
         request.filter.domain = domain or ""
         request.filter.kinds.extend(each.value_of() for each in kind or ())
         request.filter.tags_all.extend(tag or ())
         request.filter.origins.extend(each.value_of() for each in origin or ())
+        request.filter.node = node
         request.filter.properties.MergeFrom(properties(prop) or Struct())
     with session.client() as client:
         reply = client.search.Search(request)
