@@ -6,7 +6,7 @@ from typing import Any
 
 import grpc
 import pytest
-from concord.graph.v1 import graph_pb2, graph_pb2_grpc
+from concord.graph.v1 import graph_pb2, graph_pb2_grpc, relation_pb2, relation_pb2_grpc
 from concord.search.v1 import search_pb2
 from concord.type.v1.type_pb2 import Edge, EdgeEnd, Fact, Memory
 from concord_chassis.failure import Failure, from_rpc_error
@@ -123,8 +123,33 @@ async def test_a_superseded_memory_of_a_node_is_found_where_it_is_asked_for(
         assert await found(running, token, filter=at_rome, superseded=value) == {"home", "new"}
 
 
+async def test_a_fact_that_another_took_over_from_counts(running: TwoServers) -> None:
+    """S2 G7 A memory in force that also states what holds still is one that speaks of the node;
+    to look for it reads no edge."""
+    tea = Fact(subject="Ada", relation="LIKES", object="tea")
+    relations = relation_pb2_grpc.RelationServiceStub(
+        running.channel(running.graph, "default", SCOPES)
+    )
+    await relations.DeclareRelation(
+        relation_pb2.DeclareRelationRequest(request_id="r", name="LIVES_IN", functional=True)
+    )
+    both = Memory(id="both", content="a fox: Ada lives in Rome, likes tea", facts=[ROME, tea])
+    later = Fact(subject="Ada", relation="LIVES_IN", object="Paris")
+    await running.add(both)
+    token = await running.add(Memory(id="later", content="a fox: Ada in Paris", facts=[later]))
+    triple = graph_pb2.Triple(
+        source=EdgeEnd(name="Ada"), relation="LIVES_IN", target=EdgeEnd(name="Rome")
+    )
+
+    assert await found(running, token, filter=SearchFilter(node="Rome")) == {"both"}
+    edge = (await graph(running).GetEdge(graph_pb2.GetEdgeRequest(triple=triple, peek=True))).edge
+    assert edge.supersession.is_superseded
+    assert edge.access.access_count == 0
+
+
 async def test_a_node_is_asked_about_as_of_the_instant_of_the_query(running: TwoServers) -> None:
-    """S2 T3 What was linked with it later is not found as of before, nor is a later node."""
+    """S2 T3 What was linked with it later is not found as of before, nor is a later node;
+    its name is that of then."""
     await running.add(HOME, LOOSE)
     stub = graph(running)
     rome = (await stub.GetNode(graph_pb2.GetNodeRequest(name="Rome"))).node
@@ -142,6 +167,14 @@ async def test_a_node_is_asked_about_as_of_the_instant_of_the_query(running: Two
     assert await found(running, token, **then) == {"home"}
     failure = await refused(running, token, filter=SearchFilter(node="Oslo"), as_of=before)
     assert failure.reason == "ERROR_REASON_ITEM_NOT_FOUND"
+
+    rome = (await stub.GetNode(graph_pb2.GetNodeRequest(id=rome.id))).node
+    rome.name = "Roma"
+    renaming = graph_pb2.UpdateNodeRequest(request_id="renamed", node=rome)
+    renaming.update_mask.paths.append("name")
+    await stub.UpdateNode(renaming)
+    assert await found(running, token, **then) == {"home"}
+    assert await found(running, token, filter=SearchFilter(node="Roma")) == {"home", "loose"}
 
 
 async def test_every_page_of_a_nodes_edges_counts_and_too_many_are_refused(
@@ -163,10 +196,9 @@ async def test_every_page_of_a_nodes_edges_counts_and_too_many_are_refused(
     assert (failure.code, failure.reason) == (
         grpc.StatusCode.INVALID_ARGUMENT, "ERROR_REASON_FILTER_UNSUPPORTED",
     )  # fmt: skip
-    monkeypatch.setattr("concord_graph.usecases.read.neighbors.MOST_EDGES", 2)
-    monkeypatch.setattr("concord_graph.usecases.read.neighbors.FEW_EDGES", 1)
+    monkeypatch.setattr(client, "MOST_EDGES", 2)
     failure = await refused(running, token, filter=SearchFilter(node="Oslo"))
-    assert "more than 10,000 edges" in failure.message
+    assert "more than 2 edges" in failure.message
     assert failure.reason == "ERROR_REASON_FILTER_UNSUPPORTED"
     monkeypatch.setattr(locate_filter, "MOST_NODES", 1)
     two = SearchFilter(node="Rome", none_of=[SearchFilter(node="Oslo")])

@@ -5,7 +5,7 @@ from concord_search.domain.filters import MemoryFilter
 from concord_search.domain.instants import AsOf
 from concord_search.ports import Graph
 
-MOST_NODES = 10
+MOST_NODES = 5
 """The most nodes that one filter names: each is walked."""
 
 

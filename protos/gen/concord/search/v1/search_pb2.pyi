@@ -335,9 +335,9 @@ class SearchFilter(_message.Message):
     node: _builtins.str
     """The name or id of a node: only memories that state a fact about it or that an edge links with it. Graph is
     asked at the instant of the query; an edge counts within its stated interval, superseded or not. Of
-    constitutive edges, only those at the node. A request names at most 10 nodes.
+    constitutive edges, only those at the node. A request names at most 5 nodes.
     An unknown node is NOT_FOUND (ERROR_REASON_ITEM_NOT_FOUND, the message with similar names). A node with
-    more than 10,000 edges, or with an edge that 100 memories state, is refused with
+    more than 4,000 edges, or with an edge that 100 memories state, is refused with
     ERROR_REASON_FILTER_UNSUPPORTED, and so is every node in BatchFindSimilar, which does not ask graph.
     """
     @_builtins.property
