@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from concord_embedded.errors import StartError
     from concord_embedded.system import Running, running
-    from concord_embedded.up import up
 
-__all__ = ["Running", "StartError", "running", "up"]
+__all__ = ["Running", "StartError", "running"]
 
-_ROOM_OF = {"Running": "system", "StartError": "errors", "running": "system", "up": "up"}
+_ROOM_OF = {"Running": "system", "StartError": "errors", "running": "system"}
 
 
 def __getattr__(name: str) -> object:
