@@ -101,7 +101,7 @@ async def test_the_health_socket_asks_for_no_certificate_and_tells_the_truth(
         health_socket=path,
     ) as door:
         address = f"unix:{path}"
-        assert not path.stat().st_mode & 0o022
+        assert path.stat().st_mode & 0o777 == 0o600
         assert await asyncio.to_thread(serves, address)
         assert not await asyncio.to_thread(serves, f"127.0.0.1:{door.gateway.grpc_port}")
         async with grpc.aio.insecure_channel(address) as channel:

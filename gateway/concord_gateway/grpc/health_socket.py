@@ -19,6 +19,15 @@ async def answering(health: Health, path: Path) -> AsyncIterator[None]:
     """
     server = grpc.aio.server()
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
+    _listen(server, path)
+    await server.start()
+    try:
+        yield
+    finally:
+        await server.stop(0)
+
+
+def _listen(server: grpc.aio.Server, path: Path) -> None:
     try:
         server.add_insecure_port(f"unix:{path}")
     except RuntimeError:
@@ -26,8 +35,4 @@ async def answering(health: Health, path: Path) -> AsyncIterator[None]:
             f"Cannot listen on {path}: set GATEWAY_HEALTH_SOCKET to a short path in a folder that"
             " is there and can be written to."
         ) from None
-    await server.start()
-    try:
-        yield
-    finally:
-        await server.stop(0)
+    path.chmod(0o600)  # whatever the umask: the socket asks callers for nothing

@@ -11,7 +11,8 @@ OLD = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE fact (id INTEGER PRIMARY KEY, said TEXT, tally INTEGER);
 CREATE INDEX fact_said ON fact (said);
-CREATE INDEX fact_tally ON fact (id, said);
+CREATE INDEX fact_id_said ON fact (id, said);
+CREATE INDEX fact_tally ON fact (said, id);
 CREATE TRIGGER fact_kept BEFORE UPDATE ON fact
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 """
@@ -24,6 +25,7 @@ CREATE TABLE fact (
   origin INTEGER NOT NULL DEFAULT 0
 );
 CREATE UNIQUE INDEX fact_said ON fact (said);
+CREATE INDEX fact_id_said ON fact (id, said);
 CREATE TABLE lease (
   holder TEXT
 );
@@ -34,7 +36,6 @@ BEGIN SELECT RAISE(ABORT, 'append-only'); SELECT 1; END;
 """
 CONVERSION = """
 ALTER TABLE fact ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;
-DROP INDEX fact_tally;
 ALTER TABLE fact DROP COLUMN tally;
 UPDATE fact SET origin = 3;
 """
@@ -57,8 +58,13 @@ def made(db: sqlite3.Connection) -> dict[str, str]:
 
 def test_a_conversion_ends_at_the_tables_of_today(db: sqlite3.Connection) -> None:
     """G16 Rows stay; the conversion is not stopped by the old triggers, the new ones protect."""
+    ran: list[str] = []
+    db.set_trace_callback(ran.append)
     Schema(2, NEW, {1: CONVERSION}).prepare(db)
+    db.set_trace_callback(None)
 
+    assert any("INDEX fact_said" in each for each in ran)
+    assert not any("fact_id_said" in each for each in ran)  # the same: not made anew
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as new:
         Schema(2, NEW, {}).prepare(new)
         tables = {"meta", "fact"}
