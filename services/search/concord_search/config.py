@@ -41,7 +41,7 @@ class IndexConfig(BaseModel):
     for a reindex, the other embedder is available, too: minilm always, openai if its URL, model and
     dimension are set."""
     embedder_threads: int = Field(default=2, ge=1, le=64)
-    """Processors that one batch of texts may use (minilm)."""
+    """Batches of texts embedded at once, each on one processor (minilm)."""
     openai_url: str = ""
     """Base URL of an endpoint that serves `/embeddings`, e.g. "https://host/v1" (openai)."""
     openai_model: str = ""

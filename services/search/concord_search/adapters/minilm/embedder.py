@@ -40,15 +40,16 @@ REMEMBERED_QUERIES = 256
 class MiniLm:
     """The embedder port over ONNX Runtime.
 
-    Texts go in batches of like length; concurrent callers take turns of eight batches. Queries
-    overtake them on a thread of their own. `threads` bounds the processors that one batch uses.
+    Texts go in batches of like length, one on each of `threads` threads; concurrent callers take
+    turns of eight batches. Queries overtake them on a thread of their own. Each run of the model
+    uses one processor: for a query, waking a second one takes longer than it saves.
     """
 
     def __init__(self, files: ModelFiles | None = None, *, threads: int = 2) -> None:
         self._files = files
         self._threads = threads
         self._loaded: _Loaded | None = None
-        self._texts = Workers(1, "minilm-texts")
+        self._texts = Workers(threads, "minilm-texts")
         self._queries = Workers(1, "minilm-queries")
         self._remembered: OrderedDict[str, Vector] = OrderedDict()
 
@@ -56,7 +57,7 @@ class MiniLm:
         """Loads the model and checks its weights. Raises `ModelMismatch`."""
         found = weights.installed() if self._files is None else self._files
         # The check ends before any vector of these weights is used.
-        loading = asyncio.to_thread(_loaded, found, self._threads)
+        loading = asyncio.to_thread(_loaded, found)
         loaded, _ = await asyncio.gather(loading, asyncio.to_thread(weights.check, found.weights))
         self._loaded = loaded
 
@@ -70,16 +71,18 @@ class MiniLm:
         result = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         encoded = await self._texts.run(self._encode, texts)
         batches = _batches([len(each.ids) for each in encoded])
-        while some := list(islice(batches, BATCHES_AT_ONCE)):
-            found = await self._texts.run(self._run_each, encoded, some)
-            for rows, vectors in zip(some, found, strict=True):
-                result[rows] = vectors
+        while turn := list(islice(batches, BATCHES_AT_ONCE)):
+            shares = (turn[at :: self._threads] for at in range(self._threads))
+            await asyncio.gather(
+                *(self._texts.run(self._fill, result, encoded, share) for share in shares if share)
+            )
         return result
 
-    def _run_each(
-        self, encoded: Sequence[Encoding], batches: Sequence[Sequence[int]]
-    ) -> list[Vectors]:
-        return [self._run([encoded[row] for row in rows]) for rows in batches]
+    def _fill(
+        self, result: Vectors, encoded: Sequence[Encoding], batches: Sequence[Sequence[int]]
+    ) -> None:
+        for rows in batches:
+            result[rows] = self._run([encoded[row] for row in rows])
 
     async def embed_query(self, text: str) -> Vector:
         """The vector of a query; those of recent texts are cached."""
@@ -141,15 +144,14 @@ class _Loaded:
     tokenizer: Tokenizer
 
 
-def _loaded(found: ModelFiles, threads: int) -> _Loaded:
-    return _Loaded(_session(found, threads), _tokenizer(found))
+def _loaded(found: ModelFiles) -> _Loaded:
+    return _Loaded(_session(found), _tokenizer(found))
 
 
-def _session(found: ModelFiles, threads: int) -> onnxruntime.InferenceSession:
+def _session(found: ModelFiles) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry(
         "session.model_external_initializers_file_folder_path", str(found.weights.parent)
     )
