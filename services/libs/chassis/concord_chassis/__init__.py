@@ -1,7 +1,8 @@
-"""How Concord's services speak gRPC; holds no word of what they say.
+"""The gRPC servers and channels of all services, without the business rules of any.
 
-Rooms: `server` (lifecycle), `stages` (what every call passes, in order), `rules` (the contract's
-field rules, compiled), `access` (who may call what), `identity`, `deadline`, `request_id` (facts
-of the current call), `failure` (the one exception that the edge knows), `channel` (clients),
-`config`, `log`, `metrics` and where they are read, `tracing` and where it goes, `workers`.
+Modules: `server` (lifecycle), `stages` (what runs before each method, in order), `rules` (the
+contract's field rules, compiled), `access` (each method's permission), `identity`, `deadline` and
+`request_id` (facts of the current call), `failure` (the one exception with a code and a reason for
+the caller), `channel` (calls to other services), `config`, `log`, `metrics` with `metrics_server`,
+`tracing` with `trace_exporter`, and `workers` (threads for blocking work).
 """

@@ -1,7 +1,7 @@
-"""Who may call what: the table from method to permission, read from the contracts.
+"""The table from each method to the permission that its callers need, read from the contracts.
 
-Denies by default: a method that names no permission stops the server from starting. Health and
-reflection are the only exceptions, by name; they are served beside this table.
+A method without a permission stops the server from starting. Only the health and reflection
+services are public; they are not in this table.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,11 @@ PUBLIC_SERVICES = frozenset({"grpc.health.v1.Health", *SERVICE_NAMES})
 
 @dataclass(frozen=True)
 class Method:
-    """One rpc as the contract declares it. `path` is as on the wire: `/package.Service/Name`."""
+    """One method as its contract declares it.
+
+    `path` is the method's name on the wire, `/package.Service/Name`; `service` is the full name of
+    its service. `streams_in` and `streams_out`: many requests, many replies.
+    """
 
     path: str
     service: str
@@ -30,7 +34,10 @@ class Method:
 
 
 def table(services: Iterable[ServiceDescriptor]) -> dict[str, Method]:
-    """Every method of `services` by path. Raises `ContractError` naming one without permission."""
+    """Returns every method of `services` by path.
+
+    Raises `ContractError` for a method without a permission, by its name.
+    """
     methods = (_method(each) for service in services for each in service.methods)
     return {method.path: method for method in methods}
 

@@ -11,16 +11,20 @@ from google.protobuf.message import Message
 from concord_chassis.access import Method
 from concord_chassis.identity import Caller
 
-# Which messages a context carries, only the method knows at run time.
+# The types of a context's messages depend on the method, which is known only at run time.
 Context = grpc.aio.ServicerContext[Any, Any]
 
 Request = bytes | Message | AsyncIterator[Message]
-"""Bytes as they came, until `Validated` has parsed them; for request streams an iterator."""
+"""The received bytes, which the stage `validated` replaces by the parsed message; for a request
+stream, gRPC's iterator, which it replaces by an iterator of the parsed messages."""
 
 
 @dataclass(slots=True)
 class Call:
-    """What the stages know of a call; each adds its part. Times are `time.monotonic` seconds."""
+    """One call and what the stages have found out about it so far.
+
+    `started` is in `time.monotonic` seconds. `code` and `reason` are those of the outcome.
+    """
 
     context: Context
     request: Request
@@ -33,7 +37,9 @@ class Call:
 
 
 Step = Callable[[Call], Awaitable[bytes | None]]
-"""Carries a call on: returns the reply's bytes, or None when it wrote a stream of them itself."""
+"""Processes a call. Returns the reply's bytes, or None after it has written a reply stream."""
 
 Stage = Callable[[Method, Step], Step]
-"""Puts itself before a step of one method. Called once per method, when the server is built."""
+"""Returns the step that runs this stage and then the given step of one method.
+
+Called once per method, when the server is built."""

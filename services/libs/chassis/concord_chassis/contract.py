@@ -1,5 +1,8 @@
-"""What the chassis refuses to start with: a contract that does not say enough, or contradicts."""
+"""The error for a contract with which no server can start."""
 
 
 class ContractError(Exception):
-    """A contract, or the servicer written for it, is incomplete; the message names where."""
+    """A contract is incomplete or contradicts itself, or a servicer does not fit it.
+
+    The message names the service, method or field.
+    """

@@ -1,6 +1,6 @@
-"""How much time the current call has left, and how much of it to give away.
+"""The time that is left to the current call, and how much of it an outgoing call may take.
 
-gRPC in Python does not hand a deadline on: each outgoing call takes it from here.
+gRPC in Python does not pass a deadline on to outgoing calls: `channel` takes it from this module.
 """
 
 import time
@@ -11,21 +11,21 @@ import grpc
 from concord_chassis.failure import Failure
 
 RESERVE = 0.05
-"""Seconds kept back from each outgoing call, to answer our own caller in time."""
+"""Seconds that no outgoing call gets: they are for the reply to our own caller."""
 
 _DEADLINE: ContextVar[float | None] = ContextVar("concord_deadline", default=None)
 
 
 def remaining() -> float | None:
-    """Seconds until the current call's deadline (negative once past); None when it has none."""
+    """Returns the seconds until the current call's deadline; negative after it, None without it."""
     deadline = _DEADLINE.get()
     return None if deadline is None else deadline - time.monotonic()
 
 
 def outgoing(cap: float) -> float:
-    """Seconds to allow a call that is made on behalf of the current one: at most `cap`.
+    """Returns the seconds for an outgoing call: at most `cap`, and `RESERVE` less than remain.
 
-    Raises `Failure` (DEADLINE_EXCEEDED) when nothing is left to give.
+    Raises `Failure` (DEADLINE_EXCEEDED) when at most `RESERVE` seconds remain.
     """
     left = remaining()
     if left is None:
@@ -36,10 +36,10 @@ def outgoing(cap: float) -> float:
 
 
 def exceeded(message: str) -> Failure:
-    """The failure of a call whose time is over."""
+    """Returns the failure (DEADLINE_EXCEEDED) of a call whose time is over."""
     return Failure(grpc.StatusCode.DEADLINE_EXCEEDED, "ERROR_REASON_DEADLINE_EXCEEDED", message)
 
 
 def enter(seconds: float | None) -> None:
-    """Gives the rest of the running task `seconds` from now; None lifts the deadline."""
+    """Sets the deadline of the running task to `seconds` from now; None removes the deadline."""
     _DEADLINE.set(None if seconds is None else time.monotonic() + seconds)

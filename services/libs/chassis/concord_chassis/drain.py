@@ -1,7 +1,8 @@
-"""Ends calls that would never end by themselves when the server has to stop.
+"""Ends the calls without an end when the server has to stop.
 
-A stream without a deadline follows something forever. Waiting for it would make every stop last
-its whole grace; so the server ends it at once, and the caller comes again elsewhere.
+A stream without a deadline, such as a change feed, may go on for ever. Waiting for it would make
+every stop take all of its grace period. So the server ends such streams at once with UNAVAILABLE,
+and their callers open them again at another replica, or after the restart.
 """
 
 import asyncio
@@ -14,21 +15,21 @@ from concord_chassis.failure import Failure
 
 
 class Drain:
-    """Knows the calls of one server that follow forever."""
+    """The calls of one server that have no deadline and may go on for ever."""
 
     def __init__(self) -> None:
         self._following: set[asyncio.Timeout] = set()
         self._began = False
 
     def begin(self) -> None:
-        """Ends every following call, and each that comes from now on, with UNAVAILABLE."""
+        """Ends every block of `following`, and each one entered from now on, with UNAVAILABLE."""
         self._began = True
         for scope in self._following:
             scope.reschedule(asyncio.get_running_loop().time())
 
     @asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
-        """A block that `begin` interrupts. Raises `Failure` (UNAVAILABLE) then."""
+        """Runs a block that `begin` interrupts; the block then raises `Failure` (UNAVAILABLE)."""
         if self._began:
             raise _draining()
         scope = asyncio.timeout(None)

@@ -1,9 +1,9 @@
 """Failures that a caller receives: a code, a reason for machines, a sentence for people.
 
-`Failure` is the one exception that the server's edge knows. A service raises its domain's own
-words and hands the chassis a table (`Translate`) from those to `Failure`; whatever neither names
-is our bug and reaches the caller as INTERNAL without a word. On the wire a failure is a
-`google.rpc.Status` in the trailing metadata `grpc-status-details-bin`.
+`Failure` is the one exception whose content reaches the caller. A service raises exceptions of its
+own domain and gives the server a function (`Translate`) from those to `Failure`. Any other
+exception is a bug of ours: the caller receives INTERNAL without a message. On the wire a failure is
+a `google.rpc.Status` in the trailing metadata `grpc-status-details-bin`.
 """
 
 import re
@@ -23,7 +23,7 @@ REQUEST_ID_KEY = "x-request-id"
 PUSHBACK_KEY = "grpc-retry-pushback-ms"
 REASONS = frozenset(errors_pb2.ErrorReason.keys())
 
-# gRPC peers cap all metadata of a reply at 8 KiB by default, and base64 takes a third.
+# By default gRPC peers refuse a reply with over 8 KiB of metadata, and base64 adds a third.
 MAX_DETAILS_BYTES = 4096
 MAX_MESSAGE_CHARACTERS = 500
 MAX_VIOLATION_CHARACTERS = 160
@@ -31,7 +31,7 @@ MAX_VIOLATION_CHARACTERS = 160
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 TLS_REMEDY = "check SERVICES_TLS_CA, SERVICES_TLS_CERT and SERVICES_TLS_KEY of both services"
 _NO_TLS = re.compile(r"Tls handshake failed|(failed to connect|backends failing).*Socket closed")
-"""How gRPC says that a certificate is not accepted, or that one side alone speaks TLS."""
+"""Matches gRPC's messages for a refused certificate, and for TLS on one side only."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,13 @@ class FieldViolation:
 
 
 class Failure(Exception):
-    """A refusal that the caller may know all about.
+    """A refusal with all that the caller is sent.
 
-    `reason` is the name of a `concord.errors.v1.ErrorReason`; `metadata` is what that value's
-    comment names; `retry_after` is in seconds. With `resend` False a client's channel does not
-    send the call again by itself, whatever its retry policy says of the code: for a refusal that
-    used up the caller's time, which a second attempt would only turn into DEADLINE_EXCEEDED.
+    `reason` is the name of a `concord.errors.v1.ErrorReason`, whose comment lists the keys of
+    `metadata`. `retry_after` is the seconds until the caller should try again; None: not stated.
+    With `resend` False the client's channel does not retry the call, even if its retry policy
+    covers the code: for a refusal that used up the caller's time, where another attempt could only
+    end with DEADLINE_EXCEEDED.
     """
 
     def __init__(
@@ -76,25 +77,26 @@ class Failure(Exception):
 
     @property
     def outline(self) -> str:
-        """The code's name for a log, and what to check where TLS keeps a connection from coming
-        about: the side that refuses closes it without a word."""
+        """The code's name for a log and, if TLS seems to prevent the connection, the settings to
+        check: a side that refuses TLS closes the connection without a reason."""
         no_tls = self.code is grpc.StatusCode.UNAVAILABLE and _NO_TLS.search(self.message)
         return f"{self.code.name}; {TLS_REMEDY}" if no_tls else self.code.name
 
 
 Translate = Callable[[Exception], Failure | None]
-"""A service's own table from its exceptions to failures; None means "not one of mine"."""
+"""Returns the failure for one of a service's own exceptions; None for any other exception."""
 
 
 def internal() -> Failure:
-    """What the caller hears of a bug of ours: that it happened, and nothing else."""
+    """Returns the failure of a bug of ours: INTERNAL, without a message."""
     return Failure(grpc.StatusCode.INTERNAL, "ERROR_REASON_INTERNAL", "")
 
 
 def trailing_metadata(failure: Failure, request_id: str) -> tuple[tuple[str, str | bytes], ...]:
-    """The trailing metadata that carries `failure`, at most about 4 KiB.
+    """Returns the trailing metadata of a call that ends with `failure`.
 
-    Violations that do not fit are left out from the end.
+    The message is cut to 500 characters, each violation's path and description to 160. Violations
+    are left out, the last ones first, until the status has at most 4,096 bytes; nothing else is.
     """
     violations = [_clipped(violation) for violation in failure.violations]
     status = _status(failure, violations, request_id)
@@ -106,16 +108,16 @@ def trailing_metadata(failure: Failure, request_id: str) -> tuple[tuple[str, str
 
 
 def wire_message(failure: Failure) -> str:
-    """The failure's sentence as it goes on the wire: at most 500 characters."""
+    """Returns the failure's message, cut to 500 characters, for the wire."""
     return failure.message[:MAX_MESSAGE_CHARACTERS]
 
 
 def from_rpc_error(error: grpc.aio.AioRpcError) -> Failure:
-    """Reads a failure back from the error that a client's call raised.
+    """Returns the failure in the error that a client's call raised.
 
-    An error without details did not come from a chassis but from gRPC itself (no connection, a
-    deadline that passed on our side, a message over gRPC's own limit): its reason follows from
-    the code alone.
+    An error without readable details is not from a server of the chassis but mostly from gRPC
+    itself: no connection, a deadline that passed on our side, or a message over gRPC's own limit.
+    Its reason follows from the code alone.
     """
     for key, value in error.trailing_metadata() or ():
         if key == DETAILS_KEY and isinstance(value, bytes):
@@ -126,7 +128,7 @@ def from_rpc_error(error: grpc.aio.AioRpcError) -> Failure:
     return Failure(error.code(), reason, error.details() or "")
 
 
-# What gRPC's own runtime means by a code that it sends without details.
+# The reason of each code that gRPC's runtime itself sends, without details.
 _REASON_OF_BARE_CODE = {
     grpc.StatusCode.UNAVAILABLE: "ERROR_REASON_UNAVAILABLE",
     grpc.StatusCode.DEADLINE_EXCEEDED: "ERROR_REASON_DEADLINE_EXCEEDED",
@@ -179,7 +181,7 @@ def _details(
 
 
 def _from_status(code: grpc.StatusCode, data: bytes) -> Failure | None:
-    """None when the details are damaged or carry no `ErrorInfo`."""
+    """Returns the failure in a serialized status; None if it is damaged or has no `ErrorInfo`."""
     info = error_details_pb2.ErrorInfo()
     bad, retry = error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
     try:

@@ -1,7 +1,7 @@
-"""The bridge to gRPC: one handler per method, with every stage composed into it.
+"""gRPC's handlers: one per method, with all of the method's stages composed into it.
 
-Generated `add_..._to_server` functions register a service's handlers with whatever has gRPC's
-two registration methods; `Recorder` is such a thing, and only remembers them.
+A generated `add_..._to_server` function registers a service's handlers by calling two methods of a
+gRPC server. `Recorder` has these two methods, and only keeps the handlers.
 """
 
 import inspect
@@ -20,7 +20,7 @@ from concord_chassis.failure import Failure
 from concord_chassis.sizes import MAX_REPLY_BYTES
 from concord_chassis.stages import compose
 
-# Of what type a handler's messages are, only its method knows, at run time.
+# The types of a handler's messages depend on its method, which is known only at run time.
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Behavior = Callable[[Any, Context], Any]
 
@@ -36,44 +36,45 @@ UNKNOWN = Method(
 
 
 class Recorder:
-    """Remembers the handlers that generated code registers, by path."""
+    """Keeps the handlers that generated code registers, by their methods' paths."""
 
     def __init__(self) -> None:
         self.handlers: dict[str, Handler] = {}
 
     def add_generic_rpc_handlers(self, handlers: Iterable[grpc.GenericRpcHandler]) -> None:
-        """Part of what generated code calls; the other part says the same by name."""
+        """Does nothing: generated code passes the same handlers by name to the other method."""
 
     def add_registered_method_handlers(
         self, service_name: str, method_handlers: Mapping[str, Handler]
     ) -> None:
-        """Remembers `method_handlers`, whose keys are method names."""
+        """Keeps `method_handlers`, whose keys are method names."""
         for name, handler in method_handlers.items():
             self.handlers[f"/{service_name}/{name}"] = handler
 
 
 class Router(grpc.GenericRpcHandler):
-    """Finds the handler of a call; a method that nobody serves gets a typed refusal."""
+    """Finds the handler of each call; for an unknown method, the handler `unknown`."""
 
     def __init__(self, handlers: Mapping[str, Handler], unknown: Handler) -> None:
         self._handlers = dict(handlers)
         self._unknown = unknown
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> Handler:
-        """The handler of the call's method."""
+        """Returns the handler of the call's method."""
         return self._handlers.get(handler_call_details.method, self._unknown)
 
 
 def build(stages: list[Stage], method: Method, handler: Handler) -> Handler:
-    """The handler that runs `stages` before what `handler` does.
+    """Returns a handler that runs `stages`, then the servicer's method in `handler`.
 
-    Raises `ContractError` when the servicer does not implement the method asynchronously.
+    Raises `ContractError` unless the servicer's method is an async function or, for a reply stream,
+    an async generator.
     """
     return _handler(method, compose(stages, method, _last(method, handler)))
 
 
 def build_unknown(stages: list[Stage]) -> Handler:
-    """The handler of methods that do not exist."""
+    """Returns the handler of unknown methods: it runs `stages`, then refuses (METHOD_UNKNOWN)."""
 
     async def refuse(_call: Call) -> bytes | None:
         raise Failure(
@@ -86,7 +87,11 @@ def build_unknown(stages: list[Stage]) -> Handler:
 
 
 def _handler(method: Method, first: Step) -> Handler:
-    """Bytes in and out: the stages parse, so that nothing fails where gRPC would send its text."""
+    """Returns a handler that takes and returns bytes.
+
+    The stages parse and the last step serializes, because gRPC sends the text of an error in either
+    to the caller.
+    """
 
     async def handle(request: Any, context: Context) -> bytes | None:
         return await first(Call(context, request, dict(context.invocation_metadata() or ())))
@@ -102,7 +107,7 @@ def _handler(method: Method, first: Step) -> Handler:
 
 def _last(method: Method, handler: Handler) -> Step:
     behavior = cast(
-        Behavior | None,  # gRPC's types know synchronous servicers only
+        Behavior | None,  # gRPC's annotations are of synchronous servicers
         handler.unary_unary
         or handler.unary_stream
         or handler.stream_unary
@@ -136,7 +141,11 @@ def _stream_step(behavior: Behavior, serialize: Callable[[Message], bytes]) -> S
 
 
 def _within_size(reply: bytes) -> bytes:
-    """The reply, or a refusal with a reason of what callers' gRPC would refuse without one."""
+    """Returns the reply.
+
+    Raises `Failure` (MESSAGE_TOO_LARGE) above `MAX_REPLY_BYTES`, where the caller's gRPC would
+    refuse the reply without a reason.
+    """
     if len(reply) > MAX_REPLY_BYTES:
         raise Failure(
             grpc.StatusCode.RESOURCE_EXHAUSTED,

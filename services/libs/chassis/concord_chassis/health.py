@@ -1,4 +1,4 @@
-"""Health that tells the truth: SERVING only while the store answers, and not while draining."""
+"""A server's health: SERVING only while the service's store answers and no drain has begun."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,8 +18,8 @@ _SERVING = health_pb2.HealthCheckResponse.SERVING
 _NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
-class _DrainedServicer(health_aio.HealthServicer):  # type: ignore[misc]  # it ships no types
-    """The kept servicer, whose watchers do not hold up a stop."""
+class _DrainedServicer(health_aio.HealthServicer):  # type: ignore[misc]  # an untyped library
+    """grpc_health's servicer, but a drain ends its `Watch` calls, which would delay a stop."""
 
     def __init__(self, drain: Drain) -> None:
         super().__init__()
@@ -36,9 +36,10 @@ class _DrainedServicer(health_aio.HealthServicer):  # type: ignore[misc]  # it s
 
 
 class Health:
-    """The health of one server: of each service by name, and of all of them as "".
+    """The health of one server: of each service by its full name, and of the whole server as "".
 
-    `parts`: of each service, whether its parts answer, without which it serves all the same.
+    `parts` has, by service, a function that returns by name whether each optional part answers. A
+    part's health is under SERVICE/NAME, and does not change its service's health.
     """
 
     def __init__(
@@ -49,7 +50,8 @@ class Health:
         log: Logger,
         on_change: Callable[[bool], None],
     ) -> None:
-        """`on_change` hears whether the server serves whenever that changes."""
+        """`on_change` is called with whether the server serves: at start, at each change, and when
+        the drain begins."""
         self.servicer = _DrainedServicer(drain)
         self._services = ("", *parts)
         self._parts = parts
@@ -60,16 +62,21 @@ class Health:
         self._polling: asyncio.Task[None] | None = None
 
     async def start(self, interval: float) -> None:
-        """Says NOT_SERVING, then asks `ready` every `interval` seconds (sooner until it is)."""
+        """Sets NOT_SERVING, and begins to call `ready` every `interval` seconds.
+
+        Until `ready` first returns True the pause is shorter: it doubles up to `interval`. If
+        `ready` raises, or takes longer than the greater of `interval` and 1 second, that counts as
+        False.
+        """
         await self._tell(_NOT_SERVING)
         self._polling = asyncio.create_task(self._poll(interval), name="health")
 
     async def until_serving(self) -> None:
-        """Waits until the server is ready."""
+        """Waits until the health is SERVING."""
         await self._serving.wait()
 
     async def drain(self) -> None:
-        """Says NOT_SERVING for good."""
+        """Sets NOT_SERVING, for good."""
         if self._polling is not None:
             self._polling.cancel()
             await asyncio.wait([self._polling])
@@ -99,7 +106,7 @@ class Health:
         try:
             async with asyncio.timeout(max(1.0, interval)):
                 return await self._ready()
-        except Exception as error:  # noqa: BLE001 - however the store fails, it does not answer
+        except Exception as error:  # noqa: BLE001 - a store that fails in any way does not answer
             self._log.warning("not ready", error=type(error).__name__)
             return False
 

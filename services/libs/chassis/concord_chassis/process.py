@@ -1,4 +1,4 @@
-"""A service as a process of its own: its app behind one server, with its metrics and traces."""
+"""Runs a service as a process: its app behind one server, with metrics and traces."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,43 +15,46 @@ from concord_chassis.trace_exporter import TracingConfig
 
 
 class App(Protocol):
-    """A service as its bootstrap builds it."""
+    """A service as its `bootstrap` module builds it."""
 
     registrations: Sequence[Registration]
     translate: Translate
 
     async def start(self) -> None:
-        """Begins its work in the background."""
+        """Begins the service's work in the background."""
 
     async def ready(self) -> bool:
-        """Whether it can answer."""
+        """Returns whether the service can answer; its health is SERVING while it can."""
 
     async def close(self) -> None:
-        """Writes down what waits and frees what it holds."""
+        """Writes what is not yet written, and closes stores and channels."""
 
 
 class ServerConfig(Protocol):
-    """What the settings of every service say of its server."""
+    """The settings of the server that every service has."""
 
     @property
     def listen(self) -> Sequence[str]:
-        """Its addresses."""
+        """The addresses to listen on: `unix:/path` or `host:port`."""
 
     @property
     def reflection(self) -> bool:
-        """Whether strangers may ask for its contract."""
+        """Whether the server offers gRPC reflection, which needs no credential."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Where a process shows its metrics, and where its traces go."""
+    """The settings of a process's metrics and traces."""
 
     metrics: MetricsConfig
     traces: TracingConfig
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> "Observation":
-        """From METRICS_... and OTEL_EXPORTER_OTLP_... Raises `ConfigError`."""
+        """Returns the settings METRICS_... and OTEL_EXPORTER_OTLP_... in `environ`.
+
+        Raises `ConfigError`.
+        """
         return cls(metrics_server.read(environ), trace_exporter.read(environ))
 
 
@@ -65,9 +68,11 @@ async def serve(
     log: Logger,
     measure: Callable[[Metrics], None] | None = None,
 ) -> None:
-    """Serves an app that has started, until the process is told to stop; then closes it.
+    """Serves an app until SIGTERM or SIGINT, then closes the app. The caller has started it.
 
-    `measure` registers the service's own figures. Raises `BindError`.
+    `measure` registers the service's own figures.
+
+    Raises `BindError` when the server or the metrics cannot listen on an address.
     """
     metrics = Metrics(log=log)
     if measure is not None:

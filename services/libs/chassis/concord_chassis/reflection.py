@@ -1,7 +1,7 @@
-"""gRPC reflection in both of its versions: v1, which today's tools ask for, and v1alpha.
+"""gRPC reflection in both of its versions: v1, which today's tools call, and v1alpha.
 
-`grpcio-reflection` serves v1alpha alone. The messages of v1 are the same, byte for byte, under
-another package's name; so one servicer answers both.
+`grpcio-reflection` has only v1alpha. The messages of v1 have the same bytes; only the name of their
+package is another. So one servicer answers both versions.
 """
 
 from collections.abc import Iterable
@@ -14,8 +14,10 @@ SERVICE_NAMES = (reflection.SERVICE_NAME, reflection.SERVICE_NAME.replace("v1alp
 
 
 def serve_reflection(services: Iterable[str], server: grpc.aio.Server) -> None:
-    """Tells whoever asks `server`, which has not started, the contracts of the services and its
-    own. `services` are full names; their contracts stand in the default descriptor pool."""
+    """Adds reflection about the given services, and about itself, to a server that has not started.
+
+    `services` are full names; their contracts are in the default descriptor pool.
+    """
     descriptor_pool.Default().AddSerializedFile(_contract_of_v1())
     servicer = reflection.aio.ReflectionServicer([*services, *SERVICE_NAMES])
     answer = grpc.stream_stream_rpc_method_handler(
@@ -30,7 +32,10 @@ def serve_reflection(services: Iterable[str], server: grpc.aio.Server) -> None:
 
 
 def _contract_of_v1() -> bytes:
-    """The contract of v1: a tool asks for it as for any other that is listed."""
+    """Returns the contract of v1, as a serialized file descriptor.
+
+    Tools ask for the contract of each listed service, and v1 is listed.
+    """
     file = descriptor_pb2.FileDescriptorProto()
     reflection_pb2.DESCRIPTOR.CopyToProto(file)
     renamed = json_format.MessageToJson(file).replace("v1alpha", "v1")

@@ -1,4 +1,4 @@
-"""From bytes to messages that keep the contract's rules."""
+"""Parses the bytes of requests into messages, and checks these against the contract's rules."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -14,11 +14,13 @@ from concord_chassis.failure import Failure, FieldViolation
 from concord_chassis.rules import MessageCheck
 
 LONGEST_PAUSE = 1.0
+"""Seconds without a message, after which a caller is not in the middle of sending."""
 LONGEST_DISCARD = 10.0
+"""Seconds after which no more of a refused stream is read."""
 
 
 class Reader:
-    """Reads one method's request messages."""
+    """Parses and checks the request messages of one method."""
 
     def __init__(self, method: Method, check: MessageCheck, max_bytes: int) -> None:
         self._parse: Callable[[bytes], Message] = GetMessageClass(method.request).FromString
@@ -27,10 +29,10 @@ class Reader:
         self._max = max_bytes
 
     def read(self, data: bytes) -> Message:
-        """The message in `data`.
+        """Returns the message in `data`.
 
-        Raises `Failure`: MESSAGE_TOO_LARGE above the limit, FIELD_INVALID when it does not parse
-        or breaks rules.
+        Raises `Failure`: MESSAGE_TOO_LARGE above `max_bytes`, FIELD_INVALID when the bytes are not
+        such a message or the message breaks a rule.
         """
         if len(data) > self._max:
             raise _too_large(self._max)
@@ -46,7 +48,7 @@ class Reader:
 
 
 class RequestStream:
-    """A request stream, each message of which is read as it is taken."""
+    """A request stream as an iterator, which parses and checks a message when it is taken."""
 
     def __init__(self, context: Context, read: Callable[[bytes], Message]) -> None:
         self._context = context
@@ -63,11 +65,11 @@ class RequestStream:
 
 
 async def discard_rest(context: Context) -> None:
-    """Takes what a caller still sends, for at most `LONGEST_DISCARD` seconds.
+    """Reads and drops the rest of a request stream, before the call is refused.
 
-    gRPC's asyncio client takes a call that ends while it sends for an internal error, and never
-    learns the reason; so a refusal waits until all is sent. Who sends nothing for `LONGEST_PAUSE`
-    seconds is not in the middle of sending: such a caller hears it then.
+    If a call ends while gRPC's asyncio client is sending, the client reports an internal error
+    instead of the refusal. So the refusal waits until the caller has sent everything, or has sent
+    nothing for `LONGEST_PAUSE` seconds, but for `LONGEST_DISCARD` seconds at most.
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(LONGEST_DISCARD):

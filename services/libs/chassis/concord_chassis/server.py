@@ -1,4 +1,4 @@
-"""A server of one or more services, from its first health answer to its last drained call."""
+"""A gRPC server of one or more services, from its start to the end of its last call."""
 
 import asyncio
 import gc
@@ -31,40 +31,41 @@ from concord_chassis.tracing import Spans
 
 MAX_CONCURRENT_STREAMS = 1000
 MAX_PENDING_CALLS = 10_000
-"""Calls that gRPC holds until Python takes them, which answers each, or refuses it with a reason.
-Above its own limit, 1,000, gRPC ends some of them at random: CANCELLED, without a word."""
+"""Calls that gRPC keeps waiting for Python, which answers each or refuses it with a reason. Above
+gRPC's default limit, 1,000, it ends some of them at random, with CANCELLED and no reason."""
 UNREFUSED = [
     ("grpc.server.max_pending_requests", MAX_PENDING_CALLS),
     ("grpc.server.max_pending_requests_hard_limit", MAX_PENDING_CALLS),
 ]
 _SOCKET = "unix:"
 _RULEBOOK = Rulebook()
-"""One for a process's servers: compiling the rules takes longer than the rest of a server."""
+"""Shared by a process's servers: compiling the rules takes longer than making all else."""
 
 
 class BindError(Exception):
-    """An address cannot be listened on; the message says what to do."""
+    """The server cannot listen on an address; the message says what to do."""
 
 
 @dataclass(frozen=True)
 class Registration:
-    """A service: its contract, the generated function that registers it, and who answers.
+    """A service: its contract, the generated function that registers it, and its servicer.
 
-    A servicer's methods are async functions, or async generators where the reply is a stream.
+    A servicer's methods are async functions or, for reply streams, async generators. Raises
+    `ContractError` if `memory_operations` names no method of the service.
     """
 
     descriptor: ServiceDescriptor
-    # Generated: its first parameter is a servicer type that only it knows.
+    # `Any`: a generated function, whose first parameter is of its own servicer type.
     add: Callable[[Any, grpc.aio.Server], None]
     servicer: object
     not_permitted: stages.NotPermitted | None = None
-    """Hears of a call, by its method's name, that lacks the permission, before it is refused."""
+    """Called with the method's name before a call without the permission is refused."""
     parts: Callable[[], Mapping[str, bool]] = dict
-    """Whether each part answers that the service can do without, by its name: health knows it as
-    SERVICE/NAME."""
+    """Returns, by name, whether each optional part of the service answers. The health of a part is
+    under SERVICE/NAME."""
     memory_operations: Mapping[str, str] = field(default_factory=dict)
-    """OpenTelemetry's names of what methods do to a memory store, e.g. "search_memory", by the
-    method's name."""
+    """By method name, OpenTelemetry's name of the operation on a memory store, such as
+    "search_memory"."""
 
     def __post_init__(self) -> None:
         if strangers := self.memory_operations.keys() - self.descriptor.methods_by_name.keys():
@@ -72,10 +73,11 @@ class Registration:
 
 
 class Server:
-    """A gRPC server with every stage before each method. Nothing listens before `start`.
+    """A gRPC server that runs all stages before each method. It listens from `start` on.
 
-    Raises `ContractError` when a method has no permission, no implementation, or rules that do
-    not fit.
+    Raises `ContractError` when a method has no permission, is not implemented asynchronously, or
+    has a field with rules that do not fit the field, and when a contract and its registration have
+    different methods.
     """
 
     def __init__(
@@ -96,7 +98,11 @@ class Server:
         health_interval: float = 1.0,
         alive: Keepalive = keepalive.SERVER,
     ) -> None:
-        """`listen` holds `unix:/path` and `host:port` (port 0: any); times are in seconds."""
+        """`listen` holds `unix:/path` and `host:port`, where port 0 takes any free port.
+
+        `default_deadline` (of a unary call without a deadline) and `health_interval` (between two
+        calls of `ready`) are in seconds.
+        """
         self.name = name
         self.ports: dict[str, int] = {}
         self.started = False
@@ -139,9 +145,9 @@ class Server:
         self._grpc: grpc.aio.Server | None = None
 
     async def start(self) -> None:
-        """Listens on every address. `ports` then holds the port of each (1 for a Unix socket).
+        """Listens on every address. `ports` then holds each address's port (1 for a Unix socket).
 
-        Raises `BindError` when an address is taken.
+        Raises `BindError` when the server cannot listen on an address.
         """
         server = grpc.aio.server(
             options=[*_options(self._max_message_bytes), *self._alive.of_server()]
@@ -159,16 +165,22 @@ class Server:
         self._log.info("listening", addresses=list(self._listen), ports=list(self.ports.values()))
 
     async def until_ready(self) -> None:
-        """Waits until `ready` has said yes."""
+        """Waits until the health is SERVING."""
         await self._health.until_serving()
 
     async def drain(self) -> None:
-        """Says NOT_SERVING and ends what follows forever; other calls go on."""
+        """Sets the health to NOT_SERVING and ends the streams without a deadline, from now on.
+
+        All other calls are still served, new ones, too.
+        """
         await self._health.drain()
         self._drain.begin()
 
     async def stop(self, grace: float) -> None:
-        """Drains, refuses new calls, and gives those under way `grace` seconds to end."""
+        """Drains, refuses new calls, and cancels the calls that last longer than `grace` seconds.
+
+        Does nothing before `start` and after a stop.
+        """
         server, self._grpc = self._grpc, None
         if server is None:
             return
@@ -182,7 +194,7 @@ def _router(registrations: Sequence[Registration], ordered: list[Stage]) -> hand
     methods = access.table(each.descriptor for each in registrations)
     recorder = handlers.Recorder()
     for each in registrations:
-        # Generated code calls only the two methods that the recorder has.
+        # Generated code calls only two methods of a server, and a `Recorder` has both.
         each.add(each.servicer, cast(grpc.aio.Server, recorder))
     if strangers := recorder.handlers.keys() ^ methods.keys():
         raise ContractError(f"contract and registration differ in {', '.join(sorted(strangers))}")
@@ -195,7 +207,7 @@ def _router(registrations: Sequence[Registration], ordered: list[Stage]) -> hand
 
 def _options(max_message_bytes: int) -> list[tuple[str, int]]:
     return [
-        # Above our own limit, so that a message between the two is refused with its reason.
+        # Above our own limit: a message between the two limits is refused with a reason.
         ("grpc.max_receive_message_length", max(TRANSPORT_BYTES, 2 * max_message_bytes)),
         ("grpc.max_concurrent_streams", MAX_CONCURRENT_STREAMS),
         *UNREFUSED,
@@ -217,11 +229,12 @@ def _bind(server: grpc.aio.Server, address: str) -> int:
 
 
 def tune_collector() -> None:
-    """Keeps the garbage collector off the calls of a process that now begins to serve.
+    """Sets the garbage collector so that it seldom delays a call; for a process about to serve.
 
-    What lives by now stays: a full collection would walk it, and stop every call meanwhile. And
-    the reply to a walk is a thousand objects: by default one such call in ten waits for a
-    collection.
+    Most present objects live as long as the process, so later collections leave them all out: a
+    full one would stop every call while it visited them. And a collection begins after ten thousand
+    new objects: the reply to one graph walk is a thousand, and with Python's default a collection
+    would delay one such call in ten.
     """
     gc.collect()
     gc.freeze()
@@ -234,10 +247,11 @@ _YOUNG_OBJECTS = 10_000
 async def serve_until_signal(
     servers: Sequence[Server], close: Callable[[], Awaitable[None]], grace: float = 10.0
 ) -> None:
-    """Starts what is not started, serves until SIGTERM or SIGINT, drains, stops, then closes.
+    """Starts the servers that are not started, serves until SIGTERM or SIGINT, stops, then closes.
 
-    All servers say NOT_SERVING first; then they stop in the reverse of the given order (callers
-    stand after what they call), sharing `grace` seconds. A second signal ends the process at once.
+    First all servers drain. Then they stop, the last one first, in `grace` seconds together: list a
+    server after those that it calls. At last `close` is awaited, also after a failed start. A
+    second signal has its default effect: it ends the process at once, except SIGTERM for process 1.
     """
     signalled = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -1,15 +1,15 @@
-"""How large a message may be, in bytes of its protobuf form. The contract states these numbers."""
+"""Size limits in bytes of serialized messages; the contracts state these numbers, too."""
 
 MAX_MESSAGE_BYTES = 1 << 20
-"""A request above this is refused with its reason."""
+"""A larger request message is refused with MESSAGE_TOO_LARGE."""
 
 MAX_REPLY_BYTES = 8 << 20
-"""A reply above this is not sent; its caller gets a reason instead."""
+"""A larger reply is not sent: its caller receives MESSAGE_TOO_LARGE."""
 
 PAGE_BYTES = 1 << 20
-"""A page ends before the item that would bring it above this, however few it then has."""
+"""A page ends before the item that would make it larger, but has at least one item."""
 
 TRANSPORT_BYTES = 16 << 20
-"""What gRPC itself lets in, to be refused with a reason. Above, it refuses in its own words: with
-RESOURCE_EXHAUSTED, but nothing else that a machine can read. It holds what one message may take
-of memory before anybody has looked at who sends it."""
+"""gRPC receives messages up to this size, so that those above `MAX_MESSAGE_BYTES` can be refused
+with a reason. Larger ones gRPC itself refuses, with RESOURCE_EXHAUSTED and no reason. The limit
+bounds the memory that a message takes before its caller is authenticated."""

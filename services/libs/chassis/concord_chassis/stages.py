@@ -1,7 +1,7 @@
-"""What every call passes before a servicer sees it, in one ordered list.
+"""The stages that every call passes before the servicer's method, in one ordered list.
 
-gRPC's own interceptors wrap a handler anew for each call; here each method's stages are composed
-once, when the server is built, and a stage is one function around the next.
+gRPC's own interceptors wrap a handler anew for each call. Here each method's stages are composed
+once, when the server is built: each stage is a function around the next one.
 """
 
 import asyncio
@@ -51,22 +51,22 @@ def ordered(
     spans: Spans | None,
     operations: Mapping[str, str],
 ) -> list[Stage]:
-    """The stages, outermost first."""
+    """Returns the stages, the outermost first."""
     return [
         request_ids(),  # first, so that whatever happens to the call can be found again
-        # outside the log, whose line names the trace; absent where nobody takes traces
+        # outside the log, whose line names the trace; absent unless a collector is set
         *([traced(spans, operations)] if spans else []),
         canonical_log(log),  # outside translation, so that it logs the code that was sent
-        measured(metrics),  # likewise
-        translated(translate, log),  # outside whatever refuses, so that every refusal is typed
+        measured(metrics),  # outside translation, so that it counts the code that was sent
+        translated(translate, log),  # outside all that may refuse, so that every refusal is typed
         authenticated(verifier, not_permitted),  # before any work for a stranger, even parsing
         deadlined(default_deadline, drain),  # before work that nobody may be waiting for
-        validated(rulebook, max_message_bytes),  # last: a servicer sees only what is well formed
+        validated(rulebook, max_message_bytes),  # last: a servicer sees only well-formed messages
     ]
 
 
 def compose(stages: list[Stage], method: Method, last: Step) -> Step:
-    """One step that runs all `stages` of `method`, then `last`."""
+    """Returns one step that runs all `stages` of `method`, then `last`."""
     step = last
     for stage in reversed(stages):
         step = stage(method, step)
@@ -74,7 +74,7 @@ def compose(stages: list[Stage], method: Method, last: Step) -> Step:
 
 
 def request_ids() -> Stage:
-    """Takes the caller's request id, or makes one, and sends it back with the reply."""
+    """Accepts the caller's request id, or makes one, and returns it in the trailing metadata."""
 
     def stage(_method: Method, then: Step) -> Step:
         async def step(call: Call) -> bytes | None:
@@ -89,9 +89,9 @@ def request_ids() -> Stage:
 
 
 def traced(spans: Spans, operations: Mapping[str, str]) -> Stage:
-    """Makes a span of the call, in its caller's trace.
+    """Makes a span for the call, in the caller's trace if the call's metadata names one.
 
-    `operations`, by path, are OpenTelemetry's names of what is done to a memory store.
+    `operations` has, by method path, OpenTelemetry's name of the operation on a memory store.
     """
 
     def stage(method: Method, then: Step) -> Step:
@@ -117,7 +117,7 @@ def traced(spans: Spans, operations: Mapping[str, str]) -> Stage:
 
 
 def canonical_log(log: Logger) -> Stage:
-    """Writes one line per call: caller, method, outcome. Never content."""
+    """Logs one line per call: caller, method, outcome and milliseconds; no content."""
 
     def stage(method: Method, then: Step) -> Step:
         async def step(call: Call) -> bytes | None:
@@ -142,7 +142,7 @@ def canonical_log(log: Logger) -> Stage:
 
 
 def measured(metrics: Metrics) -> Stage:
-    """Counts calls and times by method and code."""
+    """Counts calls by method and code, and measures their seconds by method."""
 
     def stage(method: Method, then: Step) -> Step:
         mine = metrics.of(method.service, method.name)
@@ -160,9 +160,10 @@ def measured(metrics: Metrics) -> Stage:
 
 
 def translated(translate: Translate, log: Logger) -> Stage:
-    """Turns exceptions into typed errors. None leaves it, but cancellation and gRPC's own abort.
+    """Ends a call that raised an exception with a typed error.
 
-    An exception that escaped would reach the client with its text.
+    Only cancellation and gRPC's own `AbortError` pass through: gRPC would send the text of any
+    other exception to the caller.
     """
 
     def stage(method: Method, then: Step) -> Step:
@@ -196,7 +197,11 @@ async def _refuse(call: Call, refusal: Failure) -> Never:
 
 
 def _named(error: Exception, translate: Translate, log: Logger) -> Failure:
-    """The failure that `error` means; a bug of ours when nobody knows it."""
+    """Returns the failure for an exception, or for the only exception in a group.
+
+    It is INTERNAL for an exception that nothing translates, and for a reason that the contract
+    lacks. An exception whose failure has one of the codes `_OURS` is logged as a bug.
+    """
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     try:
@@ -214,15 +219,20 @@ def _named(error: Exception, translate: Translate, log: Logger) -> Failure:
 
 
 def _of_dependency(error: grpc.aio.AioRpcError) -> Failure | None:
-    """A dependency that is away, slow or busy is nobody's bug; any other refusal of it is ours."""
+    """Returns the failure of a dependency that is away, slow or busy.
+
+    None for any other refusal of a dependency: the request that it refused is a bug of ours.
+    """
     known = failure.from_rpc_error(error)
     return known if known.reason in _TRANSIENT else None
 
 
 def _why_cancelled() -> grpc.StatusCode:
-    """gRPC cancels a call whose caller left and one whose deadline passed alike.
+    """Returns DEADLINE_EXCEEDED or CANCELLED, for the log and the metrics.
 
-    The caller's deadline comes before ours by as long as the call took to arrive.
+    gRPC cancels a call both when its caller has left and when the caller's deadline has passed. The
+    caller's deadline is a little before ours, by the time that the call took to arrive: so a call
+    that is cancelled within `deadline.RESERVE` seconds of our deadline is DEADLINE_EXCEEDED.
     """
     left = deadline.remaining()
     late = left is not None and left <= deadline.RESERVE
@@ -230,17 +240,18 @@ def _why_cancelled() -> grpc.StatusCode:
 
 
 def _code_of(context: Context) -> grpc.StatusCode:
-    """The code that a servicer aborted with by itself; gRPC keeps it as a bare number."""
+    """Returns the code with which a servicer itself called `abort`; gRPC keeps it as a number."""
     sent: object = context.code()
     known = (code for code in grpc.StatusCode if code.value[0] == sent)
     return next(known, grpc.StatusCode.UNKNOWN)
 
 
 def authenticated(verifier: TokenVerifier, not_permitted: Mapping[str, NotPermitted]) -> Stage:
-    """Verifies the bearer token and that it carries the method's permission.
+    """Verifies the bearer token, and that its scopes include the method's permission.
 
-    `not_permitted`, by service, runs before a call without it is refused. Only the method that
-    stands for unknown ones has none: a caller without a key, too, learns that it does not exist.
+    `not_permitted` has, by service, a function that is awaited before a call without the permission
+    is refused. Only `handlers.UNKNOWN`, which stands for all unknown methods, has no permission:
+    even a caller without a token receives METHOD_UNKNOWN.
     """
 
     def stage(method: Method, then: Step) -> Step:
@@ -270,10 +281,10 @@ def _bearer(header: object) -> str:
 
 
 def deadlined(default: float, drain: Drain) -> Stage:
-    """Refuses calls that come too late, and ends the others in time.
+    """Refuses a call that arrives after its deadline, and ends any other at its deadline.
 
-    A unary call without a deadline gets `default` seconds. A stream without one may follow
-    forever, until the server drains.
+    A unary call without a deadline gets `default` seconds. A stream without a deadline may go on
+    until the server drains.
     """
 
     def stage(method: Method, then: Step) -> Step:
@@ -307,7 +318,7 @@ async def _within(seconds: float, then: Step, call: Call) -> bytes | None:
 
 
 def validated(rulebook: Rulebook, max_message_bytes: int) -> Stage:
-    """Parses each message and checks it against its contract's rules."""
+    """Parses each request message and checks it against the contract's rules."""
 
     def stage(method: Method, then: Step) -> Step:
         reader = Reader(method, rulebook.check_for(method.request), max_message_bytes)

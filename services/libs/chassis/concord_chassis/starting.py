@@ -1,6 +1,6 @@
-"""A service process until it serves: what is wrong is said in words, waited out if it may pass.
+"""The start of a service's process: errors that may pass are waited out, others end the process.
 
-Before it serves, nothing listens: whoever asks for its health hears that it is not there.
+Until the service's server starts, nothing listens on its addresses: a health check cannot connect.
 """
 
 import asyncio
@@ -17,14 +17,16 @@ T = TypeVar("T")
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 5.0
-"""Seconds between two attempts to begin."""
+"""Seconds between two attempts of `until_usable`: the first wait doubles up to the longest one."""
 
 
 def run(name: str, serve: Coroutine[Any, Any, None], *refusals: type[Exception]) -> None:
-    """Runs a service to its end; one that cannot start exits with status 1 and the words of what it
-    raised: `ConfigError`, `BindError` or one of `refusals`, whose texts say what to do.
+    """Runs a service to its end.
+
+    On `ConfigError`, `BindError` or one of `refusals`, whose texts say what to do, the process
+    prints the text and exits with status 1; on a signal before the server starts, with 143.
     """
-    # In a container it is process 1, which no signal ends by itself.
+    # In a container the service is process 1, which a signal without a handler does not end.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     refused: tuple[type[Exception], ...] = (ConfigError, BindError, *refusals)
     try:
@@ -38,9 +40,10 @@ def run(name: str, serve: Coroutine[Any, Any, None], *refusals: type[Exception])
 async def until_usable(
     begin: Callable[[], Awaitable[T]], log: Logger, *unusable: type[Exception]
 ) -> T:
-    """What `begin` returns, once it raises none of `unusable`: their texts say what to do.
+    """Calls `begin` until it raises none of `unusable`; returns its result.
 
-    Each new text is logged once; `begin` must leave nothing open when it raises.
+    The texts of `unusable` say what to do; a text is logged if it differs from the last one.
+    `begin` must leave nothing open when it raises. Its other exceptions are not caught.
     """
     wait, logged = FIRST_WAIT, ""
     while True:

@@ -1,4 +1,4 @@
-"""Threads for what would block the event loop: stores, models, hashing."""
+"""Threads for work that would block the event loop: stores, models, hashing."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 
 class Workers:
-    """A fixed number of threads with a bounded queue before them.
+    """A fixed number of threads with a bounded queue of at most `max_waiting` functions.
 
-    One worker is also a way to give a store a single thread of its own.
+    With `max_workers=1`, all work of a store runs in one thread.
     """
 
     def __init__(self, max_workers: int, name: str, *, max_waiting: int = 1024) -> None:
@@ -28,12 +28,13 @@ class Workers:
         self._name = name
 
     async def run(self, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs `fn` in a thread, in the current call's context and, where that is traced, in a span
-        of the threads' name; returns or raises its outcome.
+        """Runs `fn` in one of the threads; returns its result, or raises its exception.
 
-        A cancelled caller's function does not start; one that runs already runs to its end, and
-        its outcome is dropped. Raises `Failure` (OVERLOADED) when the queue is full, and
-        `RuntimeError` once closed.
+        `fn` runs in the current call's context and, if the call is traced, in a span with the name
+        of these threads. If the caller is cancelled, `fn` is not started; if it is running, it runs
+        to its end and its result is dropped.
+
+        Raises `Failure` (OVERLOADED) when the queue is full, `RuntimeError` after `close`.
         """
         if not self._room.acquire(blocking=False):
             raise Failure(
@@ -53,5 +54,5 @@ class Workers:
             return await asyncio.wrap_future(work)
 
     def close(self) -> None:
-        """Drops what waits and returns when what runs has ended."""
+        """Drops the waiting functions, and returns when the running ones have ended."""
         self._executor.shutdown(wait=True, cancel_futures=True)

@@ -1,7 +1,8 @@
 """The contract's field rules, compiled once at start into closures.
 
-`Rulebook.check_for(descriptor)` gives a `MessageCheck`; `breaches(message)` lists what it finds,
-at most `MAX_VIOLATIONS`. Paths are as in the contract: `memory.tags[3]`, `labels["a"].name`.
+`Rulebook.check_for(descriptor)` returns a `MessageCheck`, whose `breaches(message)` returns up to
+`MAX_VIOLATIONS` violations. Their paths use the contract's field names: `memory.tags[3]`,
+`labels["a"].name`.
 """
 
 from concord_chassis.rules.compiler import MessageCheck, Rulebook, rules_of

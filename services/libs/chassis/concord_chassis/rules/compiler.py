@@ -1,4 +1,4 @@
-"""From descriptors to checks: one `MessageCheck` per message type, built once."""
+"""Compiles descriptors into checks: one `MessageCheck` per message type, built once."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,6 +14,7 @@ from concord_chassis.rules import scalars, well_known
 from concord_chassis.rules.finding import MAX_VIOLATIONS, Check, Finding, breach
 
 DEFAULT_MAX_ITEMS = 10_000
+"""Most items of a list or map without a `max_items` of its own."""
 _PRESETS = rules_pb2.DESCRIPTOR.enum_types_by_name["Preset"]
 
 _FLOATS = (FieldDescriptor.TYPE_FLOAT, FieldDescriptor.TYPE_DOUBLE)
@@ -28,7 +29,7 @@ _INTEGERS = frozenset(
 
 
 def rules_of(field: FieldDescriptor) -> rules_pb2.FieldRules:
-    """The rules of a field: those of its preset, and those that it states itself."""
+    """Returns the rules of a field: its preset's and its own, which win."""
     stated = field.GetOptions().Extensions[rules_pb2.field]
     preset = _PRESETS.values_by_number[stated.preset]
     rules = rules_pb2.FieldRules()
@@ -39,19 +40,26 @@ def rules_of(field: FieldDescriptor) -> rules_pb2.FieldRules:
 
 
 class MessageCheck:
-    """Checks messages of one type; filled by the `Rulebook`, so that types may hold themselves."""
+    """The check of the messages of one type.
+
+    The `Rulebook` makes it empty and fills it later, so that a type may contain itself.
+    """
 
     def __init__(self) -> None:
         self._present: dict[int, Check] = {}
         self._whole: list[Check] = []
 
     def fill(self, present: Mapping[int, Check], whole: Iterable[Check]) -> None:
-        """Sets the checks of fields that are there, by number, and those of the message itself."""
+        """Adds checks.
+
+        `present` are of the values of set fields, by field number; `whole` are of the message, such
+        as for required fields.
+        """
         self._present.update(present)
         self._whole.extend(whole)
 
     def __call__(self, message: Message, out: list[Finding]) -> None:
-        """Appends to `out` what breaks a rule."""
+        """Appends a finding to `out` for each broken rule; may stop after `MAX_VIOLATIONS`."""
         present = self._present
         for field, value in message.ListFields():
             check = present.get(field.number)
@@ -66,23 +74,23 @@ class MessageCheck:
             look(message, out)
 
     def breaches(self, message: Message) -> Sequence[FieldViolation]:
-        """The violations in `message`, at most `MAX_VIOLATIONS`; empty when it is well formed."""
+        """Returns the violations in `message`, at most `MAX_VIOLATIONS`; empty if well formed."""
         out: list[Finding] = []
         self(message, out)
         return [FieldViolation(found.path, found.description) for found in out[:MAX_VIOLATIONS]]
 
 
 class Rulebook:
-    """Compiles and keeps the checks of message types."""
+    """Compiles and keeps the checks of message types. `now` returns seconds since 1970."""
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._now = now
         self._known: dict[str, MessageCheck] = {}
 
     def check_for(self, descriptor: Descriptor) -> MessageCheck:
-        """The check of a message type and all that it holds.
+        """Returns the check of a message type and of the types of its fields.
 
-        Raises `ContractError` naming a field whose rules do not fit it.
+        Raises `ContractError` for a field whose rules do not fit it, by its name.
         """
         known = self._known.get(descriptor.full_name)
         if known is not None:
@@ -114,8 +122,11 @@ class Rulebook:
     def _one(
         self, field: FieldDescriptor, rules: rules_pb2.FieldRules, *, item: bool
     ) -> Check | None:
-        """The check of a single value, or of an `item` of a list: an item is stated, so an empty
-        string there is held to its rules, and an enum is defined and not 0."""
+        """Returns the check of a single value, or of an `item` of a list or map; None without one.
+
+        An item is always set. So its rules apply to empty strings and bytes, too, and an enum must
+        be defined and not 0.
+        """
         if field.message_type is not None:
             special = well_known.checks(rules, self._now).get(field.message_type.full_name)
             return special if special is not None else self.check_for(field.message_type)
@@ -153,9 +164,9 @@ def _put_under(out: list[Finding], start: int, parent: str) -> None:
         finding.under(parent)
 
 
-# `Any` below: only the descriptor knows, at run time, of what type a field's value is.
+# `Any` below: the type of a field's value is known only at run time, from the descriptor.
 def _filled(check: Check | None) -> Check:
-    """An explicitly set but empty value does not satisfy `required`."""
+    """Returns the check of a required value: not empty, even if set explicitly, and `check`."""
 
     def filled(value: Any, out: list[Finding]) -> None:
         if not value:
@@ -211,7 +222,11 @@ def _map_check(keys: Check | None, values: Check | None, most: int) -> Check:
 
 
 def _presence_demands(field: FieldDescriptor, rules: rules_pb2.FieldRules) -> list[Check]:
-    """`required` on a oneof's member asks only that the member, once chosen, is not empty."""
+    """Returns the checks that a `required` single field is set.
+
+    A member of a oneof has none: only `_filled` checks it, if it is the member that is set. Raises
+    `ContractError` for a number or bool without `optional`: whether it is set cannot be seen.
+    """
     if not rules.required or _chosen_freely(field):
         return []
     name = field.name
@@ -233,7 +248,10 @@ def _presence_demands(field: FieldDescriptor, rules: rules_pb2.FieldRules) -> li
 
 
 def _chosen_freely(field: FieldDescriptor) -> bool:
-    """Whether the field is a member of a real oneof (an `optional` field has one of its own)."""
+    """Returns whether the field is in a oneof of the contract.
+
+    An `optional` field is in a synthetic oneof of its own, which does not count.
+    """
     oneof = field.containing_oneof
     return oneof is not None and oneof.name != f"_{field.name}"
 
@@ -261,7 +279,7 @@ def _oneof_demand(name: str) -> Check:
 
 
 def _demand_fit(field: FieldDescriptor, rules: rules_pb2.FieldRules) -> None:
-    """Refuses a rule that could never apply to the field: it would promise what is not checked."""
+    """Raises `ContractError` for a rule that does not fit the field: nothing would check it."""
     value = field
     if field.message_type is not None and field.message_type.GetOptions().map_entry:
         value = field.message_type.fields_by_name["value"]

@@ -1,21 +1,25 @@
-"""What a check has found, and the shape that every check has."""
+"""The type of every check of a value, and the findings that it appends."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 MAX_VIOLATIONS = 20
+"""Most violations in the refusal of one message."""
 
 
 @dataclass(slots=True)
 class Finding:
-    """A breach: `path` is relative to where the check stands, each parent puts itself before."""
+    """A broken rule. `path` is relative to the checked value; "" is the value itself.
+
+    The check of each enclosing field or item then puts its own name before the path.
+    """
 
     path: str
     description: str
 
     def under(self, parent: str) -> None:
-        """Moves the finding below the field or item named `parent`."""
+        """Puts `parent`, a field's name or an item's `[index]` or `[key]`, before the path."""
         if not self.path:
             self.path = parent
         elif self.path.startswith("["):
@@ -24,11 +28,11 @@ class Finding:
             self.path = f"{parent}.{self.path}"
 
 
-# Only the descriptor knows, at run time, of what type a field's value is.
+# `Any`: the type of a field's value is known only at run time, from the descriptor.
 Check = Callable[[Any, list[Finding]], None]
-"""Looks at one value and appends what breaks a rule; never raises for a bad value."""
+"""Checks one value and appends a finding for each broken rule; never raises for a bad value."""
 
 
 def breach(out: list[Finding], description: str, path: str = "") -> None:
-    """Appends a finding about the value itself, or about `path` below it."""
+    """Appends a finding about the checked value itself, or about `path` within it."""
     out.append(Finding(path, description))

@@ -12,18 +12,26 @@ from concord_chassis.contract import ContractError
 from concord_chassis.rules.finding import Check, Finding, breach
 
 DEFAULT_MAX_STRING = 65_536
+"""Most characters of a string without a `max_len` of its own."""
 
-# Category Cc without tab and newline.
+# Unicode category Cc without tab and newline.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def length(text: str) -> int:
-    """Unicode code points after NFC normalisation: what a person would count, in any encoding."""
+    """Returns the number of Unicode code points after NFC normalisation.
+
+    So composed and decomposed spellings of one text have one length.
+    """
     return len(text) if text.isascii() else len(unicodedata.normalize("NFC", text))
 
 
 def string_check(rules: rules_pb2.StringRules, *, empty_passes: bool) -> Check:
-    """Checks one string. NUL never passes: stores and C libraries end a string there."""
+    """Returns the check of a string. With `empty_passes` no rule applies to an empty string.
+
+    NUL never passes: stores and C libraries end a string at it. Raises `ContractError` for a
+    pattern that does not compile.
+    """
     least, most = rules.min_len, rules.max_len or DEFAULT_MAX_STRING
     pattern = _compiled(rules.pattern)
     not_blank, printable = rules.not_blank, rules.printable
@@ -51,7 +59,7 @@ def string_check(rules: rules_pb2.StringRules, *, empty_passes: bool) -> Check:
 
 
 def _compiled(pattern: str) -> re.Pattern[str] | None:
-    """RE2 knows \\d, \\s and \\w as ASCII, so they are here."""
+    """Returns the compiled pattern, None for "". As in RE2, \\d, \\s and \\w are ASCII only."""
     if not pattern:
         return None
     try:
@@ -61,7 +69,10 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
 
 
 def bytes_check(rules: rules_pb2.BytesRules, *, empty_passes: bool) -> Check | None:
-    """Checks bytes; None when there is nothing to check."""
+    """Returns the check of a bytes value's length; None without a rule.
+
+    With `empty_passes` no rule applies to empty bytes.
+    """
     least, most = rules.min_len, rules.max_len
     if not least and not most:
         return None
@@ -78,7 +89,10 @@ def bytes_check(rules: rules_pb2.BytesRules, *, empty_passes: bool) -> Check | N
 
 
 def integer_check(rules: rules_pb2.NumberRules) -> Check | None:
-    """Checks a whole number against its bounds; None when there are none."""
+    """Returns the check of a whole number against its inclusive bounds; None without bounds.
+
+    Raises `ContractError` for bounds between which there is no number.
+    """
     least, most = _bounds(rules)
     if least == -math.inf and most == math.inf:
         return None
@@ -86,9 +100,10 @@ def integer_check(rules: rules_pb2.NumberRules) -> Check | None:
 
 
 def float_check(rules: rules_pb2.NumberRules, *, single: bool) -> Check:
-    """Checks a floating-point number: finite, always, and within its bounds.
+    """Returns the check of a floating-point number: finite, and within its inclusive bounds.
 
-    For a `single` (32-bit) field the bounds are rounded as its values were.
+    For a `single` (32-bit) field the bounds are rounded to 32 bits, as its values are. Raises
+    `ContractError` for bounds between which there is no number.
     """
     least, most = _bounds(rules)
     if single:
@@ -128,7 +143,7 @@ def _range_check(least: float, most: float) -> Check:
 
 
 def enum_check(descriptor: EnumDescriptor, *, required: bool) -> Check:
-    """Checks that an enum's number is one that the contract defines, and not 0 if `required`."""
+    """Returns the check of an enum: a number that the contract defines, not 0 if `required`."""
     defined = frozenset(descriptor.values_by_number)
 
     def check(value: int, out: list[Finding]) -> None:

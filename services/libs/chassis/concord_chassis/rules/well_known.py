@@ -1,4 +1,4 @@
-"""Checks of `google.protobuf` messages, which have a form of their own."""
+"""Checks of the well-known types of `google.protobuf`, which have rules of their own."""
 
 import json
 import math
@@ -15,9 +15,13 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from concord_chassis.rules.finding import Check, Finding, breach
 
 DEFAULT_MAX_STRUCT_BYTES = 65_536
+"""Most bytes, as JSON, of a structure without a `max_bytes` of its own."""
 DEFAULT_MAX_STRUCT_DEPTH = 16
+"""Most levels of a structure without a `max_depth` of its own."""
 MAX_MASK_PATHS = 100
+"""Most paths of a FieldMask."""
 CLOCK_TOLERANCE = 300.0
+"""Seconds by which a `not_future` time may be after the server's clock."""
 
 _FIRST_SECOND = -62_135_596_800  # 0001-01-01T00:00:00Z
 _LAST_SECOND = 253_402_300_799  # 9999-12-31T23:59:59Z
@@ -27,7 +31,7 @@ _MASK_PATH = re.compile(r"\*|[a-z][a-z0-9_]{0,62}(?:\.[a-z][a-z0-9_]{0,62}){0,9}
 
 
 def checks(rules: rules_pb2.FieldRules, now: Callable[[], float] = time.time) -> dict[str, Check]:
-    """The check of each well-known type by full name, under the rules of one field."""
+    """Returns the checks of the well-known types, by full name, with the rules of one field."""
     return {
         "google.protobuf.Timestamp": timestamp_check(rules.timestamp, now),
         "google.protobuf.Duration": _check_duration,
@@ -39,7 +43,10 @@ def checks(rules: rules_pb2.FieldRules, now: Callable[[], float] = time.time) ->
 
 
 def timestamp_check(rules: rules_pb2.TimestampRules, now: Callable[[], float]) -> Check:
-    """Checks years 0001 to 9999 in whole microseconds, and `not_future` against the clock."""
+    """Returns the check of a Timestamp: the years 0001 to 9999, in whole microseconds.
+
+    With the rule `not_future`, at most `CLOCK_TOLERANCE` after `now()`, seconds since 1970.
+    """
     not_future = rules.not_future
 
     def check(value: Timestamp, out: list[Finding]) -> None:
@@ -70,13 +77,13 @@ def _check_field_mask(value: FieldMask, out: list[Finding]) -> None:
 
 
 class _UnfitError(Exception):
-    """A structure breaks a rule; the text is the description for the caller."""
+    """A structure breaks a rule; the text is the violation's description."""
 
 
 def struct_check(rules: rules_pb2.StructRules) -> Check:
-    """Checks a Struct, ListValue or Value: what JSON can say, not too deep, not too large.
+    """Returns the check of a Struct, ListValue or Value: JSON values only, its depth and its size.
 
-    The size is that of its JSON form in UTF-8 without spaces.
+    The size is the bytes of the JSON form in UTF-8 without spaces.
     """
     most_bytes = rules.max_bytes or DEFAULT_MAX_STRUCT_BYTES
     most_depth = rules.max_depth or DEFAULT_MAX_STRUCT_DEPTH
@@ -95,7 +102,10 @@ def struct_check(rules: rules_pb2.StructRules) -> Check:
 
 
 def _plain(value: Struct | ListValue | Value, depth: int) -> object:
-    """The structure as plain data, `depth` levels of which may still nest."""
+    """Returns the structure as plain data, which may have at most `depth` levels.
+
+    Raises `_UnfitError` for a broken rule.
+    """
     if isinstance(value, Value):
         return _plain_value(value, depth)
     if depth == 0:
@@ -130,7 +140,7 @@ def _text(text: str) -> str:
 
 
 def _number(number: float) -> float | int:
-    """Whole numbers as JSON writes them: `3`, not `3.0`."""
+    """Returns a whole number below 1e16 as an int, because its JSON form is `3`, not `3.0`."""
     if not math.isfinite(number):
         raise _UnfitError("must hold finite numbers only")
     return int(number) if number.is_integer() and abs(number) < 1e16 else number
