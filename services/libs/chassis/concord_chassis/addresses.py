@@ -1,4 +1,4 @@
-"""Addresses of a service: one, or those of its replicas, which calls go to in turn."""
+"""The address of a service, or the addresses of its replicas, to which calls go in turn."""
 
 import re
 from typing import Annotated
@@ -6,13 +6,16 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 REPLICAS = "|"
-"""Parts the addresses of replicas in one setting."""
+"""Separates the addresses of replicas in one setting."""
 
 _IP_AND_PORT = re.compile(r"[0-9.]+:[0-9]{1,5}")
 
 
 def replicated(addresses: str) -> str:
-    """The addresses as they are. Raises `ValueError` for several that gRPC could not take."""
+    """Returns `addresses` unchanged.
+
+    Raises `ValueError` for several addresses if one is not IPv4 with a port: gRPC takes no others.
+    """
     each = addresses.split(REPLICAS)
     if len(each) > 1 and not all(map(_IP_AND_PORT.fullmatch, each)):
         raise ValueError("replicas are IPv4 addresses with ports")
@@ -20,13 +23,13 @@ def replicated(addresses: str) -> str:
 
 
 ServiceAddress = Annotated[str, AfterValidator(replicated)]
-"""A setting: `unix:/path`, `host:port`, or several IPv4 addresses with ports, parted by `|`."""
+"""A setting: `unix:/path`, `host:port`, or several IPv4 addresses with ports, separated by `|`."""
 
 
 def target(addresses: str) -> str:
-    """What gRPC calls that."""
+    """Returns the gRPC target of a `ServiceAddress`: `ipv4:A,B` for several addresses."""
     return f"ipv4:{addresses.replace(REPLICAS, ',')}" if REPLICAS in addresses else addresses
 
 
 IN_TURN = ("grpc.lb_policy_name", "round_robin")
-"""A channel's option: calls go in turn to all addresses of a list, or of a DNS name."""
+"""The channel option that sends calls in turn to all addresses of a list, or of a DNS name."""

@@ -1,9 +1,7 @@
-"""Channels to other services: who asks, under which request id, and for how long.
+"""Channels to other services, which add token, request id, deadline and trace to each call.
 
-A channel adds to each call the caller's token, the current request id, an explicit deadline, and
-the current trace.
-It does so in the multicallables rather than in gRPC's client interceptors, which cost a task a
-call.
+A channel adds them in its multicallables, not in gRPC's client interceptors, which cost one asyncio
+task for each call.
 """
 
 import json
@@ -25,7 +23,9 @@ _RETRY = {
     "retryableStatusCodes": ["UNAVAILABLE"],
 }
 RETRIES = json.dumps({"methodConfig": [{"name": [{}], "retryPolicy": _RETRY}]})
-"""gRPC's service config: every method may be sent again, as the contract says."""
+"""gRPC's service config: a call of any method is retried on UNAVAILABLE.
+
+By the contract (`MethodRules`), every method may be called again with the same request."""
 
 Metadata = Sequence[tuple[str, str | bytes]] | grpc.aio.Metadata
 Token = Callable[[], str]
@@ -38,17 +38,24 @@ def connect(
     cap: float | None = 30.0,
     alive: Keepalive = keepalive.CHANNEL,
 ) -> grpc.aio.Channel:
-    """A channel to `unix:/path` or `host:port`; it connects with its first call.
+    """Returns a channel to a `ServiceAddress`; the channel connects at its first call.
 
-    Where a host has several addresses, or `address` names replicas parted by `|`, calls go to those
-    that are connected in turn; a call that follows stays with the one that it met.
+    If `address` lists replicas, or its host has several addresses, calls go in turn to the
+    connected ones; a stream stays on the connection on which it began.
 
-    Each call carries `token()` as its bearer token, unless its metadata has one or `token` is
-    None; the current request id; and a deadline: the least of `cap`, the call's own `timeout` and
-    the current call's remaining time less 50 ms. With `cap=None` a call outside any other has no
-    deadline unless it asks for one: for streams that follow forever.
-    A call that meets UNAVAILABLE is sent again, at most four times in all. `alive` finds out that
-    the other side vanished. TCP is under TLS where `services_tls` was entered.
+    Each call gets these, unless its own metadata has them:
+    - the bearer token `token()`; none if `token` is None
+    - the current request id, or a new one
+    - the current trace, if there is one
+
+    Each call gets a deadline: the least of `cap`, its own `timeout` (both in seconds) and the
+    current call's remaining time less 50 ms. `cap=None` is for streams without an end: a call that
+    is not made within another call then has a deadline only if it has a `timeout`. A call raises
+    `Failure` (DEADLINE_EXCEEDED) at once if the current call has at most 50 ms left.
+
+    On UNAVAILABLE, gRPC makes up to four attempts at a call. `alive` says when to ping, to notice
+    that the server vanished. After `services_tls.enter` with TLS settings, TCP connections use TLS.
+    Raises `ConfigError` for a list of replicas under TLS.
     """
     options = [*_options(), *alive.of_channel()]
     raw = services_tls.channel(addresses.target(address), options)
@@ -61,23 +68,26 @@ def _options() -> list[tuple[str, int | str]]:
         ("grpc.service_config", RETRIES),
         addresses.IN_TURN,
         ("grpc.enable_http_proxy", 0),  # our services are never behind the machine's web proxy
-        ("grpc.use_local_subchannel_pool", 1),  # a channel's backoff is its own
+        ("grpc.use_local_subchannel_pool", 1),  # channels share neither connections nor backoff
         ("grpc.initial_reconnect_backoff_ms", 100),
-        ("grpc.min_reconnect_backoff_ms", 5_000),  # the time that one attempt to connect has
+        ("grpc.min_reconnect_backoff_ms", 5_000),  # gRPC's timeout of one attempt to connect
         ("grpc.max_reconnect_backoff_ms", 2_000),
-        ("grpc.dns_min_time_between_resolutions_ms", 1_000),  # a new container, a new address
+        ("grpc.dns_min_time_between_resolutions_ms", 1_000),  # a new container has a new address
     ]
 
 
 class _Terms:
-    """What a channel adds to each call."""
+    """The token and the deadline that a channel adds to each call."""
 
     def __init__(self, token: Token | None, cap: float | None) -> None:
         self._token = token
         self._cap = cap
 
     def timeout(self, asked: float | None) -> float | None:
-        """Seconds for this call. Raises `Failure` when the current call has none left."""
+        """Returns the seconds for a call, of which the caller asked for `asked`; None for no limit.
+
+        Raises `Failure` (DEADLINE_EXCEEDED) when the current call has no time left.
+        """
         wishes = [wish for wish in (asked, self._cap) if wish is not None]
         if wishes:
             return deadline.outgoing(min(wishes))
@@ -86,7 +96,10 @@ class _Terms:
     def metadata(
         self, metadata: Metadata | None, trace: Mapping[str, str]
     ) -> tuple[tuple[str, str | bytes], ...]:
-        """The call's own metadata and what it lacks; `trace` takes the current one on."""
+        """Returns the call's own metadata, and the request id, token and trace that it lacks.
+
+        `trace` holds the headers of the current trace.
+        """
         own = tuple(metadata or ())
         names = {name for name, _ in own}
         added: list[tuple[str, str]] = []
@@ -99,12 +112,12 @@ class _Terms:
 
 
 class _OnTerms:
-    """A multicallable of any of the four shapes, called on the channel's terms."""
+    """A multicallable of any of the four call shapes that adds the channel's terms."""
 
     def __init__(self, method: str, inner: Callable[..., Any], terms: _Terms) -> None:
         self._method, self._inner, self._terms = method, inner, terms
 
-    # The request, or the iterator of requests, and gRPC's other options pass as they are.
+    # The request (or the iterator of requests) and gRPC's other options are passed on unchanged.
     def __call__(
         self,
         *request: Any,
@@ -124,7 +137,10 @@ class _OnTerms:
 
 
 def _code_of(done: grpc.aio.Call) -> int:
-    """The code of a call that is done, which gRPC hands out in a coroutine that waits no more."""
+    """Returns the code of a call that is done.
+
+    gRPC returns it from a coroutine, which ends at its first step because the call is done.
+    """
     waiting = done.code()
     try:
         waiting.send(None)
@@ -135,13 +151,13 @@ def _code_of(done: grpc.aio.Call) -> int:
     return int(grpc.StatusCode.UNKNOWN.value[0])
 
 
-# What the messages of a method are, only the generated stub knows; gRPC's own types say Any too.
+# Only the generated stub has the types of a method's messages; gRPC's own annotations are Any too.
 Serializer = Callable[[Any], bytes]
 Deserializer = Callable[[bytes], Any]
 
 
 class _Channel(grpc.aio.Channel):
-    """A channel all of whose calls follow its terms."""
+    """A channel that adds its terms to all of its calls."""
 
     def __init__(self, inner: grpc.aio.Channel, terms: _Terms) -> None:
         self._inner, self._terms = inner, terms

@@ -1,4 +1,4 @@
-"""Configuration: a frozen value read once, at start, from a mapping that is passed in."""
+"""Reads a program's settings: once, at start, from a given mapping into a frozen model."""
 
 import types
 from collections.abc import Mapping, Sequence, Set
@@ -11,8 +11,10 @@ M = TypeVar("M", bound=BaseModel)
 
 
 UNKNOWN_NAME = "unknown_name"
-"""A `PydanticCustomError` of this type, with "unknown" and "known", says that a mapping names what
-it cannot: names are the operator's own words, never secrets, and are shown."""
+"""The type of a `PydanticCustomError` for unknown names in a setting that is a mapping.
+
+Its context has "unknown" and "known", the names as texts. A `ConfigError` shows both: the names in
+a mapping are not secret, unlike its values."""
 
 _DEMANDS = {
     "literal_error": "it must be {expected}",
@@ -26,20 +28,22 @@ _DEMANDS = {
     "less_than_equal": "it must be at most {le}",
     UNKNOWN_NAME: "it has no {unknown}; it may name {known}",
 }
-"""What a setting must be, by the name of the error: words of its type, never of its value."""
+"""By pydantic's type of the error: what the setting must be, without the rejected value."""
 
 
 class ConfigError(Exception):
-    """Settings are missing or invalid; the message names each key, and never a value."""
+    """Settings are missing or invalid; the message names each key, and holds no secret."""
 
 
 def load(model: type[M], environ: Mapping[str, str], prefix: str) -> M:
-    """Reads `model` from the keys of `environ` that are `prefix` + the field's name in capitals.
+    """Reads `model` from `environ`, where a field's key is `prefix` + its name in capitals.
 
-    An empty value counts as absent. A field of several values takes them separated by commas, a
-    mapping as `name=value` pairs separated by commas. A secret may stand in a file instead, which
-    the key with `_FILE` after it names. `model` must be frozen.
-    Raises `ConfigError` when a key is missing or invalid, `TypeError` for a model that can change.
+    An empty value counts as absent. Sequences and sets are values separated by commas, mappings are
+    `name=value` pairs separated by commas. A field of the type `SecretStr` (not `SecretStr | None`)
+    may instead be in a file (UTF-8), whose path is the value of its key + `_FILE`.
+
+    Raises `ConfigError`, which shows no value, when a key is missing or invalid, or a secret's file
+    is not readable or is empty; `TypeError` for a model that is not frozen.
     """
     if not model.model_config.get("frozen"):
         raise TypeError(f"{model.__name__} must be frozen")
@@ -58,12 +62,15 @@ def load(model: type[M], environ: Mapping[str, str], prefix: str) -> M:
         complaints = sorted(
             {_complaint(prefix, each["loc"], each["type"], each.get("ctx", {})) for each in found}
         )
-    # Outside the handler: pydantic's own error shows the values.
+    # Raised outside of the handler, to chain no ValidationError: its text shows the values.
     raise ConfigError("; ".join(complaints))
 
 
 def _secret_in_file(environ: Mapping[str, str], key: str) -> str:
-    """What the file that `key` names holds, less the end of its last line; else an empty text."""
+    """Returns the content of the file whose path is the value of `key`; "" without that key.
+
+    Line breaks at the end are removed. Raises `ConfigError` for an unreadable or empty file.
+    """
     path = environ.get(key, "")
     if not path:
         return ""
@@ -84,10 +91,10 @@ def _key(prefix: str, name: str) -> str:
 def _complaint(
     prefix: str, where: tuple[int | str, ...], kind: str, context: Mapping[str, object]
 ) -> str:
-    """`kind` is pydantic's name of the error, e.g. "missing", "int_parsing", "less_than".
+    """Returns the sentence about one of pydantic's errors, without the rejected value.
 
-    `context` is pydantic's; only the demands of the setting's type are shown of it, and of a
-    mapping the name that has the value.
+    `where` is the path to it: the field and, in a mapping, the name. `kind` is pydantic's type of
+    the error, e.g. "missing", "int_parsing", "less_than"; `context` fills the text in `_DEMANDS`.
     """
     if not where:
         return f"the settings {prefix}* contradict each other ({kind})"
@@ -115,7 +122,7 @@ def _pair(item: str) -> tuple[str, str]:
 
 
 def _shape(annotation: object) -> type | None:
-    """The container that `annotation` asks for, if it does (also as `X | None`)."""
+    """Returns an annotation's container type, also within `X | None`; None for a single value."""
     origin = get_origin(annotation)
     if origin in (Union, types.UnionType):
         shapes = (_shape(option) for option in get_args(annotation))

@@ -1,6 +1,7 @@
-"""Who is calling: short-lived EdDSA tokens, and the caller that a verified one names.
+"""The caller's identity: short-lived EdDSA tokens, and the caller that a verified token names.
 
-A service trusts no header but this one, and can be tested alone with a minted token.
+A service takes the caller from no other header than the token's. So a test can call a service
+without a gateway, with a token that it mints.
 """
 
 import hashlib
@@ -21,7 +22,7 @@ KINDS = frozenset({"AGENT", "HUMAN", "SYSTEM"})
 ORIGINS = frozenset({"", "HUMAN", "AGENT", "TOOL", "IMPORT"})
 DEFAULT_TTL = 300.0
 MAX_TTL = 3600.0
-"""Seconds that a token may live: nobody can take back what was minted."""
+"""Longest life of a token in seconds. It is short because no token can be revoked."""
 CLOCK_SKEW = 60.0
 """Seconds by which an issuer's clock may be ahead of a verifier's."""
 MAX_TOKEN_CHARACTERS = 4096
@@ -32,12 +33,12 @@ _CALLER: ContextVar["Caller"] = ContextVar("concord_caller")
 
 @dataclass(frozen=True)
 class Caller:
-    """Who calls, for which space, and what their credential allows.
+    """The caller: a principal, its space, and the scopes of its credential.
 
-    `kind` is AGENT, HUMAN or SYSTEM. `space` is never empty, except for a SYSTEM that belongs to
-    no space. `issuer` is the name of who signed the token; empty until one was verified, and no
-    part of who is calling. `origin` is that of memories that are written with the credential:
-    HUMAN, AGENT, TOOL or IMPORT; empty where the credential has none, as services' own.
+    `kind` is AGENT, HUMAN or SYSTEM. `space` is empty only for a SYSTEM that belongs to no space.
+    `issuer` is the name of the token's signer: empty for a caller without a verified token, and not
+    compared. `origin` is the origin of the memories written with the credential: HUMAN, AGENT, TOOL
+    or IMPORT; empty for a credential without one, such as a service's own.
     """
 
     space: str
@@ -49,7 +50,10 @@ class Caller:
 
 
 def caller() -> Caller:
-    """The verified caller of the current call. Raises `LookupError` outside a call."""
+    """Returns the current call's verified caller, or that of `acting_as`.
+
+    Raises `LookupError` without one.
+    """
     return _CALLER.get()
 
 
@@ -60,7 +64,7 @@ def enter(who: Caller) -> None:
 
 @contextmanager
 def acting_as(who: Caller) -> Iterator[None]:
-    """Makes `who` the caller inside the block: for work that no call asked for."""
+    """Makes `who` the caller inside the block, for work that does not belong to a call."""
     before = _CALLER.set(who)
     try:
         yield
@@ -69,7 +73,7 @@ def acting_as(who: Caller) -> Iterator[None]:
 
 
 class TokenIssuer:
-    """Signs tokens under one name, which verifiers know the public key of."""
+    """Signs tokens under one issuer name, by which verifiers find the public key."""
 
     def __init__(
         self,
@@ -88,8 +92,9 @@ class TokenIssuer:
         return self._key.public_key()
 
     def mint(self, caller: Caller, ttl: float = DEFAULT_TTL) -> str:
-        """A token that names `caller` for `ttl` seconds (whole seconds, rounded down), at most
-        `MAX_TTL`: verifiers refuse one that lives longer."""
+        """Returns a token for `caller` that expires `ttl` seconds from now, rounded down to a whole
+        second. `ttl` is not checked here: verifiers refuse tokens that live longer than `MAX_TTL`.
+        """
         claims = {
             "iss": self.name,
             "sub": caller.principal,
@@ -102,12 +107,15 @@ class TokenIssuer:
         return jwt.encode(claims, self._key, algorithm=ALGORITHM)
 
     def secret_of(self, text: str) -> str:
-        """64 hex digits that follow from a text, for whoever has the key alone."""
+        """Returns 64 hex digits derived from a text and the private key.
+
+        The same text gives the same digits, and nobody without the key can compute them.
+        """
         return hashlib.sha256(self._key.sign(f"concord secret v1\0{text}".encode())).hexdigest()
 
 
 class RenewedToken:
-    """A token source for a channel: one caller's token, minted anew when half its life is over."""
+    """A token source for a channel: one caller's token, minted anew after half of its `ttl`."""
 
     def __init__(
         self,
@@ -122,7 +130,7 @@ class RenewedToken:
         self._renew_at = 0.0
 
     def __call__(self) -> str:
-        """The token to send now."""
+        """Returns the token to send now."""
         if self._now() >= self._renew_at:
             self._token = self._issuer.mint(self._caller, self._ttl)
             self._renew_at = self._now() + self._ttl / 2
@@ -130,9 +138,10 @@ class RenewedToken:
 
 
 class TokenVerifier:
-    """Verifies tokens of the issuers that it knows by name and public key.
+    """Verifies the tokens of the issuers in `keys`: by name, their public keys.
 
-    A token that verified once is remembered until it expires; at most `max_cached` are.
+    A verified token is cached, so that a repeated one only needs a look at its expiry. The cache
+    holds at most `max_cached` tokens and drops the oldest entry first.
     """
 
     def __init__(
@@ -148,10 +157,10 @@ class TokenVerifier:
         self._verified: dict[str, tuple[Caller, int]] = {}
 
     def verify(self, token: str) -> Caller:
-        """The caller that `token` names.
+        """Returns the caller that `token` names.
 
-        Raises `Failure`: CREDENTIAL_INVALID when it does not verify, or lives for longer than
-        `MAX_TTL` from now; CREDENTIAL_EXPIRED when its time is over (both UNAUTHENTICATED).
+        Raises `Failure` (UNAUTHENTICATED): CREDENTIAL_INVALID when the token does not verify, or
+        expires later than `MAX_TTL` + `CLOCK_SKEW` from now; CREDENTIAL_EXPIRED from its expiry on.
         """
         known = self._verified.get(token)
         caller, expiry = known if known is not None else self._read(token)
@@ -177,7 +186,7 @@ class TokenVerifier:
             key = self._keys.get(issuer) if isinstance(issuer, str) else None
             if key is None:
                 raise invalid_credential()
-            # The expiry is checked by `verify`, against the injected clock, each time.
+            # `verify` checks the expiry, of a cached token too, against the injected clock.
             claims = jwt.decode(
                 token,
                 key,
@@ -190,12 +199,12 @@ class TokenVerifier:
 
 
 def invalid_credential(message: str = "The credential does not verify.") -> Failure:
-    """The failure of a call without a credential that verifies."""
+    """Returns the failure (UNAUTHENTICATED) of a call whose credential does not verify."""
     return _refused("ERROR_REASON_CREDENTIAL_INVALID", message)
 
 
 def not_permitted(permission: str) -> Failure:
-    """The failure of a call that its credential does not allow."""
+    """Returns the failure (PERMISSION_DENIED) of a call whose credential lacks `permission`."""
     return Failure(
         grpc.StatusCode.PERMISSION_DENIED,
         "ERROR_REASON_PERMISSION_MISSING",
@@ -205,10 +214,11 @@ def not_permitted(permission: str) -> Failure:
 
 
 def demand_service(name: str, permission: str) -> None:
-    """Demands that the service `name` itself calls, with a token that it signed for itself: another
-    issuer's token does not carry `permission`, whatever stands in it.
+    """Demands that the caller is the service `name`, with a token that this service has signed.
 
-    Raises `Failure`: PERMISSION_MISSING (PERMISSION_DENIED).
+    A token of another issuer is refused even if its scopes include `permission`.
+
+    Raises `Failure` (PERMISSION_DENIED, PERMISSION_MISSING) for any other caller.
     """
     who = caller()
     if (who.issuer, who.principal, who.kind) != (name, name, "SYSTEM"):

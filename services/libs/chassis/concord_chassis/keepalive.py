@@ -1,6 +1,7 @@
-"""How a connection notices that the other side vanished without a word.
+"""The pings by which a connection notices that the other side has vanished.
 
-A machine that lost its power or its cable closes nothing: only pings that stay unanswered show it.
+A machine that loses its power or its cable does not close its connections: only a ping without an
+answer shows the loss.
 """
 
 from dataclasses import dataclass
@@ -8,21 +9,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Keepalive:
-    """When to ping, and how long to wait for the answer; in seconds."""
+    """When a connection pings, how long it waits for the answer, and how often it may be pinged.
+
+    All times are in seconds.
+    """
 
     idle: float
-    """Without a word from the other side before it is pinged."""
+    """The time without data from the other side after which a ping is sent."""
     timeout: float
-    """For the answer, before the connection counts as lost and its calls as UNAVAILABLE."""
+    """The time for the answer; then the connection is closed: a channel's calls end with
+    UNAVAILABLE, a server's calls are cancelled."""
     least_between: float = 10.0
-    """A server ends connections whose pings come closer together than this."""
+    """The least time between two pings without data between them: a server closes a connection that
+    is pinged more often. Channels do not use it."""
 
     def of_channel(self) -> list[tuple[str, int]]:
-        """A channel's options. It pings only while a call is under way."""
+        """Returns the options of a channel, which pings only while a call is under way."""
         return self._pings()
 
     def of_server(self) -> list[tuple[str, int]]:
-        """A server's options. It pings connections without calls too."""
+        """Returns the options of a server, which pings connections without calls, too."""
         return [
             *self._pings(),
             ("grpc.keepalive_permit_without_calls", 1),
@@ -33,9 +39,9 @@ class Keepalive:
         return [
             ("grpc.keepalive_time_ms", _ms(self.idle)),
             ("grpc.keepalive_timeout_ms", _ms(self.timeout)),
-            # Measured: without it gRPC waits its own 60 seconds, whatever the line above says.
+            # Measured: without this option gRPC waits 60 seconds, whatever the timeout above is.
             ("grpc.http2.ping_timeout_ms", _ms(self.timeout)),
-            # Else pings are throttled after two where this side sends nothing, as in a quiet feed.
+            # Otherwise gRPC stops after two pings while this side sends no data (a quiet feed).
             ("grpc.http2.max_pings_without_data", 0),
         ]
 

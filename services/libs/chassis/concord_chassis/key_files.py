@@ -15,7 +15,10 @@ from concord_chassis.config import ConfigError
 
 
 def read_public_key(path: Path) -> Ed25519PublicKey:
-    """Return an issuer's public key. Raises `ConfigError` naming the file."""
+    """Returns the Ed25519 public key in a PEM file.
+
+    Raises `ConfigError`, which names the file, if it is not readable or holds no such key.
+    """
     try:
         key = load_pem_public_key(path.read_bytes())
     except (OSError, ValueError) as error:
@@ -26,7 +29,10 @@ def read_public_key(path: Path) -> Ed25519PublicKey:
 
 
 def read_private_key(path: Path) -> Ed25519PrivateKey:
-    """Return a service's own key. Raises `ConfigError` naming the file."""
+    """Returns the Ed25519 private key in an unencrypted PEM file.
+
+    Raises `ConfigError`, which names the file, if it is not readable or holds no such key.
+    """
     try:
         key = load_pem_private_key(path.read_bytes(), password=None)
     except (OSError, ValueError, TypeError) as error:

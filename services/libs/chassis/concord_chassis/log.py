@@ -14,12 +14,14 @@ Logger = FilteringBoundLogger
 
 
 def json_lines(server: str, *, stream: TextIO | None = None, level: str = "info") -> Logger:
-    """A logger that writes one JSON object a line to `stream` (standard error unless given).
+    """Returns a logger that writes one JSON object a line to `stream`, by default standard error.
 
-    Every line carries `server`, `level`, `timestamp` (UTC) and, during a call, `request_id` and,
-    where it is traced, `trace_id`.
-    `level` is debug, info, warning or error. Tracebacks come without local variables: those hold
+    Every line has `event`, `server`, `level` and `timestamp` (ISO 8601, UTC); during a call also
+    `request_id`, and during a traced call `trace_id`. `level` is the lowest level that is written:
+    debug, info, warning, error or critical. Tracebacks are without local variables, which may be
     payloads.
+
+    Raises `KeyError` for an unknown level.
     """
     threshold = logging.getLevelNamesMapping()[level.upper()]
     logger: Logger = structlog.wrap_logger(
@@ -38,7 +40,7 @@ def json_lines(server: str, *, stream: TextIO | None = None, level: str = "info"
     return logger
 
 
-# structlog's type of an event: its values are whatever the call site logs.
+# `Any` is in structlog's type of an event: its values are whatever the caller logs.
 def _add_ids(
     _logger: object, _method: str, event: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Counts and times of calls and figures of services, for Prometheus."""
+"""Metrics for Prometheus: counts and times of calls, and figures that a service reads of itself."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -12,18 +12,18 @@ from concord_chassis.log import Logger, json_lines
 
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 READ_SECONDS = 5.0
-"""For one figure to be read; a scrape has ten by default."""
+"""Seconds for reading one figure. Prometheus allows ten for a whole scrape by default."""
 
 Family = GaugeMetricFamily | CounterMetricFamily
 Labels = tuple[str, ...]
 Values = Mapping[Labels, float]
-"""What a figure shows, by the values of its labels: `()` where it has none."""
+"""A figure's values by the values of its labels; the key is `()` for a figure without labels."""
 Read = Callable[[], Values | Awaitable[Values]]
-"""Reads a figure as it is now."""
+"""Returns a figure's present values, or an awaitable of them."""
 
 
 class Metrics:
-    """One registry of metrics; servers of one process may share it."""
+    """The metrics of one registry, which several servers of a process may share."""
 
     def __init__(
         self, registry: CollectorRegistry | None = None, *, log: Logger | None = None
@@ -57,7 +57,7 @@ class Metrics:
         )
 
     def of(self, service: str, method: str) -> "MethodMetrics":
-        """The metrics of one method, looked up once."""
+        """Returns the metrics of one method, to be kept: each call then needs no look-up."""
         return MethodMetrics(
             in_flight=self._in_flight.labels(service, method),
             seconds=self._seconds.labels(service, method),
@@ -65,42 +65,44 @@ class Metrics:
         )
 
     def serving(self, server: str, is_serving: bool) -> None:
-        """Notes what a server's health says."""
+        """Sets the gauge of a server's health."""
         self._serving.labels(server).set(is_serving)
 
     def gauge(self, name: str, about: str, read: Read, labels: Sequence[str] = ()) -> None:
-        """Shows a figure that goes up and down, read whenever somebody looks.
+        """Adds a figure that goes up and down; `read` returns its values at each scrape.
 
-        It is read on the event loop of whoever calls this. A figure that cannot be read is absent,
-        and the log says why.
+        `read` runs on the event loop that is running now, for at most `READ_SECONDS`. If it fails,
+        the figure is missing from the scrape, and the error is logged.
+
+        Raises `ValueError` if the name is taken, `RuntimeError` without a running event loop.
         """
         family = partial(GaugeMetricFamily, name, about, labels=labels)
         self.registry.register(_Figure(family, read, self._log))
 
     def counter(self, name: str, about: str, read: Read, labels: Sequence[str] = ()) -> None:
-        """The same of a figure that only goes up; it is shown as `name` with "_total" after it."""
+        """Adds a figure that only goes up, as `gauge` does; Prometheus sees it as NAME_total."""
         family = partial(CounterMetricFamily, name, about, labels=labels)
         self.registry.register(_Figure(family, read, self._log))
 
 
 class _Figure:
-    """A collector in prometheus_client's sense. Scrapes come on threads of their own."""
+    """A figure as prometheus_client's collector. Each scrape calls `collect` in its own thread."""
 
     def __init__(self, family: Callable[[], Family], read: Read, log: Logger) -> None:
         self._family, self._read, self._log = family, read, log
         self._loop = asyncio.get_running_loop()
 
     def describe(self) -> Iterable[Family]:
-        """The name, which no other figure may have."""
+        """Yields the figure without values: the registry checks that its name is not taken."""
         yield self._family()
 
     def collect(self) -> Iterable[Family]:
-        """The values, read now."""
+        """Yields the figure with the values of now; nothing if they cannot be read."""
         found = self._family()
         reading = asyncio.run_coroutine_threadsafe(self._values(), self._loop)
         try:
             values = reading.result(READ_SECONDS)
-        except Exception as error:  # noqa: BLE001 - one store's silence hides no other figure
+        except Exception as error:  # noqa: BLE001 - one figure's error hides no other figure
             reading.cancel()
             self._log.warning("figure absent", figure=found.name, exc_info=error)
             return
@@ -114,7 +116,10 @@ class _Figure:
 
 
 class MethodMetrics:
-    """One method's gauge, histogram and counters; a code's counter appears with its first call."""
+    """One method's gauge, histogram and counters.
+
+    The counter of a code appears with the first call that ends with this code.
+    """
 
     def __init__(
         self, in_flight: Gauge, seconds: Histogram, handled: Callable[[grpc.StatusCode], Counter]
@@ -125,11 +130,11 @@ class MethodMetrics:
         self._by_code: dict[grpc.StatusCode, Counter] = {}
 
     def began(self) -> None:
-        """Counts a call in."""
+        """Counts a call that begins."""
         self._in_flight.inc()
 
     def ended(self, code: grpc.StatusCode, seconds: float) -> None:
-        """Counts a call out, with its outcome and duration."""
+        """Counts a call that ends, with its code and its duration."""
         self._in_flight.dec()
         self._seconds.observe(seconds)
         counter = self._by_code.get(code)

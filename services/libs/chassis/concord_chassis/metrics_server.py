@@ -1,4 +1,4 @@
-"""Where Prometheus reads the metrics: an HTTP address of their own, off unless it is set."""
+"""Serves the metrics to Prometheus over HTTP, on an address of their own; off by default."""
 
 import asyncio
 import os
@@ -16,22 +16,23 @@ PREFIX = "METRICS_"
 
 
 class MetricsConfig(BaseModel):
-    """Where the metrics are read, keys METRICS_..."""
+    """The settings of the metrics' address, keys METRICS_..."""
 
     model_config = ConfigDict(frozen=True)
 
     address: str = Field(default="", pattern=r"^((\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5})?$")
-    """`host:port` where Prometheus reads the metrics, over HTTP without a key; port 0 takes any.
-    Empty: nobody reads them."""
+    """`host:port` for Prometheus, over HTTP without a credential; port 0 takes any free port.
+    Empty: the metrics are not served."""
     plain_text_network: bool = False
-    """Whether that may be beyond loopback: whoever reaches it sees how much is done, never what."""
+    """Whether the address may be another than loopback. Whoever reaches the address sees counts,
+    times and figures, never content."""
 
 
 def read(environ: Mapping[str, str]) -> MetricsConfig:
-    """The settings in `environ`.
+    """Returns the settings in `environ`.
 
-    Raises `ConfigError` when one is invalid, or when strangers could reach the address and nobody
-    said that they may.
+    Raises `ConfigError` when a setting is invalid, or when the address is not loopback and
+    `plain_text_network` is not set.
     """
     config = load(MetricsConfig, environ, PREFIX)
     if config.address and not config.plain_text_network and not _is_loopback(_host(config)):
@@ -44,9 +45,10 @@ def read(environ: Mapping[str, str]) -> MetricsConfig:
 
 @asynccontextmanager
 async def exported(registry: CollectorRegistry, config: MetricsConfig) -> AsyncIterator[int]:
-    """Serves a registry within the block, on threads of its own; yields the port, 0 for none.
+    """Serves a registry within the block, in threads of its own.
 
-    Raises `BindError` when the address is taken.
+    Yields the port; 0 if no address is set. Raises `BindError` when the server cannot listen on the
+    address.
     """
     if not config.address:
         yield 0

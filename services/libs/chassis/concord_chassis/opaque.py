@@ -1,7 +1,8 @@
-"""Opaque tokens for clients: checksummed, bound to what made them, never secret.
+"""Opaque tokens for clients: with a checksum, bound to their query, not secret.
 
-A token says where to go on, not who may: the space comes from the credential on every call. So a
-checksum against damage is enough, and no key has to be shared between replicas.
+A page token holds the place where the next page begins, but grants no access: the space comes from
+the credential of each call. So a checksum against damage is enough, and replicas need no shared
+key.
 """
 
 import hashlib
@@ -21,21 +22,22 @@ _PAGE_FIELDS = ("page_token", "page_size")
 _INT64 = 2**63
 
 Shape: TypeAlias = type[str] | type[int] | type[float] | tuple["Shape", ...]
-"""A text, a whole number of 64 bits, a finite number, or a list of so many of such."""
+"""The shape of a cursor: `str`, `int` (64 bits, signed), `float` (finite; whole numbers, too), or a
+tuple for a list of as many members with these shapes."""
 
 
 class Damaged(ValueError):
-    """The text is no token, or not whole."""
+    """The text is not a sealed token, or its checksum is wrong."""
 
 
 def seal(data: bytes) -> str:
-    """Return base64url text with a checksum in it."""
+    """Returns the data with a checksum as base64url text without padding."""
     check = hashlib.sha256(data).digest()[:_CHECK_BYTES]
     return urlsafe_b64encode(check + data).rstrip(b"=").decode()
 
 
 def unseal(text: str) -> bytes:
-    """Return what was sealed. Raises `Damaged`."""
+    """Returns the data of a sealed text. Raises `Damaged`."""
     try:
         raw = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError as error:
@@ -47,18 +49,18 @@ def unseal(text: str) -> bytes:
 
 
 def page_token(query: Message, cursor: Any) -> str:
-    """Return the token for the page of `query` after `cursor`, a JSON value."""
+    """Returns the token for the page of `query` after `cursor`, a JSON value."""
     return seal(json.dumps([_query_digest(query), cursor], separators=(",", ":")).encode())
 
 
 def page_cursor(query: Message, shape: Shape | None = None) -> Any:
-    """Return the cursor in the query's `page_token`; None on the first page.
+    """Returns the cursor in the query's `page_token`; None on the first page.
 
-    `shape` is what a cursor of this method looks like: a checksum is no signature, so anybody can
-    make a token with another one.
+    `shape` is the shape of this method's cursors; None accepts any. It is checked because a
+    checksum is no signature: anybody can make a token with any cursor.
 
-    Raises `Failure` (PAGE_TOKEN_INVALID) for a damaged token, one of another query, or one whose
-    cursor has another shape.
+    Raises `Failure` (PAGE_TOKEN_INVALID) for a damaged token, a token of another query or space, or
+    a cursor of another shape.
     """
     text: str = getattr(query, "page_token")  # noqa: B009 - a field of every paged request
     if not text:
@@ -100,7 +102,7 @@ def _query_digest(query: Message) -> str:
 
 
 def _space() -> str:
-    """The space that is asked: the same words in another one are another query."""
+    """Returns the caller's space, or "": an equal request for another space is another query."""
     try:
         return caller().space
     except LookupError:

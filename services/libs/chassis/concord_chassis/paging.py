@@ -1,4 +1,4 @@
-"""Pages that fit into a reply: bounded by their number and by their bytes."""
+"""Pages that fit into a reply: the number of their messages and their bytes are bounded."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -15,17 +15,18 @@ M = TypeVar("M", bound=Message)
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Row, M]):
-    """The messages of a page, and the row that it ends with; None when nothing is left."""
+    """The messages of a page. `last` is the row of its last message; None if no page follows."""
 
     messages: Sequence[M]
     last: Row | None
 
 
 async def page_of(rows: AsyncGenerator[Row], shown: Callable[[Row], M], size: int) -> Page[Row, M]:
-    """Return a page of rows, as messages.
+    """Returns a page of messages, which `shown` makes from rows.
 
-    At most `size` messages (1 or more), and none that would bring them over `PAGE_BYTES` but a
-    first one. `rows` is read one row further than is shown, and closed.
+    The page has at most `size` messages (`size` is 1 or more) and at most `PAGE_BYTES` bytes; a
+    first message over `PAGE_BYTES` is a page by itself. `rows` is read one row further, to find out
+    whether a page follows, and then closed.
     """
     messages: list[M] = []
     last: Row | None = None

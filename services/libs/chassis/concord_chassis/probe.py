@@ -1,7 +1,7 @@
-"""`python -m concord_chassis.probe ADDRESS` exits with 0 while the server there serves.
+"""`python -m concord_chassis.probe ADDRESS` exits with status 0 if the server there is SERVING.
 
-For containers' health checks: what it asks is the standard health service. `host:port` is asked
-under TLS where SERVICES_TLS_... say so, `unix:/path` never.
+For the health checks of containers. The probe calls gRPC's health service: at `host:port` over TLS
+if SERVICES_TLS_... are set, at `unix:/path` always without.
 """
 
 import os
@@ -15,13 +15,14 @@ from concord_chassis.config import ConfigError
 from concord_chassis.services_tls import ServicesTls
 
 ANSWERS_WITHIN = 5.0
-"""Seconds."""
+"""Seconds for the server's answer."""
 
 
 def serves(address: str, tls: ServicesTls | None = None) -> bool:
-    """Whether the server at `host:port` or `unix:/path` says that it serves.
+    """Returns whether the health of the server at `host:port` or `unix:/path` is SERVING.
 
-    With `tls` the server at `host:port` is the one that the certificate is of.
+    With `tls`, the server at `host:port` must show a certificate for `tls.name`: the probe runs
+    beside the server, with the same certificate.
     """
     with _channel(address, tls) as channel:
         try:

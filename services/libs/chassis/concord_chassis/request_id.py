@@ -1,4 +1,4 @@
-"""The id that ties together everything one request causes, across services and logs."""
+"""The request id, which is in every log line and every inner call of one request."""
 
 import re
 import uuid
@@ -11,19 +11,22 @@ _CURRENT: ContextVar[str] = ContextVar("concord_request_id", default="")
 
 
 def current() -> str:
-    """The current call's request id, or "" outside a call."""
+    """Returns the current call's request id, or "" outside a call."""
     return _CURRENT.get()
 
 
 def accept(offered: object) -> str:
-    """`offered` when it is well formed, else a new id: a stranger's text never enters our logs."""
+    """Returns `offered` if it is well formed, else a new id: no arbitrary text enters our logs.
+
+    Well formed are 1 to 128 ASCII letters, digits, dots, underscores, colons and hyphens.
+    """
     if isinstance(offered, str) and _WELL_FORMED.fullmatch(offered):
         return offered
     return new()
 
 
 def new() -> str:
-    """A new random id of 32 hexadecimal characters."""
+    """Returns a new random id of 32 hex digits."""
     return uuid.uuid4().hex
 
 

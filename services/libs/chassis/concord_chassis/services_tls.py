@@ -1,7 +1,7 @@
-"""TLS between services: each shows a certificate, and demands one, of the same authority.
+"""Mutual TLS between services: each shows a certificate, and demands one, of the same authority.
 
-The tokens say who asks and what they may; this keeps others on the network from reading along and
-from posing as a service. Unix sockets stay as they are.
+Tokens name the caller and its scopes; TLS keeps others on the network from reading the traffic and
+from posing as a service. Unix sockets have no TLS.
 """
 
 import ssl
@@ -24,21 +24,23 @@ _SEVERAL = ("ipv4:", "ipv6:")
 
 
 class ServicesTlsConfig(BaseModel):
-    """What services show each other, keys SERVICES_TLS_... All three, or none for plain text."""
+    """The files for TLS, keys SERVICES_TLS_...: all three, or none for plain text."""
 
     model_config = ConfigDict(frozen=True)
 
     ca: Path | None = None
-    """Who signs the services' certificates (PEM): a peer without one of theirs is not spoken to."""
+    """The certificates (PEM) of the authorities that sign the services' certificates. A peer
+    without a certificate of theirs is refused."""
     cert: Path | None = None
-    """This service's certificate (PEM), for the name by which the others address it."""
+    """This service's certificate (PEM), for the DNS name by which other services address it. Its
+    intermediate certificates may follow it."""
     key: Path | None = None
-    """Its private key (PEM, unencrypted)."""
+    """The certificate's private key (PEM, unencrypted)."""
 
 
 @dataclass(frozen=True)
 class ServicesTls:
-    """The files' contents, which fit together. `name`: the first that the certificate is for."""
+    """The checked contents of the three files, and the first DNS name of the certificate."""
 
     ca: bytes
     cert: bytes
@@ -46,13 +48,14 @@ class ServicesTls:
     name: str
 
     def of_server(self) -> grpc.ServerCredentials:
-        """For a server: callers must show a certificate."""
+        """Returns the credentials of a server: its callers must show a certificate."""
         return grpc.ssl_server_credentials(
             [(self.key, self.cert)], self.ca, require_client_auth=True
         )
 
     def of_channel(self) -> grpc.ChannelCredentials:
-        """For a channel: the server must be certified under the name that is asked for."""
+        """Returns the credentials of a channel: the server must show a certificate for the host
+        name in the channel's address."""
         return grpc.ssl_channel_credentials(self.ca, self.key, self.cert)
 
 
@@ -60,20 +63,20 @@ _CURRENT: ContextVar[ServicesTls | None] = ContextVar("concord_services_tls", de
 
 
 def enter(environ: Mapping[str, str]) -> None:
-    """Have servers and channels made from now on in this context use what the settings say.
+    """Sets TLS, by the settings in `environ`, for servers and channels made later in this context.
 
-    Raises `ConfigError`, naming the setting and what is wrong with it.
+    Raises `ConfigError`, which names the wrong setting and its remedy.
     """
     _CURRENT.set(read(environ))
 
 
 def current() -> ServicesTls | None:
-    """What was entered; None for plain text."""
+    """Returns the files of the last `enter` in this context; None for plain text."""
     return _CURRENT.get()
 
 
 def channel(address: str, options: Sequence[tuple[str, str | int]]) -> grpc.aio.Channel:
-    """A channel to a service at `unix:/path`, `host:port` or, without TLS, `ipv4:A,B`.
+    """Returns a channel to a service at `unix:/path`, `host:port` or, without TLS, `ipv4:A,B`.
 
     Raises `ConfigError` for several addresses under TLS: a certificate is for a name.
     """
@@ -89,7 +92,10 @@ def channel(address: str, options: Sequence[tuple[str, str | int]]) -> grpc.aio.
 
 
 def bind(server: grpc.aio.Server, address: str) -> int:
-    """Has `server` listen on an address; returns its port. Raises `RuntimeError` as gRPC does."""
+    """Adds an address to `server`; returns its port (1 for a Unix socket).
+
+    Raises `RuntimeError` if gRPC cannot listen on the address.
+    """
     tls = current()
     if tls is None or address.startswith(_SOCKET):
         return server.add_insecure_port(address)
@@ -97,9 +103,10 @@ def bind(server: grpc.aio.Server, address: str) -> int:
 
 
 def read(environ: Mapping[str, str]) -> ServicesTls | None:
-    """The files that the settings name, None where they name none.
+    """Returns the contents of the files that the settings name; None if no setting is set.
 
-    Raises `ConfigError`: one is missing, cannot be read, is over, or does not fit the others.
+    Raises `ConfigError` when a setting is missing, a file is not readable, a certificate is not
+    valid now or has no DNS name, or the files do not fit each other.
     """
     config = load(ServicesTlsConfig, environ, PREFIX)
     paths = {f"{PREFIX}{n.upper()}": getattr(config, n) for n in ServicesTlsConfig.model_fields}
@@ -167,7 +174,10 @@ def _demand_signed(mine: x509.Certificate, signers: Sequence[x509.Certificate]) 
 
 
 def _name(certificate: x509.Certificate) -> str:
-    """The first DNS name. Raises `ConfigError` without one: nobody could address the service."""
+    """Returns a certificate's first DNS name.
+
+    Raises `ConfigError` without one: no channel could then verify the server's name.
+    """
     try:
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
         return names.value.get_values_for_type(x509.DNSName)[0]

@@ -1,4 +1,4 @@
-"""Where spans go: an OpenTelemetry collector, or nowhere unless one is set."""
+"""Sends spans to an OpenTelemetry collector, if one is set."""
 
 import asyncio
 import logging
@@ -14,45 +14,45 @@ from concord_chassis.tracing import Spans
 
 PREFIX = "OTEL_EXPORTER_OTLP_"
 EXPORT_SECONDS = 5
-"""For a batch of spans to be taken, also at the end."""
+"""Seconds for the collector to accept a batch of spans, also when the exporter closes."""
 
 
 class TracingConfig(BaseModel):
-    """Where traces go, keys OTEL_EXPORTER_OTLP_..."""
+    """The settings of the collector, keys OTEL_EXPORTER_OTLP_..."""
 
     model_config = ConfigDict(frozen=True)
 
     endpoint: str = Field(default="", pattern=r"^(https?://[^/@]+/?)?$")
-    """Where an OpenTelemetry collector takes traces over gRPC, e.g. "http://127.0.0.1:4317"; https
-    for TLS. Empty: there are no traces, and nothing leaves."""
+    """The collector's address for traces over gRPC, e.g. "http://127.0.0.1:4317"; https for TLS.
+    Empty: no spans are made and nothing is sent."""
 
 
 def read(environ: Mapping[str, str]) -> TracingConfig:
-    """The settings in `environ`. Raises `ConfigError`."""
+    """Returns the settings in `environ`. Raises `ConfigError`."""
     return load(TracingConfig, environ, PREFIX)
 
 
 SpansOf = Callable[[str], Spans | None]
-"""What makes the spans of a service, by its name; None where there are none."""
+"""Returns the `Spans` of the service of this name; None if no collector is set."""
 
 
 @asynccontextmanager
 async def exported(config: TracingConfig, log: Logger) -> AsyncIterator[SpansOf]:
-    """Sends what services of this process trace within the block to the collector.
+    """Sends the spans that this process's services make within the block to the collector.
 
-    No call waits for it: what a collector that is away or slow does not take is dropped.
+    No call waits for the collector: the spans that it does not accept in time are dropped.
     """
     if not config.endpoint:
         yield lambda _: None
         return
-    # Loading them takes a third of a second, which a start without them need not pay.
+    # Loading these packages takes a third of a second, which a start without a collector saves.
     from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    # Nothing goes where the setting does not say, not to the machine's web proxy either.
-    direct: Any = (("grpc.enable_http_proxy", 0),)  # gRPC wants a number, their types a text
+    # Spans go to the set collector only, not through the machine's web proxy.
+    direct: Any = (("grpc.enable_http_proxy", 0),)  # gRPC takes a number; the annotation has str
     processor = BatchSpanProcessor(
         OTLPSpanExporter(config.endpoint, timeout=EXPORT_SECONDS, channel_options=direct)
     )
@@ -73,7 +73,7 @@ async def exported(config: TracingConfig, log: Logger) -> AsyncIterator[SpansOf]
 
 
 class _ToLog(logging.Handler):
-    """Writes what the exporter reports into our log."""
+    """Writes the exporter's warnings and errors into our log."""
 
     def __init__(self, log: Logger) -> None:
         super().__init__(logging.WARNING)

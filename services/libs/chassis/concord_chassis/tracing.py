@@ -1,8 +1,8 @@
-"""Spans of the current call, sent to an OpenTelemetry collector. None are made where none is set.
+"""Spans of the current call, for an OpenTelemetry collector.
 
-OpenTelemetry is not even loaded then. A call takes its caller's trace on (W3C Trace Context), and
-its channels hand it on; what happens outside of any call is in no trace. A span holds names, ids,
-counts and codes, never a text: no exception is recorded in one.
+Without a collector no spans are made, and OpenTelemetry is not loaded. A call continues its
+caller's trace (W3C Trace Context), and channels pass the trace on; work outside of a call is in no
+trace. A span holds names, ids, counts and codes, but no texts, and so no exceptions.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # loaded where a collector is set
+if TYPE_CHECKING:  # at run time OpenTelemetry is loaded only if a collector is set
     from opentelemetry.context import Context
     from opentelemetry.trace import Span, SpanKind, Tracer
 
@@ -22,6 +22,7 @@ _FAILED = frozenset({2, 4, 12, 13, 14, 15})
 """gRPC's codes that make a server's span an error, by OpenTelemetry's conventions: UNKNOWN,
 DEADLINE_EXCEEDED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS."""
 _UNFAILED = frozenset({0, 1})
+"""gRPC's codes that do not make a client's span an error: OK and CANCELLED."""
 
 
 class Spans:
@@ -35,31 +36,31 @@ class Spans:
         self._propagator = TraceContextTextMapPropagator()
 
     def of_call(self, path: str, metadata: Metadata) -> AbstractContextManager[None]:
-        """A call that came in, in its caller's trace or in one of its own."""
+        """Runs a block in the span of an incoming call, in the caller's trace or in a new one."""
         theirs = {name: metadata[name] for name in HEADERS & metadata.keys()}
         above = self._propagator.extract(theirs)
         kind = self._trace.SpanKind.SERVER
         return self._under_way(path.removeprefix("/"), above, kind, _rpc_names(path))
 
     def asking(self, span: "Span", path: str) -> "Span":
-        """A call to another service that `span` makes; whoever began it ends it."""
+        """Returns the span of a call to another service, below `span`; the caller must end it."""
         names = _rpc_names(path)
         kind, above = self._trace.SpanKind.CLIENT, self._trace.set_span_in_context(span)
         return self._tracer.start_span(path.removeprefix("/"), above, kind, names)
 
     def below(self, span: "Span", name: str) -> AbstractContextManager[None]:
-        """A part of what `span` does."""
+        """Runs a block in a new span below `span`."""
         above = self._trace.set_span_in_context(span)
         return self._under_way(name, above, self._trace.SpanKind.INTERNAL, {})
 
     def headers(self, span: "Span") -> dict[str, str]:
-        """What tells the next service which trace it is in."""
+        """Returns the headers by which another service continues the trace below `span`."""
         carrier: dict[str, str] = {}
         self._propagator.inject(carrier, self._trace.set_span_in_context(span))
         return carrier
 
     def fail(self, span: "Span") -> None:
-        """Says that what `span` did failed."""
+        """Sets the status of `span` to an error."""
         span.set_status(self._trace.StatusCode.ERROR)
 
     @contextmanager
@@ -72,7 +73,7 @@ class Spans:
         try:
             yield
         finally:
-            _CURRENT.set(before)  # no token: a stream may be closed in another context
+            _CURRENT.set(before)  # no `reset`: a stream may be closed in another context
             span.end()
 
 
@@ -85,19 +86,25 @@ _CURRENT: ContextVar["tuple[Spans, Span] | None"] = ContextVar("concord_span", d
 
 
 def span(name: str) -> AbstractContextManager[None]:
-    """A part of the current call, such as a question to a store; nothing without a current one."""
+    """Runs a block in a span of a part of the current call, such as a store's transaction.
+
+    Outside of a traced call, no span is made.
+    """
     current = _CURRENT.get()
     return nullcontext() if current is None else current[0].below(current[1], name)
 
 
 def note(attributes: Attributes) -> None:
-    """Adds ids, counts or codes to the current span, if there is one; never a text."""
+    """Adds ids, counts or codes (never texts) to the current span, if there is one."""
     if current := _CURRENT.get():
         current[1].set_attributes(dict(attributes))
 
 
 def ended(code: int, attributes: Attributes) -> None:
-    """Notes with which code of gRPC's the current call ended, if it is traced."""
+    """Sets the final gRPC code, and more attributes, of the current call's span, if there is one.
+
+    Codes in `_FAILED` make the span an error.
+    """
     if current := _CURRENT.get():
         note({"rpc.grpc.status_code": code, **attributes})
         if code in _FAILED:
@@ -105,16 +112,18 @@ def ended(code: int, attributes: Attributes) -> None:
 
 
 class Asked:
-    """A call to another service under way, in the current trace."""
+    """The span of a call to another service that is under way."""
 
     def __init__(self, spans: Spans, span: "Span") -> None:
         self._spans, self._span = spans, span
         self.headers: Mapping[str, str] = spans.headers(span)
-        """The metadata that takes the trace on."""
+        """The metadata by which the other service continues the trace."""
 
     def ended(self, code: int) -> None:
-        """Ends it, with a code of gRPC's; for a caller every code but OK and CANCELLED is an error,
-        by OpenTelemetry's conventions."""
+        """Ends the span with a gRPC code; every code but OK and CANCELLED makes it an error.
+
+        OpenTelemetry's conventions count CANCELLED, too, as a client's error.
+        """
         self._span.set_attribute("rpc.grpc.status_code", code)
         if code not in _UNFAILED:
             self._spans.fail(self._span)
@@ -122,18 +131,18 @@ class Asked:
 
 
 def asked(path: str) -> Asked | None:
-    """A call to another service that begins now; None outside of a trace."""
+    """Begins and returns the span of a call to another service; None outside of a traced call."""
     current = _CURRENT.get()
     return None if current is None else Asked(current[0], current[0].asking(current[1], path))
 
 
 def outgoing() -> Mapping[str, str]:
-    """The metadata that takes the current trace on to another service; empty outside of one."""
+    """Returns the metadata by which another service continues the current trace, if any."""
     current = _CURRENT.get()
     return {} if current is None else current[0].headers(current[1])
 
 
 def trace_id() -> str:
-    """The current trace's id in 32 hexadecimal digits, as collectors show it; "" outside of one."""
+    """Returns the current trace's id, 32 hex digits, as collectors show it; "" without a trace."""
     current = _CURRENT.get()
     return "" if current is None else f"{current[1].get_span_context().trace_id:032x}"
