@@ -1,4 +1,4 @@
-"""The service that the chassis's tests serve: its contract compiled here, and a real servicer."""
+"""The service of the chassis's tests: a contract compiled here, a servicer and a stub."""
 
 import asyncio
 import tempfile
@@ -15,17 +15,17 @@ from concord_chassis.server import Registration
 from google.protobuf import descriptor_pb2, descriptor_pool
 from google.protobuf.descriptor import FileDescriptor, MethodDescriptor, ServiceDescriptor
 from google.protobuf.message_factory import GetMessageClass
-from grpc_tools import protoc  # type: ignore[import-untyped]  # it ships no types
+from grpc_tools import protoc  # type: ignore[import-untyped]  # an untyped library
 
 READER = Caller("space-a", "reader", frozenset({"probe:read"}), "AGENT")
 WRITER = Caller("space-a", "writer", frozenset({"probe:read", "probe:write"}), "HUMAN")
 
-# The messages are made at run time: no checker can know their fields.
+# The messages' classes are made at run time: no type checker can see their fields.
 Dynamic = Any
 
 
 def compile_file(folder: Path, name: str) -> FileDescriptor:
-    """Compiles `folder/name` and puts it into the default pool, beside the rules it imports."""
+    """Compiles the contract `folder/name`, adds it to the default pool and returns it."""
     contracts = Path(__file__).parents[4] / "protos"
     with tempfile.TemporaryDirectory() as out:
         described = Path(out) / "set"
@@ -52,7 +52,7 @@ UNGUARDED: ServiceDescriptor = FILE.services_by_name["UnguardedService"]
 
 
 def message_class(name: str) -> Dynamic:
-    """The class of a message of `probe.proto`."""
+    """Returns the class of a message of `probe.proto`."""
     return GetMessageClass(FILE.message_types_by_name[name])
 
 
@@ -65,12 +65,16 @@ Answer = Callable[[Dynamic], Awaitable[str]]
 
 
 async def echo(request: Dynamic) -> str:
-    """Answers with what it was told."""
+    """Returns the request's `act`."""
     return str(request.act)
 
 
 class ProbeServicer:
-    """Answers each request with `answer`, and remembers what reached it and what was cut short."""
+    """Replies to each request with the text that `answer` returns.
+
+    `seen` has the `act` of each request that arrived, `interrupted` of each whose answer failed or
+    was cancelled.
+    """
 
     def __init__(self, answer: Answer = echo) -> None:
         self._answer = answer
@@ -114,7 +118,7 @@ class ProbeServicer:
 
 
 def add_to(service: ServiceDescriptor) -> Callable[[Any, grpc.aio.Server], None]:
-    """What generated code would be: the function that registers a servicer of `service`."""
+    """Returns the function that registers a servicer of `service`, in place of a generated one."""
 
     def add(servicer: Any, server: grpc.aio.Server) -> None:
         handlers = {each.name: _handler(each, servicer) for each in service.methods}
@@ -141,12 +145,12 @@ def _handler(method: MethodDescriptor, servicer: object) -> "grpc.RpcMethodHandl
 
 
 def registration(servicer: object) -> Registration:
-    """The probe service, answered by `servicer`."""
+    """Returns the registration of `servicer` for the probe service."""
     return Registration(PROBE, add_to(PROBE), servicer)
 
 
 class Stub:
-    """What a generated stub would be."""
+    """The probe service's stub, in place of a generated one; `nonsense` is an unknown method."""
 
     def __init__(self, channel: grpc.aio.Channel) -> None:
         def codec(name: str) -> tuple[str, Dynamic, Dynamic]:
@@ -161,18 +165,18 @@ class Stub:
 
 
 SECONDS = 30.0
-"""How long tests wait for what normally comes at once: a busy machine may take its time."""
+"""The seconds that tests wait for an event that normally is immediate: a machine may be busy."""
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Waits, for at most `SECONDS`, until `holds()`."""
+    """Waits until `holds()` is True. Raises `TimeoutError` after `SECONDS`."""
     async with asyncio.timeout(SECONDS):
-        while not holds():  # noqa: ASYNC110 - what it looks at knows no event loop
+        while not holds():  # noqa: ASYNC110 - no asyncio event is set when `holds` changes
             await asyncio.sleep(0.005)
 
 
 async def failure_of(call: Awaitable[object]) -> Failure:
-    """The failure that `call` ends with, read back from the wire."""
+    """Returns the failure with which `call` ends, as its client receives it."""
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await call
     return from_rpc_error(caught.value)

@@ -1,4 +1,4 @@
-"""Lets these tests import `chassis_probe`, which stands beside them and is not installed."""
+"""Lets these tests import `chassis_probe`, which is in their folder and not installed."""
 
 import sys
 from pathlib import Path

@@ -33,7 +33,7 @@ async def _exhaust(replies: AsyncIterator[Dynamic]) -> None:
 
 
 async def test_each_call_shape_carries_messages() -> None:
-    """W1 One request or many, one reply or many: each shape passes all stages and answers."""
+    """W1: one request or many, one reply or many: calls of each shape pass all stages."""
     async with serving([registration(ProbeServicer())]) as live:
         stub = Stub(live.channel(WRITER))
 
@@ -45,7 +45,7 @@ async def test_each_call_shape_carries_messages() -> None:
 
 @pytest.mark.parametrize("shape", ["collect", "converse"])
 async def test_every_message_of_a_request_stream_is_validated(shape: str) -> None:
-    """W1: a broken rule in the third message of a stream is refused, the first two stand."""
+    """W1: a third message that breaks a rule is refused, after the servicer got the first two."""
     servicer = ProbeServicer()
     async with serving([registration(servicer)]) as live:
         call = getattr(Stub(live.channel(WRITER)), shape)(_several("a", "b", "NOT LOWER", "d"))
@@ -58,7 +58,7 @@ async def test_every_message_of_a_request_stream_is_validated(shape: str) -> Non
 
 @pytest.mark.parametrize("shape", ["ask", "follow"])
 async def test_a_single_request_is_validated_before_the_servicer_sees_it(shape: str) -> None:
-    """W1: field rules are enforced by the chassis, never by hand in servicers."""
+    """W1: the chassis enforces field rules, before the servicer is called."""
     servicer = ProbeServicer()
     async with serving([registration(servicer)]) as live:
         call = getattr(Stub(live.channel(READER)), shape)(Request(act="NOT LOWER"))
@@ -70,7 +70,7 @@ async def test_a_single_request_is_validated_before_the_servicer_sees_it(shape: 
 
 @pytest.mark.parametrize("shape", ["ask", "collect", "converse"])
 async def test_a_message_over_the_limit_is_refused_with_its_reason(shape: str) -> None:
-    """W1: oversize (message > 1 MiB) is a typed error, for streams too."""
+    """W1: a request message over 1 MiB is refused with a typed error, also in a stream."""
     servicer = ProbeServicer()
     large = Request(act="a", payload="x" * (2 << 20))
 
@@ -89,7 +89,7 @@ async def test_a_message_over_the_limit_is_refused_with_its_reason(shape: str) -
 
 
 async def test_a_message_of_exactly_the_limit_passes() -> None:
-    """W1: the limit is 1 MiB, inclusive."""
+    """W1: the size limit is inclusive (tested with a limit of 1,000 bytes)."""
     async with serving([registration(ProbeServicer())], max_message_bytes=1000) as live:
         stub = Stub(live.channel(READER))
         request = Request(act="a")
@@ -104,7 +104,7 @@ async def test_a_message_of_exactly_the_limit_passes() -> None:
 
 @pytest.mark.parametrize(("mebibytes", "typed"), [(15, True), (17, False)])
 async def test_up_to_16_mib_the_server_gives_the_reason(mebibytes: int, typed: bool) -> None:
-    """W1: oversize is a typed error to a stated size; above, gRPC gives the code alone."""
+    """W1: the typed error comes for messages of up to 16 MiB; above, gRPC sends the code alone."""
     large = Request(act="a", payload="x" * (mebibytes << 20))
     async with serving([registration(ProbeServicer())]) as live:
         with pytest.raises(grpc.aio.AioRpcError) as refused:
@@ -117,7 +117,7 @@ async def test_up_to_16_mib_the_server_gives_the_reason(mebibytes: int, typed: b
 
 @pytest.mark.parametrize("shape", ["ask", "follow"])
 async def test_a_reply_over_8_mib_becomes_its_reason(shape: str) -> None:
-    """W1: a reply that callers' gRPC would refuse is refused by the service, with a reason."""
+    """W1: a reply that the caller's gRPC would refuse is refused by the server, with a reason."""
 
     async def large(_request: Dynamic) -> str:
         return "x" * (8 << 20)
@@ -132,7 +132,7 @@ async def test_a_reply_over_8_mib_becomes_its_reason(shape: str) -> None:
 
 
 async def test_bytes_that_are_not_the_message_are_refused() -> None:
-    """W1: wrong types are a typed error; the parser's text stays with us."""
+    """W1: bytes of another type are refused with a typed error, without the parser's text."""
     async with serving([registration(ProbeServicer())]) as live:
         channel = live.channel(READER)
         raw: Dynamic = channel.unary_unary("/concord_chassis_probe.v1.ProbeService/Ask")
@@ -144,7 +144,7 @@ async def test_bytes_that_are_not_the_message_are_refused() -> None:
 
 @pytest.mark.parametrize("shape", ["ask", "follow", "collect", "converse"])
 async def test_a_cancelled_call_reaches_the_servicer_as_cancellation(shape: str) -> None:
-    """Style 7: cancellation passes through every stage and leaves no task behind."""
+    """Style 7: a cancellation passes through every stage and reaches the servicer's method."""
     entered = asyncio.Event()
 
     async def wait(request: Dynamic) -> str:
@@ -168,7 +168,7 @@ async def test_a_cancelled_call_reaches_the_servicer_as_cancellation(shape: str)
 
 
 class _Endless(ProbeServicer):
-    """Sends large replies for ever, and remembers that it was closed."""
+    """Sends large replies for ever; `closed` is set when its generator is closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -187,7 +187,7 @@ class _Endless(ProbeServicer):
 
 
 class _Watching(io.StringIO):
-    """A log that notes, with each line, whether the servicer had closed its stream by then."""
+    """A log stream that notes, at each call's line, whether the servicer's generator was closed."""
 
     def __init__(self, servicer: _Endless) -> None:
         super().__init__()
@@ -201,9 +201,9 @@ class _Watching(io.StringIO):
 
 
 async def test_a_reply_stream_is_closed_before_its_call_ends() -> None:
-    """Style 7: what a stream holds (a cursor, a lock) is let go with the call, not some time later.
+    """Style 7: a stream's generator, which may hold a cursor or a lock, is closed with its call.
 
-    The client reads nothing more, so the server waits in a write, outside the generator.
+    The client reads only the first reply, so the server waits in a write, outside the generator.
     """
     servicer = _Endless()
     log = _Watching(servicer)

@@ -26,7 +26,7 @@ from concord_testing.serving import serving
 
 
 class Flaky:
-    """A bare gRPC server that refuses with `code` until the attempt number `good`."""
+    """A gRPC handler without the chassis: it refuses with `code` before the attempt `good`."""
 
     def __init__(self, good: int, code: grpc.StatusCode) -> None:
         self._good, self._code = good, code
@@ -63,7 +63,7 @@ async def _flaky(
 
 
 async def test_a_call_is_sent_again_on_unavailable(tmp_path: Path) -> None:
-    """W1: retry policy for UNAVAILABLE: the contract holds every method to be repeatable."""
+    """W1: a call is retried on UNAVAILABLE: by the contract every method may be repeated."""
     async with (
         _flaky(tmp_path, good=3) as (flaky, address),
         connect(address, token=None) as channel,
@@ -74,7 +74,7 @@ async def test_a_call_is_sent_again_on_unavailable(tmp_path: Path) -> None:
 
 
 async def test_no_other_code_is_sent_again(tmp_path: Path) -> None:
-    """W1: a call that was refused is tried once."""
+    """W1: a call that is refused with another code is tried once."""
     async with (
         _flaky(tmp_path, 2, grpc.StatusCode.ABORTED) as (flaky, address),
         connect(address, token=None) as channel,
@@ -87,7 +87,7 @@ async def test_no_other_code_is_sent_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("resend", "attempts"), [(True, 4), (False, 1)])
 async def test_a_refusal_can_ask_not_to_be_sent_again(resend: bool, attempts: int) -> None:
-    """S10, design 3 a refusal that used up the caller's time reaches it as what it is."""
+    """S10, design 3: a failure with `resend=False` reaches the caller without a retry."""
     seen = 0
 
     async def refuse(_request: Dynamic) -> str:
@@ -107,7 +107,7 @@ async def test_a_refusal_can_ask_not_to_be_sent_again(resend: bool, attempts: in
 
 
 def test_the_policy_holds_for_every_method() -> None:
-    """Design 4: `retryPolicy` works; a `timeout` in the service config is never used."""
+    """Design 4: the retry policy is for all methods; the service config sets no `timeout`."""
     (policy,) = json.loads(RETRIES)["methodConfig"]
 
     assert policy["name"] == [{}]
@@ -115,7 +115,7 @@ def test_the_policy_holds_for_every_method() -> None:
 
 
 async def test_a_call_carries_token_request_id_and_deadline(tmp_path: Path) -> None:
-    """Design 4: deadlines do not propagate by themselves: each outgoing call takes one."""
+    """Design 4: a channel adds a deadline, a token and the request id to each outgoing call."""
     async with (
         _flaky(tmp_path) as (flaky, address),
         connect(address, token=lambda: "tok", cap=900) as channel,
@@ -132,7 +132,7 @@ async def test_a_call_carries_token_request_id_and_deadline(tmp_path: Path) -> N
 
 
 async def test_without_a_cap_a_call_has_no_deadline_of_its_own(tmp_path: Path) -> None:
-    """W1: streams that follow forever ask for no deadline; inside a call they keep to its."""
+    """W1: with `cap=None` a call has no deadline, but inside of another call the other's."""
     async with (
         _flaky(tmp_path) as (flaky, address),
         connect(address, token=None, cap=None) as channel,
@@ -151,7 +151,7 @@ async def test_without_a_cap_a_call_has_no_deadline_of_its_own(tmp_path: Path) -
 
 
 async def test_deadline_and_request_id_pass_through_a_service(tmp_path: Path) -> None:
-    """W1: an inner call gets less time than is left, and the same request id."""
+    """W1: an inner call has less time than is left to the outer call, and its request id."""
     async with _flaky(tmp_path) as (flaky, address), connect(address, token=None, cap=900) as inner:
 
         async def forward(_request: Dynamic) -> str:
@@ -171,7 +171,7 @@ async def test_deadline_and_request_id_pass_through_a_service(tmp_path: Path) ->
 
 
 async def test_an_inner_call_without_time_is_not_sent(tmp_path: Path) -> None:
-    """Design 4: min(own cap, remaining - 50 ms): with nothing left, the dependency is spared."""
+    """Design 4: with at most 50 ms left, an inner call fails before it is sent."""
     async with (
         _flaky(tmp_path) as (flaky, address),
         connect(address, token=None) as channel,
@@ -190,7 +190,7 @@ async def test_an_inner_call_without_time_is_not_sent(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("offered", ["", "a b", "ä", "x" * 129, "new\nline"])
 async def test_a_malformed_request_id_is_replaced(offered: str) -> None:
-    """Style: a stranger's text never enters our logs."""
+    """Style: an arbitrary text of a caller never enters our logs."""
     accepted = request_id.accept(offered)
 
     assert accepted != offered
@@ -199,7 +199,7 @@ async def test_a_malformed_request_id_is_replaced(offered: str) -> None:
 
 
 async def test_each_call_without_an_id_gets_its_own() -> None:
-    """W1: every request can be told apart in logs and errors."""
+    """W1: each request has an id of its own in logs and errors."""
     async with serving([registration(ProbeServicer())]) as live:
         raw = grpc.aio.insecure_channel(live.address)
         async with raw:
@@ -226,8 +226,7 @@ async def test_a_large_reply_passes() -> None:
 
 
 async def test_replicas_take_turns_and_one_may_go() -> None:
-    """W1, design 1 replicas: calls go to each of several addresses in turn, and to those that are
-    left when one is gone."""
+    """W1, design 1: calls go to all replicas in turn; when one is gone, to the remaining ones."""
     ports, flaky, servers = [], [Flaky(1, grpc.StatusCode.OK) for _ in range(2)], []
     for each in flaky:
         server = grpc.aio.server()
@@ -236,7 +235,7 @@ async def test_replicas_take_turns_and_one_may_go() -> None:
         await server.start()
         servers.append(server)
     async with connect("|".join(f"127.0.0.1:{port}" for port in ports), token=None) as channel:
-        async with asyncio.timeout(SECONDS):  # until both connections stand
+        async with asyncio.timeout(SECONDS):  # until both servers are connected
             while not all(each.attempts for each in flaky):
                 await Stub(channel).ask(Request())
         await servers[0].stop(0)
@@ -249,7 +248,7 @@ async def test_replicas_take_turns_and_one_may_go() -> None:
 
 @pytest.mark.parametrize("wrong", ["graph-1:7611|graph-2:7611", "10.0.0.1:1|", "unix:/a|unix:/b"])
 def test_a_list_of_replicas_is_of_addresses(wrong: str) -> None:
-    """W1, principle 8: a list that gRPC could not take is refused at the start."""
+    """W1, style 8: a list of replicas that are not IPv4 addresses is refused at the start."""
     with pytest.raises(ValueError, match="IPv4"):
         replicated(wrong)
     assert replicated("10.0.0.1:1|10.0.0.2:1") == "10.0.0.1:1|10.0.0.2:1"

@@ -1,4 +1,4 @@
-"""What a server refuses to start with, and that every contract in the repository is fit."""
+"""A server refuses a faulty contract or servicer; the repository's own contracts are sound."""
 
 import importlib
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ class _Unguarded:
 
 
 def test_a_method_without_permission_stops_the_server_by_name() -> None:
-    """W1: every method stands in the permission table, checked at start; deny by default."""
+    """W1: each method needs a permission, checked at the start; the error names the method."""
     with pytest.raises(ContractError, match=r"probe\.v1\.UnguardedService\.Forgotten names no"):
         _server(Registration(UNGUARDED, add_to(UNGUARDED), _Unguarded()))
 
@@ -58,19 +58,22 @@ class _NotAGenerator(ProbeServicer):
     ("servicer", "method"), [(_NotAsync(), "Ask"), (_NotAGenerator(), "Follow")]
 )
 def test_a_method_that_is_not_asynchronous_stops_the_server(servicer: object, method: str) -> None:
-    """Style 7: no blocking handler; a generated stand-in for a missing method is one too."""
+    """Style 7: each method must be async, so as not to block the event loop.
+
+    For a method that the servicer lacks, generated code has one that is not async either.
+    """
     with pytest.raises(ContractError, match=f"ProbeService/{method} is not implemented, or not as"):
         _server(Registration(PROBE, add_to(PROBE), servicer))
 
 
 def test_a_registration_of_another_service_stops_the_server() -> None:
-    """W1: the table is checked against what is registered."""
+    """W1: the contract's methods must be those that the registration adds."""
     with pytest.raises(ContractError, match="contract and registration differ in"):
         _server(Registration(PROBE, add_to(UNGUARDED), _Unguarded()))
 
 
 def test_an_operation_of_no_method_stops_the_server() -> None:
-    """W1: a method that was renamed is not left untraced in silence."""
+    """W1: after a method is renamed, its former name in `memory_operations` is an error."""
     with pytest.raises(ContractError, match="ProbeService has no Aks"):
         Registration(PROBE, add_to(PROBE), object(), memory_operations={"Aks": "search_memory"})
 
@@ -90,7 +93,7 @@ MISFITS = {
 
 @pytest.mark.parametrize("name", MISFITS)
 def test_a_rule_that_cannot_apply_is_refused_by_field(name: str, tmp_path: Path) -> None:
-    """Style 10: a rule that nothing checks would be a promise that is not kept."""
+    """Style 10: a rule that cannot be checked stops the server; the error names the field."""
     file = _misfit(name, tmp_path)
 
     with pytest.raises(ContractError, match=r"misfit.*\.Misfit\.x: "):
@@ -114,7 +117,7 @@ def _contracts() -> Iterator[FileDescriptor]:
 
 
 def test_every_contract_compiles_and_every_method_has_a_permission() -> None:
-    """W1: the descriptors of every service give a complete table and checkable rules."""
+    """W1: in the repository's contracts every method has a permission and every rule compiles."""
     book = Rulebook()
     methods: dict[str, Method] = {}
     for file in _contracts():
@@ -127,7 +130,7 @@ def test_every_contract_compiles_and_every_method_has_a_permission() -> None:
 
 
 def test_a_check_is_built_once() -> None:
-    """W1: rules are compiled once at start."""
+    """W1: the rules of a message type are compiled once."""
     book = Rulebook()
 
     assert book.check_for(Request.DESCRIPTOR) is book.check_for(Request.DESCRIPTOR)

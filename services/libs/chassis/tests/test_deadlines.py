@@ -29,12 +29,12 @@ async def _forever(_request: Dynamic) -> str:
 
 
 def _bare(live: Serving, shape: str) -> Dynamic:
-    """A call without any deadline, as a careless client of another make would send it."""
+    """Returns a call without a deadline, such as a client without the chassis may send."""
     return getattr(Stub(live.channel(READER, cap=None)), shape)(Request(act="a"))
 
 
 async def test_a_unary_call_without_deadline_gets_the_default_one() -> None:
-    """W1: no call lasts forever: DEADLINE_EXCEEDED with its reason."""
+    """W1: a unary call without a deadline ends with DEADLINE_EXCEEDED after the default one."""
     servicer = ProbeServicer(_forever)
     async with serving([registration(servicer)], default_deadline=0.03) as live:
         failure = await failure_of(_bare(live, "ask"))
@@ -45,13 +45,13 @@ async def test_a_unary_call_without_deadline_gets_the_default_one() -> None:
     assert servicer.interrupted == ["a"]
 
 
-# On a busy machine a call may not arrive within the first of these.
+# Deadlines in seconds, tried in turn: on a busy machine a call may arrive after the first ones.
 PATIENCE = (0.04, 0.4, 4.0, 20.0)
 
 
 @pytest.mark.parametrize("shape", ["ask", "follow"])
 async def test_a_callers_deadline_ends_the_work_and_is_logged_as_such(shape: str) -> None:
-    """Style 7: nobody works for a caller who is gone."""
+    """Style 7: the servicer's work is cancelled at the caller's deadline; the log has the code."""
     log = io.StringIO()
     servicer = ProbeServicer(_forever)
     async with serving([registration(servicer)], log=json_lines("test", stream=log)) as live:
@@ -76,12 +76,12 @@ def _calls(log: io.StringIO) -> list[dict[str, str]]:
 
 
 async def test_a_call_that_arrives_without_time_left_is_refused() -> None:
-    """W1: work that nobody waits for is not begun."""
+    """W1: a call whose deadline has passed is refused before the servicer is called."""
     issuer = new_issuer()
     pause = 0.0
 
     def slow_clock() -> float:
-        time.sleep(pause)  # the token's check uses up more than the caller's time
+        time.sleep(pause)  # the check of the token takes longer than the caller's deadline
         return time.time()
 
     servicer = ProbeServicer()
@@ -110,7 +110,7 @@ async def test_a_call_that_arrives_without_time_left_is_refused() -> None:
 
 
 async def test_remaining_time_is_the_callers_or_the_default_or_none() -> None:
-    """W1: `remaining` tells a use case what is left; a following stream has no end."""
+    """W1: `remaining` follows the caller's deadline; without one, the default, or None (stream)."""
     seen: dict[str, float | None] = {}
 
     async def remember(request: Dynamic) -> str:
@@ -130,7 +130,7 @@ async def test_remaining_time_is_the_callers_or_the_default_or_none() -> None:
 
 
 async def test_an_outgoing_call_gets_less_than_is_left() -> None:
-    """Design 4: timeout = min(own cap, remaining - 50 ms)."""
+    """Design 4: an outgoing call gets min(cap, remaining time - 50 ms)."""
     assert deadline.remaining() is None
     assert deadline.outgoing(4) == 4
 

@@ -21,7 +21,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 
 class DomainError(Exception):
-    """A word of some domain."""
+    """An exception of a service's domain."""
 
 
 SECRET = "the text of a bug, with a secret in it"
@@ -48,7 +48,7 @@ def _table(error: Exception) -> Failure | None:
 
 
 async def _answered(error: Exception, shape: str = "ask") -> tuple[Failure, str]:
-    """The failure that a caller sees when the servicer raises `error`, and the server's log."""
+    """Returns the failure that a caller receives when the servicer raises `error`, and the log."""
     log = io.StringIO()
     async with serving(
         [registration(ProbeServicer(_raising(error)))],
@@ -63,7 +63,7 @@ async def _answered(error: Exception, shape: str = "ask") -> tuple[Failure, str]
 
 @pytest.mark.parametrize("shape", ["ask", "follow"])
 async def test_a_failure_arrives_whole(shape: str) -> None:
-    """W1: ErrorInfo, BadRequest, RetryInfo and the message survive the wire."""
+    """W1: the client receives a failure's reason, metadata, violations, retry time and message."""
     sent = Failure(
         grpc.StatusCode.RESOURCE_EXHAUSTED,
         "ERROR_REASON_OVERLOADED",
@@ -97,7 +97,7 @@ async def test_the_status_on_the_wire_is_googles() -> None:
 
 
 async def test_a_services_own_exception_is_translated_by_its_table() -> None:
-    """Style 9: raise the domain's words, translate once, at the edge."""
+    """Style 9: a service raises exceptions of its domain, which are translated at the edge."""
     received, _ = await _answered(DomainError(SECRET))
 
     assert received.code is grpc.StatusCode.FAILED_PRECONDITION
@@ -106,7 +106,7 @@ async def test_a_services_own_exception_is_translated_by_its_table() -> None:
 
 
 async def test_a_failure_in_a_group_of_one_is_that_failure() -> None:
-    """Style 9: a task group's wrapping hides nothing."""
+    """Style 9: an exception that a task group has wrapped is translated like the exception."""
     received, _ = await _answered(ExceptionGroup("g", [DomainError()]))
 
     assert received.reason == "ERROR_REASON_ITEM_STATE"
@@ -132,7 +132,7 @@ BUGS = {
 @pytest.mark.parametrize("name", BUGS)
 @pytest.mark.parametrize("shape", ["ask", "follow"])
 async def test_a_bug_is_told_in_nothing_and_logged_in_full(name: str, shape: str) -> None:
-    """Design 3: our bug is INTERNAL, the text says nothing, the log says all."""
+    """Design 3: for our bug the caller gets INTERNAL without a message; the log has all of it."""
     received, log = await _answered(BUGS[name], shape)
 
     assert received.code is grpc.StatusCode.INTERNAL
@@ -145,7 +145,7 @@ async def test_a_bug_is_told_in_nothing_and_logged_in_full(name: str, shape: str
 
 
 async def test_a_reply_of_the_wrong_type_is_a_bug_too() -> None:
-    """Design 4: what fails after the servicer must not leak its text either."""
+    """Design 4: the text of an error in serializing the reply is not sent to the caller either."""
 
     class Wrong(ProbeServicer):
         async def Ask(self, _request: object, _context: object) -> object:  # noqa: N802
@@ -170,7 +170,7 @@ AWAY = [
 async def test_a_dependency_that_is_away_is_nobodys_bug(
     code: grpc.StatusCode, reason: str, detailed: bool
 ) -> None:
-    """Design 3: dependency down is UNAVAILABLE, not INTERNAL."""
+    """Design 3: if a dependency is away, slow or busy, the caller gets its code, not INTERNAL."""
     details = trailing_metadata(Failure(code, reason, ""), "r") if detailed else ()
     trailing = grpc.aio.Metadata(*details)
 
@@ -180,7 +180,7 @@ async def test_a_dependency_that_is_away_is_nobodys_bug(
 
 
 async def test_details_fit_what_peers_accept() -> None:
-    """Style 2: twenty long violations must not break the reply: peers cap metadata at 8 KiB."""
+    """Style 2: long violations are cut so that the metadata stays under gRPC's 8 KiB."""
     sent = Failure(
         grpc.StatusCode.INVALID_ARGUMENT,
         "ERROR_REASON_FIELD_INVALID",
@@ -197,7 +197,7 @@ async def test_details_fit_what_peers_accept() -> None:
 
 
 async def test_damaged_or_foreign_details_fall_back_to_the_code() -> None:
-    """Design 3: a client names an error without our details by its code alone."""
+    """Design 3: the reason of an error without readable details follows from its code alone."""
     damaged = grpc.aio.Metadata(("grpc-status-details-bin", b"\xff\xff"))
     foreign = grpc.aio.Metadata(
         ("grpc-status-details-bin", status_pb2.Status(code=14).SerializeToString())
@@ -213,7 +213,7 @@ async def test_damaged_or_foreign_details_fall_back_to_the_code() -> None:
 
 
 async def test_no_one_listening_is_unavailable() -> None:
-    """Design 3: the client side of a refused connection has a reason too."""
+    """Design 3: a call without a connection has a reason, too."""
     async with serving([registration(ProbeServicer())]) as live:
         channel = live.channel(READER)
         await live.server.stop(0)

@@ -1,4 +1,4 @@
-"""Every rule of `rules.proto`, one case a line: what breaks it, where, and what just passes."""
+"""Every rule of `rules.proto`, a case a line: values that break it, and that just keep it."""
 
 import unicodedata
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from google.protobuf.descriptor import Descriptor
 NOW = datetime(2026, 11, 21, tzinfo=UTC).timestamp()
 BOOK = Rulebook(now=lambda: NOW)
 
-# What a Thing needs to break no rule.
+# The fields that a Thing needs to break no rule.
 SOUND = {
     "nickname": "n",
     "rank": 0,
@@ -35,7 +35,7 @@ def _thing(**changes: object) -> Dynamic:
 
 
 def _nested(depth: int) -> dict[str, object]:
-    """A structure of `depth` levels."""
+    """Returns a structure of `depth` levels."""
     return {"a": _nested(depth - 1)} if depth > 1 else {"a": 1}
 
 
@@ -131,7 +131,7 @@ BROKEN = [
 def test_a_broken_rule_is_found_with_its_path(
     changes: dict[str, object], field: str, description: str
 ) -> None:
-    """W1: field rules as options in the contract; each breach names its field."""
+    """W1: field rules are options in the contract; a violation names the field and the rule."""
     found = _found(_thing(**changes))
 
     assert [where for where, _ in found] == [field]
@@ -180,12 +180,12 @@ SOUND_CASES: list[dict[str, object]] = [
 
 @pytest.mark.parametrize("changes", SOUND_CASES)
 def test_what_just_keeps_the_rules_passes(changes: dict[str, object]) -> None:
-    """W1: limits are inclusive, lengths count code points after NFC."""
+    """W1: limits are inclusive; a length is the number of code points after NFC."""
     assert _found(_thing(**changes)) == []
 
 
 def test_length_is_that_of_the_normal_form() -> None:
-    """G1 Names are Unicode NFC: a text and its decomposition have one length."""
+    """G1: names are in Unicode NFC, so a text and its decomposition have one length."""
     composed = "\u1e69" * 8
     decomposed = unicodedata.normalize("NFD", composed)
     assert len(decomposed) == 24
@@ -197,7 +197,7 @@ def test_length_is_that_of_the_normal_form() -> None:
 
 
 def test_a_struct_value_without_a_kind_is_refused() -> None:
-    """W1: a Struct must be what JSON can say."""
+    """W1: a Struct must have a JSON form, and a value without a kind has none."""
     thing = _thing()
     thing.properties.fields["a"].SetInParent()
 
@@ -205,7 +205,7 @@ def test_a_struct_value_without_a_kind_is_refused() -> None:
 
 
 def test_several_breaches_are_told_together_and_no_more_than_twenty() -> None:
-    """W1: a caller learns all it broke at once, within reason."""
+    """W1: one refusal lists up to 20 violations of a message."""
     few = _found(_thing(text="a", weight=2, tags=["", "aaaaa"]))
     many = _found(_thing(part={"title": "t", "parts": [{} for _ in range(500)]}))
 
@@ -218,7 +218,7 @@ def test_several_breaches_are_told_together_and_no_more_than_twenty() -> None:
 
 
 def test_deep_nesting_ends_in_an_answer() -> None:
-    """Style: a hostile message costs an error, not the process; protobuf itself stops at 100."""
+    """Style: a deeply nested message ends no process. Protobuf itself parses at most 100 levels."""
     part = Part(title="t")
     for _ in range(90):
         part = Part(title="t", parts=[part])
@@ -227,5 +227,5 @@ def test_deep_nesting_ends_in_an_answer() -> None:
 
 
 def test_an_unset_message_is_not_looked_into() -> None:
-    """W1: rules of a message apply where it is set."""
+    """W1: a message's rules apply only if the message is set."""
     assert _found(message_class("Request")()) == []

@@ -35,7 +35,7 @@ SERVICE = "concord_chassis_probe.v1.ProbeService"
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 INTERVAL = 0.02
-"""Seconds between two looks at the store."""
+"""Seconds between two calls of `ready`."""
 
 
 def _health(live: Serving) -> Dynamic:
@@ -48,7 +48,7 @@ async def _status(live: Serving, service: str = SERVICE) -> int:
 
 
 class Store:
-    """A store that answers, or does not, or fails."""
+    """A store whose `ready` returns `answers`, or raises `error` if it is set."""
 
     def __init__(self, answers: bool) -> None:
         self.answers = answers
@@ -61,7 +61,7 @@ class Store:
 
 
 async def test_health_tells_whether_the_store_answers() -> None:
-    """W1 Health v1 truthful: NOT_SERVING until the store answers, and when it stops answering."""
+    """W1: health is NOT_SERVING until the store answers, and when it no longer answers."""
     store = Store(answers=False)
     async with serving(
         [registration(ProbeServicer())],
@@ -90,7 +90,7 @@ async def _until_status(live: Serving, wanted: int) -> None:
 
 
 async def test_health_tells_of_a_part_that_the_service_can_do_without() -> None:
-    """W1 D4 The part is NOT_SERVING, by its own name; the service goes on."""
+    """W1, D4: an optional part that does not answer is NOT_SERVING, but its service is SERVING."""
     answers = True
     service = replace(registration(ProbeServicer()), parts=lambda: {"part": answers})
     asked = health_pb2.HealthCheckRequest(service=f"{SERVICE}/part")
@@ -105,7 +105,7 @@ async def test_health_tells_of_a_part_that_the_service_can_do_without() -> None:
 
 
 async def test_health_needs_no_credential_and_knows_no_stranger() -> None:
-    """W1 The two public services are the exception by name; an unknown service is NOT_FOUND."""
+    """W1: the health service is public; the health of an unknown service is NOT_FOUND."""
     async with serving([registration(ProbeServicer())]) as live:
         assert await _status(live) == SERVING
 
@@ -116,7 +116,7 @@ async def test_health_needs_no_credential_and_knows_no_stranger() -> None:
 
 
 async def test_reflection_speaks_both_versions() -> None:
-    """W1: v1 is what today's tools ask for; its own contract is told like any other."""
+    """W1: reflection answers in v1, which today's tools call, and v1alpha, also about itself."""
     ask = reflection_pb2.ServerReflectionRequest
     asked = [
         ask(list_services=""),
@@ -138,7 +138,7 @@ async def test_reflection_speaks_both_versions() -> None:
 
 
 async def test_reflection_is_there_only_when_switched_on() -> None:
-    """W1 Reflection by switch."""
+    """W1: reflection is off unless it is switched on."""
 
     async def asked(live: Serving) -> list[str]:
         stub: Dynamic = reflection_pb2_grpc.ServerReflectionStub(live.channel(None))
@@ -156,7 +156,7 @@ async def test_reflection_is_there_only_when_switched_on() -> None:
 
 
 async def test_stopping_lets_calls_finish_and_says_not_serving_first() -> None:
-    """W1: a drain answers what is under way, and health is NOT_SERVING meanwhile."""
+    """W1: during a stop, health is NOT_SERVING and calls under way are answered."""
     begun, go_on = asyncio.Event(), asyncio.Event()
 
     async def wait(_request: Dynamic) -> str:
@@ -180,7 +180,7 @@ async def test_stopping_lets_calls_finish_and_says_not_serving_first() -> None:
 
 
 async def test_draining_is_seen_by_a_check_before_anything_closes() -> None:
-    """Style 12: health says NOT_SERVING before draining, and for good."""
+    """Style 12: from the drain on, while the server still listens, health is NOT_SERVING."""
     async with serving([registration(ProbeServicer())], health_interval=INTERVAL) as live:
         await live.server.drain()
 
@@ -190,7 +190,7 @@ async def test_draining_is_seen_by_a_check_before_anything_closes() -> None:
 
 
 async def test_a_call_that_outlasts_the_grace_is_cut() -> None:
-    """W1: a drain ends; what does not finish in its grace is cancelled."""
+    """W1: a stop cancels a call that lasts longer than the grace period."""
     servicer = ProbeServicer(lambda _request: asyncio.Future())
     async with serving([registration(servicer)]) as live:
         call = asyncio.ensure_future(Stub(live.channel(READER)).ask(Request(act="a")))
@@ -204,7 +204,7 @@ async def test_a_call_that_outlasts_the_grace_is_cut() -> None:
 
 
 async def test_a_stream_that_follows_forever_is_told_to_come_again() -> None:
-    """W1: a follower gets UNAVAILABLE at once, rather than holding up the drain."""
+    """W1: a stop ends a stream without a deadline at once, with UNAVAILABLE."""
     servicer = ProbeServicer(lambda _request: asyncio.Future())
     async with serving([registration(servicer)]) as live:
         async with connect(live.address, token=live.token(READER), cap=None) as channel:
@@ -217,11 +217,11 @@ async def test_a_stream_that_follows_forever_is_told_to_come_again() -> None:
 
             failure = await reading
         assert failure.code is grpc.StatusCode.UNAVAILABLE
-        assert failure.reason == "ERROR_REASON_UNAVAILABLE"  # repeated: nobody is there
+        assert failure.reason == "ERROR_REASON_UNAVAILABLE"  # from retries too: nobody listens
 
 
 async def test_a_health_watch_does_not_hold_up_a_stop() -> None:
-    """W1 Somebody who watches health must not make each stop last its whole grace."""
+    """W1: a stop does not wait for a `Watch` call of the health service."""
     async with serving([registration(ProbeServicer())]) as live:
         channel = live.channel(None, cap=None)
         watching: Dynamic = health_pb2_grpc.HealthStub(channel).Watch(
@@ -247,7 +247,7 @@ def _server(*listen: str) -> Server:
 
 
 async def test_a_port_in_use_is_a_sentence_that_says_what_to_do() -> None:
-    """W1: a port in use: a sentence that says what to do, not a second silent listener."""
+    """W1: a port in use is an error that says what to do; the server does not share the port."""
     first = _server("127.0.0.1:0")
     await first.start()
     try:
@@ -260,8 +260,8 @@ async def test_a_port_in_use_is_a_sentence_that_says_what_to_do() -> None:
 
 
 async def test_a_server_listens_on_tcp_and_a_socket_at_once(tmp_path: Path) -> None:
-    """W1 W6 One server, several addresses; `ports` tells the port that was chosen. The socket is
-    its owner's alone."""
+    """W1, W6: a server listens on several addresses; `ports` has the chosen port; only its owner
+    can use the socket."""
     path = f"unix:{tmp_path / 's'}"
     server = _server("127.0.0.1:0", path)
     await server.start()
@@ -293,7 +293,7 @@ async def _program(folder: Path) -> AsyncIterator[asyncio.subprocess.Process]:
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_drains_stops_and_closes(sent: signal.Signals, tmp_path: Path) -> None:
-    """Design 4: SIGTERM drains and closes; the process ends with 0, callers stop first."""
+    """Design 4: on SIGTERM or SIGINT both servers stop, the outer one first; the status is 0."""
     async with _program(tmp_path) as process, asyncio.timeout(SECONDS):
         assert process.stderr is not None
         lines: list[bytes] = []

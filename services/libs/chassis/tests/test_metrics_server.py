@@ -1,4 +1,4 @@
-"""Where metrics are read: nowhere unless set, on loopback unless said, and never half of them."""
+"""The metrics' HTTP address: off by default, loopback unless allowed, no figure hides another."""
 
 import asyncio
 import io
@@ -19,13 +19,13 @@ ANY_PORT = {"METRICS_ADDRESS": "127.0.0.1:0"}
 
 
 async def test_nothing_listens_unless_an_address_is_set() -> None:
-    """W6 Off by default."""
+    """W6: without METRICS_ADDRESS nothing listens."""
     async with exported(Metrics().registry, read({})) as port:
         assert port == 0
 
 
 async def test_calls_and_figures_are_read_over_http_and_then_no_more() -> None:
-    """S10 W1 Counts, times, health and what a service shows of itself, on a port of their own."""
+    """S10, W1: a port of its own shows calls, health and figures, until the block ends."""
     metrics = Metrics()
     waiting: dict[tuple[str, ...], float] = {("old",): 2.0, ("new",): 1.0}
 
@@ -54,7 +54,7 @@ async def test_calls_and_figures_are_read_over_http_and_then_no_more() -> None:
 
 
 async def test_a_figure_that_cannot_be_read_is_absent_and_hides_no_other() -> None:
-    """Style 9 A store that does not answer is told in the log, and the scrape goes on."""
+    """Style 9: a figure whose store fails is logged; the scrape has all other figures."""
     stream = io.StringIO()
     metrics = Metrics(log=json_lines("probe", stream=stream))
 
@@ -74,7 +74,7 @@ async def test_a_figure_that_cannot_be_read_is_absent_and_hides_no_other() -> No
 
 @pytest.mark.parametrize("address", ["0.0.0.0:9464", "[::]:9464", "metrics.example:1"])
 def test_an_address_beyond_loopback_must_be_meant(address: str) -> None:
-    """W6 Loopback unless the operator says otherwise; the text says how."""
+    """W6: an address that is not loopback needs a setting, which the error names."""
     with pytest.raises(ConfigError, match="METRICS_PLAIN_TEXT_NETWORK=true"):
         read({"METRICS_ADDRESS": address})
 
@@ -84,20 +84,20 @@ def test_an_address_beyond_loopback_must_be_meant(address: str) -> None:
 
 @pytest.mark.parametrize("address", ["9464", "127.0.0.1", "127.0.0.1:port", "a b:1"])
 def test_what_is_no_address_is_refused(address: str) -> None:
-    """Style 8 A wrong setting fails at the start, by name."""
+    """Style 8: a malformed address is refused at the start; the error names the setting."""
     with pytest.raises(ConfigError, match="METRICS_ADDRESS is not valid"):
         read({"METRICS_ADDRESS": address})
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.2", "[::1]"])
 def test_loopback_has_several_names(host: str) -> None:
-    """W6 Every way to say this machine."""
+    """W6: every name and address of loopback needs no other setting."""
     assert read({"METRICS_ADDRESS": f"{host}:9464"}).address == f"{host}:9464"
 
 
 @pytest.mark.parametrize("port", ["taken", "99999"])
 async def test_an_address_that_cannot_be_had_is_a_sentence(port: str) -> None:
-    """W4 It names the setting."""
+    """W4: if the server cannot listen on the address, the error names the setting."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         number = other.getsockname()[1] if port == "taken" else int(port)
         config = read({"METRICS_ADDRESS": f"127.0.0.1:{number}"})

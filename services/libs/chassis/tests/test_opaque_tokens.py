@@ -1,4 +1,4 @@
-"""Page and freshness tokens: opaque, whole, and bound to their query."""
+"""Opaque tokens: damage is found, and a page token belongs to its query and space."""
 
 import grpc
 import pytest
@@ -9,7 +9,7 @@ from concord_chassis.opaque import Damaged, page_cursor, page_token, seal, unsea
 
 
 def test_a_sealed_token_opens_to_the_same_bytes() -> None:
-    """G9 a token carries its cursor unharmed."""
+    """G9: an unsealed token has the sealed bytes."""
     assert unseal(seal(b"\x00\xffabc")) == b"\x00\xffabc"
 
 
@@ -17,13 +17,13 @@ def test_a_sealed_token_opens_to_the_same_bytes() -> None:
     "change", [lambda t: t[:-1], lambda t: "A" + t, lambda t: t + "=", lambda _: "é"]
 )
 def test_a_damaged_token_is_refused(change) -> None:  # type: ignore[no-untyped-def] # a table of small changes
-    """G9 a damaged token is refused, never misread."""
+    """G9: a changed token is refused."""
     with pytest.raises(Damaged):
         unseal(change(seal(b"cursor")))
 
 
 def test_a_page_token_belongs_to_its_query() -> None:
-    """G9 a token of another query is INVALID_ARGUMENT with its reason; the page size may change."""
+    """G9: a token of another query is refused (INVALID_ARGUMENT); the page size may change."""
     query = graph_pb2.ListNodesRequest(label="Person", page_size=2)
     token = page_token(query, ["Bob"])
     query.page_token = token
@@ -38,7 +38,7 @@ def test_a_page_token_belongs_to_its_query() -> None:
 
 
 def test_a_page_token_belongs_to_its_space() -> None:
-    """G9 G13 The same words asked in another space are another query."""
+    """G9, G13: a token is refused for an equal request in another space."""
     query = graph_pb2.ListNodesRequest(label="Person")
     with acting_as(Caller("mine", "p", frozenset(), "AGENT")):
         query.page_token = page_token(query, ["Bob"])

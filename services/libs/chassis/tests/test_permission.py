@@ -15,7 +15,7 @@ from concord_testing.serving import new_issuer, serving
 
 
 async def test_a_call_without_a_credential_is_refused() -> None:
-    """W6: no key is a typed error."""
+    """W6: a call without a token is refused with a typed error."""
     servicer = ProbeServicer()
     async with serving([registration(servicer)]) as live:
         failure = await failure_of(Stub(live.channel(None)).ask(Request()))
@@ -27,7 +27,7 @@ async def test_a_call_without_a_credential_is_refused() -> None:
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Basic abc", "Bearer  ", "Bearer x.y.z"])
 async def test_an_authorization_that_is_no_token_is_refused(header: str) -> None:
-    """W6 Only a bearer token that verifies opens the door."""
+    """W6: a call is refused unless it has a bearer token that verifies."""
     async with serving([registration(ProbeServicer())]) as live:
         call = Stub(live.channel(None)).ask(Request(), metadata=(("authorization", header),))
 
@@ -48,7 +48,7 @@ async def test_the_scheme_is_read_in_any_case() -> None:
 
 @pytest.mark.parametrize("shape", ["ask", "follow"])
 async def test_strangers_are_turned_away_before_parsing(shape: str) -> None:
-    """W6: authentication stands before validation; a stranger learns no rule."""
+    """W6: authentication comes before validation: the refusal shows no field rule."""
     async with serving([registration(ProbeServicer())]) as live:
         call = getattr(Stub(live.channel(None)), shape)(Request(act="BROKEN RULE"))
 
@@ -58,7 +58,7 @@ async def test_strangers_are_turned_away_before_parsing(shape: str) -> None:
 
 
 async def test_a_scope_that_the_method_does_not_ask_for_opens_nothing() -> None:
-    """W6 Each method needs its own permission, and the refusal names it."""
+    """W6: each method needs its own permission, which the refusal names."""
     servicer = ProbeServicer()
     async with serving([registration(servicer)]) as live:
         failure = await failure_of(Stub(live.channel(READER)).change(Request()))
@@ -70,7 +70,7 @@ async def test_a_scope_that_the_method_does_not_ask_for_opens_nothing() -> None:
 
 
 async def test_a_token_of_another_issuer_is_refused() -> None:
-    """W6 A service believes only the issuers it was told of."""
+    """W6: a service accepts tokens only of the issuers whose keys it has."""
     stranger = new_issuer()
     async with serving([registration(ProbeServicer())]) as live:
         failure = await failure_of(Stub(live.channel_with(stranger.mint(WRITER))).ask(Request()))
@@ -79,7 +79,7 @@ async def test_a_token_of_another_issuer_is_refused() -> None:
 
 
 async def test_the_servicer_knows_the_tokens_caller_and_nothing_else() -> None:
-    """W6: the space comes from the credential only; headers that claim one are ignored."""
+    """W6: the space comes from the token only; a space in another header is ignored."""
     seen: list[Caller] = []
 
     async def remember(_request: Dynamic) -> str:
@@ -95,7 +95,7 @@ async def test_the_servicer_knows_the_tokens_caller_and_nothing_else() -> None:
 
 
 async def test_an_unknown_method_has_its_reason_also_for_strangers() -> None:
-    """W1: a missing key does not hide that a method does not exist."""
+    """W1: an unknown method is refused as unknown, even without a token."""
     async with serving([registration(ProbeServicer())]) as live:
         known = await failure_of(Stub(live.channel(READER)).nonsense(Request()))
         stranger = await failure_of(Stub(live.channel(None)).nonsense(Request()))

@@ -1,4 +1,4 @@
-"""TLS between services: what its settings may be, and whom a channel and a server speak to."""
+"""TLS between services: the checks of its settings, and of the other side's certificate."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from concord_testing.serving import METRICS, always_ready, knows_nothing, new_is
 
 
 def settings(ca: Path, cert: Path, key: Path) -> dict[str, str]:
-    """The three settings."""
+    """Returns the three settings with these files."""
     return {
         "SERVICES_TLS_CA": str(ca),
         "SERVICES_TLS_CERT": str(cert),
@@ -25,7 +25,7 @@ def settings(ca: Path, cert: Path, key: Path) -> dict[str, str]:
 
 
 def of(ca: Pair, mine: Pair) -> dict[str, str]:
-    """Settings that show `mine` and demand one of `ca`."""
+    """Returns settings with the certificate `mine` and the authority `ca`."""
     return settings(ca.cert_file, mine.cert_file, mine.key_file)
 
 
@@ -45,7 +45,7 @@ WRONG: dict[str, tuple[dict[str, str], str]] = {
 
 @pytest.mark.parametrize("case", WRONG)
 def test_a_setting_that_cannot_be_is_named_with_its_remedy(tmp_path: Path, case: str) -> None:
-    """W6 Issue 17: a wrong, ended or unknown certificate is refused at the start."""
+    """W6, issue 17: a wrong, expired or unknown certificate is refused at the start."""
     ca = pair(tmp_path, "ca")
     mine = pair(tmp_path, "mine", ca)
     pair(tmp_path, "other")
@@ -61,12 +61,12 @@ def test_a_setting_that_cannot_be_is_named_with_its_remedy(tmp_path: Path, case:
 
 
 def test_without_settings_services_speak_plain_text() -> None:
-    """W6 TLS between services is by configuration."""
+    """W6: without settings there is no TLS between services."""
     assert services_tls.read({}) is None
 
 
 async def test_either_side_alone_refuses_and_the_failure_says_what_to_check(tmp_path: Path) -> None:
-    """W6 A certificate of another authority, and plain text on one side, are not spoken to."""
+    """W6: a certificate of another authority, or plain text on one side, gets no connection."""
     ca, other = pair(tmp_path, "ca"), pair(tmp_path, "other")
     mine, theirs = pair(tmp_path, "mine", ca), pair(tmp_path, "theirs", other)
     issuer = new_issuer()
@@ -93,7 +93,7 @@ async def test_either_side_alone_refuses_and_the_failure_says_what_to_check(tmp_
 
 
 def test_several_addresses_have_no_name_that_a_certificate_could_be_for(tmp_path: Path) -> None:
-    """W6 Under TLS replicas are named by their host."""
+    """W6: with TLS a list of replicas is refused; the remedy is a host name for all of them."""
     ca = pair(tmp_path, "ca")
     services_tls.enter(of(ca, pair(tmp_path, "mine", ca)))
     try:
@@ -104,7 +104,7 @@ def test_several_addresses_have_no_name_that_a_certificate_could_be_for(tmp_path
 
 
 async def refusal(address: str, token: str) -> str:
-    """What a log says of a call that gets no connection; "" for one that is answered."""
+    """Returns the text for the log of a call without a connection; "" for an answered call."""
     async with connect(address, token=lambda: token) as channel:
         try:
             await Stub(channel).ask(Request(), timeout=10.0)

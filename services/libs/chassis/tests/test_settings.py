@@ -26,7 +26,7 @@ class Demanding(BaseModel):
 
 
 def test_settings_come_from_the_prefixed_keys() -> None:
-    """Style 8: config from an environment mapping, passed in, never read at import."""
+    """Style 8: settings are read from a given mapping, by the prefix and the field's name."""
     settings = load(
         Settings,
         {
@@ -51,14 +51,14 @@ def test_settings_come_from_the_prefixed_keys() -> None:
 
 
 def test_defaults_hold_where_a_key_is_absent_or_empty() -> None:
-    """Style 8: an empty variable is an absent one."""
+    """Style 8: an empty value counts as absent."""
     settings = load(Settings, {"X_LISTEN": "a", "X_PORT": ""}, prefix="X_")
 
     assert (settings.port, settings.token, settings.names) == (7600, None, None)
 
 
 def test_every_wrong_key_is_named_and_no_value_is_told() -> None:
-    """Style 8: a missing key fails at start, by name; a value may be a secret."""
+    """Style 8: the error names all wrong keys, but no value, which may be a secret."""
     environ = {"X_PORT": "hunter2", "X_REFLECTION": "hunter2", "X_KEYS": "hunter2=x"}
 
     with pytest.raises(ConfigError) as caught:
@@ -74,13 +74,13 @@ def test_every_wrong_key_is_named_and_no_value_is_told() -> None:
 
 
 def test_a_number_out_of_range_is_refused() -> None:
-    """Style 8: each setting has a range."""
+    """Style 8: the error about a number out of range states the bound."""
     with pytest.raises(ConfigError, match=r"X_PORT is not valid: it must be at most 65535"):
         load(Settings, {"X_LISTEN": "a", "X_PORT": "65536"}, prefix="X_")
 
 
 def test_one_of_few_words_names_them() -> None:
-    """Style 8: what a setting may be is told, what was given is not: it may be a secret."""
+    """Style 8: the error lists the allowed values, but not the given one, which may be a secret."""
     with pytest.raises(ConfigError) as caught:
         load(Settings, {"X_LISTEN": "a", "X_STORE": "hunter2"}, prefix="X_")
 
@@ -88,7 +88,7 @@ def test_one_of_few_words_names_them() -> None:
 
 
 def test_a_model_that_can_change_is_refused() -> None:
-    """Style 8: config is a frozen value."""
+    """Style 8: the model of settings must be frozen."""
 
     class Loose(BaseModel):
         x: int = 1
@@ -98,7 +98,7 @@ def test_a_model_that_can_change_is_refused() -> None:
 
 
 def test_a_secret_may_stand_in_a_file(tmp_path: Path) -> None:
-    """Must hold: what a container is given as a file need not stand in its environment."""
+    """Must hold: a container may get a secret as a file, instead of in its environment."""
     (tmp_path / "token").write_text("hunter2\n")
     environ = {"X_LISTEN": "a", "X_TOKEN_FILE": str(tmp_path / "token")}
 
@@ -109,7 +109,7 @@ def test_a_secret_may_stand_in_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [None, b"", b"\xff"])
 def test_a_secrets_file_that_holds_none_is_named(tmp_path: Path, content: bytes | None) -> None:
-    """Must hold: which setting is wrong is said, and not what the file holds."""
+    """Must hold: the error names the setting and the file, but not the file's content."""
     if content is not None:
         (tmp_path / "token").write_bytes(content)
     environ = {"X_TOKEN_FILE": str(tmp_path / "token")}

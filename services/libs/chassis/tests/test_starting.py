@@ -1,4 +1,4 @@
-"""A service that cannot begin yet, and a probe that tells whether one serves."""
+"""A service whose store is not yet there, and the probe of a server's health."""
 
 import asyncio
 import io
@@ -16,17 +16,17 @@ from concord_testing.serving import METRICS, knows_nothing, new_issuer
 
 
 class StoreGone(Exception):
-    """The store is not there."""
+    """The store is not there yet: waiting may help."""
 
 
 class Damaged(Exception):
-    """The store will never do."""
+    """The store cannot be used: waiting does not help."""
 
 
 async def test_a_store_that_comes_is_waited_for_and_said_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Must hold: which store is missing is logged, each reason once, and it recovers by itself."""
+    """Must hold: while the store is away each new reason is logged; then the service begins."""
     monkeypatch.setattr(starting, "FIRST_WAIT", 0.001)
     reasons = ["no host", "no host", "wrong password"]
     log = io.StringIO()
@@ -44,7 +44,7 @@ async def test_a_store_that_comes_is_waited_for_and_said_once(
 
 
 async def test_what_no_waiting_mends_is_raised() -> None:
-    """Must hold: only what is named as passing is waited out."""
+    """Must hold: only the given exceptions are waited out; any other is raised."""
 
     async def begin() -> None:
         raise Damaged
@@ -54,7 +54,7 @@ async def test_what_no_waiting_mends_is_raised() -> None:
 
 
 async def test_the_probe_tells_serving_from_not_ready_and_gone(tmp_path: Path) -> None:
-    """W1: what a container's health check asks is the truth."""
+    """W1: the probe is True only while the server is SERVING: not before, and not after a stop."""
     address = f"unix:{tmp_path / 's'}"
     ready = False
 

@@ -69,7 +69,7 @@ async def test_each_call_leaves_one_line() -> None:
 
 
 async def test_neither_payloads_nor_tokens_are_logged() -> None:
-    """W6 A log is not a second copy of the data, nor a place to find credentials."""
+    """W6: the log has neither payloads nor tokens, even for a bug at level debug."""
     stream = io.StringIO()
     async with serving(
         [registration(ProbeServicer(_answer))],
@@ -91,7 +91,7 @@ async def test_neither_payloads_nor_tokens_are_logged() -> None:
 
 
 async def test_a_callers_leaving_is_logged_as_cancelled() -> None:
-    """W1: the line tells how the call ended, also when nobody was there to hear."""
+    """W1: a call whose caller has left is logged as CANCELLED."""
     stream = io.StringIO()
     servicer = ProbeServicer(_answer)
     async with serving([registration(servicer)], log=json_lines("p", stream=stream)) as live:
@@ -104,7 +104,7 @@ async def test_a_callers_leaving_is_logged_as_cancelled() -> None:
 
 
 async def test_metrics_count_calls_by_method_and_code() -> None:
-    """W1: metrics stand in the list of stages; unknown methods share one series."""
+    """W1: calls, also refused ones, are counted by method and code; unknown methods as one."""
     metrics = Metrics()
     async with serving(
         [registration(ProbeServicer(_answer))],
@@ -131,7 +131,7 @@ async def test_metrics_count_calls_by_method_and_code() -> None:
 
 
 async def test_calls_under_way_are_counted() -> None:
-    """W1: in-flight calls are visible while they last."""
+    """W1: a call is counted as in flight until it ends."""
     metrics = Metrics()
     servicer = ProbeServicer(_answer)
     labels = {"service": SERVICE, "method": "Ask"}
@@ -149,7 +149,7 @@ async def test_calls_under_way_are_counted() -> None:
 
 
 def test_lines_below_the_level_are_not_written() -> None:
-    """Style 8: each setting is turned by a test."""
+    """Style 8: lines below the level are not written; an unknown level is a `KeyError`."""
     stream = io.StringIO()
     log = json_lines("p", stream=stream, level="warning")
 

@@ -44,7 +44,7 @@ class Clock:
 
 @pytest.fixture
 def clock() -> Clock:
-    """A clock that stands at NOW."""
+    """Returns a clock that stands at NOW."""
     return Clock()
 
 
@@ -64,12 +64,12 @@ def _reason(verifier: TokenVerifier, token: str) -> str:
 
 
 def test_a_minted_token_names_its_caller(clock: Clock) -> None:
-    """W6 Identity: space, principal, scopes and kind come from the credential only."""
+    """W6: a verified token gives the caller's space, principal, scopes and kind."""
     assert _verifier(clock).verify(_issuer(clock).mint(ANNA)) == ANNA
 
 
 def test_a_token_carries_the_keys_origin(clock: Clock) -> None:
-    """W8 One of those that the contract has, or none."""
+    """W8: a token names one of the contract's origins or none; another origin is refused."""
     verifier = _verifier(clock)
     anna = replace(ANNA, origin="IMPORT")
 
@@ -80,7 +80,7 @@ def test_a_token_carries_the_keys_origin(clock: Clock) -> None:
 
 
 def test_a_token_ends_to_the_second_even_when_it_is_remembered(clock: Clock) -> None:
-    """W6 A short-lived token is refused from its expiry on."""
+    """W6: a token is refused from its expiry on, even if it is cached."""
     verifier = _verifier(clock)
     token = _issuer(clock).mint(ANNA, ttl=10)
     assert verifier.verify(token) == ANNA
@@ -94,7 +94,7 @@ def test_a_token_ends_to_the_second_even_when_it_is_remembered(clock: Clock) -> 
 
 
 def test_a_token_lives_for_an_hour_at_most(clock: Clock) -> None:
-    """W7 The longest-lived token that a gateway may mint is taken, from a clock a minute ahead."""
+    """W7: a token may live for an hour, counted by an issuer's clock that is a minute ahead."""
     ahead = Clock()
     ahead.now += 60
     assert _verifier(clock).verify(_issuer(ahead).mint(ANNA, ttl=3600)) == ANNA
@@ -105,7 +105,7 @@ def test_a_token_lives_for_an_hour_at_most(clock: Clock) -> None:
 
 
 def test_a_token_is_verified_once_and_forgotten_when_there_are_many(clock: Clock) -> None:
-    """W6: verified tokens are kept until they expire, and not more than a bound."""
+    """W6: a verified token is cached; above the bound the oldest entry is dropped."""
     verifier = _verifier(clock, max_cached=2)
     tokens = [_issuer(clock).mint(replace(ANNA, principal=name)) for name in ("a", "b", "c")]
 
@@ -119,7 +119,7 @@ def test_a_token_is_verified_once_and_forgotten_when_there_are_many(clock: Clock
 
 
 def _unsigned(alg: str, claims: dict[str, object], key: bytes = b"") -> str:
-    """A token made by hand, as an attacker would."""
+    """Returns a token without an Ed25519 signature, as an attacker may make it."""
 
     def part(value: object) -> str:
         data = json.dumps(value).encode()
@@ -156,7 +156,7 @@ def _forgeries() -> dict[str, str]:
 
 @pytest.mark.parametrize("name", _forgeries())
 def test_a_forged_token_is_refused(name: str, clock: Clock) -> None:
-    """W6 Only an Ed25519 signature of a known issuer verifies."""
+    """W6: only a token with the Ed25519 signature of a known issuer verifies."""
     assert _reason(_verifier(clock), _forgeries()[name]) == "ERROR_REASON_CREDENTIAL_INVALID"
 
 
@@ -165,12 +165,12 @@ WRONG_CLAIMS: list[_Change] = [
     *[_Change({name: None}) for name in CLAIMS],
     {"sub": ""},
     {"sub": 5},
-    {"space": ""},  # only a SYSTEM may belong to no space
+    {"space": ""},  # only a SYSTEM may have no space
     {"space": ["a"]},
     {"scope": ["x:read"]},
     {"kind": "ROBOT"},
     {"exp": float("inf")},
-    {"exp": int(NOW) + 3_661},  # longer than any token may live, and a clock may be ahead
+    {"exp": int(NOW) + 3_661},  # a second after MAX_TTL + CLOCK_SKEW
     {"exp": 10**30},
     {"exp": str(int(NOW) + 60)},
 ]
@@ -180,7 +180,7 @@ WRONG_CLAIMS: list[_Change] = [
 def test_a_signed_token_with_other_claims_is_refused(
     change: dict[str, object], clock: Clock
 ) -> None:
-    """W6 Deny by default: every claim is there and is what it should be."""
+    """W6: a signed token is refused if a claim is missing or wrong."""
     claims = {name: value for name, value in {**CLAIMS, **change}.items() if value is not None}
     token = _signed(claims)
 
@@ -188,19 +188,19 @@ def test_a_signed_token_with_other_claims_is_refused(
 
 
 def _signed(claims: dict[str, object]) -> str:
-    """A token with a sound signature; PyJWT itself would refuse to make some of these."""
+    """Returns a token with a valid signature; PyJWT's `encode` refuses some of these claims."""
     return jwt.PyJWS().encode(json.dumps(claims).encode(), KEY, algorithm="EdDSA")
 
 
 def test_a_system_may_belong_to_no_space(clock: Clock) -> None:
-    """Design 3: the feed's readers name the space in the request."""
+    """Design 3: a SYSTEM may have no space: readers of the feed name the space in the request."""
     system = Caller("", "search", frozenset({"feed:all"}), "SYSTEM")
 
     assert _verifier(clock).verify(_issuer(clock).mint(system)) == system
 
 
 def test_a_token_source_renews_before_the_end(clock: Clock) -> None:
-    """W6: a channel's token never expires on the way."""
+    """W6: a channel's token is renewed after half of its life, long before it expires."""
     source = RenewedToken(_issuer(clock), ANNA, 100, now=clock)
 
     first = source()
@@ -214,7 +214,7 @@ def test_a_token_source_renews_before_the_end(clock: Clock) -> None:
 
 
 def test_the_caller_is_known_only_where_somebody_acts() -> None:
-    """W6 There is no default caller."""
+    """W6: outside of a call there is no caller, unless `acting_as` sets one."""
     with pytest.raises(LookupError):
         caller()
 
@@ -226,7 +226,7 @@ def test_the_caller_is_known_only_where_somebody_acts() -> None:
 
 
 def test_a_secret_follows_from_a_text_and_the_key_alone() -> None:
-    """M4 What salts a digest is the same each time, and another with another key or text."""
+    """M4: a secret is the same for the same key and text, and differs for another key or text."""
     issuer = TokenIssuer(KEY, "issuer")
     strangers = TokenIssuer(Ed25519PrivateKey.generate(), "issuer")
 

@@ -1,4 +1,4 @@
-"""Traces: taken on from the caller, handed on, sent where the setting says, and without texts."""
+"""Traces: continued from the caller, passed on, sent to the set collector only, without texts."""
 
 import asyncio
 import io
@@ -27,7 +27,7 @@ from concord_testing.collector import TakenSpan, collecting
 from concord_testing.serving import serving
 
 INTERNAL, SERVER, CLIENT = 1, 2, 3
-"""Kinds of spans on the wire."""
+"""Kinds of spans, as numbers in OpenTelemetry's protocol."""
 SERVICE = "concord_chassis_probe.v1.ProbeService"
 TRACE, ABOVE = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 THEIRS = (("traceparent", f"00-{TRACE}-{ABOVE}-01"), ("tracestate", "vendor=1"))
@@ -44,7 +44,7 @@ async def _answer(request: Dynamic) -> str:
 
 
 async def traced(*requests: Dynamic, log: Logger = QUIET) -> tuple[list[TakenSpan], bytes]:
-    """The spans of calls that came with `THEIRS`, and all that the collector took."""
+    """Returns the spans of calls with the metadata `THEIRS`, and the collector's received bytes."""
     async with collecting() as collector:
         environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint}
         async with exported(read(environ), QUIET) as spans_of:
@@ -59,7 +59,7 @@ async def traced(*requests: Dynamic, log: Logger = QUIET) -> tuple[list[TakenSpa
 
 
 async def test_a_call_is_a_span_in_its_callers_trace() -> None:
-    """W1 Name, code and ids; below the span that the caller names, after its own word on it."""
+    """W1: a call's span is below the caller's span and has names, code and ids."""
     (span,), _ = await traced(Request(act="a"))
 
     assert (span.service, span.name) == ("concord-probe", f"{SERVICE}/Ask")
@@ -77,7 +77,7 @@ async def test_a_call_is_a_span_in_its_callers_trace() -> None:
 
 
 async def test_traces_go_to_the_collector_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """W6 Not to a web proxy that the machine's environment names."""
+    """W6: spans do not go through a web proxy in the machine's environment."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     monkeypatch.setenv("no_proxy", "")
 
@@ -85,7 +85,7 @@ async def test_traces_go_to_the_collector_alone(monkeypatch: pytest.MonkeyPatch)
 
 
 async def test_a_failed_call_says_why_and_no_text() -> None:
-    """W6 Codes and reasons; neither what was sent nor an exception's words or place."""
+    """W6: a failed call's span has code and reason, but no payload, message or traceback."""
     stream = io.StringIO()
     spans, wire = await traced(
         Request(act="refuse", payload="poisoned"),
@@ -108,7 +108,7 @@ async def test_a_failed_call_says_why_and_no_text() -> None:
 
 
 async def test_the_trace_goes_on_through_channels_and_threads() -> None:
-    """W1 What a call asks of another service or a store is below it."""
+    """W1: a call's inner calls and its work in threads are in spans below the call's span."""
     async with collecting() as collector:
         config = read({"OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint})
         async with exported(config, QUIET) as spans_of:
@@ -151,7 +151,7 @@ async def test_the_trace_goes_on_through_channels_and_threads() -> None:
 
 
 async def test_a_service_that_does_not_answer_is_a_failed_span_of_who_asked() -> None:
-    """W1 A call that reaches nobody is in the trace all the same, with its code."""
+    """W1: a call without a connection has a failed client span, with its code."""
     async with collecting() as collector:
         config = read({"OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint})
         async with exported(config, QUIET) as spans_of, connect("unix:/nobody", token=None) as gone:
@@ -171,7 +171,7 @@ async def test_a_service_that_does_not_answer_is_a_failed_span_of_who_asked() ->
 
 
 async def test_what_happens_in_no_call_is_in_no_trace() -> None:
-    """W6 Nor is anything where no collector is set: no stage, no metadata, no id in the log."""
+    """W6: outside of a call, and without a collector, there are no spans, metadata or trace ids."""
     async with exported(read({}), QUIET) as spans_of:
         assert spans_of("probe") is None
     with tracing.span("nothing"):
@@ -183,7 +183,7 @@ async def test_what_happens_in_no_call_is_in_no_trace() -> None:
 
 
 async def test_a_collector_that_is_away_delays_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Style 9 What it does not take is dropped, and the log says so."""
+    """Style 9: spans that the collector does not accept are dropped, with a warning in the log."""
     monkeypatch.setattr(trace_exporter, "EXPORT_SECONDS", 0.5)
     stream = io.StringIO()
     config = read({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"})
@@ -197,7 +197,7 @@ async def test_a_collector_that_is_away_delays_nothing(monkeypatch: pytest.Monke
 
 
 def test_opentelemetrys_exporter_is_loaded_where_it_is_used() -> None:
-    """W4 A start without a collector does not pay for it."""
+    """W4: a start without a collector does not load OpenTelemetry."""
     code = "import sys, concord_chassis.server; print('opentelemetry' in sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
@@ -208,7 +208,7 @@ def test_opentelemetrys_exporter_is_loaded_where_it_is_used() -> None:
 
 @pytest.mark.parametrize("endpoint", ["127.0.0.1:4317", "ftp://a:1", "http://user:word@a:1"])
 def test_what_is_no_endpoint_is_refused(endpoint: str) -> None:
-    """Style 8 A wrong setting fails at the start, by name, and without its value."""
+    """Style 8: a malformed endpoint is refused at the start; the error does not show its value."""
     with pytest.raises(ConfigError, match="OTEL_EXPORTER_OTLP_ENDPOINT is not valid") as refused:
         read({"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint})
 

@@ -1,4 +1,4 @@
-"""Sides that vanish without a word: pings find out, and a quiet connection is left in peace."""
+"""Pings find a side that vanished without closing its connections, and end no quiet connection."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,14 +24,14 @@ from concord_testing.relay import Relay, relay
 from concord_testing.serving import Serving, serving
 
 QUICK = Keepalive(idle=0.1, timeout=0.2, least_between=0.01)
-# A busy machine may answer a ping later than the first of these waits for it.
+# Tried in turn: on a busy machine the answer to a ping may take longer than the first timeouts.
 PATIENT = [replace(QUICK, timeout=seconds) for seconds in (0.2, 2.0, 15.0)]
-QUIET = 1.5  # seconds in which many pings pass, and not a message
+QUIET = 1.5  # seconds with many pings, but without a message
 
 
 @asynccontextmanager
 async def _quiet_servers(alive: Keepalive) -> AsyncIterator[tuple[Serving, Relay, ProbeServicer]]:
-    """A server that answers a stream's first message and then says nothing, behind a relay."""
+    """Runs a server behind a relay; the server sends one message of a stream and then no more."""
     said = count()
 
     async def once(_request: Dynamic) -> str:
@@ -48,7 +48,7 @@ async def _quiet_servers(alive: Keepalive) -> AsyncIterator[tuple[Serving, Relay
 
 
 async def _lost_after_quiet(alive: Keepalive) -> grpc.StatusCode | None:
-    """How a quiet stream ends whose server vanished; None when it ended before that."""
+    """Returns the code of a quiet stream whose server vanished; None if it ended before that."""
     async with (
         _quiet_servers(alive) as (live, between, _),
         connect(between.address, token=live.token(READER), cap=None, alive=alive) as channel,
@@ -69,7 +69,7 @@ async def _lost_after_quiet(alive: Keepalive) -> grpc.StatusCode | None:
 
 
 async def test_a_channel_finds_that_its_server_vanished_from_a_quiet_stream() -> None:
-    """W1: keepalive. Many quiet pings later the stream lives; then silence is UNAVAILABLE."""
+    """W1: a quiet stream survives many pings; after its server vanished it ends (UNAVAILABLE)."""
     for alive in PATIENT:
         code = await _lost_after_quiet(alive)
         if code is not None:
@@ -79,7 +79,7 @@ async def test_a_channel_finds_that_its_server_vanished_from_a_quiet_stream() ->
 
 
 async def _cut_after_quiet(alive: Keepalive) -> bool:
-    """Whether a call of a caller who vanished was cut short then, and not before."""
+    """Waits until a vanished caller's call is cancelled; returns whether it was not before."""
     async with (
         _quiet_servers(alive) as (live, between, servicer),
         connect(between.address, token=live.token(READER), cap=None) as channel,
@@ -97,7 +97,7 @@ async def _cut_after_quiet(alive: Keepalive) -> bool:
 
 
 async def test_a_server_finds_that_its_caller_vanished() -> None:
-    """W1: keepalive. What a vanished caller asked for is cut short, not served forever."""
+    """W1: the server cancels the call of a caller that vanished, but no quiet call before."""
     for alive in PATIENT:
         if await _cut_after_quiet(alive):
             return
@@ -105,7 +105,7 @@ async def test_a_server_finds_that_its_caller_vanished() -> None:
 
 
 async def test_a_server_ends_connections_that_ping_too_often() -> None:
-    """W1: keepalive's price is bounded: `least_between` is the server's word."""
+    """W1: a server closes a connection that is pinged more often than `least_between` allows."""
     strict = Keepalive(idle=60, timeout=20, least_between=10)
     async with (
         _quiet_servers(strict) as (live, between, _),
@@ -122,5 +122,5 @@ async def test_a_server_ends_connections_that_ping_too_often() -> None:
 
 
 def test_our_channels_ping_no_more_often_than_our_servers_take() -> None:
-    """W1: with the defaults the two sides agree."""
+    """W1: by default channels ping less often than servers allow."""
     assert CHANNEL.idle > SERVER.least_between

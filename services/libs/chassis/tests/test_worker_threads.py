@@ -12,21 +12,21 @@ from concord_chassis.workers import Workers
 
 @pytest.fixture
 def workers() -> Iterator[Workers]:
-    """One thread, and room for one more to wait."""
+    """Yields one thread with a queue for one function."""
     pool = Workers(1, "store", max_waiting=1)
     yield pool
     pool.close()
 
 
 async def test_work_runs_in_a_named_thread_of_its_own(workers: Workers) -> None:
-    """Design 4: one blocking call stalls every RPC of the process."""
+    """Design 4: blocking work runs in a thread: on the event loop it would stop all calls."""
     name = await workers.run(lambda: threading.current_thread().name)
 
     assert name.startswith("store")
 
 
 async def test_a_worker_knows_the_call_that_it_works_for(workers: Workers) -> None:
-    """W6 The caller is the same in the thread, and gone after."""
+    """W6: work in a thread has its call's caller; the next work does not."""
     with identity.acting_as(READER):
         assert await workers.run(identity.caller) == READER
 
@@ -35,13 +35,13 @@ async def test_a_worker_knows_the_call_that_it_works_for(workers: Workers) -> No
 
 
 async def test_an_exception_comes_back(workers: Workers) -> None:
-    """Style 10: nothing is swallowed in a thread."""
+    """Style 10: an exception in a thread is raised to the caller of `run`."""
     with pytest.raises(ZeroDivisionError):
         await workers.run(lambda: 1 // 0)
 
 
 async def test_more_than_fits_is_refused_and_room_comes_back(workers: Workers) -> None:
-    """Style 11: bounded workers: RESOURCE_EXHAUSTED with a time to come again."""
+    """Style 11: work beyond the queue is refused (RESOURCE_EXHAUSTED), with a time for a retry."""
     gate = threading.Event()
     running = [asyncio.create_task(workers.run(gate.wait)) for _ in range(2)]
     await asyncio.sleep(0)
@@ -58,7 +58,7 @@ async def test_more_than_fits_is_refused_and_room_comes_back(workers: Workers) -
 
 
 async def test_what_waits_for_a_gone_caller_never_starts(workers: Workers) -> None:
-    """Style 7: a cancelled call's work is not begun, and its place is free again."""
+    """Style 7: the waiting work of a cancelled call does not start, and frees its place."""
     gate, begun = threading.Event(), threading.Event()
     done: list[str] = []
 
@@ -81,7 +81,7 @@ async def test_what_waits_for_a_gone_caller_never_starts(workers: Workers) -> No
 
 
 async def test_a_closed_pool_takes_no_work() -> None:
-    """Style 10: work after the end is a bug, loudly."""
+    """Style 10: work after `close` is a bug: `run` raises `RuntimeError`."""
     workers = Workers(1, "store")
     workers.close()
 

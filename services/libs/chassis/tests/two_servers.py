@@ -1,4 +1,4 @@
-"""A process with two servers, for the test that signals it: `two_servers.py FOLDER`."""
+"""A program with two servers, for the test that sends it a signal: `two_servers.py FOLDER`."""
 
 import asyncio
 import sys
