@@ -84,10 +84,10 @@ def _fits(value: Any, shape: Shape) -> bool:
         return (
             isinstance(value, list) and len(value) == len(shape) and all(map(_fits, value, shape))
         )
-    if shape is int:
+    if shape is float and type(value) is float:
+        return math.isfinite(value)
+    if shape in (int, float):
         return type(value) is int and -_INT64 <= value < _INT64
-    if shape is float:
-        return type(value) in (int, float) and math.isfinite(value)
     return isinstance(value, str)
 
 

@@ -47,3 +47,17 @@ def test_a_page_token_belongs_to_its_space() -> None:
     with acting_as(Caller("yours", "p", frozenset(), "AGENT")), pytest.raises(Failure) as refused:
         page_cursor(query)
     assert refused.value.reason == "ERROR_REASON_PAGE_TOKEN_INVALID"
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [pytest.param(10**400, id="10**400"), 2**63, float("inf"), float("nan"), True, "1", None],
+)
+def test_a_forged_number_is_refused(forged: object) -> None:
+    """G9: anybody can make a checksum; a number that no page has is refused as any other token."""
+    query = graph_pb2.ListNodesRequest(label="Person")
+    query.page_token = page_token(query, forged)
+
+    with pytest.raises(Failure) as refused:
+        page_cursor(query, float)
+    assert refused.value.reason == "ERROR_REASON_PAGE_TOKEN_INVALID"
