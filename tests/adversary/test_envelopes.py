@@ -135,12 +135,12 @@ async def test_words_changed_after_the_first_consent_are_refused(
     assert shown.action_digest == proposal.action_digest
     assert shown.digest != proposal.digest
     assert after.status == STATUS.PROPOSAL_STATUS_FAILED
-    assert after.resolution == "ERROR_REASON_CONSENT_INVALID"
-    assert after.failed_check == "AGENT proposal_digest"
+    assert after.failure_reason == "ERROR_REASON_CONSENT_INVALID"
+    assert (after.failed_slot, after.failed_check) == (type_pb2.SLOT_AGENT, "proposal_digest")
     # graph's own entry of what it refused comes before or behind
     told = [json.loads(line) for line in (await party.export_log())[1:]]
     (failed,) = [leaf for leaf in told if leaf["action"] == "SMF_FAIL"]
-    assert failed["properties"]["check"] == after.failed_check
+    assert failed["properties"]["check"] == "AGENT proposal_digest"
     assert before == await party.state()
 
 

@@ -187,7 +187,7 @@ async def test_an_end_that_changes_between_the_consents_voids_them(name: str, pa
 
     after = await party.approve(proposal, HUMAN)
 
-    assert (after.status, after.resolution) == (
+    assert (after.status, after.failure_reason) == (
         STATUS.PROPOSAL_STATUS_FAILED,
         "ERROR_REASON_GRANT_INVALID",
     )

@@ -17,7 +17,7 @@ async def test_a_change_of_as_many_items_as_papers_name_is_carried_out(party: Pa
     assert len(proposal.affected) == MAX_ITEMS
 
     done = await party.decide(proposal)
-    assert (done.status, done.resolution) == (EXECUTED, "")
+    assert (done.status, done.failure_reason) == (EXECUTED, "")
     undone = await party.decide(await party.undo(done))
 
     assert undone.status == EXECUTED

@@ -77,7 +77,7 @@ async def test_many_links_keep_no_constitutive_memory_from_being_erased(
     assert proposal.cascaded_count == count
     done = await decided(party, proposal)
 
-    assert (done.status, done.resolution) == (EXECUTED, "")
+    assert (done.status, done.failure_reason) == (EXECUTED, "")
     told = await executed_entry(party)
     assert [each["id"] for each in told["effects"]] == ["creed"]  # type: ignore[attr-defined]
     assert told["cascaded"]["count"] == count  # type: ignore[index]
@@ -96,7 +96,7 @@ async def test_many_edges_keep_no_constitutive_edge_from_being_deleted(
     proposal = await party.propose(delete)
     assert (len(proposal.affected), proposal.cascaded_count) == (2, count)
     done = await decided(party, proposal)
-    assert (done.status, done.resolution) == (EXECUTED, "")
+    assert (done.status, done.failure_reason) == (EXECUTED, "")
     assert await party.state() != before
     undone = await decided(party, await party.undo(done))
 
@@ -153,7 +153,7 @@ async def test_nothing_becomes_final_untold(party: Party, monkeypatch: pytest.Mo
     await party.graph.UpsertEdge(graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=edge))
     failed = await party.decide(proposal)
 
-    assert (failed.status, failed.resolution) == (FAILED, "ERROR_REASON_UNDO_IMPOSSIBLE")
+    assert (failed.status, failed.failure_reason) == (FAILED, "ERROR_REASON_UNDO_IMPOSSIBLE")
     assert await party.edge("hub", "VALUES", "honesty") is not None
     delete.delete_node.request_id = salt()
     assert (await does(party, delete)).irreversible
@@ -212,7 +212,7 @@ async def test_what_became_constitutive_meanwhile_does_not_go_along(party: Party
     await does(party, edge_action("hub", "R1", "x"))
     done = await party.decide(proposal)
 
-    assert (done.status, done.resolution) == (FAILED, "ERROR_REASON_GRANT_INVALID")
+    assert (done.status, done.failure_reason) == (FAILED, "ERROR_REASON_GRANT_INVALID")
     assert await party.edge("hub", "VALUES", "honesty") is not None
     await demand_honest(party)
 

@@ -115,7 +115,7 @@ async def test_a_decision_found_expired_fails(
 
         done = await ended(party, proposal)
 
-        assert (done.status, done.resolution) == (
+        assert (done.status, done.failure_reason) == (
             STATUS.PROPOSAL_STATUS_FAILED,
             "ERROR_REASON_GRANT_INVALID",
         )
@@ -241,7 +241,7 @@ async def test_a_decision_that_graph_always_fails_at_comes_to_its_end(
     assert after.status == STATUS.PROPOSAL_STATUS_APPROVED
     after = await ended(party, after)
 
-    assert (after.status, after.resolution) == (
+    assert (after.status, after.failure_reason) == (
         STATUS.PROPOSAL_STATUS_FAILED,
         "ERROR_REASON_INTERNAL",
     )

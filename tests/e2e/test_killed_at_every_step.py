@@ -76,7 +76,7 @@ async def executed(
         status = (await asker.get(proposal)).status
         told = await leaves(asker, proposal.id)
         done = [leaf["action"] for leaf in told].count("SMF_EXECUTE")
-        assert status in (PENDING, EXECUTED), (await asker.get(proposal)).resolution
+        assert status in (PENDING, EXECUTED), (await asker.get(proposal)).failure_reason
         assert done == (status == EXECUTED)
         return bool(done)
 

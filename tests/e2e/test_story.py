@@ -44,7 +44,7 @@ async def test_nothing_happens_before_the_last_consent(party: Party) -> None:
     done = await party.approve(proposal, HUMAN)
 
     assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
-    assert done.resolved_by == "ada,agent"
+    assert done.resolved_by == ["ada", "agent"]
     edge = await party.edge("agent", "VALUES", "honesty")
     assert edge is not None
     assert edge.edge_type == CONSTITUTIVE
@@ -301,7 +301,7 @@ async def test_silence_is_rejection(live: World, party: Party) -> None:
 
     assert failure.metadata["status"] == "EXPIRED"
     assert (await party.get(proposal)).status == STATUS.PROPOSAL_STATUS_EXPIRED
-    assert (await party.get(proposal)).resolved_by == "clock"
+    assert not (await party.get(proposal)).resolved_by
     assert await party.edge("agent", "VALUES", "honesty") is None
 
 
@@ -371,7 +371,7 @@ async def test_an_item_changed_meanwhile_fails_the_decision(party: Party) -> Non
     failed = await party.approve(proposal, HUMAN)
 
     assert failed.status == STATUS.PROPOSAL_STATUS_FAILED
-    assert failed.resolution == "ERROR_REASON_GRANT_INVALID"
+    assert failed.failure_reason == "ERROR_REASON_GRANT_INVALID"
     assert before == await party.state()
 
 

@@ -297,7 +297,7 @@ def test_every_common_action_can_be_proposed(concord: CommandLine, tmp_path: Pat
         after = approved(concord, made.number, "agent")
         if after.status == STATUS.PROPOSAL_STATUS_PENDING:
             after = approved(concord, made.number, "human")
-        assert after.status == STATUS.PROPOSAL_STATUS_EXECUTED, after.resolution
+        assert after.status == STATUS.PROPOSAL_STATUS_EXECUTED, after.failure_reason
         return made
 
     done("add", "Rivers flow.", "--id", "m1")

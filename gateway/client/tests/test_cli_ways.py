@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1.governed_pb2 import GovernedAction
+from concord.type.v1 import type_pb2
 from concord_client.cli.governance import action_file
 from concord_client.cli.render import failure_words, proposal_page
 from concord_client.cli.render.page import show
@@ -136,13 +137,18 @@ def test_a_failure_is_told_in_words(told: str, words: str) -> None:
 def test_a_page_of_what_failed_names_the_check(capsys: pytest.CaptureFixture[str]) -> None:
     """V6 A failed proposal, an entry of the log; a rejection says what its giver wrote."""
     reason = "ERROR_REASON_GRANT_INVALID: nonce"
-    failed = proposal_pb2.Proposal(status=STATUS.PROPOSAL_STATUS_FAILED, resolution=reason)
+    failed = proposal_pb2.Proposal(
+        status=STATUS.PROPOSAL_STATUS_FAILED,
+        failure_reason="ERROR_REASON_CONSENT_INVALID",
+        failed_check="signature",
+        failed_slot=type_pb2.SLOT_HUMAN,
+    )
     rejected = proposal_pb2.Proposal(status=STATUS.PROPOSAL_STATUS_REJECTED, resolution=reason)
     entry = audit_pb2.AuditEntry(blocked=True, reason=reason)
 
     show(proposal_page.logged(audit_pb2.ListAuditEntriesResponse(entries=[entry])))
 
-    assert proposal_page.why(failed).endswith("it was used or taken back before")
+    assert proposal_page.why(failed).endswith(" (check: HUMAN signature)")
     assert proposal_page.why(rejected) == reason
     assert "it was used or taken back before" in capsys.readouterr().out
 

@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import pytest
 from concord_attestation.instants import format_time
+from concord_governance.adapters import endings
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import (
     Decision,
     Effect,
+    Failure,
     GivenConsent,
     Proposal,
     Status,
@@ -75,7 +77,7 @@ async def test_a_proposal_is_read_as_it_was_written(ledger: Ledger) -> None:
         consents=given,
         decision=decision,
         resolve_time=NOW + 4,
-        resolved_by="ada",
+        resolved_by=("ada", "agent"),
         resolution="so",
         undo_until=NOW + 5,
         undone_by="q",
@@ -84,7 +86,11 @@ async def test_a_proposal_is_read_as_it_was_written(ledger: Ledger) -> None:
 
     assert (after.consents, after.decision, after.version) == (given, decision, 2)
     assert (after.resolve_time, after.undo_until, after.undone_by) == (NOW + 4, NOW + 5, "q")
-    assert (after.resolved_by, after.resolution, after.orphaned) == ("ada", "so", ("l", "r"))
+    assert (after.resolved_by, after.resolution, after.orphaned) == (
+        ("ada", "agent"),
+        "so",
+        ("l", "r"),
+    )
     assert after == await ledger.read("one", lambda tx: tx.proposal_numbered(1))
     again = await change(ledger, "p", resolve_time=None, undo_until=None, decision=None)
     assert (again.resolve_time, again.undo_until, again.decision) == (None, None, None)
@@ -334,3 +340,32 @@ async def test_an_empty_space_has_an_empty_ledger(ledger: Ledger) -> None:
     assert await ledger.read("none", asked) == [0, ("", 0, ""), {}, [], [], []]
     assert await ledger.spaces() == []
     assert await ledger.ready()
+
+
+@pytest.mark.parametrize(
+    ("failure", "text"),
+    [
+        (Failure("ERROR_REASON_INTERNAL"), "ERROR_REASON_INTERNAL"),
+        (Failure("ERROR_REASON_ETAG_MISMATCH", "etags"), "ERROR_REASON_ETAG_MISMATCH etags"),
+        (
+            Failure("ERROR_REASON_CONSENT_INVALID", "signature", "HUMAN"),
+            "ERROR_REASON_CONSENT_INVALID HUMAN signature",
+        ),
+    ],
+)
+async def test_a_failure_is_read_as_it_was_written(
+    ledger: Ledger, failure: Failure, text: str
+) -> None:
+    """V6 Reason, check and slot, in the spelling that the first ledgers wrote."""
+    await kept(ledger, proposal("p", 1, items=("i",)))
+    after = await change(ledger, "p", status=Status.FAILED, resolve_time=NOW, failure=failure)
+
+    assert (after.failure, after.resolution) == (failure, "")
+    assert endings.why(after) == text
+
+
+def test_nobody_ended_what_expired() -> None:
+    """V1 Older ledgers name "clock" or "restore" where a proposal expired."""
+    for name in ("", "clock", "restore"):
+        assert endings.principals(Status.EXPIRED, name) == ()
+    assert endings.principals(Status.EXECUTED, "ada,agent") == ("ada", "agent")

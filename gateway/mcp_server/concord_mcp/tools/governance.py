@@ -22,7 +22,9 @@ STANDS: Shape = {
     "digest": "proposal.digest",
     "says": "proposal.framing.neutral_summary",
     "expires": "proposal.expire_time",
+    "failure_reason": "proposal.failure_reason",
     "failed_check": "proposal.failed_check",
+    "failed_slot": "proposal.failed_slot",
     "consents": (
         "proposal.consents",
         {"slot": "slot", "principal": "principal", "revoked": "revoked"},

@@ -197,6 +197,19 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a decided proposal was not executed.
+
+    `reason`: the name of an ErrorReason; `check`: the failed check, if any; `slot`: "AGENT" or
+    "HUMAN" when the check is about that slot's envelope.
+    """
+
+    reason: str
+    check: str = ""
+    slot: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """A proposal in its present state."""
 
@@ -207,9 +220,11 @@ class Proposal:
     """The consents to the newest revision."""
     decision: Decision | None = None
     resolve_time: int | None = None
-    resolved_by: str = ""
+    resolved_by: tuple[str, ...] = ()
+    """The principals that decided, rejected or withdrew it, sorted; empty when it expired."""
     resolution: str = ""
-    """Why it ended; for a failure the reason's name and, after a blank, the failed check."""
+    """The reason that a rejection states."""
+    failure: Failure | None = None
     undone_by: str = ""
     undo_until: int | None = None
     orphaned: tuple[str, ...] = ()

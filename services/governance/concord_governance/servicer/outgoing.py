@@ -14,7 +14,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from concord_governance.domain.actions import conflict_of
 from concord_governance.domain.dissonance import Conflict
 from concord_governance.domain.entries import Action, Actor
-from concord_governance.domain.proposals import GivenConsent, Proposal, Status
+from concord_governance.domain.proposals import GivenConsent, Proposal
 from concord_governance.ports.ledger import Leaf
 from concord_governance.usecases.proposal_reads import Briefing, Waiting
 
@@ -36,9 +36,6 @@ def slot(name: str) -> type_pb2.Slot.ValueType:
 def proposal(found: Proposal) -> proposal_pb2.Proposal:
     """Return a proposal in its present state."""
     newest = found.newest
-    reason, check = found.resolution, ""
-    if found.status == Status.FAILED:
-        reason, _, check = reason.partition(" ")
     reply = proposal_pb2.Proposal(
         id=found.id,
         number=newest.number,
@@ -69,8 +66,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         create_time=stamp(found.create_time),
         expire_time=stamp(newest.expire_time),
         resolved_by=found.resolved_by,
-        resolution=reason,
-        failed_check=check,
+        resolution=found.resolution,
         undo_of=newest.undo_of,
         undone_by=found.undone_by,
         orphaned_ids=found.orphaned,
@@ -78,6 +74,11 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         irreversible=newest.irreversible,
         session_id=newest.session_id,
     )
+    if found.failure is not None:
+        reply.failure_reason = found.failure.reason
+        reply.failed_check = found.failure.check
+        if found.failure.slot:
+            reply.failed_slot = slot(found.failure.slot)
     if newest.canonical:
         _fill_words(reply, found)
     if found.resolve_time is not None:

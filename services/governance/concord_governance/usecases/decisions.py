@@ -163,7 +163,9 @@ class Decisions:
             if not answer.reason.strip():
                 raise ConsentInvalid(answer.slot, "reason")
             await guards.demand_fresh_nonce(tx, answer.slot, answer.nonce)
-            after = ended_as(stored, Status.REJECTED, now, answer.principal, answer.reason)
+            after = ended_as(
+                stored, Status.REJECTED, now, (answer.principal,), resolution=answer.reason
+            )
             await tx.put(stored, after)
             await tx.keep_nonce(answer.nonce)
             await tx.append([_rejection(after, answer, envelope)])

@@ -23,6 +23,7 @@ from concord_governance.domain.errors import (
 )
 from concord_governance.domain.proposals import (
     Decision,
+    Failure,
     Json,
     Kind,
     Level,
@@ -87,7 +88,7 @@ class Execution:
             except GraphUnavailable:
                 return proposal, ""
             except GraphRefused as refusal:
-                return await self._failed(space, proposal_id, refusal.reason, _check(refusal)), ""
+                return await self._failed(space, proposal_id, _failure(refusal)), ""
             finally:
                 self._running.pop(proposal_id, None)
             if not await self._is_logged(space, done):
@@ -106,7 +107,7 @@ class Execution:
         del self._faults[decision.id]  # one that stays is counted anew
         if await self._commands.ledger.read(space, lambda tx: _has_logged_write(tx, decision)):
             return proposal
-        return await self._failed(space, proposal.id, _FAULTY)
+        return await self._failed(space, proposal.id, Failure(_FAULTY))
 
     async def complete(self) -> int:
         """Go on with all decisions whose end is not known; return how many are left."""
@@ -211,22 +212,22 @@ class Execution:
             ]
         )
 
-    async def _failed(self, space: str, proposal_id: str, reason: str, check: str = "") -> Proposal:
+    async def _failed(self, space: str, proposal_id: str, failure: Failure) -> Proposal:
         async def work(tx: LedgerWrites) -> Proposal:
             stored = await existing(tx, proposal_id)
             if stored.status != Status.APPROVED or stored.decision is None:
                 return stored
-            why = f"{reason} {check}".strip()
-            after = ended_as(stored, Status.FAILED, await tx.now(), _who(stored), why)
+            now = await tx.now()
+            after = ended_as(stored, Status.FAILED, now, _who(stored), failure=failure)
             await tx.put(stored, after)
             entry = entry_on(
                 after,
                 Action.SMF_FAIL,
                 Actor.SYSTEM,
                 decision_id=stored.decision.id,
-                check=check,
+                check=f"{failure.slot} {failure.check}".strip(),
             )
-            await tx.append([replace(entry, blocked=True, reason=reason)])
+            await tx.append([replace(entry, blocked=True, reason=failure.reason)])
             return await existing(tx, proposal_id)
 
         return await self._commands.ledger.write(space, work)
@@ -267,14 +268,14 @@ async def _has_logged_write(tx: LedgerReads, decision: Decision) -> bool:
     return False
 
 
-def _check(refusal: GraphRefused) -> str:
-    """Return the slot of the refused envelope and the check that failed, as far as graph said."""
-    named = (refusal.metadata.get(name, "") for name in ("slot", "check"))
-    return " ".join(filter(None, named))
+def _failure(refusal: GraphRefused) -> Failure:
+    """Return the failure that graph's refusal means, with check and slot as far as graph said."""
+    check, slot = (refusal.metadata.get(name, "") for name in ("check", "slot"))
+    return Failure(refusal.reason, check, slot)
 
 
-def _who(proposal: Proposal) -> str:
-    return ",".join(sorted(given.principal for given in proposal.consents if not given.revoked))
+def _who(proposal: Proposal) -> tuple[str, ...]:
+    return tuple(sorted(given.principal for given in proposal.consents if not given.revoked))
 
 
 def _effect(proposal: Proposal, done: AppliedChange) -> Entry:

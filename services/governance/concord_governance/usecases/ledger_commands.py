@@ -32,7 +32,7 @@ from concord_governance.domain.errors import (
     UndoConflict,
     UndoImpossible,
 )
-from concord_governance.domain.proposals import Json, Proposal, Status
+from concord_governance.domain.proposals import Failure, Json, Proposal, Status
 from concord_governance.ports.graph import Feed
 from concord_governance.ports.ledger import Clock, Ledger, LedgerReads, LedgerWrites, RequestReceipt
 
@@ -243,7 +243,7 @@ class LedgerCommands:
         async def transaction(tx: LedgerWrites) -> None:
             at = await tx.now()
             for proposal in await tx.due(at):
-                ended = ended_as(proposal, Status.EXPIRED, at, "clock")
+                ended = ended_as(proposal, Status.EXPIRED, at)
                 await tx.put(proposal, ended)
                 await tx.append([entry_on(proposal, Action.SMF_EXPIRE, Actor.SYSTEM)])
 
@@ -313,10 +313,23 @@ async def existing(tx: LedgerReads, proposal_id: str) -> Proposal:
 
 
 def ended_as(
-    proposal: Proposal, status: Status, now: int, by: str, resolution: str = ""
+    proposal: Proposal,
+    status: Status,
+    now: int,
+    by: tuple[str, ...] = (),
+    *,
+    resolution: str = "",
+    failure: Failure | None = None,
 ) -> Proposal:
     """Return a proposal with its final status, the time (µs), and who ended it."""
-    return replace(proposal, status=status, resolve_time=now, resolved_by=by, resolution=resolution)
+    return replace(
+        proposal,
+        status=status,
+        resolve_time=now,
+        resolved_by=by,
+        resolution=resolution,
+        failure=failure,
+    )
 
 
 def entry_on(

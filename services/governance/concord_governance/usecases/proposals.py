@@ -193,7 +193,7 @@ class Proposals:
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             stored = await existing(tx, proposal_id)
             _demand_own(stored, caller)
-            after = ended_as(stored, Status.WITHDRAWN, now, caller.principal)
+            after = ended_as(stored, Status.WITHDRAWN, now, (caller.principal,))
             await tx.put(stored, after)
             entry = entry_on(after, Action.SMF_WITHDRAW, caller.actor, caller.principal)
             await tx.append([entry])

@@ -17,7 +17,6 @@ from concord_governance.usecases.api_keys import evidence_of
 from concord_governance.usecases.ledger_commands import ended_as
 
 _FOREVER = (1 << 63) - 1
-_BY = "restore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class Restoring:
             ended = 0
             while pending := await tx.due(_FOREVER):
                 for each in pending:
-                    await tx.put(each, ended_as(each, Status.EXPIRED, now, _BY))
+                    await tx.put(each, ended_as(each, Status.EXPIRED, now))
                 ended += len(pending)
             entry = Entry(Action.RESTORE, Actor.SYSTEM, properties=dict(evidence))
             await tx.append([entry])

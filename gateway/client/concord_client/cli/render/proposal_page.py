@@ -31,8 +31,8 @@ def stands(proposal: proposal_pb2.Proposal) -> "list[RenderableType]":
     if waits := waiting_for(proposal):
         hint = f"Waits for: {waits}. Look at it: concord review {proposal.number}"
         parts.append(text(hint, "dim"))
-    if proposal.resolution:
-        parts.append(text(f"Because: {why(proposal)}", "red"))
+    if because := why(proposal):
+        parts.append(text(f"Because: {because}", "red"))
     return parts
 
 
@@ -134,11 +134,12 @@ def status_of(proposal: proposal_pb2.Proposal) -> str:
 
 def why(proposal: proposal_pb2.Proposal) -> str:
     """The reason of its end: for a failure explained in words, else as it was given."""
-    failed = proposal.status == proposal_pb2.PROPOSAL_STATUS_FAILED
-    if not failed:
+    if not proposal.failure_reason:
         return proposal.resolution
-    check = f" (check: {proposal.failed_check})" if proposal.failed_check else ""
-    return in_words(proposal.resolution) + check
+    slot = type_pb2.Slot.Name(proposal.failed_slot).removeprefix("SLOT_")
+    of_whom = f"{slot} " if proposal.failed_slot else ""
+    check = f"{of_whom}{proposal.failed_check}"
+    return in_words(proposal.failure_reason) + (f" (check: {check})" if check else "")
 
 
 def kind_of(kind: "proposal_pb2.ProposalKind.ValueType") -> str:

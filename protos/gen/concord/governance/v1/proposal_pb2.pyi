@@ -378,6 +378,8 @@ class Proposal(_message.Message):
     IRREVERSIBLE_FIELD_NUMBER: _builtins.int
     NOTE_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
+    FAILURE_REASON_FIELD_NUMBER: _builtins.int
+    FAILED_SLOT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Its id (UUIDv7)."""
     number: _builtins.int
@@ -402,10 +404,8 @@ class Proposal(_message.Message):
     """Hex SHA-256 of the action's RFC 8785 JSON. Consents and grants name it, and graph computes it anew."""
     policy_digest: _builtins.str
     """Hex SHA-256 of the policy: the safeguards and settings under which it was proposed."""
-    resolved_by: _builtins.str
-    """The principals that decided, rejected or withdrew it, by comma; "clock" when it expired."""
     resolution: _builtins.str
-    """The reason of the signed rejection, or of a failure a name of concord.errors.v1.ErrorReason."""
+    """The reason that a signed rejection states, in its words; empty otherwise."""
     undo_of: _builtins.str
     """The proposal that this one undoes; empty otherwise."""
     undone_by: _builtins.str
@@ -417,9 +417,7 @@ class Proposal(_message.Message):
     consent and that the action does not name, such as the descriptive edges of a node that is deleted.
     """
     failed_check: _builtins.str
-    """Of a failure: the check that failed, preceded by the slot if it is a check of one slot's envelope; empty
-    when `resolution` says everything. Example: "etags", "HUMAN signature".
-    """
+    """Of a failure: the check that failed; empty when `failure_reason` says everything. Example: "etags"."""
     irreversible: _builtins.bool
     """True when nothing can undo it: it erases, changes a key, or cascades to more items than an undo can
     bring back (4,000). The signed bytes and the template's words say so.
@@ -430,6 +428,10 @@ class Proposal(_message.Message):
     """
     session_id: _builtins.str
     """The session at whose end or in which it was proposed; empty without one. Part of the signed bytes."""
+    failure_reason: _builtins.str
+    """Of a failure: the name of a concord.errors.v1.ErrorReason value; empty otherwise."""
+    failed_slot: _type_pb2.Slot.ValueType
+    """Of a failure: the slot whose envelope `failed_check` is about; unspecified for any other check."""
     @_builtins.property
     def action(self) -> _governed_pb2.GovernedAction:
         """The action; absent once an item of it was erased."""
@@ -457,6 +459,10 @@ class Proposal(_message.Message):
     @_builtins.property
     def resolve_time(self) -> _timestamp_pb2.Timestamp:
         """When it was decided, rejected or withdrawn, or expired; absent before."""
+
+    @_builtins.property
+    def resolved_by(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The principals that decided, rejected or withdrew it, sorted by name; empty when it expired."""
 
     @_builtins.property
     def undo_until(self) -> _timestamp_pb2.Timestamp:
@@ -488,7 +494,7 @@ class Proposal(_message.Message):
         create_time: _timestamp_pb2.Timestamp | None = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
         resolve_time: _timestamp_pb2.Timestamp | None = ...,
-        resolved_by: _builtins.str = ...,
+        resolved_by: _abc.Iterable[_builtins.str] | None = ...,
         resolution: _builtins.str = ...,
         undo_of: _builtins.str = ...,
         undone_by: _builtins.str = ...,
@@ -500,10 +506,12 @@ class Proposal(_message.Message):
         irreversible: _builtins.bool = ...,
         note: _builtins.str = ...,
         session_id: _builtins.str = ...,
+        failure_reason: _builtins.str = ...,
+        failed_slot: _type_pb2.Slot.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "create_time", b"create_time", "expire_time", b"expire_time", "framing", b"framing", "resolve_time", b"resolve_time", "undo_until", b"undo_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "cascaded_count", b"cascaded_count", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "failed_check", b"failed_check", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "irreversible", b"irreversible", "kind", b"kind", "note", b"note", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "session_id", b"session_id", "status", b"status", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "action_digest", b"action_digest", "affected", b"affected", "approval_level", b"approval_level", "canonical", b"canonical", "cascaded_count", b"cascaded_count", "consents", b"consents", "create_time", b"create_time", "digest", b"digest", "expire_time", b"expire_time", "failed_check", b"failed_check", "failed_slot", b"failed_slot", "failure_reason", b"failure_reason", "framing", b"framing", "framing_check", b"framing_check", "id", b"id", "irreversible", b"irreversible", "kind", b"kind", "note", b"note", "number", b"number", "orphaned_ids", b"orphaned_ids", "policy_digest", b"policy_digest", "proposer", b"proposer", "resolution", b"resolution", "resolve_time", b"resolve_time", "resolved_by", b"resolved_by", "revision", b"revision", "session_id", b"session_id", "status", b"status", "trigger", b"trigger", "undo_of", b"undo_of", "undo_until", b"undo_until", "undone_by", b"undone_by"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

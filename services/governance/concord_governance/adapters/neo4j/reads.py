@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from concord_governance.adapters import endings
 from concord_governance.adapters.neo4j import statements
 from concord_governance.adapters.neo4j.access import Neo4jAccessReads
 from concord_governance.domain.documents import from_json
@@ -150,7 +151,7 @@ def _leaves(rows: list[Row]) -> list[Leaf]:
 
 
 def _proposal(row: Fields, revision: Fields, consents: list[Fields]) -> Proposal:
-    decision = None
+    decision, status = None, Status(row["status"])
     if row["decision_id"]:
         effects = tuple(map(Effect.of, json.loads(row["effects"])))
         grant = bytes(row["decision_grant"])
@@ -158,11 +159,12 @@ def _proposal(row: Fields, revision: Fields, consents: list[Fields]) -> Proposal
     return Proposal(
         newest=_revision(revision),
         version=row["version"],
-        status=Status(row["status"]),
+        status=status,
         create_time=row["create_time"],
         resolve_time=row.get("resolve_time"),
-        resolved_by=row["resolved_by"],
-        resolution=row["resolution"],
+        resolved_by=endings.principals(status, row["resolved_by"]),
+        resolution=endings.resolution(status, row["resolution"]),
+        failure=endings.failure(status, row["resolution"]),
         undone_by=row["undone_by"],
         undo_until=row.get("undo_until"),
         consents=tuple(

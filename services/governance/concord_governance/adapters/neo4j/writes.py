@@ -10,6 +10,7 @@ from concord_attestation.instants import format_time
 from concord_attestation.tree import Frontier, leaf_hash
 from neo4j import AsyncManagedTransaction
 
+from concord_governance.adapters import endings
 from concord_governance.adapters.neo4j import statements
 from concord_governance.adapters.neo4j.access import Neo4jAccessWrites
 from concord_governance.adapters.neo4j.reads import Fields, Neo4jLedgerReads
@@ -158,8 +159,8 @@ def _fields(space: str, before: Proposal | None, after: Proposal) -> Fields:
         "create_time": after.create_time,
         "expire_time": newest.expire_time,
         "resolve_time": after.resolve_time,
-        "resolved_by": after.resolved_by,
-        "resolution": after.resolution,
+        "resolved_by": endings.ended_by(after),
+        "resolution": endings.why(after),
         "undone_by": after.undone_by,
         "undo_until": after.undo_until,
         "decision_id": decision.id,

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from concord_governance.adapters import endings
 from concord_governance.adapters.sqlite.access import SqliteAccessReads
 from concord_governance.domain.documents import from_json
 from concord_governance.domain.proposals import (
@@ -199,18 +200,19 @@ class SqliteLedgerReads(SqliteAccessReads):
         return self._proposal(row) if row else None
 
     def _proposal(self, row: Row) -> Proposal:
-        decision = None
+        decision, status = None, Status(row[3])
         if row[10]:
             effects = tuple(map(Effect.of, json.loads(row[13])))
             decision = Decision(row[10], row[11], row[12], effects)
         return Proposal(
             newest=self._revision(row[0], row[1]),
             version=row[2],
-            status=Status(row[3]),
+            status=status,
             create_time=row[4],
             resolve_time=row[5],
-            resolved_by=row[6],
-            resolution=row[7],
+            resolved_by=endings.principals(status, row[6]),
+            resolution=endings.resolution(status, row[7]),
+            failure=endings.failure(status, row[7]),
             undone_by=row[8],
             undo_until=row[9],
             consents=self._consents(row[0], row[1]),

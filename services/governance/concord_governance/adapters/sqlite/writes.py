@@ -10,6 +10,7 @@ from dataclasses import asdict, astuple
 from concord_attestation.instants import format_time
 from concord_attestation.tree import Frontier, leaf_hash
 
+from concord_governance.adapters import endings
 from concord_governance.adapters.sqlite.access import SqliteAccessWrites
 from concord_governance.adapters.sqlite.reads import SqliteLedgerReads
 from concord_governance.domain.documents import without_words
@@ -58,8 +59,8 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
             "create_time": after.create_time,
             "expire_time": newest.expire_time,
             "resolve_time": after.resolve_time,
-            "resolved_by": after.resolved_by,
-            "resolution": after.resolution,
+            "resolved_by": endings.ended_by(after),
+            "resolution": endings.why(after),
             "undone_by": after.undone_by,
             "undo_until": after.undo_until,
             "decision_id": decision.id,

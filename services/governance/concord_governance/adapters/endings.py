@@ -1,0 +1,42 @@
+"""How a ledger's stores keep a proposal's end: two texts, as the first ledgers did."""
+
+from concord_governance.domain.proposals import Failure, Proposal, Status
+
+_SLOTS = frozenset({"AGENT", "HUMAN"})
+
+
+def ended_by(proposal: Proposal) -> str:
+    """Return the principals that ended a proposal, by comma: no principal's name has one."""
+    return ",".join(proposal.resolved_by)
+
+
+def why(proposal: Proposal) -> str:
+    """Return the reason of a rejection, or a failure's reason, slot and check by blanks."""
+    failure = proposal.failure
+    if failure is None:
+        return proposal.resolution
+    return " ".join(filter(None, (failure.reason, failure.slot, failure.check)))
+
+
+def principals(status: Status, ended_by: str) -> tuple[str, ...]:
+    """Return the principals that ended a proposal; none where it expired.
+
+    For such a proposal older ledgers name "clock" or "restore".
+    """
+    if status == Status.EXPIRED or not ended_by:
+        return ()
+    return tuple(ended_by.split(","))
+
+
+def resolution(status: Status, why: str) -> str:
+    """Return the reason of a rejection; empty for a failure."""
+    return "" if status == Status.FAILED else why
+
+
+def failure(status: Status, why: str) -> Failure | None:
+    """Return a failure; None for a proposal that ended otherwise, or is open."""
+    if status != Status.FAILED:
+        return None
+    reason, _, rest = why.partition(" ")
+    slot, _, check = rest.partition(" ")
+    return Failure(reason, check, slot) if slot in _SLOTS else Failure(reason, rest)
