@@ -17,7 +17,7 @@ async def test_a_transaction_is_kept_whole_or_not_at_all(ledger: Ledger) -> None
 
     async def work(tx: LedgerWrites) -> None:
         await tx.put(None, proposal("p", await tx.next_number()))
-        await tx.keep_nonce("n")
+        await tx.record_nonce("n")
         await tx.keep_receipt("agent", "m", "r", RequestReceipt("d", ("p",)))
         await tx.append([ENTRY])
         raise LostRace("undone")
@@ -27,7 +27,7 @@ async def test_a_transaction_is_kept_whole_or_not_at_all(ledger: Ledger) -> None
 
     assert await ledger.read("one", size) == 0
     assert await ledger.read("one", lambda tx: tx.proposal("p")) is None
-    assert not await ledger.read("one", lambda tx: tx.nonce_is_known("n"))
+    assert not await ledger.read("one", lambda tx: tx.nonce_is_recorded("n"))
     assert await ledger.read("one", lambda tx: tx.receipt("agent", "m", "r")) is None
     assert await ledger.write("one", lambda tx: tx.next_number()) == 1
 
@@ -110,12 +110,12 @@ async def test_one_transaction_has_one_time_that_never_steps_back(opened: Opened
 async def test_spaces_do_not_meet(ledger: Ledger) -> None:
     """V6 Numbers, nonces, proposals and logs are a space's own."""
     await put(ledger, "p", 1, "one")
-    await ledger.write("one", lambda tx: tx.keep_nonce("n"))
+    await ledger.write("one", lambda tx: tx.record_nonce("n"))
     await ledger.write("two", lambda tx: tx.append([ENTRY, ENTRY]))
 
     assert await ledger.spaces() == ["one", "two"]
     assert await ledger.read("two", lambda tx: tx.proposal("p")) is None
-    assert not await ledger.read("two", lambda tx: tx.nonce_is_known("n"))
+    assert not await ledger.read("two", lambda tx: tx.nonce_is_recorded("n"))
     assert (await ledger.read("one", size), await ledger.read("two", size)) == (1, 2)
 
 

@@ -244,17 +244,17 @@ async def test_erased_words_are_gone_and_what_they_were_is_not(ledger: Ledger) -
     assert await ledger.read("one", lambda tx: tx.unconfirmed()) == []
 
 
-async def test_a_nonce_is_burnt_once(ledger: Ledger) -> None:
+async def test_a_nonce_is_recorded_once(ledger: Ledger) -> None:
     """V6 A second time is a bug of ours, and nothing is written."""
-    await ledger.write("one", lambda tx: tx.keep_nonce("n"))
+    await ledger.write("one", lambda tx: tx.record_nonce("n"))
 
     async def work(tx: LedgerWrites) -> None:
         await tx.append([ENTRY])
-        await tx.keep_nonce("n")
+        await tx.record_nonce("n")
 
     with pytest.raises(Exception, match=r"UNIQUE|already exists"):
         await ledger.write("one", work)
-    assert await ledger.read("one", lambda tx: tx.nonce_is_known("n"))
+    assert await ledger.read("one", lambda tx: tx.nonce_is_recorded("n"))
     assert await ledger.read("one", lambda tx: tx.log_size()) == 0
 
 

@@ -99,8 +99,8 @@ class LedgerReads(AccessReads, Protocol):
         """Return decided proposals whose effect is not known yet (status APPROVED)."""
         ...
 
-    async def nonce_is_known(self, nonce: str) -> bool:
-        """Return whether an envelope with this nonce was received before."""
+    async def nonce_is_recorded(self, nonce: str) -> bool:
+        """Return whether a nonce is recorded: of an accepted envelope, or of a revoked consent."""
         ...
 
     async def receipt(self, principal: str, method: str, request_id: str) -> RequestReceipt | None:
@@ -156,8 +156,8 @@ class LedgerWrites(LedgerReads, AccessWrites, Protocol):
         """
         ...
 
-    async def keep_nonce(self, nonce: str) -> None:
-        """Remember an envelope's nonce for ever."""
+    async def record_nonce(self, nonce: str) -> None:
+        """Record the nonce of an accepted envelope or a revoked consent; the second time fails."""
         ...
 
     async def keep_receipt(

@@ -89,7 +89,7 @@ async def demand_fresh_nonce(tx: LedgerReads, slot: str, nonce: str) -> None:
     Raises:
         ConsentInvalid: its check is `nonce`.
     """
-    if await tx.nonce_is_known(nonce):
+    if await tx.nonce_is_recorded(nonce):
         raise ConsentInvalid(slot, "nonce")
 
 
@@ -99,7 +99,7 @@ async def demand_unrevoked(tx: LedgerReads, slot: str, nonce: str) -> None:
     Raises:
         ConsentInvalid: its check is `nonce`.
     """
-    if await tx.nonce_is_known(of_slot(slot, nonce)):
+    if await tx.nonce_is_recorded(of_slot(slot, nonce)):
         raise ConsentInvalid(slot, "nonce")
 
 

@@ -93,7 +93,7 @@ class Decisions:
     ) -> tuple[Proposal, str]:
         """Record one slot's consent; with the last required one, decide and execute the proposal.
 
-        Here the ledger keeps the nonce, so that no envelope comes twice. Graph burns the nonces
+        Here the ledger records the nonce, so that no envelope comes twice. Graph burns the nonces
         when it applies the change, if that needs a grant. Returns the proposal and the freshness
         token of its effect, "" if there was none.
         """
@@ -111,7 +111,7 @@ class Decisions:
                 after = self._decided(after, now)
                 entries.append(_decision(after))
             await tx.put(stored, after)
-            await tx.keep_nonce(consent.nonce)
+            await tx.record_nonce(consent.nonce)
             await tx.append(entries)
             return after
 
@@ -167,7 +167,7 @@ class Decisions:
                 stored, Status.REJECTED, now, (answer.principal,), resolution=answer.reason
             )
             await tx.put(stored, after)
-            await tx.keep_nonce(answer.nonce)
+            await tx.record_nonce(answer.nonce)
             await tx.append([_rejection(after, answer, envelope)])
             return after
 

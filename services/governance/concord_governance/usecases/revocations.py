@@ -27,7 +27,7 @@ async def take_back(tx: LedgerWrites, event: GraphEvent) -> Entry:
     yet, no consent with this nonce will count.
     """
     answer = read_revocation(event.revocation)
-    await tx.keep_nonce(of_slot(answer.slot, answer.nonce))
+    await tx.record_nonce(of_slot(answer.slot, answer.nonce))
     proposal = await tx.proposal(answer.proposal_id)
     if proposal is not None:
         await _without(tx, proposal, answer)

@@ -81,7 +81,7 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         """Return decided proposals whose effect is not known yet."""
         return await self._proposals(statements.DECIDED, decided=int(Status.APPROVED))
 
-    async def nonce_is_known(self, nonce: str) -> bool:
+    async def nonce_is_recorded(self, nonce: str) -> bool:
         """Return whether an envelope with this nonce was received before."""
         return bool(await self._ask(statements.NONCE, nonce=nonce))
 

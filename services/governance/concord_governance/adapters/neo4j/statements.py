@@ -1,7 +1,7 @@
 """All Cypher statements of the ledger.
 
-Leaves, subtrees and burnt nonces are only ever created: no statement here sets or deletes one (a
-test reads them all), and constraints refuse a second one at the same key. All parameters are bound
+Leaves, subtrees and recorded nonces are only ever created: no statement here sets or deletes one
+(a test reads them all), and constraints refuse a second one at the same key. All parameters are bound
 as one map, $given, because Neo4j plans a statement anew for each type of each parameter.
 """
 
@@ -129,7 +129,7 @@ CONSENT: Final = (
     " revision: $revision, slot: row.slot, nonce: row.nonce})"
     " ON CREATE SET c += row SET c.revoked = row.revoked MERGE (c)-[:CONSENTS_TO]->(r)"
 )
-BURN: Final = "CREATE (n:ConcordNonce {space: $space, nonce: $nonce})"
+RECORD_NONCE: Final = "CREATE (n:ConcordNonce {space: $space, nonce: $nonce})"
 FORGET_RECEIPTS: Final = (
     "MATCH (q:ConcordRequest {space: $space}) WHERE q.create_time < $before DELETE q"
 )

@@ -82,9 +82,9 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
         }
         await self._ask(statements.REVISE, id=proposal.id, fields=fields)
 
-    async def keep_nonce(self, nonce: str) -> None:
-        """Remember an envelope's nonce for ever."""
-        await self._ask(statements.BURN, nonce=nonce)
+    async def record_nonce(self, nonce: str) -> None:
+        """Record an envelope's nonce, for ever."""
+        await self._ask(statements.RECORD_NONCE, nonce=nonce)
 
     async def keep_receipt(
         self, principal: str, method: str, request_id: str, receipt: RequestReceipt

@@ -122,7 +122,7 @@ class SqliteLedgerReads(SqliteAccessReads):
         sql = f"SELECT {_PROPOSAL} FROM proposal WHERE space = ? AND status = 3 ORDER BY number"
         return [self._proposal(row) for row in self._all(sql, (self._space,))]
 
-    async def nonce_is_known(self, nonce: str) -> bool:
+    async def nonce_is_recorded(self, nonce: str) -> bool:
         """Return whether an envelope with this nonce was received before."""
         sql = "SELECT 1 FROM nonce WHERE space = ? AND nonce = ?"
         return self._one(sql, (self._space, nonce)) is not None

@@ -1,4 +1,4 @@
--- Times are integer microseconds UTC. The log (leaf, tree) and burnt nonces are append-only.
+-- Times are integer microseconds UTC. The log (leaf, tree) and recorded nonces are append-only.
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 

@@ -134,8 +134,8 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
             values,
         )
 
-    async def keep_nonce(self, nonce: str) -> None:
-        """Remember an envelope's nonce for ever."""
+    async def record_nonce(self, nonce: str) -> None:
+        """Record an envelope's nonce, for ever."""
         self._insert("nonce", {"space": self._space, "nonce": nonce})
 
     async def keep_receipt(
