@@ -30,7 +30,7 @@ from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.adapters.signing import GrantKey, LogKey
 from concord_governance.adapters.sqlite.ledger import open_ledger
 from concord_governance.config import LedgerConfig, SqliteConfig, read_keys, read_settings
-from concord_governance.domain.access import KnownKey
+from concord_governance.domain.access import ListedKey
 from concord_governance.domain.errors import GovernanceError
 from concord_governance.domain.safeguards import Settings
 from concord_governance.ports.framing import FramingJudge
@@ -73,11 +73,11 @@ class GovernanceApp:
         log: Logger,
         judge: FramingJudge | None = None,
         most_pending: int = PENDING_PER_PRINCIPAL,
-        known_keys: Mapping[str, KnownKey] = MappingProxyType({}),
+        listed_keys: Mapping[str, ListedKey] = MappingProxyType({}),
     ) -> None:
         self._ledger, self._graph, self._log = ledger, graph, log
         self._judge = judge
-        self._known_keys = known_keys
+        self._listed_keys = listed_keys
         self._follower = GraphFollower(ledger, graph, log)
         commands = self._commands = LedgerCommands(ledger, clock, self._follower, reason_of)
         proposals = Proposals(
@@ -123,8 +123,8 @@ class GovernanceApp:
         )
 
     async def start(self) -> None:
-        """Take over new keys of the keys file, and start the background tasks."""
-        await self._keys.take_over(self._known_keys)
+        """Add the keys file's new keys to the ledger, and start the background tasks."""
+        await self._keys.add_listed(self._listed_keys)
         loop = asyncio.get_running_loop()
         for work, name in (
             (self._follower.run(), "follow graph"),
@@ -210,7 +210,7 @@ async def build(
     # every log line names this setting, for whoever has to correct it
     logger = logger.bind(GOVERNANCE_GRAPH_ADDRESS=config.graph_address)
     settings = read_settings(config.settings_file)
-    known = read_keys(config.keys_file)
+    listed_keys = read_keys(config.keys_file)
     ledger: Ledger
     if isinstance(store, Neo4jConfig):
         from concord_governance.adapters.neo4j.ledger import open_ledger as open_neo4j  # slow
@@ -230,7 +230,7 @@ async def build(
         log=logger,
         judge=_judge(config, logger),
         most_pending=config.pending_per_principal,
-        known_keys=known,
+        listed_keys=listed_keys,
     )
 
 

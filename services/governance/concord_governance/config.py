@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from concord_governance.domain.access import KnownKey, demand_fit
+from concord_governance.domain.access import ListedKey, demand_allowed_scopes
 from concord_governance.domain.entries import Actor
 from concord_governance.domain.errors import KeyRefused
 from concord_governance.domain.safeguards import Settings
@@ -129,7 +129,7 @@ _DIGEST = r"^[0-9a-f]{64}$"
 _KEY_ENTRIES = TypeAdapter(dict[Annotated[str, Field(pattern=_DIGEST)], _KeyEntry])
 
 
-def read_keys(path: Path | None) -> dict[str, KnownKey]:
+def read_keys(path: Path | None) -> dict[str, ListedKey]:
     """Return the API keys of a keys file by digest; none without a file.
 
     Raises:
@@ -145,17 +145,17 @@ def read_keys(path: Path | None) -> dict[str, KnownKey]:
     except ValidationError as error:
         places = {".".join(str(at) for at in each["loc"][1:]) for each in error.errors()}
         raise _no_keys(path, f"wrong in its entries: {', '.join(sorted(places))}") from None
-    known = {}
+    listed = {}
     for digest, entry in entries.items():
         try:
-            demand_fit(entry.scopes, entry.space, deleted=False)
+            demand_allowed_scopes(entry.scopes, entry.space, deleted=False)
         except KeyRefused as error:
             who = f"the key of {entry.principal!r} in the space {entry.space!r}"
             raise _no_keys(path, f"{who} is refused ({error})") from None
-        known[digest] = KnownKey(
+        listed[digest] = ListedKey(
             entry.space, entry.principal, Actor[entry.kind], tuple(sorted(entry.scopes))
         )
-    return known
+    return listed
 
 
 def _no_keys(path: Path, why: str) -> ConfigError:
@@ -178,8 +178,8 @@ def read_settings(path: Path | None) -> Settings:
     if path is None:
         return Settings()
     try:
-        said = json.loads(path.read_text("utf-8"), object_pairs_hook=_each_once)
-        found = _SettingsFile.model_validate(said)
+        content = json.loads(path.read_text("utf-8"), object_pairs_hook=_each_once)
+        found = _SettingsFile.model_validate(content)
     except OSError as error:
         raise _unusable(path, f"it cannot be read ({error.strerror})") from None
     except ValidationError as error:

@@ -118,8 +118,8 @@ async def test_revoking_a_spaces_keys_leaves_those_of_others(ledger: Ledger) -> 
     await write(ledger, KEY, revoked, other, Space("one", NOW))
 
     async def work(tx: LedgerWrites) -> int:
-        assert await tx.hold_space("one") == Space("one", NOW)
-        assert await tx.hold_space("none") is None
+        assert await tx.lock_space("one") == Space("one", NOW)
+        assert await tx.lock_space("none") is None
         return await tx.revoke_keys("one", NOW)
 
     assert await ledger.write("two", work) == 1

@@ -83,9 +83,9 @@ SERVICE_PERMISSIONS = frozenset(
 )
 """The permissions of Concord's own services alone: no key carries one."""
 
-_OF_SYSTEM = frozenset({Scope.OPERATOR, Scope.READ})
+_SYSTEM_SCOPES = frozenset({Scope.OPERATOR, Scope.READ})
 _SCOPES = {scope.word: scope for scope in Scope}
-_BEFORE_ENROLMENT = "governed:write"
+_GENESIS_BEFORE_ENROLMENT = "governed:write"
 """The permission that a genesis needed before `enrolment:write` existed."""
 
 
@@ -158,7 +158,7 @@ class Space:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownKey:
+class ListedKey:
     """A key's entry in a keys file, which lists it under its digest."""
 
     space: str
@@ -180,7 +180,7 @@ def digest_of(secret: str) -> str:
 def permissions_of(scopes: Collection[str]) -> frozenset[str]:
     """Return all permissions that scopes' words and bare permissions grant."""
     granted = {scope for scope in scopes if scope not in _SCOPES}
-    if _BEFORE_ENROLMENT in granted:
+    if _GENESIS_BEFORE_ENROLMENT in granted:
         granted.add("enrolment:write")
     return frozenset(granted).union(
         *(PERMISSIONS[_SCOPES[word]] for word in scopes if word in _SCOPES)
@@ -218,17 +218,17 @@ def demand_operator(space: str, permissions: Collection[str]) -> None:
         raise KeyRefused(f"spaces are for operators, whose keys are of {SYSTEM_SPACE}")
 
 
-def demand_say(asked: str, own: str, permissions: Collection[str]) -> None:
-    """Demand that a caller of the space `own` may manage keys of the space `asked`.
+def demand_may_manage_keys(of: str, own: str, permissions: Collection[str]) -> None:
+    """Demand that a caller of the space `own` may manage keys of the space `of`.
 
     Raises:
-        KeyRefused: `asked` is another space or the reserved one, and the caller is no operator.
+        KeyRefused: `of` is another space or the reserved one, and the caller is no operator.
     """
-    if not is_operator(own, permissions) and (asked != own or own == SYSTEM_SPACE):
+    if not is_operator(own, permissions) and (of != own or own == SYSTEM_SPACE):
         raise KeyRefused("these keys are of a space in which the caller has no say")
 
 
-def demand_fit(scopes: Collection[str], space: str, *, deleted: bool) -> None:
+def demand_allowed_scopes(scopes: Collection[str], space: str, *, deleted: bool) -> None:
     """Demand that a key of a space may have these scopes.
 
     Raises:
@@ -240,7 +240,7 @@ def demand_fit(scopes: Collection[str], space: str, *, deleted: bool) -> None:
     if SERVICE_PERMISSIONS & permissions_of(scopes):
         raise KeyRefused("a key cannot carry what services alone may do")
     if space == SYSTEM_SPACE:
-        if bare or not set(found) <= _OF_SYSTEM:
+        if bare or not set(found) <= _SYSTEM_SCOPES:
             raise KeyRefused(f"keys of {SYSTEM_SPACE} have the scopes OPERATOR and READ alone")
     elif Scope.OPERATOR in found or any(name.startswith("spaces:") for name in bare):
         raise KeyRefused(f"the scope OPERATOR is on keys of {SYSTEM_SPACE} alone")

@@ -47,7 +47,7 @@ class AccessReads(Protocol):
 class AccessWrites(AccessReads, Protocol):
     """Writes spaces and keys. None of them is ever removed."""
 
-    async def hold_space(self, name: str) -> Space | None:
+    async def lock_space(self, name: str) -> Space | None:
         """Return a space, and lock it with its keys until the transaction ends.
 
         The lock keeps out only transactions that call this too. None: there is no such space, and

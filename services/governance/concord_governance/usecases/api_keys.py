@@ -16,11 +16,11 @@ from concord_governance.domain.access import (
     SYSTEM_SPACE,
     ApiKey,
     KeyStatus,
-    KnownKey,
+    ListedKey,
     Origin,
     Space,
-    demand_fit,
-    demand_say,
+    demand_allowed_scopes,
+    demand_may_manage_keys,
     digest_of,
     is_reserved_principal,
     new_secret,
@@ -85,22 +85,22 @@ class ApiKeys:
         secret = new_key()
 
         async def work(tx: LedgerWrites, now: int) -> str:
-            found = await tx.hold_space(space)
+            found = await tx.lock_space(space)
             if space != SYSTEM_SPACE and found is None:
                 raise SpaceNotFound("there is no such space")
-            made = await self._drawn(tx, space, draft, now)
+            made = await self._new_record(tx, space, draft, now)
             made = replace(made, digest=digest_of(secret), created_by=caller.principal)
-            demand_fit(made.scopes, space, deleted=bool(found and found.delete_time))
+            demand_allowed_scopes(made.scopes, space, deleted=bool(found and found.delete_time))
             await tx.put_key(made)
             evidence = evidence_of(made)
             if draft.replaces:
-                ends = await _ending(tx, draft, now)
+                ends = await _end_replaced(tx, draft, now)
                 evidence |= {"replaces": draft.replaces, "replaced_until": format_time(ends)}
             await tx.append([command_entry(caller, Action.KEY_CREATE, evidence)])
             return made.id
 
         async with self._commands.on_record(caller, request.method):
-            demand_say(space, caller.space, caller.permissions)
+            demand_may_manage_keys(space, caller.space, caller.permissions)
             if is_reserved_principal(draft.principal):
                 raise ReservedName("is one of Concord's own")
             key_id, is_new = await self._commands.once(caller, request, space, work)
@@ -119,11 +119,11 @@ class ApiKeys:
         ended: bool,
     ) -> Sequence[ApiKey]:
         """Return a page of a space's keys, newest first; `before` as in the ledger's port."""
-        asked = space or caller.space
-        demand_say(asked, caller.space, caller.permissions)
+        of = space or caller.space
+        demand_may_manage_keys(of, caller.space, caller.permissions)
         active_at = None if ended else self._commands.clock()
         found = await self._ledger.read(
-            SYSTEM_SPACE, lambda tx: tx.key_list(asked, before, limit, active_at)
+            SYSTEM_SPACE, lambda tx: tx.key_list(of, before, limit, active_at)
         )
         return [self._with_use(key) for key in found]
 
@@ -132,12 +132,12 @@ class ApiKeys:
 
         async def look(tx: LedgerReads) -> ApiKey:
             key = await tx.key_of_id(key_id)
-            if key is None or not _has_say(key.space, caller.space, caller.permissions):
+            if key is None or not _may_manage_keys(key.space, caller.space, caller.permissions):
                 raise KeyNotFound("there is no such key")
             return key
 
         async def work(tx: LedgerWrites, now: int) -> str:
-            await tx.hold_space(key.space)
+            await tx.lock_space(key.space)
             found = await look(tx)
             if found.revoke_time is None:
                 await tx.put_key(replace(found, revoke_time=now))
@@ -161,19 +161,19 @@ class ApiKeys:
             self._uses[key.id] = now
         return key, status
 
-    async def take_over(self, known: Mapping[str, KnownKey]) -> int:
-        """Add unknown keys, by digest, and their spaces; return how many keys were added.
+    async def add_listed(self, listed: Mapping[str, ListedKey]) -> int:
+        """Add a keys file's keys, by digest, and their spaces; return how many keys were added.
 
-        Known keys stay as they are: a file neither restores a revoked key nor extends one.
+        A key in the ledger stays as it is: a file neither restores a revoked key nor extends one.
         """
         added = 0
-        for space in sorted({key.space for key in known.values()}):
-            keys = {digest: key for digest, key in known.items() if key.space == space}
-            if await self._ledger.read(SYSTEM_SPACE, lambda tx, of=keys: _all_known(tx, of)):  # type: ignore[misc] # the default binds the loop's value
+        for space in sorted({key.space for key in listed.values()}):
+            keys = {digest: key for digest, key in listed.items() if key.space == space}
+            if await self._ledger.read(SYSTEM_SPACE, lambda tx, of=keys: _all_recorded(tx, of)):  # type: ignore[misc] # the default binds the loop's value
                 continue
             added += await self._ledger.write(
                 space,
-                lambda tx, of=keys, name=space: _take_over(tx, name, of),  # type: ignore[misc]
+                lambda tx, of=keys, name=space: _add_listed(tx, name, of),  # type: ignore[misc]
             )
         return added
 
@@ -197,13 +197,13 @@ class ApiKeys:
             self._uses = uses | self._uses
             raise
 
-    async def _drawn(self, tx: LedgerWrites, space: str, draft: KeyDraft, now: int) -> ApiKey:
+    async def _new_record(self, tx: LedgerWrites, space: str, draft: KeyDraft, now: int) -> ApiKey:
         """Return the record of a new key, made from its draft."""
         if draft.expire_time is not None and draft.expire_time <= now:
             raise FieldInvalid("expire_time", "is not later than now")
         key_id = await _new_id(tx)
         if draft.replaces:
-            old = await _replaced(tx, space, draft, now)
+            old = await _key_to_replace(tx, space, draft, now)
             return replace(
                 old,
                 id=key_id,
@@ -244,15 +244,15 @@ def new_key() -> str:
     return KEY_PREFIX + new_secret()
 
 
-def _has_say(asked: str, own: str, permissions: frozenset[str]) -> bool:
+def _may_manage_keys(of: str, own: str, permissions: frozenset[str]) -> bool:
     try:
-        demand_say(asked, own, permissions)
+        demand_may_manage_keys(of, own, permissions)
     except GovernanceError:
         return False
     return True
 
 
-async def _replaced(tx: LedgerReads, space: str, draft: KeyDraft, now: int) -> ApiKey:
+async def _key_to_replace(tx: LedgerReads, space: str, draft: KeyDraft, now: int) -> ApiKey:
     """Return the key that a new one replaces."""
     if draft.principal or draft.kind or draft.scopes or draft.origin:
         raise FieldInvalid("replaces", "takes principal, kind, scopes and origin from the old key")
@@ -264,7 +264,7 @@ async def _replaced(tx: LedgerReads, space: str, draft: KeyDraft, now: int) -> A
     return old
 
 
-async def _ending(tx: LedgerWrites, draft: KeyDraft, now: int) -> int:
+async def _end_replaced(tx: LedgerWrites, draft: KeyDraft, now: int) -> int:
     """Let the replaced key end after the overlap, or at its own earlier end; return when (µs)."""
     old = await tx.key_of_id(draft.replaces)
     if old is None:
@@ -276,33 +276,33 @@ async def _ending(tx: LedgerWrites, draft: KeyDraft, now: int) -> int:
 
 
 async def _new_id(tx: LedgerReads) -> str:
-    while await tx.key_of_id(drawn := secrets.token_hex(_ID_BYTES)) is not None:
+    while await tx.key_of_id(key_id := secrets.token_hex(_ID_BYTES)) is not None:
         pass
-    return drawn
+    return key_id
 
 
-async def _all_known(tx: LedgerReads, keys: Mapping[str, KnownKey]) -> bool:
+async def _all_recorded(tx: LedgerReads, keys: Mapping[str, ListedKey]) -> bool:
     return all([await tx.key_of_digest(digest) is not None for digest in keys])
 
 
-async def _take_over(tx: LedgerWrites, space: str, keys: Mapping[str, KnownKey]) -> int:
+async def _add_listed(tx: LedgerWrites, space: str, keys: Mapping[str, ListedKey]) -> int:
     now = await tx.now()
-    found = await tx.hold_space(space)
+    found = await tx.lock_space(space)
     if found is not None and found.delete_time is not None:
         return 0
     if found is None and space != SYSTEM_SPACE:
         await tx.put_space(Space(space, now))
     entries = []
-    for digest, known in keys.items():
+    for digest, listed in keys.items():
         if await tx.key_of_digest(digest) is None:
-            origin = ORIGINS[known.kind]
+            origin = ORIGINS[listed.kind]
             made = ApiKey(
                 id=await _new_id(tx),
                 digest=digest,
                 space=space,
-                principal=known.principal,
-                kind=known.kind,
-                scopes=known.scopes,
+                principal=listed.principal,
+                kind=listed.kind,
+                scopes=listed.scopes,
                 origin=origin,
                 create_time=now,
             )

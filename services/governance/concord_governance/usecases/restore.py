@@ -57,16 +57,16 @@ class Restoring:
 
         return await self._ledger.write(space, work)
 
-    async def end_key(self, known: EndedKey) -> bool:
+    async def end_key(self, ended: EndedKey) -> bool:
         """End a key as another copy knows it; return whether it was still valid here."""
 
         async def work(tx: LedgerWrites) -> bool:
-            found = await tx.key_of_id(known.id)
+            found = await tx.key_of_id(ended.id)
             if found is None or found.revoke_time is not None:
                 return False
-            ends = [end for end in (found.expire_time, known.expire_time) if end is not None]
+            ends = [end for end in (found.expire_time, ended.expire_time) if end is not None]
             after = replace(
-                found, revoke_time=known.revoke_time, expire_time=min(ends, default=None)
+                found, revoke_time=ended.revoke_time, expire_time=min(ends, default=None)
             )
             if after == found:
                 return False
@@ -76,24 +76,24 @@ class Restoring:
                 await tx.append([entry])
             return True
 
-        return await self._ledger.write(known.space, work)
+        return await self._ledger.write(ended.space, work)
 
-    async def delete_space(self, known: Space) -> bool:
+    async def delete_space(self, deleted: Space) -> bool:
         """Delete a space as another copy knows it; return whether it existed here.
 
         When governance starts, it has graph erase the space, by both slots' signatures of then.
         """
 
         async def work(tx: LedgerWrites) -> bool:
-            found = await tx.hold_space(known.name)
-            if found is None or found.delete_time is not None or known.delete_time is None:
+            found = await tx.lock_space(deleted.name)
+            if found is None or found.delete_time is not None or deleted.delete_time is None:
                 return False
-            count = await tx.revoke_keys(known.name, known.delete_time)
-            deleted = replace(found, delete_time=known.delete_time, statement=known.statement)
-            await tx.put_space(deleted)
-            evidence: dict[str, Json] = {"space": known.name, "revoked_keys": count}
-            if known.statement:
-                evidence["statement"] = json.loads(known.statement)
+            count = await tx.revoke_keys(deleted.name, deleted.delete_time)
+            after = replace(found, delete_time=deleted.delete_time, statement=deleted.statement)
+            await tx.put_space(after)
+            evidence: dict[str, Json] = {"space": deleted.name, "revoked_keys": count}
+            if deleted.statement:
+                evidence["statement"] = json.loads(deleted.statement)
             await tx.append([Entry(Action.SPACE_DELETE, Actor.SYSTEM, properties=evidence)])
             return True
 

@@ -64,7 +64,7 @@ class Spaces:
         """
 
         async def work(tx: LedgerWrites, now: int) -> str:
-            if not is_space_name(name) or await tx.hold_space(name) is not None:
+            if not is_space_name(name) or await tx.lock_space(name) is not None:
                 raise SpaceExists("this name is or was in use")
             await tx.put_space(Space(name, now, caller.principal))
             await tx.append([command_entry(caller, Action.SPACE_CREATE, {"space": name})])
@@ -90,7 +90,7 @@ class Spaces:
         """
 
         async def work(tx: LedgerWrites, now: int) -> str:
-            space = await tx.hold_space(name)
+            space = await tx.lock_space(name)
             if space is None or name == SYSTEM_SPACE:
                 raise SpaceNotFound("there is no such space")
             if space.delete_time is not None:

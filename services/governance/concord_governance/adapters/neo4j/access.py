@@ -66,9 +66,9 @@ class Neo4jAccessReads:
 class Neo4jAccessWrites(Neo4jAccessReads):
     """Writes spaces and keys in the ledger's transaction."""
 
-    async def hold_space(self, name: str) -> Space | None:
+    async def lock_space(self, name: str) -> Space | None:
         """Return a space, and lock it with its keys until the transaction ends."""
-        return _space(await self._ask(statements.HOLD_ACCESS_SPACE, name=name))
+        return _space(await self._ask(statements.LOCK_ACCESS_SPACE, name=name))
 
     async def put_space(self, space: Space) -> None:
         """Insert or replace a space."""

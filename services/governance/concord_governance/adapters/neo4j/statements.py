@@ -1,8 +1,8 @@
 """All Cypher statements of the ledger.
 
 Leaves, subtrees and recorded nonces are only ever created: no statement here sets or deletes one
-(a test reads them all), and constraints refuse a second one at the same key. All parameters are bound
-as one map, $given, because Neo4j plans a statement anew for each type of each parameter.
+(a test reads them all), and constraints refuse a second one at the same key. All parameters are
+bound as one map, $given, because Neo4j plans a statement anew for each type of each parameter.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ ACCESS_KEYS: Final = (
     " RETURN properties(k) ORDER BY k.create_time DESC, k.id DESC LIMIT $limit"
 )
 # a transaction that sets a property of the space locks it, and its keys, until the transaction ends
-HOLD_ACCESS_SPACE: Final = (
+LOCK_ACCESS_SPACE: Final = (
     "MATCH (a:ConcordSpace {name: $name}) SET a.name = a.name RETURN properties(a)"
 )
 PUT_ACCESS_SPACE: Final = "MERGE (a:ConcordSpace {name: $name}) SET a = $fields"

@@ -81,7 +81,7 @@ def _typed(row: dict[str, Any]) -> dict[str, Any]:
 class SqliteAccessWrites(SqliteAccessReads):
     """Writes spaces and keys in the ledger's transaction, which holds the whole file."""
 
-    async def hold_space(self, name: str) -> Space | None:
+    async def lock_space(self, name: str) -> Space | None:
         """Return a space; the transaction itself locks it and its keys until it ends."""
         return await self.space_named(name)
 
