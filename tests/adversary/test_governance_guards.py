@@ -706,7 +706,7 @@ GUARDS = {
     "an undo stays one": Guard(
         an_undo_becomes_something_else,
         "an undo became another change",
-        off=_without(proposals, "_of_same_proposal", lambda _, draft: draft),
+        off=_without(proposals, "_next_revision_draft", lambda _, draft: draft),
     ),
     "salt": Guard(
         a_short_salt,
@@ -716,7 +716,7 @@ GUARDS = {
     "undo by name": Guard(
         an_undo_by_hand,
         "an undo was written by hand",
-        off=_without(proposals.Proposals, "_demand_allowed", lambda *_: None),
+        off=_without(proposals.Proposals, "_demand_proposable", lambda *_: None),
     ),
     "derived level": Guard(
         the_agent_says_it_is_descriptive,
@@ -736,7 +736,7 @@ GUARDS = {
     "the model's look": Guard(
         a_push_without_a_loaded_word,
         "what the model found was proposed",
-        off=_without(proposals.Proposals, "_judged", _nobody_judges),
+        off=_without(proposals.Proposals, "_check_framing", _nobody_judges),
     ),
     "signed words": Guard(
         other_words_before_the_human,
@@ -781,7 +781,7 @@ GUARDS = {
     "papers that fit": Guard(
         a_change_that_fits_no_grant,
         "both consents were spent on what fits no grant",
-        off=_without(proposals, "_demand_fits", lambda _: None),
+        off=_without(proposals, "_demand_size", lambda _: None),
     ),
     "entries that fit": Guard(
         a_line_that_no_verifier_reads,

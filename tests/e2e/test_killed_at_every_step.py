@@ -226,7 +226,7 @@ async def settled(live: World, party: Party) -> None:
             proposal_pb2.ListProposalsRequest(statuses=[APPROVED])
         )
         head = (await live.app._graph.heads({party.space: Cursor()}))[party.space]
-        told = await live.app._follower.reached(party.space, head.epoch, head.seq)
+        told = await live.app._follower.wait_for(party.space, head.epoch, head.seq)
         return told and not open_ones.proposals
 
     await eventually(is_settled)

@@ -182,7 +182,7 @@ def rolled_back(stores: Copy) -> Sequence[str]:
         and (
             log.cursor.epoch != epoch
             or log.cursor.seq > heads.get(space, 0)
-            or log.cursor.mark not in ("", stores.digest_at(space, log.cursor.seq, epoch))
+            or log.cursor.change_digest not in ("", stores.digest_at(space, log.cursor.seq, epoch))
         )
     ]
 

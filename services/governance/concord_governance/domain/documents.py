@@ -23,7 +23,7 @@ from concord_governance.domain.proposals import (
 def as_json(revision: Revision) -> dict[str, Json]:
     """Return a revision's document, which its canonical bytes encode."""
     words, words_checked = revision.framing, revision.framing_check
-    said: dict[str, Json] = {
+    document: dict[str, Json] = {
         "version": 2,
         "space": revision.space,
         "proposal_id": revision.proposal_id,
@@ -51,14 +51,14 @@ def as_json(revision: Revision) -> dict[str, Json]:
         "cascaded_count": revision.cascaded_count,
     }
     if revision.irreversible:
-        said["irreversible"] = True
+        document["irreversible"] = True
     if revision.note:
-        said["note"] = revision.note
+        document["note"] = revision.note
     if revision.session_id:
-        said["session_id"] = revision.session_id
+        document["session_id"] = revision.session_id
     if revision.origin:
-        said["origin"] = revision.origin
-    return said
+        document["origin"] = revision.origin
+    return document
 
 
 def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Revision:
@@ -117,19 +117,19 @@ def without_words(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _item(item: Affected) -> dict[str, Json]:
-    said: dict[str, Json] = {
+    document: dict[str, Json] = {
         "id": item.id,
         "kind": item.kind,
         "etag": item.etag,
         "needs_consent": item.needs_consent,
     }
     if item.statement:
-        said["statement"] = item.statement
+        document["statement"] = item.statement
     if item.pinned:
-        said["pinned"] = True
+        document["pinned"] = True
     if item.statement_after:
-        said["statement_after"] = item.statement_after
-    return said
+        document["statement_after"] = item.statement_after
+    return document
 
 
 ERASED_FRAMING = Framing("", "", "", "", "")

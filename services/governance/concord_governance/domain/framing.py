@@ -156,10 +156,10 @@ def demand_neutral(note: str) -> None:
     Raises:
         FramingViolation: names them.
     """
-    demand_none(loaded_phrases(note))
+    demand_no_phrases(loaded_phrases(note))
 
 
-def demand_none(words: Sequence[str]) -> None:
+def demand_no_phrases(words: Sequence[str]) -> None:
     """Refuse a note in which `words` were found that are not neutral.
 
     Raises:

@@ -108,17 +108,17 @@ class FeedMessage:
     """True while the changes were recorded elsewhere; the change of their import comes later."""
     first: int = 0
     """The number of the first change."""
-    mark: str = ""
-    """The change digest of the last change."""
-    follows: str = ""
-    """The change digest of the change before the first."""
+    change_digest: str = ""
+    """That of the last change."""
+    previous_change_digest: str = ""
+    """That of the change before the first."""
 
 
 class Feed(Protocol):
     """The progress of graph's changes into the ledger."""
 
-    def demand_whole(self, space: str) -> None:
-        """Refuse any step in a space whose graph is older than the ledger.
+    def demand_not_rolled_back(self, space: str) -> None:
+        """Refuse a step in a space whose graph is older than the ledger.
 
         Raises GraphRolledBack.
         """
@@ -128,11 +128,11 @@ class Feed(Protocol):
         """Return whether a space's graph is older than the ledger."""
         ...
 
-    def found_rolled_back(self, space: str) -> None:
+    def mark_rolled_back(self, space: str) -> None:
         """Note that graph itself reported a space as rolled back."""
         ...
 
-    async def reached(self, space: str, epoch: str, seq: int) -> bool:
+    async def wait_for(self, space: str, epoch: str, seq: int) -> bool:
         """Wait, for seconds at most, until the ledger has a change of graph; return whether."""
         ...
 
@@ -232,7 +232,7 @@ class Graph(Protocol):
     async def heads(self, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
         """Return graph's last change of each of its spaces, and whether it holds these changes.
 
-        A cursor without a mark is compared by its number alone, which costs graph nothing.
+        A cursor without a change digest is compared by its number alone, which costs graph nothing.
         """
         ...
 

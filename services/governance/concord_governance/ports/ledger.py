@@ -45,12 +45,14 @@ class EntryFilter:
 
 
 class Cursor(NamedTuple):
-    """How far graph's feed has been applied. `mark` distinguishes that change from any
-    other of its number; empty = it is not known."""
+    """The last change of graph's feed in the ledger.
+
+    `change_digest` distinguishes it from any other change of its number; empty: not known.
+    """
 
     epoch: str = ""
     seq: int = 0
-    mark: str = ""
+    change_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,18 +156,18 @@ def _conflict_line(found: Conflict) -> proposal_pb2.ConflictLine:
 
 def entry(leaf: Leaf) -> audit_pb2.AuditEntry:
     """Return an entry, read from its leaf."""
-    said = json.loads(leaf.data)
-    recorded = said["properties"].get("record_time")
+    document = json.loads(leaf.data)
+    recorded = document["properties"].get("record_time")
     return audit_pb2.AuditEntry(
         index=leaf.index,
         time=stamp(leaf.time),
-        action=int(Action[said["action"]]),  # type: ignore[arg-type]
-        actor=int(Actor[said["actor"]]),  # type: ignore[arg-type]
-        principal=said["principal"],
-        item_id=said["item"]["id"],
-        proposal_id=said["proposal"]["id"],
-        blocked=said["blocked"],
-        reason=said["reason"],
+        action=int(Action[document["action"]]),  # type: ignore[arg-type]
+        actor=int(Actor[document["actor"]]),  # type: ignore[arg-type]
+        principal=document["principal"],
+        item_id=document["item"]["id"],
+        proposal_id=document["proposal"]["id"],
+        blocked=document["blocked"],
+        reason=document["reason"],
         leaf=leaf.data,
         record_time=stamp(parse_time(recorded)) if recorded else None,
     )

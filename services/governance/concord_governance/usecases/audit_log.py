@@ -30,13 +30,13 @@ class AuditLog:
         self._signer = signer
 
     async def newest_first(
-        self, space: str, filter_: EntryFilter, before: int, some: int
+        self, space: str, filter_: EntryFilter, before: int, wanted: int
     ) -> AsyncGenerator[Leaf]:
         """Yield entries with an index below `before` (-1 = from the newest).
 
-        `some`: how many the caller wants; so many are read at once, up to `READ_AT_ONCE`.
+        `wanted`: how many the caller will take; so many are read at once, up to `READ_AT_ONCE`.
         """
-        start, step = _NEWEST if before < 0 else before, min(some, READ_AT_ONCE)
+        start, step = _NEWEST if before < 0 else before, min(wanted, READ_AT_ONCE)
         while True:
             found = await self._ledger.read(
                 space,
@@ -77,14 +77,14 @@ class AuditLog:
     async def export(self, space: str) -> AsyncIterator[bytes]:
         """Yield the log as lines: a header with genesis, keys and checkpoint, then the leaves."""
         size, root = await self._ledger.read(space, _head)
-        standing = await self._graph.principal_keys(space)
+        keys = await self._graph.principal_keys(space)
         header = {
             "version": 1,
             "space": space,
             "log_origin": self._signer.origin(space),
             "log_key": b64encode(self._signer.public_key).decode(),
             "checkpoint": self._signer.checkpoint(space, size, root),
-            "genesis": json.loads(standing.envelope) if standing else None,
+            "genesis": json.loads(keys.envelope) if keys else None,
         }
         yield rfc8785.dumps(header) + b"\n"
         for start in range(0, size, EXPORT_LEAVES):
@@ -101,13 +101,13 @@ async def _head(tx: LedgerReads) -> tuple[int, bytes]:
 
 
 async def _proof(tx: LedgerReads, make: Callable[[Node], list[bytes]]) -> list[bytes]:
-    """Make a proof: a first run collects the nodes it needs, a second one has them."""
-    wanted: list[tuple[int, int]] = []
+    """Return a proof: a first run of `make` collects the nodes that it needs, a second has them."""
+    needed: list[tuple[int, int]] = []
 
-    def noting(level: int, index: int) -> bytes:
-        wanted.append((level, index))
+    def collect(level: int, index: int) -> bytes:
+        needed.append((level, index))
         return b""
 
-    make(noting)
-    nodes = await tx.nodes(wanted)
+    make(collect)
+    nodes = await tx.nodes(needed)
     return make(lambda level, index: nodes[level, index])

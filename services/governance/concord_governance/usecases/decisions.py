@@ -50,8 +50,8 @@ from concord_governance.usecases.ledger_commands import (
     LedgerCommands,
     Request,
     ended_as,
-    entry_on,
     existing,
+    proposal_entry,
 )
 from concord_governance.usecases.revocations import is_applied
 
@@ -101,15 +101,15 @@ class Decisions:
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             await guards.demand_settled_keys(tx, keys)
-            stored = await self._open(tx, proposal_id, now)
+            stored = await self._pending_proposal(tx, proposal_id, now)
             stored = guards.by_current_keys(stored, keys.genesis)
             await self._demand_undoable(tx, stored, now)
-            consent = await self._verified(tx, stored, keys.genesis, envelope, now)
+            consent = await self._verified_consent(tx, stored, keys.genesis, envelope, now)
             after = _with_consent(stored, consent, envelope, now)
-            entries = [_consented(after, consent, envelope)]
+            entries = [_consent_entry(after, consent, envelope)]
             if guards.has_every_consent(after, now):
-                after = self._decided(after, now)
-                entries.append(_decision(after))
+                after = self._with_decision(after, now)
+                entries.append(_decision_entry(after))
             await tx.put(stored, after)
             await tx.record_nonce(consent.nonce)
             await tx.append(entries)
@@ -128,21 +128,21 @@ class Decisions:
         Graph burns its nonce, and the ledger and the log learn it from graph's feed. Raises
         GraphUnavailable if that takes more than seconds; the same request may be sent again.
         """
-        self._commands.demand_whole(
+        self._commands.demand_not_rolled_back(
             caller.space
         )  # a nonce burnt in an older copy of graph is lost with it
         await self._commands.expire(caller.space)
         if not await self._commands.is_claimed(caller, request):
             keys = await self._keys(caller, request, proposal_id)
-            async with self._commands.on_record(caller, request.method, proposal_id):
+            async with self._commands.recording_refusals(caller, request.method, proposal_id):
                 stored = await self._stored(caller.space, proposal_id)
-                answer = self._answered(stored, keys.genesis, envelope, REVOCATION_TYPE)
-                _given(stored, answer)
+                answer = self._verified_answer(stored, keys.genesis, envelope, REVOCATION_TYPE)
+                _demand_given(stored, answer)
                 _demand_unapplied(stored)
             await self._commands.claim(caller, request)
         once = f"revoke {sha256(envelope).hexdigest()}"
         epoch, seq = await self._graph.revoke(caller.space, envelope, once)
-        if not await self._feed.reached(caller.space, epoch, seq):
+        if not await self._feed.wait_for(caller.space, epoch, seq):
             raise GraphUnavailable("the log has not heard of it yet")
         return await self._stored(caller.space, proposal_id)
 
@@ -157,8 +157,8 @@ class Decisions:
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             await guards.demand_settled_keys(tx, keys)
-            stored = await self._open(tx, proposal_id, now)
-            answer = self._answered(stored, keys.genesis, envelope, REJECTION_TYPE)
+            stored = await self._pending_proposal(tx, proposal_id, now)
+            answer = self._verified_answer(stored, keys.genesis, envelope, REJECTION_TYPE)
             guards.demand_required_slot(stored, answer.slot)
             if not answer.reason.strip():
                 raise ConsentInvalid(answer.slot, "reason")
@@ -168,7 +168,7 @@ class Decisions:
             )
             await tx.put(stored, after)
             await tx.record_nonce(answer.nonce)
-            await tx.append([_rejection(after, answer, envelope)])
+            await tx.append([_rejection_entry(after, answer, envelope)])
             return after
 
         return await self._commands.run(caller, request, work, proposal_id=proposal_id)
@@ -201,18 +201,18 @@ class Decisions:
         self, caller: Caller, request: Request, proposal_id: str, envelope: bytes, *, dry_run: bool
     ) -> Status:
         await self._commands.expire(caller.space)
-        trying = self._commands.on_record(caller, request.method, proposal_id)
-        async with nullcontext() if dry_run else trying:
+        recording = self._commands.recording_refusals(caller, request.method, proposal_id)
+        async with nullcontext() if dry_run else recording:
             stored = await self._commands.ledger.read(
                 caller.space, lambda tx: existing(tx, proposal_id)
             )
             if stored.newest.level != Level.AGENT:
                 raise BulkForbidden("what is constitutive is approved one by one")
         if dry_run:
-            return await self._would_become(caller.space, proposal_id, envelope)
+            return await self._status_after_approval(caller.space, proposal_id, envelope)
         return (await self.approve(caller, request, proposal_id, envelope))[0].status
 
-    async def _would_become(self, space: str, proposal_id: str, envelope: bytes) -> Status:
+    async def _status_after_approval(self, space: str, proposal_id: str, envelope: bytes) -> Status:
         """Return the status after an approval, with all its checks; write nothing.
 
         An empty `envelope` skips the checks of the consent.
@@ -222,10 +222,10 @@ class Decisions:
         async def look(tx: LedgerReads) -> Proposal:
             await guards.demand_settled_keys(tx, keys)
             now = self._commands.clock()
-            stored = await self._open(tx, proposal_id, now)
+            stored = await self._pending_proposal(tx, proposal_id, now)
             await self._demand_undoable(tx, stored, now)
             if envelope:
-                await self._verified(tx, stored, keys.genesis, envelope, now)
+                await self._verified_consent(tx, stored, keys.genesis, envelope, now)
             return stored
 
         newest = (await self._commands.ledger.read(space, look)).newest
@@ -237,7 +237,7 @@ class Decisions:
         return Status.EXECUTED if alone else Status.FAILED
 
     async def _keys(self, caller: Caller, request: Request, proposal_id: str) -> LoggedKeys:
-        async with self._commands.on_record(caller, request.method, proposal_id):
+        async with self._commands.recording_refusals(caller, request.method, proposal_id):
             return await self._keys_of(caller.space)
 
     async def _keys_of(self, space: str) -> LoggedKeys:
@@ -246,9 +246,9 @@ class Decisions:
         If a later transaction finds the same count, these keys are the ledger's, too.
         """
         changes = await self._commands.ledger.read(space, lambda tx: tx.key_changes())
-        return LoggedKeys(await self._genesis(space), changes, await self._awaited(space))
+        return LoggedKeys(await self._genesis(space), changes, await self._unlogged_import(space))
 
-    async def _awaited(self, space: str) -> int:
+    async def _unlogged_import(self, space: str) -> int:
         """Return the number of the import's change if the log does not have it yet, else 0.
 
         An import is a space's first change, so any cursor means that the log has it.
@@ -264,7 +264,7 @@ class Decisions:
             raise GenesisMissing("the space has no genesis")
         return found.genesis
 
-    async def _open(self, tx: LedgerReads, proposal_id: str, now: int) -> Proposal:
+    async def _pending_proposal(self, tx: LedgerReads, proposal_id: str, now: int) -> Proposal:
         """Return a proposal that waits for answers and has not expired, swept or not (V4)."""
         stored = await existing(tx, proposal_id)
         guards.demand_in_time(stored, now)
@@ -280,7 +280,7 @@ class Decisions:
         guards.demand_executed(original)
         guards.demand_undo_window(original, now)
 
-    async def _verified(
+    async def _verified_consent(
         self,
         tx: LedgerReads,
         stored: Proposal,
@@ -296,7 +296,7 @@ class Decisions:
         await guards.demand_unrevoked(tx, consent.slot, consent.nonce)
         return consent
 
-    def _answered(
+    def _verified_answer(
         self, stored: Proposal, genesis: GenesisRecord, envelope: bytes, payload_type: str
     ) -> Answer:
         return verify_answer(
@@ -308,7 +308,7 @@ class Decisions:
             revision=stored.newest.revision,
         )
 
-    def _decided(self, proposal: Proposal, now: int) -> Proposal:
+    def _with_decision(self, proposal: Proposal, now: int) -> Proposal:
         decision = Decision(id=str(uuid.uuid4()), time=now, grant=b"")
         if proposal.newest.level == Level.BILATERAL:
             envelopes = _valid_envelopes(proposal, now)
@@ -345,15 +345,15 @@ def _demand_unapplied(proposal: Proposal) -> None:
         raise ProposalState(proposal.status.name)
 
 
-def _given(proposal: Proposal, answer: Answer) -> GivenConsent:
+def _demand_given(proposal: Proposal, answer: Answer) -> GivenConsent:
     for given in proposal.consents:
         if (given.slot, given.nonce, given.revoked) == (answer.slot, answer.nonce, False):
             return given
     raise ConsentInvalid(answer.slot, "nonce")
 
 
-def _consented(proposal: Proposal, consent: Consent, envelope: bytes) -> Entry:
-    return entry_on(
+def _consent_entry(proposal: Proposal, consent: Consent, envelope: bytes) -> Entry:
+    return proposal_entry(
         proposal,
         Action.SMF_APPROVE,
         Actor[consent.slot],
@@ -363,10 +363,10 @@ def _consented(proposal: Proposal, consent: Consent, envelope: bytes) -> Entry:
     )
 
 
-def _decision(proposal: Proposal) -> Entry:
+def _decision_entry(proposal: Proposal) -> Entry:
     assert proposal.decision is not None  # noqa: S101 - just made
     envelopes: Mapping[str, bytes] = _valid_envelopes(proposal, proposal.decision.time)
-    entry = entry_on(
+    entry = proposal_entry(
         proposal,
         Action.SMF_DECIDE,
         Actor.SYSTEM,
@@ -384,8 +384,8 @@ def _decision(proposal: Proposal) -> Entry:
     return replace(entry, properties={**entry.properties, "key_action": key_action})
 
 
-def _rejection(proposal: Proposal, answer: Answer, envelope: bytes) -> Entry:
-    entry = entry_on(
+def _rejection_entry(proposal: Proposal, answer: Answer, envelope: bytes) -> Entry:
+    entry = proposal_entry(
         proposal,
         Action.SMF_REJECT,
         Actor[answer.slot],

@@ -33,7 +33,12 @@ from concord_governance.domain.proposals import (
 from concord_governance.domain.safeguards import Settings
 from concord_governance.ports.graph import AppliedChange, Feed, Graph
 from concord_governance.ports.ledger import EntryFilter, LedgerReads, LedgerWrites
-from concord_governance.usecases.ledger_commands import LedgerCommands, ended_as, entry_on, existing
+from concord_governance.usecases.ledger_commands import (
+    LedgerCommands,
+    ended_as,
+    existing,
+    proposal_entry,
+)
 
 DAY = 86_400_000_000
 MOST_FAULTS = 10
@@ -72,30 +77,30 @@ class Execution:
         the effect. The token is "" if graph refused (FAILED), did not answer, or its own entries
         are not in the log yet; the last two stay APPROVED, and `complete` goes on with them.
         """
-        self._feed.demand_whole(space)
+        self._feed.demand_not_rolled_back(space)
         lock = self._running.setdefault(proposal_id, asyncio.Lock())
         async with lock:
             proposal = await self._commands.ledger.read(space, lambda tx: existing(tx, proposal_id))
             if proposal.status != Status.APPROVED or proposal.decision is None:
                 return proposal, ""
             try:
-                done = await self._do(space, proposal, proposal.decision)
+                done = await self._apply(space, proposal, proposal.decision)
             except GraphRolledBack:
-                self._feed.found_rolled_back(space)
+                self._feed.mark_rolled_back(space)
                 raise
             except GraphFaulty:
-                return await self._faulty(space, proposal, proposal.decision), ""
+                return await self._count_fault(space, proposal, proposal.decision), ""
             except GraphUnavailable:
                 return proposal, ""
             except GraphRefused as refusal:
-                return await self._failed(space, proposal_id, _failure(refusal)), ""
+                return await self._record_failed(space, proposal_id, _failure(refusal)), ""
             finally:
                 self._running.pop(proposal_id, None)
             if not await self._is_logged(space, done):
                 return proposal, ""
-            return await self._executed(space, proposal_id, done), done.token
+            return await self._record_executed(space, proposal_id, done), done.token
 
-    async def _faulty(self, space: str, proposal: Proposal, decision: Decision) -> Proposal:
+    async def _count_fault(self, space: str, proposal: Proposal, decision: Decision) -> Proposal:
         """Count graph's internal errors for a decision; after `MOST_FAULTS` it is FAILED.
 
         A decision whose effect is in the log stays APPROVED: it has been applied.
@@ -107,7 +112,7 @@ class Execution:
         del self._faults[decision.id]  # one that stays is counted anew
         if await self._commands.ledger.read(space, lambda tx: _has_logged_write(tx, decision)):
             return proposal
-        return await self._failed(space, proposal.id, Failure(_FAULTY))
+        return await self._record_failed(space, proposal.id, Failure(_FAULTY))
 
     async def complete(self) -> int:
         """Go on with all decisions whose end is not known; return how many are left."""
@@ -127,7 +132,7 @@ class Execution:
                     left += after.status == Status.APPROVED
         return left
 
-    async def _do(self, space: str, proposal: Proposal, decision: Decision) -> AppliedChange:
+    async def _apply(self, space: str, proposal: Proposal, decision: Decision) -> AppliedChange:
         newest = proposal.newest
         known = await self._commands.ledger.read(space, lambda tx: tx.feed_cursor())
         if not newest.canonical:  # erased since: graph can only say whether it was applied before
@@ -158,7 +163,7 @@ class Execution:
         Otherwise a reader would find writes under a decision that has ended.
         """
         governed = any(effect.governed for effect in done.effects)
-        return not governed or await self._feed.reached(space, done.epoch, done.seq)
+        return not governed or await self._feed.wait_for(space, done.epoch, done.seq)
 
     def _undo_until(self, proposal: Proposal, done: AppliedChange, now: int) -> int:
         """Return until when (µs) the change can be undone: the retention of the signed policy.
@@ -174,20 +179,20 @@ class Execution:
             return now
         return now + self._settings.undo_retention_days * DAY
 
-    async def _executed(self, space: str, proposal_id: str, done: AppliedChange) -> Proposal:
+    async def _record_executed(self, space: str, proposal_id: str, done: AppliedChange) -> Proposal:
         async def work(tx: LedgerWrites) -> Proposal:
             stored = await existing(tx, proposal_id)
             if stored.status != Status.APPROVED or stored.decision is None:
                 return stored
             now = await tx.now()
             after = replace(
-                ended_as(stored, Status.EXECUTED, now, _who(stored)),
+                ended_as(stored, Status.EXECUTED, now, _consenting_principals(stored)),
                 decision=replace(stored.decision, effects=done.effects),
                 undo_until=self._undo_until(stored, done, now),
                 orphaned=done.orphaned if stored.newest.kind == Kind.UNDO else (),
             )
             await tx.put(stored, after)
-            await tx.append([_effect(after, done)])
+            await tx.append([_execute_entry(after, done)])
             if stored.newest.kind == Kind.CHANGE_KEY:
                 await tx.count_key_change()
             if stored.newest.kind == Kind.UNDO:
@@ -201,7 +206,7 @@ class Execution:
         await tx.put(original, replace(original, status=Status.UNDONE, undone_by=undo.id))
         await tx.append(
             [
-                entry_on(
+                proposal_entry(
                     original,
                     Action.SMF_UNDO,
                     Actor.SYSTEM,
@@ -212,15 +217,17 @@ class Execution:
             ]
         )
 
-    async def _failed(self, space: str, proposal_id: str, failure: Failure) -> Proposal:
+    async def _record_failed(self, space: str, proposal_id: str, failure: Failure) -> Proposal:
         async def work(tx: LedgerWrites) -> Proposal:
             stored = await existing(tx, proposal_id)
             if stored.status != Status.APPROVED or stored.decision is None:
                 return stored
             now = await tx.now()
-            after = ended_as(stored, Status.FAILED, now, _who(stored), failure=failure)
+            after = ended_as(
+                stored, Status.FAILED, now, _consenting_principals(stored), failure=failure
+            )
             await tx.put(stored, after)
-            entry = entry_on(
+            entry = proposal_entry(
                 after,
                 Action.SMF_FAIL,
                 Actor.SYSTEM,
@@ -274,11 +281,11 @@ def _failure(refusal: GraphRefused) -> Failure:
     return Failure(refusal.reason, check, slot)
 
 
-def _who(proposal: Proposal) -> tuple[str, ...]:
+def _consenting_principals(proposal: Proposal) -> tuple[str, ...]:
     return tuple(sorted(given.principal for given in proposal.consents if not given.revoked))
 
 
-def _effect(proposal: Proposal, done: AppliedChange) -> Entry:
+def _execute_entry(proposal: Proposal, done: AppliedChange) -> Entry:
     assert proposal.decision is not None and proposal.undo_until is not None  # noqa: S101,PT018 - executed
     effects: list[Json] = [
         {
@@ -291,7 +298,7 @@ def _effect(proposal: Proposal, done: AppliedChange) -> Entry:
         for effect in done.effects
         if not effect.cascaded
     ]
-    entry = entry_on(
+    entry = proposal_entry(
         proposal,
         Action.SMF_EXECUTE,
         Actor.SYSTEM,

@@ -15,7 +15,7 @@ from concord_governance.domain.proposals import Json
 from concord_governance.ports.graph import FeedMessage, Graph, GraphEvent, Head
 from concord_governance.ports.ledger import Cursor, Ledger, LedgerWrites
 from concord_governance.usecases.imports import Imports
-from concord_governance.usecases.revocations import take_back
+from concord_governance.usecases.revocations import apply_revocation
 
 DELETED = 3
 REFUSED = 7
@@ -36,12 +36,12 @@ class GraphFollower:
         self._log = log
         self.is_following = False
         self.rolled_back: frozenset[str] = frozenset()
-        """Spaces whose graph is older than the ledger, or is not the copy that the ledger knows."""
+        """Spaces of which graph lacks the ledger's last change: it is older, or another copy."""
         self._cursors: dict[str, Cursor] = {}
-        self._moved = asyncio.Condition()
+        self._cursor_moved = asyncio.Condition()
         self._imports = Imports()
 
-    def demand_whole(self, space: str) -> None:
+    def demand_not_rolled_back(self, space: str) -> None:
         """Refuse a write in a space whose graph is older than the ledger.
 
         Raises:
@@ -56,8 +56,8 @@ class GraphFollower:
         """Return whether a space's graph is older than the ledger."""
         return space in self.rolled_back
 
-    def found_rolled_back(self, space: str) -> None:
-        """Mark a space whose graph is not the one that the ledger knows, and log that once."""
+    def mark_rolled_back(self, space: str) -> None:
+        """Add a space to `rolled_back`, and log that once."""
         if space not in self.rolled_back:
             self.rolled_back |= {space}
             self._log.error(
@@ -67,20 +67,20 @@ class GraphFollower:
                 action="stop Concord and restore the newer copy of graph's store",
             )
 
-    async def reached(self, space: str, epoch: str, seq: int) -> bool:
-        """Wait up to `_REACH_SECONDS` until the ledger has a change of graph; return if it has.
+    async def wait_for(self, space: str, epoch: str, seq: int) -> bool:
+        """Wait up to `_REACH_SECONDS` for a change of graph in the ledger; return whether it came.
 
         Another replica may append the change, so the ledger is also asked at intervals.
         """
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_REACH_SECONDS), self._moved:
-                while not await self._has(space, epoch, seq):
+            async with asyncio.timeout(_REACH_SECONDS), self._cursor_moved:
+                while not await self._has_change(space, epoch, seq):
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self._moved.wait(), _RETRY_SECONDS)
+                        await asyncio.wait_for(self._cursor_moved.wait(), _RETRY_SECONDS)
                 return True
         return False
 
-    async def _has(self, space: str, epoch: str, seq: int) -> bool:
+    async def _has_change(self, space: str, epoch: str, seq: int) -> bool:
         cursor = await self._ledger.read(space, lambda tx: tx.feed_cursor())
         return cursor.epoch == epoch and cursor.seq >= seq
 
@@ -105,9 +105,9 @@ class GraphFollower:
             space: await self._ledger.read(space, lambda tx: tx.feed_cursor())
             for space in await self._ledger.spaces()
         }
-        await self._compare(self._cursors)
+        await self._find_rolled_back(self._cursors)
         for space in self._cursors.keys() - self.rolled_back:
-            await self._confirm(space)  # erasures that a stop left unconfirmed
+            await self._confirm(space)  # erasures that the last stop left unconfirmed
         compared = asyncio.get_running_loop().time()
         async with contextlib.aclosing(self._graph.watch(self._cursors)) as watched:
             async for message in watched:
@@ -116,38 +116,38 @@ class GraphFollower:
                     await self.apply(message)
                 if asyncio.get_running_loop().time() - compared >= _COMPARE_SECONDS:
                     before, compared = self.rolled_back, asyncio.get_running_loop().time()
-                    await self._compare(before)
+                    await self._find_rolled_back(before)
                     if before - self.rolled_back:
                         return
 
-    async def _compare(self, marked: Collection[str]) -> None:
-        """Find the spaces of which the ledger has changes that this graph does not have.
+    async def _find_rolled_back(self, by_digest: Collection[str]) -> None:
+        """Set `rolled_back`, by comparing the ledger's last change of each space with graph.
 
-        For the spaces in `marked` the digest of the last change is compared, for the others only
-        its number: that costs graph no read, and each message names the change before it anyway.
+        For the spaces in `by_digest` the change's digest is compared, for the others only its
+        number: that costs graph no read, and each message of the feed names the digest before it.
         """
-        asked = {
-            space: cursor if space in marked else cursor._replace(mark="")
+        compared = {
+            space: cursor if space in by_digest else cursor._replace(change_digest="")
             for space, cursor in self._cursors.items()
         }
-        heads = await self._graph.heads(asked)
-        found = {space for space, cursor in asked.items() if _is_behind(heads, space, cursor)}
+        heads = await self._graph.heads(compared)
+        found = {space for space, cursor in compared.items() if _is_behind(heads, space, cursor)}
         self.rolled_back &= found
         for space in sorted(found):
-            self.found_rolled_back(space)
+            self.mark_rolled_back(space)
 
     async def apply(self, message: FeedMessage) -> None:
         """Append one message's events, unless the log has them.
 
-        The changes of an import, and the cursor, wait for the import's last message. A message that
-        does not follow the log's last change comes from another copy of graph: it is dropped, and
-        the space counts as rolled back.
+        An import's changes are appended, and the cursor moved, with the import's last message. A
+        message that does not follow the log's last change comes from another copy of graph: it is
+        dropped, and the space counts as rolled back.
         """
         self._imports.take(message)
         if message.importing:
             return
         erased = [*self._imports.erased(message.space), *message.erased]
-        reached = Cursor(message.epoch, message.seq, message.mark)
+        cursor_after = Cursor(message.epoch, message.seq, message.change_digest)
 
         async def work(tx: LedgerWrites) -> bool:
             cursor = await tx.feed_cursor()
@@ -161,33 +161,38 @@ class GraphFollower:
                 await tx.append(fresh)
             for item_id, is_memory in erased:
                 await tx.forget_words(item_id, confirm=is_memory)
-            await tx.move_cursor(reached)
+            await tx.move_cursor(cursor_after)
             return True
 
         if not await self._ledger.write(message.space, work):
-            self.found_rolled_back(message.space)
+            self.mark_rolled_back(message.space)
             return
-        self._cursors[message.space] = reached
+        self._cursors[message.space] = cursor_after
         self._imports.done(message.space)
-        async with self._moved:
-            self._moved.notify_all()
+        async with self._cursor_moved:
+            self._cursor_moved.notify_all()
         if erased:
             await self._confirm(message.space)
 
     async def _entries(self, tx: LedgerWrites, message: FeedMessage, start: int) -> list[Entry]:
-        """Return the entries for events after change `start` that this system recorded itself."""
+        """Return the entries of events after change `start`.
+
+        Imported events were recorded by another system: only their import has entries.
+        """
         fresh: list[Entry] = []
         for event in message.events:
             if event.restore_grant and event.seq > start:
                 fresh += self._imports.entries(message.space, event)
             elif event.seq > start and not event.imported:
-                fresh.append(await take_back(tx, event) if event.revocation else entry_of(event))
+                fresh.append(
+                    await apply_revocation(tx, event) if event.revocation else entry_of(event)
+                )
         return fresh
 
     async def _confirm(self, space: str) -> None:
         """Confirm erasures to graph once the ledger's files have no byte of the words left.
 
-        An open read can keep the files from being rewritten; then it tries again.
+        While an open read keeps the files from being rewritten, this tries again.
         """
         erased = await self._ledger.read(space, lambda tx: tx.unconfirmed())
         while erased and not await self._ledger.scrub():  # noqa: ASYNC110 - files are tried anew
@@ -204,7 +209,7 @@ def _is_behind(heads: Mapping[str, Head], space: str, cursor: Cursor) -> bool:
         return False
     head = heads.get(space)
     if head is None or head.epoch != cursor.epoch:
-        return bool(cursor.mark)
+        return bool(cursor.change_digest)
     return head.lacks_cursor
 
 
@@ -214,7 +219,8 @@ def _follows(message: FeedMessage, cursor: Cursor) -> bool:
     It may overlap: another replica may have appended the beginning of it.
     """
     overlaps = message.epoch == cursor.epoch and message.first <= cursor.seq
-    return not cursor.mark or overlaps or message.follows == cursor.mark
+    continues = message.previous_change_digest == cursor.change_digest
+    return not cursor.change_digest or overlaps or continues
 
 
 def entry_of(event: GraphEvent) -> Entry:
@@ -252,7 +258,10 @@ def entry_of(event: GraphEvent) -> Entry:
 
 
 def _actor(kind: str, *, blocked: bool) -> Actor:
-    """Return the actor of an event; older events, which name none, get the one usual then."""
+    """Return an event's actor.
+
+    An event from before the feed named actors gets AGENT if it was refused, else SYSTEM.
+    """
     if kind in Actor.__members__:
         return Actor[kind]
     return Actor.AGENT if blocked else Actor.SYSTEM

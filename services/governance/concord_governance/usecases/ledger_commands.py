@@ -67,13 +67,19 @@ class Request:
 Work = Callable[[LedgerWrites, int], Awaitable[Proposal]]
 """(transaction, now in µs) -> the proposal that the reply shows."""
 
-_OF_STEPS = (
+_STEP_REFUSALS = (
     *(ProposalNotFound, ProposalState, RevisionStale, NotProposer, SlotNotRequired, BulkForbidden),
     *(UndoImpossible, UndoConflict, RetentionExpired, GenesisMissing, ProposalTooLarge),
 )
-_ON_RECORD = (FramingViolation, SafeguardViolation, ConsentError, AccessRefused, *_OF_STEPS)
-"""Refusals that are recorded in the log (A1). Not among them: refusals that a repetition may avoid,
-as after a lost race or with a busy store, and a request id with other content."""
+_RECORDED_REFUSALS = (
+    FramingViolation,
+    SafeguardViolation,
+    ConsentError,
+    AccessRefused,
+    *_STEP_REFUSALS,
+)
+"""Refusals that become entries of the log (A1). Not among them: refusals after which the same
+request may succeed (a lost race, a busy store), and a request id that came with other content."""
 
 COMMANDS = {
     "CreateKey": Action.KEY_CREATE,
@@ -101,12 +107,12 @@ class LedgerCommands:
         self._reason_of = reason_of
         self._limit = RefusalLimit()
 
-    def demand_whole(self, space: str) -> None:
+    def demand_not_rolled_back(self, space: str) -> None:
         """Refuse a write in a space whose graph is older than the ledger.
 
         Raises GraphRolledBack.
         """
-        self._feed.demand_whole(space)
+        self._feed.demand_not_rolled_back(space)
 
     def is_rolled_back(self, space: str) -> bool:
         """Return whether a space's graph is older than the ledger."""
@@ -115,15 +121,15 @@ class LedgerCommands:
     async def run(
         self, caller: Caller, request: Request, work: Work, *, proposal_id: str = ""
     ) -> Proposal:
-        """Run work once for this principal and request id; else return the proposal of then.
+        """Run `work` once per principal and request id; a repetition gets the first one's proposal.
 
         Raises GraphRolledBack while graph is older than the ledger.
         """
-        self.demand_whole(caller.space)
+        self.demand_not_rolled_back(caller.space)
         await self.expire(caller.space)
 
         async def transaction(tx: LedgerWrites) -> Proposal:
-            before = await _answered(tx, caller, request)
+            before = await _earlier_proposal(tx, caller, request)
             if before is not None:
                 return before
             done = await work(tx, await tx.now())
@@ -131,14 +137,14 @@ class LedgerCommands:
             await tx.keep_receipt(caller.principal, request.method, request.request_id, receipt)
             return await existing(tx, done.id)
 
-        async with self.on_record(caller, request.method, proposal_id):
+        async with self.recording_refusals(caller, request.method, proposal_id):
             return await self.ledger.write(caller.space, transaction)
 
     async def check(
         self, caller: Caller, request: Request, rule: Callable[[], None], proposal_id: str = ""
     ) -> None:
-        """Apply a rule that needs no ledger; its refusal is recorded."""
-        async with self.on_record(caller, request.method, proposal_id):
+        """Apply a rule that needs no ledger, and record its refusal."""
+        async with self.recording_refusals(caller, request.method, proposal_id):
             rule()
 
     async def once(
@@ -148,9 +154,9 @@ class LedgerCommands:
         space: str,
         work: Callable[[LedgerWrites, int], Awaitable[str]],
     ) -> tuple[str, bool]:
-        """Run work once for this caller and request id, in the ledger of `space`.
+        """Run `work` once per caller and request id, in the ledger of `space`.
 
-        Return the text that the work returned, such as an id, and whether it ran now.
+        Return the text that `work` returned, such as an id, and whether it ran in this call.
         """
         principal = (
             caller.principal if caller.space == space else f"{caller.space} {caller.principal}"
@@ -168,52 +174,56 @@ class LedgerCommands:
         return await self.ledger.write(space, transaction)
 
     async def not_permitted(self, caller: Caller, method: str) -> None:
-        """Record, in the key's space, that a key tried a command without the permission.
+        """Record that a key without the permission tried a command, in the log of the key's space.
 
         Raises:
-            TooManyRefusals: the caller had too many refused steps on record in this hour.
+            TooManyRefusals: the caller's refused steps have reached the limit of this hour.
         """
         if method not in COMMANDS or not caller.space:
             return
         with suppress(PermissionMissing):
-            async with self.on_record(caller, method):
+            async with self.recording_refusals(caller, method):
                 raise PermissionMissing(f"this key may not call {method}")
 
     @asynccontextmanager
-    async def on_record(
+    async def recording_refusals(
         self, caller: Caller, method: str, proposal_id: str = ""
     ) -> AsyncIterator[None]:
-        """Record a refusal raised in this block; do not nest it around `run` or `check`, which do.
+        """Record a refusal that is raised in this block.
+
+        `run` and `check` record theirs: a block around them would record it twice.
 
         Raises:
-            TooManyRefusals: the caller had too many refused steps on record in this hour.
+            TooManyRefusals: the caller's refused steps have reached the limit of this hour.
         """
         wait = self._limit.wait(caller.space, caller.principal, self.clock())
         if wait:
             raise TooManyRefusals(wait)
         try:
             yield
-        except _ON_RECORD as error:
+        except _RECORDED_REFUSALS as error:
             await self._record(caller, error, method, proposal_id)
             raise
 
     async def refuse(
         self, caller: Caller, request: Request, error: Refused, proposal_id: str = ""
     ) -> NoReturn:
-        """Record and raise a refusal that the caller has found."""
+        """Record a refusal that a use case has found, and raise it."""
         await self._record(caller, error, request.method, proposal_id)
         raise error
 
-    async def answered(self, caller: Caller, request: Request) -> Proposal | None:
+    async def earlier_proposal(self, caller: Caller, request: Request) -> Proposal | None:
         """Return the proposal of a repeated request, None for a new one.
 
         Raises:
             RequestReused: its id came with other content.
         """
-        return await self.ledger.read(caller.space, lambda tx: _answered(tx, caller, request))
+        return await self.ledger.read(
+            caller.space, lambda tx: _earlier_proposal(tx, caller, request)
+        )
 
     async def is_claimed(self, caller: Caller, request: Request) -> bool:
-        """Return whether this request came before and was claimed.
+        """Return whether this request's id was bound to its content before, as by `claim`.
 
         Raises:
             RequestReused: its id came with other content.
@@ -225,7 +235,7 @@ class LedgerCommands:
         return await self.ledger.read(caller.space, look)
 
     async def claim(self, caller: Caller, request: Request) -> None:
-        """Bind a request's id to its content, before work of several writes."""
+        """Bind a request's id to its content, before a work that takes several writes."""
 
         async def transaction(tx: LedgerWrites) -> None:
             if await _receipt(tx, caller.principal, request) is None:
@@ -235,7 +245,7 @@ class LedgerCommands:
         await self.ledger.write(caller.space, transaction)
 
     async def expire(self, space: str) -> None:
-        """End proposals whose time is over, and record that: silence is rejection (V4)."""
+        """End the open proposals that have expired, and record that: silence is rejection (V4)."""
         now = self.clock()
         if not await self.ledger.read(space, lambda tx: tx.due(now)):
             return
@@ -245,7 +255,7 @@ class LedgerCommands:
             for proposal in await tx.due(at):
                 ended = ended_as(proposal, Status.EXPIRED, at)
                 await tx.put(proposal, ended)
-                await tx.append([entry_on(proposal, Action.SMF_EXPIRE, Actor.SYSTEM)])
+                await tx.append([proposal_entry(proposal, Action.SMF_EXPIRE, Actor.SYSTEM)])
 
         await self.ledger.write(space, transaction)
 
@@ -264,8 +274,8 @@ class LedgerCommands:
             case _:
                 action = Action.SAFEGUARD_VIOLATION
         now = self.clock()
-        on_record, is_last = self._limit.entries(caller.space, caller.principal, now)
-        if not on_record:  # other calls of this principal reached the limit meanwhile
+        has_room, is_last = self._limit.entries(caller.space, caller.principal, now)
+        if not has_room:  # other calls of this principal reached the limit meanwhile
             raise TooManyRefusals(self._limit.wait(caller.space, caller.principal, now))
         entry = Entry(
             action=action,
@@ -299,7 +309,7 @@ async def _receipt(tx: LedgerReads, principal: str, request: Request) -> Request
     return known
 
 
-async def _answered(tx: LedgerReads, caller: Caller, request: Request) -> Proposal | None:
+async def _earlier_proposal(tx: LedgerReads, caller: Caller, request: Request) -> Proposal | None:
     known = await _receipt(tx, caller.principal, request)
     return None if known is None else await existing(tx, known.proposal_ids[0])
 
@@ -321,7 +331,7 @@ def ended_as(
     resolution: str = "",
     failure: Failure | None = None,
 ) -> Proposal:
-    """Return a proposal with its final status, the time (µs), and who ended it."""
+    """Return a proposal with its final status, when (µs) and by whom it was ended, and why."""
     return replace(
         proposal,
         status=status,
@@ -332,10 +342,10 @@ def ended_as(
     )
 
 
-def entry_on(
+def proposal_entry(
     proposal: Proposal, action: Action, actor: Actor, principal: str = "", **properties: object
 ) -> Entry:
-    """Return an entry about a proposal's newest revision."""
+    """Return an entry about a proposal's newest revision, naming the first item that it writes."""
     written = (item for item in proposal.newest.affected if item.etag and not item.pinned)
     item = next(written, None)
     return Entry(
@@ -351,6 +361,6 @@ def entry_on(
 
 
 def command_entry(caller: Caller, action: Action, evidence: Mapping[str, Json]) -> Entry:
-    """Return the log's entry of a command; it marks an operator's command."""
+    """Return the log's entry of a command on spaces or keys; an operator's is marked as such."""
     by = {"operator": True} if caller.space == SYSTEM_SPACE else {}
     return Entry(action, caller.actor, caller.principal, properties={**evidence, **by})

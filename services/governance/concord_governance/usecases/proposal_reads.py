@@ -1,4 +1,4 @@
-"""Reads proposals, and those that wait for an answer (V9)."""
+"""Reads proposals, and briefs about those that wait for an answer (V9)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from concord_governance.ports.ledger import LedgerReads
 from concord_governance.usecases.ledger_commands import LedgerCommands
 
 BRIEFING_LINES = 50
+"""The most proposals of one status in a briefing."""
 BRIEFING_CONFLICTS = 20
+"""The most open conflicts in a briefing."""
 HOUR = 3_600_000_000
 AGES = {"under_1h": HOUR, "under_1d": 24 * HOUR, "under_2d": 48 * HOUR}
 """Classes of age by their upper bounds in microseconds; older proposals are "over_2d"."""
@@ -45,7 +47,7 @@ class Briefing:
 
 
 class ProposalReads:
-    """Reads proposals; expired ones are ended first, so that nobody sees them waiting."""
+    """Reads proposals. All reads but `open_by_age` first end the expired ones."""
 
     def __init__(self, commands: LedgerCommands, graph: Graph) -> None:
         self._commands = commands
@@ -57,19 +59,20 @@ class ProposalReads:
         return await self._commands.ledger.read(space, lambda tx: tx.proposal(proposal_id))
 
     async def by_number(self, space: str, number: int) -> Proposal | None:
-        """Return a proposal by number."""
+        """Return a proposal by number; None if this space has none of that number."""
         await self._commands.expire(space)
         return await self._commands.ledger.read(space, lambda tx: tx.proposal_numbered(number))
 
     async def newest_first(
-        self, space: str, statuses: Sequence[Status], item_id: str, before: int, some: int
+        self, space: str, statuses: Sequence[Status], item_id: str, before: int, wanted: int
     ) -> AsyncGenerator[Proposal]:
-        """Yield proposals with a number below `before` (0 = from the newest).
+        """Yield proposals, newest first, with a number below `before` (0: from the newest on).
 
-        `some`: how many the caller wants; so many are read at once, up to `READ_AT_ONCE`.
+        Without `statuses` those of every status, without an `item_id` those on every item.
+        `wanted`: how many the caller will take; so many are read at once, up to `READ_AT_ONCE`.
         """
         await self._commands.expire(space)
-        start, step = before or _NEWEST, min(some, READ_AT_ONCE)
+        start, step = before or _NEWEST, min(wanted, READ_AT_ONCE)
         while True:
             found = await self._commands.ledger.read(
                 space,
@@ -95,7 +98,7 @@ class ProposalReads:
     async def open_by_age(self) -> Mapping[str, int]:
         """Return how many proposals of all spaces wait for an answer or a review, by `AGES`.
 
-        It ends no expired proposal, so some that have just expired are among them.
+        Proposals that have expired, but that no read has ended yet, are counted too.
         """
         counts = dict.fromkeys([*AGES, "over_2d"], 0)
         for space in await self._commands.ledger.spaces():

@@ -56,8 +56,8 @@ from concord_governance.usecases.ledger_commands import (
     LedgerCommands,
     Request,
     ended_as,
-    entry_on,
     existing,
+    proposal_entry,
 )
 
 HOUR = 3_600_000_000
@@ -86,7 +86,7 @@ class ProposalDraft:
 class _Prepared:
     """The results of the checks of a draft, before its revision is written."""
 
-    found: Preview = _NOTHING
+    preview: Preview = _NOTHING
     framing_check: FramingCheck = FramingCheck.TEMPLATE
     status: Status = Status.PENDING
 
@@ -99,7 +99,7 @@ class Proposals:
         commands: LedgerCommands,
         graph: Graph,
         settings: Settings,
-        normal: NormalForm,
+        normal_form: NormalForm,
         judge: FramingJudge | None = None,
         *,
         most_pending: int = PENDING_PER_PRINCIPAL,
@@ -108,7 +108,7 @@ class Proposals:
         self._most_pending = most_pending
         self._commands = commands
         self._graph = graph
-        self._normal = normal
+        self._normal_form = normal_form
         self._settings = settings
         self._policy = policy(settings)
         self.policy_digest = sha256(rfc8785.dumps(self._policy)).hexdigest()
@@ -120,7 +120,7 @@ class Proposals:
             TooManyPending: the principal has the most waiting proposals already.
         """
 
-        prepared = await self._prepared(caller, draft, request)
+        prepared = await self._prepare(caller, draft, request)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             most = MOST_PENDING if caller.is_service(DISSONANCE) else self._most_pending
@@ -138,7 +138,7 @@ class Proposals:
             )
             proposal = Proposal(revision, prepared.status, create_time=now)
             await tx.put(None, proposal)
-            await tx.append([_made(proposal, Action.SMF_PROPOSE, caller, self._policy)])
+            await tx.append([_revision_entry(proposal, Action.SMF_PROPOSE, caller, self._policy)])
             return proposal
 
         return await self._commands.run(caller, request, work)
@@ -156,19 +156,19 @@ class Proposals:
         Of an undo only the note can be replaced. A proposal that waited for the agent's review
         waits for consents afterwards.
         """
-        before = await self._commands.answered(caller, request)
+        before = await self._commands.earlier_proposal(caller, request)
         if before is not None:
             return before
-        async with self._commands.on_record(caller, request.method, proposal_id):
-            asked = await self._commands.ledger.read(
+        async with self._commands.recording_refusals(caller, request.method, proposal_id):
+            stored = await self._commands.ledger.read(
                 caller.space, lambda tx: existing(tx, proposal_id)
             )
-            draft = _of_same_proposal(asked, draft)
-        prepared = await self._prepared(caller, draft, request, proposal_id)
+            draft = _next_revision_draft(stored, draft)
+        prepared = await self._prepare(caller, draft, request, proposal_id)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             stored = await existing(tx, proposal_id)
-            _demand_own(stored, caller)
+            _demand_open_and_own(stored, caller)
             if stored.newest.revision != replaces:
                 raise RevisionStale("another revision is the newest")
             revision = self._revision(
@@ -182,7 +182,7 @@ class Proposals:
             )
             after = replace(stored, newest=revision, consents=(), status=Status.PENDING)
             await tx.put(stored, after)
-            await tx.append([_made(after, Action.SMF_REVISE, caller, self._policy)])
+            await tx.append([_revision_entry(after, Action.SMF_REVISE, caller, self._policy)])
             return after
 
         return await self._commands.run(caller, request, work, proposal_id=proposal_id)
@@ -192,10 +192,10 @@ class Proposals:
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             stored = await existing(tx, proposal_id)
-            _demand_own(stored, caller)
+            _demand_open_and_own(stored, caller)
             after = ended_as(stored, Status.WITHDRAWN, now, (caller.principal,))
             await tx.put(stored, after)
-            entry = entry_on(after, Action.SMF_WITHDRAW, caller.actor, caller.principal)
+            entry = proposal_entry(after, Action.SMF_WITHDRAW, caller.actor, caller.principal)
             await tx.append([entry])
             return after
 
@@ -207,13 +207,15 @@ class Proposals:
         Raises:
             UndoConflict: items were changed since, and are named.
         """
-        before = await self._commands.answered(caller, request)
+        before = await self._commands.earlier_proposal(caller, request)
         if before is not None:
             return before
         ledger = self._commands.ledger
-        async with self._commands.on_record(caller, request.method, proposal_id):
-            original = await ledger.read(caller.space, lambda tx: _decided_here(tx, proposal_id))
-            draft = self._undoing(original)
+        async with self._commands.recording_refusals(caller, request.method, proposal_id):
+            original = await ledger.read(
+                caller.space, lambda tx: _decided_proposal(tx, proposal_id)
+            )
+            draft = self._undo_draft(original)
         try:
             return await self.create(caller, request, draft)
         except GraphRefused as refusal:
@@ -222,7 +224,7 @@ class Proposals:
             conflict = UndoConflict(refusal.metadata.get("item_ids", "").split(","))
             return await self._commands.refuse(caller, request, conflict, proposal_id)
 
-    def _undoing(self, original: Proposal) -> ProposalDraft:
+    def _undo_draft(self, original: Proposal) -> ProposalDraft:
         if original.status != Status.EXECUTED or original.decision is None:
             raise UndoImpossible(f"the proposal is {original.status.name}, not EXECUTED")
         if not original.newest.canonical:
@@ -239,24 +241,24 @@ class Proposals:
             for effect in original.decision.effects
         ]
         revert: dict[str, Json] = {"request_id": secrets.token_urlsafe(24), "items": items}
-        action, digest = self._normal({"revert_items": revert})
+        action, digest = self._normal_form({"revert_items": revert})
         return ProposalDraft(action, digest, undo_of=original.id)
 
-    async def _prepared(
+    async def _prepare(
         self, caller: Caller, draft: ProposalDraft, request: Request, proposal_id: str = ""
     ) -> _Prepared:
         """Check the action and the note, and ask graph for the affected items; once per request."""
         await self._commands.check(
-            caller, request, lambda: self._demand_allowed(caller, draft), proposal_id
+            caller, request, lambda: self._demand_proposable(caller, draft), proposal_id
         )
-        if await self._commands.answered(caller, request) is not None:
+        if await self._commands.earlier_proposal(caller, request) is not None:
             return _Prepared()
-        checked = await self._judged(caller, request, draft, proposal_id)
-        found = await self._previewed(caller, request, draft, proposal_id)
-        affected = tuple(sorted(found.affected, key=lambda item: item.id))
-        await self._commands.check(caller, request, lambda: _demand_fits(affected), proposal_id)
+        checked = await self._check_framing(caller, request, draft, proposal_id)
+        preview = await self._preview(caller, request, draft, proposal_id)
+        affected = tuple(sorted(preview.affected, key=lambda item: item.id))
+        await self._commands.check(caller, request, lambda: _demand_size(affected), proposal_id)
         status = await self._first_status(caller, draft)
-        return _Prepared(replace(found, affected=affected), checked, status)
+        return _Prepared(replace(preview, affected=affected), checked, status)
 
     async def _first_status(self, caller: Caller, draft: ProposalDraft) -> Status:
         """Return a draft's first status: a nuance that dissonance found needs the agent's review.
@@ -270,7 +272,7 @@ class Proposals:
         nuance = conflict is not None and conflict.conflict_class == ConflictClass.NUANCE
         return Status.PENDING_REVIEW if nuance else Status.PENDING
 
-    async def _previewed(
+    async def _preview(
         self, caller: Caller, request: Request, draft: ProposalDraft, proposal_id: str
     ) -> Preview:
         """Ask graph for the affected items; refuse an action on reserved items, named by id."""
@@ -282,7 +284,7 @@ class Proposals:
                 await self._commands.refuse(caller, request, error, proposal_id)
             raise
 
-    async def _judged(
+    async def _check_framing(
         self, caller: Caller, request: Request, draft: ProposalDraft, proposal_id: str
     ) -> FramingCheck:
         """Have the judge check a note that the lexicon let pass; return who checked the note.
@@ -298,10 +300,12 @@ class Proposals:
             words = await self._judge.violations(draft.note)
         except JudgeUnavailable:
             return FramingCheck.MODEL_SILENT
-        await self._commands.check(caller, request, lambda: framing.demand_none(words), proposal_id)
+        await self._commands.check(
+            caller, request, lambda: framing.demand_no_phrases(words), proposal_id
+        )
         return FramingCheck.MODEL
 
-    def _demand_allowed(self, caller: Caller, draft: ProposalDraft) -> None:
+    def _demand_proposable(self, caller: Caller, draft: ProposalDraft) -> None:
         if actions.kind_of(draft.action) == Kind.UNDO and not draft.undo_of:
             raise UndoImpossible("an undo names the proposal that it undoes: UndoModification")
         actions.demand_allowed(draft.action)
@@ -324,15 +328,15 @@ class Proposals:
         revision: int,
         now: int,
     ) -> Revision:
-        kind, affected = actions.kind_of(draft.action), prepared.found.affected
-        irreversible = prepared.found.irreversible or kind in actions.IRREVERSIBLE
+        kind, affected = actions.kind_of(draft.action), prepared.preview.affected
+        irreversible = prepared.preview.irreversible or kind in actions.IRREVERSIBLE
         both = any(item.needs_consent for item in affected) or kind == Kind.CHANGE_KEY
         words = framing.from_template(
             draft.language,
             kind,
             tuple(item for item in affected if not item.pinned),
             trigger=draft.trigger,
-            cascaded=prepared.found.cascaded_count,
+            cascaded=prepared.preview.cascaded_count,
             irreversible=irreversible,
             days=self._settings.undo_retention_days,
             hours=self._settings.approval_timeout_hours,
@@ -358,14 +362,14 @@ class Proposals:
             create_time=now,
             expire_time=now + self._settings.approval_timeout_hours * HOUR,
             undo_of=draft.undo_of,
-            cascaded_count=prepared.found.cascaded_count,
+            cascaded_count=prepared.preview.cascaded_count,
             irreversible=irreversible,
         )
         canonical = rfc8785.dumps(as_json(blank))
         return replace(blank, canonical=canonical, digest=sha256(canonical).hexdigest())
 
 
-def _of_same_proposal(proposal: Proposal, draft: ProposalDraft) -> ProposalDraft:
+def _next_revision_draft(proposal: Proposal, draft: ProposalDraft) -> ProposalDraft:
     """Return a draft for the next revision of a proposal, with its trigger and session.
 
     Raises:
@@ -379,7 +383,7 @@ def _of_same_proposal(proposal: Proposal, draft: ProposalDraft) -> ProposalDraft
     )
 
 
-def _demand_fits(affected: Sequence[Affected]) -> None:
+def _demand_size(affected: Sequence[Affected]) -> None:
     """Refuse a proposal too large for a grant or an entry of the log, before anybody signs it.
 
     Raises:
@@ -392,17 +396,19 @@ def _demand_fits(affected: Sequence[Affected]) -> None:
         raise ProposalTooLarge("bytes", size, MAX_ETAGS_BYTES)
 
 
-def _demand_own(proposal: Proposal, caller: Caller) -> None:
+def _demand_open_and_own(proposal: Proposal, caller: Caller) -> None:
     if proposal.status not in OPEN:
         raise ProposalState(proposal.status.name)
     if proposal.newest.proposer != caller.principal:
         raise NotProposer("only its proposer may do this")
 
 
-def _made(proposal: Proposal, action: Action, caller: Caller, policy: Mapping[str, Json]) -> Entry:
+def _revision_entry(
+    proposal: Proposal, action: Action, caller: Caller, policy: Mapping[str, Json]
+) -> Entry:
     newest = proposal.newest
     reviewed = proposal.status == Status.PENDING_REVIEW
-    return entry_on(
+    return proposal_entry(
         proposal,
         action,
         caller.actor,
@@ -423,7 +429,7 @@ def _made(proposal: Proposal, action: Action, caller: Caller, policy: Mapping[st
     )
 
 
-async def _decided_here(tx: LedgerReads, proposal_id: str) -> Proposal:
+async def _decided_proposal(tx: LedgerReads, proposal_id: str) -> Proposal:
     """Return a proposal of this ledger.
 
     Raises:

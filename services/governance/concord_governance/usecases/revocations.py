@@ -1,7 +1,7 @@
 """Records revocations of consents from graph's feed (V6, A1).
 
-Graph burns a revoked consent's nonce. Whoever asked for that, the ledger learns it from graph's
-outbox alone: so each revocation is one entry, in graph's order, whatever crashes in between.
+Graph burns a revoked consent's nonce, and the ledger takes each revocation from graph's feed alone:
+so it has one entry, in graph's order, also after a crash between the two.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import Json, Level, Proposal, Status
 from concord_governance.ports.graph import GraphEvent
 from concord_governance.ports.ledger import LedgerWrites
-from concord_governance.usecases.ledger_commands import entry_on
+from concord_governance.usecases.ledger_commands import proposal_entry
 
 
-async def take_back(tx: LedgerWrites, event: GraphEvent) -> Entry:
+async def apply_revocation(tx: LedgerWrites, event: GraphEvent) -> Entry:
     """Revoke the consent in the ledger, if it is there, and return the entry of its revocation.
 
     Graph verified the envelope when it burnt the nonce. If the ledger does not know the consent
@@ -30,8 +30,8 @@ async def take_back(tx: LedgerWrites, event: GraphEvent) -> Entry:
     await tx.record_nonce(of_slot(answer.slot, answer.nonce))
     proposal = await tx.proposal(answer.proposal_id)
     if proposal is not None:
-        await _without(tx, proposal, answer)
-    return _entry(event, answer, proposal)
+        await _revoke_consent(tx, proposal, answer)
+    return _revocation_entry(event, answer, proposal)
 
 
 def is_applied(proposal: Proposal) -> bool:
@@ -44,24 +44,24 @@ def is_applied(proposal: Proposal) -> bool:
     return alone or proposal.status in (Status.EXECUTED, Status.UNDONE)
 
 
-async def _without(tx: LedgerWrites, proposal: Proposal, answer: Answer) -> None:
+async def _revoke_consent(tx: LedgerWrites, proposal: Proposal, answer: Answer) -> None:
     """Mark a consent as revoked, unless it was applied or is to an earlier revision."""
     if proposal.newest.revision != answer.revision or is_applied(proposal):
         return
     consents = tuple(
-        replace(given, revoked=True)
-        if (given.slot, given.nonce) == (answer.slot, answer.nonce)
-        else given
-        for given in proposal.consents
+        replace(consent, revoked=True)
+        if (consent.slot, consent.nonce) == (answer.slot, answer.nonce)
+        else consent
+        for consent in proposal.consents
     )
     if consents != proposal.consents:
         await tx.put(proposal, replace(proposal, consents=consents))
 
 
-def _entry(event: GraphEvent, answer: Answer, proposal: Proposal | None) -> Entry:
+def _revocation_entry(event: GraphEvent, answer: Answer, proposal: Proposal | None) -> Entry:
     entry = Entry(Action.SMF_REVOKE, Actor[answer.slot])
     if proposal is not None:
-        entry = entry_on(proposal, Action.SMF_REVOKE, Actor[answer.slot])
+        entry = proposal_entry(proposal, Action.SMF_REVOKE, Actor[answer.slot])
     evidence: dict[str, Json] = {
         "slot": answer.slot,
         "envelope": json.loads(event.revocation),

@@ -39,28 +39,28 @@ from concord_governance.usecases.ledger_commands import (
 )
 
 ERASE_AGAIN_SECONDS = 1.0
-"""Seconds after a failure until the erasing of a deleted space is tried again."""
+"""Seconds from a failed erasure of a deleted space to the next attempt."""
 ERASED_SECONDS = 5.0
-"""Longest time, in seconds, that the answer to a deletion waits for the erasing, which goes on."""
+"""Seconds that the reply to a deletion waits for the erasure, which goes on in the background."""
 
 
 class Spaces:
-    """Operators' commands on spaces, and the erasing of deleted spaces."""
+    """Operators' commands on spaces, and the background task that erases deleted spaces."""
 
     def __init__(self, commands: LedgerCommands, graph: Graph, log: Logger) -> None:
         self._commands = commands
         self._ledger = commands.ledger
         self._graph = graph
         self._log = log
-        self._wanted = asyncio.Event()
-        self._wanted.set()
+        self._due = asyncio.Event()
+        self._due.set()
         self._erased = asyncio.Condition()
 
     async def create(self, caller: Caller, request: Request, name: str) -> tuple[Space, str]:
         """Create a space; return it with its enrolment secret, empty once it has its genesis.
 
-        The same request again draws a new secret: the first answer may have been lost, and graph
-        may not know the first secret.
+        A repeated request draws a new secret: the first reply may have been lost, and graph may not
+        have registered the first secret.
         """
 
         async def work(tx: LedgerWrites, now: int) -> str:
@@ -70,7 +70,7 @@ class Spaces:
             await tx.append([command_entry(caller, Action.SPACE_CREATE, {"space": name})])
             return name
 
-        async with self._commands.on_record(caller, request.method):
+        async with self._commands.recording_refusals(caller, request.method):
             demand_operator(caller.space, caller.permissions)
             await self._commands.once(caller, request, SYSTEM_SPACE, work)
         space = await self._space(name)
@@ -81,12 +81,14 @@ class Spaces:
         return space, "" if enrolled else secret
 
     async def delete(
-        self, caller: Caller, request: Request, name: str, typed: str, statement: bytes
+        self, caller: Caller, request: Request, name: str, typed_name: str, statement: bytes
     ) -> Space:
-        """Delete a space for ever: revoke its keys, and begin to erase its contents.
+        """Delete a space for ever: revoke its keys, and begin to erase it; return the space.
+
+        `statement`: both slots' signed statement, which a space with a genesis needs.
 
         Raises:
-            DeletionInvalid: it has a genesis, and not both slots have signed the deletion.
+            DeletionInvalid: the space has a genesis, and `statement` is not signed by both slots.
         """
 
         async def work(tx: LedgerWrites, now: int) -> str:
@@ -103,49 +105,49 @@ class Spaces:
             await tx.append([command_entry(caller, Action.SPACE_DELETE, evidence)])
             return name
 
-        async with self._commands.on_record(caller, request.method):
+        async with self._commands.recording_refusals(caller, request.method):
             demand_operator(caller.space, caller.permissions)
-            if typed != name:
+            if typed_name != name:
                 raise FieldInvalid("typed_name", "is not the name of the space")
             if not await self._commands.is_claimed(caller, request):
-                standing = await self._graph.principal_keys(name)
-                if standing is None:
+                keys = await self._graph.principal_keys(name)
+                if keys is None:
                     statement = b""
                 else:
-                    verify_deletion(statement, standing.genesis, self._commands.clock())
+                    verify_deletion(statement, keys.genesis, self._commands.clock())
                 await self._commands.once(caller, request, SYSTEM_SPACE, work)
-        self._wanted.set()
+        self._due.set()
         return await self._until_erased(name)
 
     async def by_name(
         self, caller: Caller, after: str, limit: int, *, deleted: bool
     ) -> Sequence[Space]:
-        """Return a page of spaces by name, after the one called `after`."""
+        """Return up to `limit` spaces in the order of their names, from after the name `after`."""
         demand_operator(caller.space, caller.permissions)
         return await self._ledger.read(
             SYSTEM_SPACE, lambda tx: tx.space_list(after, limit, deleted=deleted)
         )
 
     async def run(self) -> None:
-        """Erase the contents of deleted spaces, also those that a stop left, until cancelled."""
+        """Erase deleted spaces until cancelled, also those that were not erased before a stop."""
         while True:
-            await self._wanted.wait()
-            self._wanted.clear()
+            await self._due.wait()
+            self._due.clear()
             for name in await self._to_erase():
                 try:
                     await self._erase(name)
                 except (GovernanceError, ConsentError) as error:
                     kind = type(error).__name__
                     self._log.warning("a deleted space is not erased", space=name, error=kind)
-                    self._wanted.set()
-            if self._wanted.is_set():
+                    self._due.set()
+            if self._due.is_set():
                 await asyncio.sleep(ERASE_AGAIN_SECONDS)
 
     async def _to_erase(self) -> Sequence[str]:
         try:
             return await self._ledger.read(SYSTEM_SPACE, lambda tx: tx.spaces_to_erase())
         except GovernanceError:
-            self._wanted.set()
+            self._due.set()
             return ()
 
     async def _erase(self, name: str) -> None:
@@ -155,8 +157,8 @@ class Spaces:
         await self._ledger.write(name, lambda tx: tx.forget_all_words())
         while not await self._ledger.scrub():  # noqa: ASYNC110 - files are tried anew
             await asyncio.sleep(ERASE_AGAIN_SECONDS)
-        gone = replace(space, erased=True)
-        await self._ledger.write(SYSTEM_SPACE, lambda tx: tx.put_space(gone))
+        erased = replace(space, erased=True)
+        await self._ledger.write(SYSTEM_SPACE, lambda tx: tx.put_space(erased))
         async with self._erased:
             self._erased.notify_all()
 

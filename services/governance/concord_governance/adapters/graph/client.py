@@ -288,7 +288,7 @@ def _etags(etags: Mapping[str, str]) -> list[governed_pb2.ItemEtag]:
 
 def _cursors(cursors: Mapping[str, Cursor]) -> list[feed_pb2.SpaceCursor]:
     return [
-        feed_pb2.SpaceCursor(space=space, seq=cursor.seq, change_digest=cursor.mark)
+        feed_pb2.SpaceCursor(space=space, seq=cursor.seq, change_digest=cursor.change_digest)
         for space, cursor in sorted(cursors.items())
     ]
 
@@ -296,7 +296,7 @@ def _cursors(cursors: Mapping[str, Cursor]) -> list[feed_pb2.SpaceCursor]:
 def _expected_state(cursor: Cursor) -> governed_pb2.ExpectedState | None:
     if not cursor.seq:
         return None
-    return governed_pb2.ExpectedState(seq=cursor.seq, change_digest=cursor.mark)
+    return governed_pb2.ExpectedState(seq=cursor.seq, change_digest=cursor.change_digest)
 
 
 async def _asked(call: Awaitable[T]) -> T:

@@ -46,8 +46,8 @@ def feed_message(message: feed_pb2.WatchChangesResponse) -> FeedMessage:
         events=tuple(_event(change) for change in changes if change.HasField("attestation")),
         importing=bool(changes) and changes[-1].imported,
         first=changes[0].seq if changes else 0,
-        mark=message.change_digest,
-        follows=message.previous_change_digest,
+        change_digest=message.change_digest,
+        previous_change_digest=message.previous_change_digest,
         erased=tuple(
             (each.item_id, each.item_kind == type_pb2.ITEM_KIND_MEMORY)
             for each in changes

@@ -144,7 +144,7 @@ ADVANCE: Final = (
 )
 MOVE_CURSOR: Final = (
     "MATCH (s:ConcordLedger {space: $space}) SET s.feed_epoch = $epoch, s.feed_seq = $seq,"
-    " s.feed_mark = $mark"
+    " s.feed_mark = $change_digest"
 )
 COUNT_KEY_CHANGE: Final = (
     "MATCH (s:ConcordLedger {space: $space}) SET s.key_changes = coalesce(s.key_changes, 0) + 1"
