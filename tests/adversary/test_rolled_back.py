@@ -181,7 +181,7 @@ async def test_it_is_noticed_under_a_graph_that_goes_on(
 
 async def test_graph_itself_refuses_what_another_copy_knows(tmp_path: Path) -> None:
     """A1 V6 A decision reaches an older graph before governance has noticed: graph does nothing,
-    by its number or by its mark, whatever it is asked under that decision's id."""
+    by its number or by its digest, whatever it is asked under that decision's id."""
     scene = Copies(tmp_path)
     async with scene.world() as live:
         party = scene.party(live)

@@ -123,7 +123,7 @@ async def test_what_was_kept_is_there_after_a_restart(opened: Opened) -> None:
     """A2 Proposals, leaves and the place in the feed outlive the process."""
     first = await opened("one", Clock())
     await put(first, "p", 1)
-    await first.write("one", lambda tx: tx.move_cursor(Cursor("epoch", 7, "mark")))
+    await first.write("one", lambda tx: tx.move_cursor(Cursor("epoch", 7, "digest")))
     await first.write("one", lambda tx: tx.count_key_change())
     await first.close()
 
@@ -134,4 +134,4 @@ async def test_what_was_kept_is_there_after_a_restart(opened: Opened) -> None:
 
     assert counts == [1, 0]
     assert found is not None
-    assert (found.newest.number, cursor) == (1, Cursor("epoch", 7, "mark"))
+    assert (found.newest.number, cursor) == (1, Cursor("epoch", 7, "digest"))

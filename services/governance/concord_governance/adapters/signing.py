@@ -44,9 +44,9 @@ class GrantKey:
             "nonce": urlsafe_b64encode(secrets.token_bytes(NONCE_BYTES)).decode().rstrip("="),
             "expire_time": format_time(expire_time),
         }
-        return self._sealed(rfc8785.dumps(payload))
+        return self._signed_envelope(rfc8785.dumps(payload))
 
-    def _sealed(self, payload: bytes) -> bytes:
+    def _signed_envelope(self, payload: bytes) -> bytes:
         head = f"DSSEv1 {len(GRANT_TYPE)} {GRANT_TYPE} {len(payload)} ".encode()
         signature = {
             "keyid": sha256(self.public_key).hexdigest(),

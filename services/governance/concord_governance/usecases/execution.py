@@ -282,6 +282,7 @@ def _failure(refusal: GraphRefused) -> Failure:
 
 
 def _consenting_principals(proposal: Proposal) -> tuple[str, ...]:
+    """Return the principals of the unrevoked consents, sorted."""
     return tuple(sorted(given.principal for given in proposal.consents if not given.revoked))
 
 

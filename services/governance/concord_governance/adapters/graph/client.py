@@ -44,9 +44,9 @@ SCOPES = frozenset(
     {"graph:read", "governed:read", "governed:write", "granted:write", "confirm:write"}
 )
 SILENCE = 30.0
-"""Seconds without even a keep-alive after which the feed counts as lost."""
+"""Seconds without a message, even a keep-alive, after which the feed counts as lost."""
 REMEMBERED_TOKENS = 1_000
-_PASSING = frozenset(
+_TRANSIENT = frozenset(
     {
         grpc.StatusCode.UNAVAILABLE,
         grpc.StatusCode.DEADLINE_EXCEEDED,
@@ -59,7 +59,7 @@ _PASSING = frozenset(
 
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
 _ROLLED_BACK = "ERROR_REASON_GRAPH_ROLLED_BACK"
-_ANY: Mapping[str, str] = MappingProxyType({})
+_NO_ETAGS: Mapping[str, str] = MappingProxyType({})
 
 T = TypeVar("T")
 
@@ -80,11 +80,13 @@ class GraphClient:
         self._tokens: OrderedDict[Caller, RenewedToken] = OrderedDict()
 
     async def preview(
-        self, space: str, action: Mapping[str, Json], etags: Mapping[str, str] = _ANY
+        self, space: str, action: Mapping[str, Json], etags: Mapping[str, str] = _NO_ETAGS
     ) -> Preview:
         """Return the items that the action would touch."""
         request = governed_pb2.PreviewChangeRequest(action=_message(action), etags=_etags(etags))
-        found = await _asked(self._governed.PreviewChange(request, metadata=self._as(space)))
+        found = await _reply_of(
+            self._governed.PreviewChange(request, metadata=self._credential(space))
+        )
         return Preview(
             tuple(
                 Affected(
@@ -105,21 +107,25 @@ class GraphClient:
     async def conflict(self, space: str, conflict_id: str) -> Conflict | None:
         """Return a conflict as it is now."""
         request = conflict_pb2.GetConflictRequest(id=conflict_id)
-        found = await _asked(self._conflicts.GetConflict(request, metadata=self._as(space)))
+        found = await _reply_of(
+            self._conflicts.GetConflict(request, metadata=self._credential(space))
+        )
         return conflict(found.conflict) if found.HasField("conflict") else None
 
     async def open_conflicts(self, space: str, limit: int) -> OpenConflicts:
         """Return the newest open conflicts, and the numbers of all."""
-        both = await self._listed(space, _OPEN, limit)
-        potential = (await self._listed(space, _OPEN[:1], 1)).total_count
+        both = await self._list_conflicts(space, _OPEN, limit)
+        potential = (await self._list_conflicts(space, _OPEN[:1], 1)).total_count
         newest = [conflict(each) for each in both.conflicts]
         return OpenConflicts(newest, potential, both.total_count - potential)
 
-    async def _listed(
+    async def _list_conflicts(
         self, space: str, states: Sequence[conflict_pb2.ConflictState.ValueType], size: int
     ) -> conflict_pb2.ListConflictsResponse:
         request = conflict_pb2.ListConflictsRequest(states=states, page_size=size)
-        return await _asked(self._conflicts.ListConflicts(request, metadata=self._as(space)))
+        return await _reply_of(
+            self._conflicts.ListConflicts(request, metadata=self._credential(space))
+        )
 
     async def perform(
         self,
@@ -140,7 +146,7 @@ class GraphClient:
             expected_state=_expected_state(expected_state),
             irreversible=irreversible,
         )
-        return await self._applied(space, request, origin)
+        return await self._apply(space, request, origin)
 
     async def apply(
         self,
@@ -161,7 +167,7 @@ class GraphClient:
             expected_state=_expected_state(expected_state),
             irreversible=irreversible,
         )
-        return await self._applied(space, request, origin)
+        return await self._apply(space, request, origin)
 
     async def recall(
         self, space: str, decision_id: str, *, expected_state: Cursor
@@ -172,12 +178,14 @@ class GraphClient:
             action_erased=True,
             expected_state=_expected_state(expected_state),
         )
-        return await self._applied(space, request)
+        return await self._apply(space, request)
 
     async def revoke(self, space: str, revocation: bytes, request_id: str) -> tuple[str, int]:
         """Burn a consent's nonce on its principal's signature."""
         request = governed_pb2.RevokeConsentRequest(request_id=request_id, revocation=revocation)
-        done = await _asked(self._governed.RevokeConsent(request, metadata=self._as(space)))
+        done = await _reply_of(
+            self._governed.RevokeConsent(request, metadata=self._credential(space))
+        )
         fresh = type_pb2.FreshnessToken.FromString(unseal(done.token))
         return fresh.epoch, fresh.seq
 
@@ -186,12 +194,14 @@ class GraphClient:
         request = memory_pb2.ConfirmEraseRequest(
             request_id=f"{PRINCIPAL} {memory_id}", memory_id=memory_id
         )
-        await _asked(self._memories.ConfirmErase(request, metadata=self._as(space)))
+        await _reply_of(self._memories.ConfirmErase(request, metadata=self._credential(space)))
 
     async def principal_keys(self, space: str) -> PrincipalKeys | None:
         """Return the principals and their keys; None before the genesis."""
         request = governed_pb2.GetGenesisRequest()
-        found = await _asked(self._governed.GetGenesis(request, metadata=self._as(space)))
+        found = await _reply_of(
+            self._governed.GetGenesis(request, metadata=self._credential(space))
+        )
         if found.status != type_pb2.LOOKUP_STATUS_FOUND:
             return None
         slots = {each.slot: SlotKey(each.principal, each.public_key) for each in found.slots}
@@ -207,17 +217,17 @@ class GraphClient:
     async def register_space(self, space: str, enrolment_digest: str) -> bool:
         """Register a space; return whether it has its genesis."""
         request = feed_pb2.RegisterSpaceRequest(space=space, enrolment_digest=enrolment_digest)
-        return (await _asked(self._feed.RegisterSpace(request))).has_genesis
+        return (await _reply_of(self._feed.RegisterSpace(request))).has_genesis
 
     async def erase_space(self, space: str, statement: bytes) -> bool:
         """Erase a part of a deleted space; return whether nothing is left."""
         request = feed_pb2.EraseSpaceRequest(space=space, statement=statement)
-        return (await _asked(self._feed.EraseSpace(request))).complete
+        return (await _reply_of(self._feed.EraseSpace(request))).complete
 
     async def heads(self, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
         """Return graph's last change of each space, and whether it holds these changes."""
         request = feed_pb2.ListSpacesRequest(cursors=_cursors(cursors))
-        found = await _asked(self._feed.ListSpaces(request))
+        found = await _reply_of(self._feed.ListSpaces(request))
         return {
             head.space: Head(head.epoch, head.head_seq, head.lacks_cursor) for head in found.spaces
         }
@@ -225,7 +235,7 @@ class GraphClient:
     async def watch(self, cursors: Mapping[str, Cursor]) -> AsyncGenerator[FeedMessage]:
         """Replay every space's changes after its cursor, then follow."""
         # a quiet graph sends nothing for ten seconds, so another call checks that it answers
-        await _asked(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
+        await _reply_of(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         yield FeedMessage("", "", 0, ())
         request = feed_pb2.WatchChangesRequest(cursors=_cursors(cursors))
         call = self._watched.WatchChanges(request)
@@ -248,12 +258,12 @@ class GraphClient:
         await self._follower.close()
         await self._channel.close()
 
-    async def _applied(
+    async def _apply(
         self, space: str, request: governed_pb2.ApplyGovernedChangeRequest, origin: str = ""
     ) -> AppliedChange:
         """Apply a change; graph takes a memory's origin from the credential, as for all writes."""
-        metadata = self._as(space, origin)
-        done = await _asked(self._governed.ApplyGovernedChange(request, metadata=metadata))
+        metadata = self._credential(space, origin)
+        done = await _reply_of(self._governed.ApplyGovernedChange(request, metadata=metadata))
         fresh = type_pb2.FreshnessToken.FromString(unseal(done.token))
         orphaned = tuple(done.orphaned_ids)
         return AppliedChange(
@@ -266,7 +276,7 @@ class GraphClient:
             done.cascaded_digest,
         )
 
-    def _as(self, space: str, origin: str = "") -> tuple[tuple[str, str]]:
+    def _credential(self, space: str, origin: str = "") -> tuple[tuple[str, str]]:
         """Return a call's metadata: a token for a space."""
         who = Caller(space, PRINCIPAL, SCOPES, "SYSTEM", origin=origin)
         token = self._tokens.get(who)
@@ -299,7 +309,7 @@ def _expected_state(cursor: Cursor) -> governed_pb2.ExpectedState | None:
     return governed_pb2.ExpectedState(seq=cursor.seq, change_digest=cursor.change_digest)
 
 
-async def _asked(call: Awaitable[T]) -> T:
+async def _reply_of(call: Awaitable[T]) -> T:
     try:
         return await call
     except grpc.aio.AioRpcError as error:
@@ -311,6 +321,6 @@ def _translated(failure: Failure) -> GraphUnavailable | GraphRefused | GraphRoll
         return GraphRolledBack(failure.message)
     if failure.code == grpc.StatusCode.INTERNAL:
         return GraphFaulty(f"graph fails at it ({failure.reason})")
-    if failure.code in _PASSING:
+    if failure.code in _TRANSIENT:
         return GraphUnavailable(f"graph does not answer ({failure.outline})")
     return GraphRefused(failure)

@@ -92,7 +92,7 @@ class Neo4jLedger:
 
     async def ready(self) -> bool:
         """Return whether the store answers, and has the epoch with which it was opened."""
-        return await self._column(statements.STANDS) == [self._epoch]
+        return await self._column(statements.STORE_EPOCH) == [self._epoch]
 
     async def close(self) -> None:
         """Close the store."""

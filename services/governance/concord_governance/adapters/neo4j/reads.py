@@ -58,19 +58,19 @@ class Neo4jLedgerReads(Neo4jAccessReads):
 
     async def newest_of_each(self, statuses: Sequence[Status], limit: int) -> Sequence[Proposal]:
         """Return each proposer's newest proposals by turns, up to `limit`, newest first."""
-        stand = [int(status) for status in statuses]
-        return await self._proposals(statements.NEWEST_OF_EACH, statuses=stand, limit=limit)
+        states = [int(status) for status in statuses]
+        return await self._proposals(statements.NEWEST_OF_EACH, statuses=states, limit=limit)
 
     async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
         """Count the proposals in some states."""
-        stand = [int(status) for status in statuses]
-        ((count,),) = await self._ask(statements.PROPOSAL_COUNT, statuses=stand, proposer=proposer)
+        states = [int(status) for status in statuses]
+        ((count,),) = await self._run(statements.PROPOSAL_COUNT, statuses=states, proposer=proposer)
         return int(count)
 
     async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
         """Return the create times (µs) of the proposals in some states."""
-        stand = [int(status) for status in statuses]
-        return [int(time) for (time,) in await self._ask(statements.TIMES, statuses=stand)]
+        states = [int(status) for status in statuses]
+        return [int(time) for (time,) in await self._run(statements.TIMES, statuses=states)]
 
     async def due(self, now: int) -> Sequence[Proposal]:
         """Return open proposals that have expired."""
@@ -83,11 +83,11 @@ class Neo4jLedgerReads(Neo4jAccessReads):
 
     async def nonce_is_recorded(self, nonce: str) -> bool:
         """Return whether an envelope with this nonce was received before."""
-        return bool(await self._ask(statements.NONCE, nonce=nonce))
+        return bool(await self._run(statements.NONCE, nonce=nonce))
 
     async def receipt(self, principal: str, method: str, request_id: str) -> RequestReceipt | None:
         """Return the receipt of an earlier request."""
-        found = await self._ask(
+        found = await self._run(
             statements.RECEIPT, principal=principal, method=method, request_id=request_id
         )
         return RequestReceipt(found[0][0], tuple(found[0][1])) if found else None
@@ -98,11 +98,11 @@ class Neo4jLedgerReads(Neo4jAccessReads):
 
     async def leaves(self, start: int, end: int) -> Sequence[Leaf]:
         """Return the leaves from index `start` up to, but without, `end`."""
-        return _leaves(await self._ask(statements.LEAVES, start=start, end=end))
+        return _leaves(await self._run(statements.LEAVES, start=start, end=end))
 
     async def entries(self, filter_: EntryFilter, before: int, limit: int) -> Sequence[Leaf]:
         """Return leaves with an index below `before`, newest first."""
-        found = await self._ask(
+        found = await self._run(
             statements.ENTRIES_ON if filter_.item_id else statements.ENTRIES,
             item_id=filter_.item_id,
             actions=[int(action) for action in filter_.actions],
@@ -118,7 +118,7 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         """Return hashes of complete subtrees by (level, index)."""
         if not names:
             return {}
-        found = await self._ask(statements.SUBTREES, names=[list(name) for name in names])
+        found = await self._run(statements.SUBTREES, names=[list(name) for name in names])
         return {(level, place): bytes(hash_) for level, place, hash_ in found}
 
     async def feed_cursor(self) -> Cursor:
@@ -127,19 +127,19 @@ class Neo4jLedgerReads(Neo4jAccessReads):
 
     async def key_changes(self) -> int:
         """Return the number of executed key changes."""
-        found = await self._ask(statements.KEY_CHANGES)
+        found = await self._run(statements.KEY_CHANGES)
         return int(found[0][0]) if found else 0
 
     async def unconfirmed(self) -> Sequence[str]:
         """Return the erased memories whose erasure was not confirmed to graph."""
-        return sorted(row[0] for row in await self._ask(statements.UNCONFIRMED))
+        return sorted(row[0] for row in await self._run(statements.UNCONFIRMED))
 
     async def _head(self) -> Row:
-        found = await self._ask(statements.HEAD)
+        found = await self._run(statements.HEAD)
         return found[0] if found else _NO_HEAD
 
     async def _proposals(self, text: str, **bound: Any) -> list[Proposal]:
-        return [_proposal(*row) for row in await self._ask(text, **bound)]
+        return [_proposal(*row) for row in await self._run(text, **bound)]
 
 
 def _only(found: list[Proposal]) -> Proposal | None:

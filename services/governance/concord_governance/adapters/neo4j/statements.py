@@ -95,7 +95,7 @@ WAITING: Final = (
     " UNION MATCH (p:ConcordProposal) WHERE p.status = $decided AND p.expire_time IS NOT NULL"
     " RETURN p.space"
 )
-STANDS: Final = "MATCH (s:Store {key: $stamp}) RETURN s.epoch"
+STORE_EPOCH: Final = "MATCH (s:Store {key: $stamp}) RETURN s.epoch"
 
 # the lock: a transaction that sets a property of the head locks it until the transaction ends
 HOLD: Final = (

@@ -33,7 +33,7 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
 
     async def hold(self) -> None:
         """Take the space's lock: from then on no other transaction changes the space."""
-        await self._ask(statements.HOLD)
+        await self._run(statements.HOLD)
 
     async def now(self) -> int:
         """Return the transaction's one time."""
@@ -43,15 +43,15 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
 
     async def next_number(self) -> int:
         """Return the next proposal number."""
-        return int((await self._ask(statements.NUMBER))[0][0])
+        return int((await self._run(statements.NUMBER))[0][0])
 
     async def put(self, before: Proposal | None, after: Proposal) -> None:
         """Insert or replace a proposal, with a new revision and the consents."""
         newest = after.newest
         fields = _fields(self._space, before, after)
         if before is None:
-            await self._ask(statements.PROPOSE, fields=fields)
-        elif not await self._ask(
+            await self._run(statements.PROPOSE, fields=fields)
+        elif not await self._run(
             statements.RESOLVE, id=after.id, version=before.version, fields=fields
         ):
             raise LostRace("somebody else wrote the proposal meanwhile")
@@ -61,8 +61,8 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
             await self._put_revision(after)
             touched |= {item.id for item in newest.affected if item.etag}
         if touched:
-            await self._ask(statements.AFFECT, id=after.id, items=sorted(touched))
-        await self._ask(
+            await self._run(statements.AFFECT, id=after.id, items=sorted(touched))
+        await self._run(
             statements.CONSENT,
             id=after.id,
             revision=newest.revision,
@@ -80,18 +80,18 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
             "document": json.dumps(document, separators=(",", ":"), ensure_ascii=False),
             "canonical": newest.canonical,
         }
-        await self._ask(statements.REVISE, id=proposal.id, fields=fields)
+        await self._run(statements.REVISE, id=proposal.id, fields=fields)
 
     async def record_nonce(self, nonce: str) -> None:
         """Record an envelope's nonce, for ever."""
-        await self._ask(statements.RECORD_NONCE, nonce=nonce)
+        await self._run(statements.RECORD_NONCE, nonce=nonce)
 
     async def keep_receipt(
         self, principal: str, method: str, request_id: str, receipt: RequestReceipt
     ) -> None:
         """Store a request's receipt, and drop the space's that are older than seven days."""
         now = self._clock()
-        await self._ask(statements.FORGET_RECEIPTS, before=now - _REQUEST_KEPT_MICROSECONDS)
+        await self._run(statements.FORGET_RECEIPTS, before=now - _REQUEST_KEPT_MICROSECONDS)
         fields = {
             "space": self._space,
             "principal": principal,
@@ -101,7 +101,7 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
             "proposal_ids": list(receipt.proposal_ids),
             "create_time": now,
         }
-        await self._ask(statements.KEEP_RECEIPT, fields=fields)
+        await self._run(statements.KEEP_RECEIPT, fields=fields)
 
     async def append(self, entries: Sequence[Entry]) -> Sequence[Leaf]:
         """Append entries to the log."""
@@ -117,32 +117,32 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
             made += [list(node) for node in frontier.append(leaf_hash(data))]
             leaves.append(Leaf(place, time, data))
             rows.append(_leaf(self._space, leaves[-1], entry))
-        await self._ask(statements.APPEND, leaves=rows)
-        await self._ask(statements.GROW, nodes=made)
-        await self._ask(statements.ADVANCE, log_size=frontier.size, last_time=time)
+        await self._run(statements.APPEND, leaves=rows)
+        await self._run(statements.GROW, nodes=made)
+        await self._run(statements.ADVANCE, log_size=frontier.size, last_time=time)
         return leaves
 
     async def move_cursor(self, cursor: Cursor) -> None:
         """Remember how far graph's feed has been applied."""
-        await self._ask(statements.MOVE_CURSOR, **cursor._asdict())
+        await self._run(statements.MOVE_CURSOR, **cursor._asdict())
 
     async def count_key_change(self) -> None:
         """Count one more executed key change."""
-        await self._ask(statements.COUNT_KEY_CHANGE)
+        await self._run(statements.COUNT_KEY_CHANGE)
 
     async def forget_words(self, item_id: str, *, confirm: bool) -> int:
         """Remove the words of every proposal that touches an item."""
         if confirm:
-            await self._ask(statements.UNCONFIRM, item_id=item_id)
-        return int((await self._ask(statements.FORGET_WORDS, item_id=item_id))[0][0])
+            await self._run(statements.UNCONFIRM, item_id=item_id)
+        return int((await self._run(statements.FORGET_WORDS, item_id=item_id))[0][0])
 
     async def forget_all_words(self) -> None:
         """Remove the words of every proposal of the space."""
-        await self._ask(statements.FORGET_ALL_WORDS)
+        await self._run(statements.FORGET_ALL_WORDS)
 
     async def confirmed(self, memory_id: str) -> None:
         """Remember that an erasure was confirmed to graph."""
-        await self._ask(statements.CONFIRM, memory_id=memory_id)
+        await self._run(statements.CONFIRM, memory_id=memory_id)
 
 
 def _fields(space: str, before: Proposal | None, after: Proposal) -> Fields:
