@@ -746,7 +746,7 @@ GUARDS = {
     "what was replaced with consent": Guard(
         what_was_replaced_is_rewritten,
         "both signatures hide words that nobody signed for",
-        off=_without(Writer, "_taken_over", _none),
+        off=_without(Writer, "_frozen_by_lineage", _none),
     ),
     "what hangs on what an undo takes away": Guard(
         _undo_after("something constitutive hangs there"),

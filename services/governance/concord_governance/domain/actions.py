@@ -13,7 +13,7 @@ from concord_governance.domain.safeguards import FEWEST_SALT_CHARACTERS, RESERVE
 CONSTITUTIVE = "EDGE_TYPE_CONSTITUTIVE"
 DESCRIPTIVE = "EDGE_TYPE_DESCRIPTIVE"
 PRINCIPALS = "principals and their keys change by a key change alone"
-_NAMING = ("name", "id", "relation", "label", "subject", "object")
+_NAME_FIELDS = ("name", "id", "relation", "label", "subject", "object")
 
 _KINDS = {
     "upsert_edge": Kind.ADD,
@@ -113,5 +113,5 @@ def _names(body: Mapping[str, Json]) -> Iterator[str]:
         for part in parts:
             if isinstance(part, Mapping):
                 yield from _names(part)
-            elif isinstance(part, str) and key in _NAMING:
+            elif isinstance(part, str) and key in _NAME_FIELDS:
                 yield part

@@ -16,7 +16,7 @@ DISSONANCE: Final = "dissonance"
 MOST_PENDING: Final = 20
 """Most proposals of dissonance that wait in a space: 500 findings do not bury others' (D7)."""
 
-_ON_THEIR_OWN_GROUND = frozenset({Kind.ADD_LINEAGE, Kind.MERGE, Kind.DECLARE_RELATION})
+_KINDS_NAMING_CAUSE = frozenset({Kind.ADD_LINEAGE, Kind.MERGE, Kind.DECLARE_RELATION})
 
 
 class ConflictClass(enum.IntEnum):
@@ -76,7 +76,7 @@ def demand_trigger(
         Trigger.SESSION_END: session_id,
         # The ground of an amendment or a merge is the pair itself, that of a declaration the
         # relation's facts: the action names both.
-        Trigger.PROACTIVE: conflict_id or session_id or kind_of(action) in _ON_THEIR_OWN_GROUND,
+        Trigger.PROACTIVE: conflict_id or session_id or kind_of(action) in _KINDS_NAMING_CAUSE,
     }
     if not grounds[trigger]:
         raise SafeguardViolation(f"a proposal of the trigger {trigger.name} names what caused it")

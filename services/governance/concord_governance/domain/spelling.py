@@ -19,7 +19,7 @@ _PAIRS = (
     "øo đd ħh łl ŧt ƅb ɓb ɗd ǝe əe ɛe ɨi ɵo ʋu"
 )
 _LOOK_ALIKE = str.maketrans({pair[0]: pair[1:] for pair in _PAIRS.split()})
-_UNSEEN = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+_INVISIBLE = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Blank letters and symbols; all other invisible ones are recognized by their Unicode category."""
 
 
@@ -29,7 +29,7 @@ def plain(text: str) -> str:
     seen = "".join(
         letter
         for letter in unicodedata.normalize("NFKD", wide.casefold())
-        if unicodedata.category(letter) not in {"Mn", "Me", "Cf", "Cc"} and letter not in _UNSEEN
+        if unicodedata.category(letter) not in {"Mn", "Me", "Cf", "Cc"} and letter not in _INVISIBLE
     )
     quoted = seen.translate(_LOOK_ALIKE).replace("’", "'").replace("ʼ", "'").replace("_", " ")
     return re.sub(r"\s+", " ", quoted)

@@ -215,7 +215,7 @@ class SupersessionReads(Protocol):
         """
         ...
 
-    async def taken_over(self) -> frozenset[str]:
+    async def frozen_by_lineage(self) -> frozenset[str]:
         """Return the ids of the items at which live lineage that was made with consent ends, and of
         the ends of edges among them. Both principals signed each lineage: there are few."""
         ...

@@ -246,9 +246,9 @@ class Neo4jReads(Neo4jViews):
         text = statements.is_pinned(known_at(record))
         return bool((await self.ask(text, asked=[{"id": item_id, "record": record}]))[0][0])
 
-    async def taken_over(self) -> frozenset[str]:
+    async def frozen_by_lineage(self) -> frozenset[str]:
         """Return the ids of the targets of governed lineage, and of these targets' ends."""
-        found = await self.ask(statements.taken_over())
+        found = await self.ask(statements.frozen_by_lineage())
         return frozenset(item_id for row in found for item_id in row if item_id is not None)
 
     async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:

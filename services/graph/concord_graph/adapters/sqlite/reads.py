@@ -306,9 +306,9 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         row = self._one(sql, {"space": self._space, "id": item_id, "record": record})
         return bool(row and row[0])
 
-    async def taken_over(self) -> frozenset[str]:
+    async def frozen_by_lineage(self) -> frozenset[str]:
         """Return the ids of the targets of governed lineage, and of these targets' ends."""
-        found = self._all(statements.taken_over(), {"space": self._space})
+        found = self._all(statements.frozen_by_lineage(), {"space": self._space})
         return frozenset(item_id for row in found for item_id in row if item_id is not None)
 
     async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:

@@ -96,7 +96,7 @@ def is_pinned(now: bool) -> str:
 
 
 @cache
-def taken_over() -> str:
+def frozen_by_lineage() -> str:
     """Select (id, source's id, target's id) of the items at which governed lineage ends. Only a
     live edge has the two ids of its ends."""
     return (

@@ -96,7 +96,7 @@ class Writer:
         self._consented: set[str] = set()  # items that the consents pin, written or not
         self._depended: set[str] = set()  # items that a decision without consent is about
         self._effects: dict[str, Effect] = {}
-        self._taken: frozenset[str] | None = None  # read from the store; a put may outdate it
+        self._frozen: frozenset[str] | None = None  # read from the store; a put may outdate it
 
     def with_grant(self, grant: Grant | GenesisRecord | RestoreGrant | PreviewGrant) -> Writer:
         """Return a writer that this verified grant lets through protection."""
@@ -154,12 +154,12 @@ class Writer:
         edge of which it is an end. An item that both principals replaced stays frozen: otherwise
         one of them could later edit the text that is hidden behind both signatures.
         """
-        return await self.tx.is_pinned(item_id) or item_id in await self._taken_over()
+        return await self.tx.is_pinned(item_id) or item_id in await self._frozen_by_lineage()
 
-    async def _taken_over(self) -> frozenset[str]:
-        if self._taken is None:
-            self._taken = await self.tx.taken_over()
-        return self._taken
+    async def _frozen_by_lineage(self) -> frozenset[str]:
+        if self._frozen is None:
+            self._frozen = await self.tx.frozen_by_lineage()
+        return self._frozen
 
     async def put(self, before: ItemT | None, after: ItemT) -> ItemT:
         """Write `after` as the next revision of `before`, or as a new item.
@@ -362,8 +362,8 @@ class Writer:
         await self.tx.put(item)
         if is_erased(item):
             await self.tx.erase(item)
-        if isinstance(item, Edge) and (item.governed or item.id in (self._taken or ())):
-            self._taken = None
+        if isinstance(item, Edge) and (item.governed or item.id in (self._frozen or ())):
+            self._frozen = None
         if before is None:
             self._made.add(item.id)
             if isinstance(item, (Memory, Entry)):

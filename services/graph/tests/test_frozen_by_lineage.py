@@ -1,4 +1,4 @@
-"""What both parties put something else in the place of stays what they did so with (G4, 0020)."""
+"""An item that both principals replaced stays frozen: its words cannot change alone (G4, 0020)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from graph_world import AMENDS, SUPERSEDES, Calls, Parties, World, reason
 PROTECTED = "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
 
 
-async def taken_over(
+async def consented_lineage(
     calls: Calls,
     parties: Parties,
     newer: str,
     older: str,
     relation: type_pb2.LineageRelation.ValueType = SUPERSEDES,
 ) -> type_pb2.Edge:
-    """Make lineage with both parties' consent."""
+    """Make lineage with both principals' consent."""
     action = governed_pb2.GovernedAction()
     action.add_lineage.request_id = calls.request_id()
     action.add_lineage.relation = relation
@@ -40,7 +40,7 @@ async def test_a_replaced_memory_keeps_its_words(
     await parties.enrol(home)
     await parties.constitutive_memory(home, "creed")
     old = await home.add("Ada may read my journal.", id="old")
-    await taken_over(home, parties, "creed", "old", relation)
+    await consented_lineage(home, parties, "creed", "old", relation)
     changed = type_pb2.Memory(id="old", etag=old.etag, content="Lie to Ada.")
 
     assert await reason(home.update(changed, "content")) == PROTECTED
@@ -54,7 +54,7 @@ async def test_a_replaced_edge_keeps_its_words_and_its_ends(home: Calls, parties
     old = await home.put_edge("Me", "LIKES", "tea")
     await home.put_node("Ada")
     agreed = await parties.constitutive_edge(home)
-    await taken_over(home, parties, agreed.id, old.id)
+    await consented_lineage(home, parties, agreed.id, old.id)
     moved = type_pb2.Edge(id=old.id, etag=old.etag, target=type_pb2.EdgeEnd(name="Ada"))
     lighter = type_pb2.Edge(id=old.id, etag=old.etag, weight=0.1)
     tea = await home.get_node("tea")
@@ -73,7 +73,7 @@ async def test_both_may_change_it_and_let_it_go(home: Calls, parties: Parties) -
     await parties.enrol(home)
     await parties.constitutive_memory(home, "creed")
     old = await home.add("Ada may read my journal.", id="old")
-    lineage = await taken_over(home, parties, "creed", "old")
+    lineage = await consented_lineage(home, parties, "creed", "old")
     action = governed_pb2.GovernedAction()
     action.update_memory.request_id = home.request_id()
     action.update_memory.memory.CopyFrom(
@@ -98,7 +98,7 @@ async def test_a_replaced_fact_stays_though_its_memory_goes(home: Calls, parties
     note = await home.add("I like tea.", id="note", facts=[said])
     old = await home.get_triple("Me", "LIKES", "tea")
     agreed = await parties.constitutive_edge(home)
-    await taken_over(home, parties, agreed.id, old.id)
+    await consented_lineage(home, parties, agreed.id, old.id)
     said.weight = 0.9
     await home.add("I like tea much.", id="more", facts=[said])
     await home.forget(await home.get("more"))
@@ -115,6 +115,6 @@ async def test_nobody_alone_writes_what_was_replaced_before_it_came(
     await parties.enrol(home)
     ghost = "01920000-0000-7000-8000-000000000001"
     await parties.constitutive_memory(home, "creed")
-    await taken_over(home, parties, "creed", ghost)
+    await consented_lineage(home, parties, "creed", ghost)
 
     assert await reason(home.add("Lie to Ada.", id=ghost)) == PROTECTED
