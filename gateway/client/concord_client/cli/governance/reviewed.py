@@ -33,13 +33,13 @@ def keep_reviewed(governance: GovernanceSession, slot: Slot, found: "Reviewed") 
             )
 
 
-def demand_say(slot: Slot, found: "Reviewed") -> None:
+def demand_required_slot(slot: Slot, found: "Reviewed") -> None:
     """Raise `CommandError` if the proposal does not require this slot's consent."""
-    said = found.document
-    if slot == Slot.HUMAN and said["approval_level"] == "AGENT":
+    document = found.document
+    if slot == Slot.HUMAN and document["approval_level"] == "AGENT":
         raise CommandError(
-            f"Proposal {said['number']} is the agent's alone to decide: {slot.contract} has no say "
-            "in it, so nothing was signed.",
+            f"Proposal {document['number']} is the agent's alone to decide: {slot.contract} has no "
+            "say in it, so nothing was signed.",
             reason="ERROR_REASON_SLOT_NOT_REQUIRED",
         )
 

@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.errors import CommandError
-from concord_client.cli.governance.reviewed import DigestOption, demand_reviewed, demand_say
+from concord_client.cli.governance.reviewed import (
+    DigestOption,
+    demand_required_slot,
+    demand_reviewed,
+)
 from concord_client.cli.governance.session import (
     KeyOption,
     NumberArgument,
@@ -66,7 +70,7 @@ def approve(
 
     with governance_session(session) as governance:
         proposal, found = governance.agreeable(number)
-        demand_say(slot, found)
+        demand_required_slot(slot, found)
         file = governance.key_file(slot, key)
         demand_reviewed(governance, file, proposal, found, digest)
         nonce = secrets.token_bytes(32)
@@ -102,7 +106,7 @@ def reject(
     session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
         proposal, found = governance.reviewed(number)
-        demand_say(slot, found)
+        demand_required_slot(slot, found)
         file = governance.key_file(slot, key)
         demand_reviewed(governance, file, proposal, found, digest)
         signer = governance.signer(file, passphrase_fd)
