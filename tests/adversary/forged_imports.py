@@ -113,7 +113,7 @@ def _enrolled(it: Forger) -> None:
 
 
 def _signed(it: Forger, signers: list[Any], **changed: Any) -> None:
-    """Sign the import's grant anew, otherwise than the parties did."""
+    """Sign the import's grant anew, otherwise than the principals did."""
     told = _import(it)["properties"]
     said = json.loads(b64decode(told["restore_grant"]["payload"])) | changed
     payload = json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
@@ -160,7 +160,7 @@ def _nowhere(it: Forger) -> None:
 READ_IMPORTS: dict[str, tuple[Forgery, str]] = {
     "an import that others signed for": (_by_others, "envelope signature"),
     "an import that brings the forger's key": (_with_own_key, "envelope signature"),
-    "an import that one party signed for": (_by_one, "envelope signature"),
+    "an import that one principal signed for": (_by_one, "envelope signature"),
     "an import of another export": (_of_another_export, "envelope export"),
     "an import of another genesis": (_of_another_genesis, "envelope genesis"),
     "an import without a place": (_nowhere, "graph_seq"),

@@ -200,7 +200,7 @@ class Forger:
 
 
 async def told_by(party: Party, keys: Keys) -> Forger:
-    """Let two parties live through the story, and return its log."""
+    """Let two principals live through the story, and return its log."""
     human = party.human
     names = {name: proposal.id for name, proposal in (await _story(party)).items()}
     while True:  # until graph's own entries are there

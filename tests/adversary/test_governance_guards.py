@@ -475,11 +475,11 @@ async def other_words_before_the_human(scene: Scene) -> str:
         reword(live.folder / "ledger.db", proposal.id, "framing")
         after = await party.approve(await party.get(proposal), HUMAN)
         done = after.status == STATUS.PROPOSAL_STATUS_EXECUTED
-        return "the parties agreed to different words" if done else ""
+        return "the principals agreed to different words" if done else ""
 
 
 async def what_was_replaced_is_rewritten(scene: Scene) -> str:
-    """Rewrite, alone, what both parties put something else in the place of."""
+    """Rewrite, alone, what both principals put something else in the place of."""
     async with scene.world() as live:
         party = live.party()
         await party.enrol()
@@ -740,7 +740,7 @@ GUARDS = {
     ),
     "signed words": Guard(
         other_words_before_the_human,
-        "the parties agreed to different words",
+        "the principals agreed to different words",
         off=_blind_to_words,
     ),
     "what was replaced with consent": Guard(

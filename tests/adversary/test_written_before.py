@@ -136,8 +136,9 @@ def _renamed(leaf: Leaf) -> bool:
 
 
 async def test_an_old_export_moves_under_its_old_grant(tmp_path: Path) -> None:
-    """G15 V5 Both parties' restore grant of version 2 and the export that it is for are taken; what
-    is decided there afterwards verifies, behind what both had agreed to. Version 1 is refused."""
+    """G15 V5 Both principals' restore grant of version 2 and the export that it is for are taken;
+    what is decided there afterwards verifies, behind what both had agreed to.
+    A grant of version 1 is refused."""
     export = read_export(FOLDER / "space.jsonl")
     grant = (FOLDER / "restore_grant.json").read_bytes()
     async with world(tmp_path, keys=keys_of(5)) as live:

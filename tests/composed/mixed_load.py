@@ -34,7 +34,7 @@ LAWFUL = ENDED | {STATUS.PROPOSAL_STATUS_PENDING}
 
 @dataclass
 class Space:
-    """One space with both its parties, and what was acknowledged to them."""
+    """One space with both its principals, and what was acknowledged to them."""
 
     name: str
     agent: AsyncConcord
@@ -50,7 +50,7 @@ class Space:
 
 @asynccontextmanager
 async def governed_space(running: Running) -> AsyncIterator[Space]:
-    """A new space whose parties have enrolled."""
+    """A new space whose principals have enrolled."""
     signers: dict[Slot, signing.Signer] = {
         "AGENT": signing.Signer("helper", signing.generate_key()),
         "HUMAN": signing.Signer("ada", signing.generate_key()),
@@ -73,7 +73,7 @@ async def remember(space: Space, stop: asyncio.Event) -> None:
 
 
 async def decide(space: Space, stop: asyncio.Event) -> None:
-    """Let both parties agree on one value after the other."""
+    """Let both principals agree on one value after the other."""
     number = 0
     while not stop.is_set():
         number += 1

@@ -1,4 +1,4 @@
-"""What both parties agree to, down to the words of the ends that an edge stands between."""
+"""What both principals agree to, down to the words of the ends that an edge stands between."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

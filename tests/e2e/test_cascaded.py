@@ -69,7 +69,7 @@ async def executed_entry(party: Party) -> dict[str, object]:
 async def test_many_links_keep_no_constitutive_memory_from_being_erased(
     party: Party, most: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """M4 G4 V6 The right to erase is in both parties' hands, however many memories one of them
+    """M4 G4 V6 The right to erase is in both principals' hands, however many memories one of them
     links to what is to go."""
     monkeypatch.setattr(proposals, "MAX_ITEMS", most)
     proposal = await party.propose(await creed_with(party, count))
@@ -191,7 +191,7 @@ async def test_how_many_go_along_stands_in_the_words_that_are_signed(party: Part
 
 
 async def test_what_goes_along_may_change_until_then(party: Party) -> None:
-    """G4 V6 One party cannot stop a change by changing or adding, meanwhile, what goes along."""
+    """G4 V6 One principal cannot stop a change by changing or adding meanwhile what goes along."""
     proposal = await party.propose(await hub_with(party, 3))
     for relation in ("R1", "R9"):
         edge = edge_action("hub", relation, "x", edge_type=DESCRIPTIVE, weight=0.5)

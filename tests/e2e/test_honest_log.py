@@ -1,4 +1,4 @@
-"""Whatever two parties honestly do, their log verifies and the store is as it says (A2, V8)."""
+"""Whatever two principals honestly do, their log verifies and the store is as it says (A2, V8)."""
 
 from __future__ import annotations
 

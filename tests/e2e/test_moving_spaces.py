@@ -85,7 +85,7 @@ def test_search_follows_an_import(tmp_path: Path) -> None:
 
 
 def enrolled(system: Spawned) -> tuple[signing.Signer, signing.Signer]:
-    """Both parties, once the space knows their keys."""
+    """Both principals, once the space knows their keys."""
     agent = signing.Signer("agent-1", signing.generate_key())
     human = signing.Signer("anna", signing.generate_key())
     genesis = signing.sign_genesis(

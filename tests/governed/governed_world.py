@@ -1,4 +1,4 @@
-"""Graph and governance in the test's own process, and two parties with keys of their own."""
+"""Graph and governance in the test's own process, and two principals with keys of their own."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ QUIET_WITHIN = 120.0
 
 @asynccontextmanager
 async def under_load(system: System) -> AsyncIterator[Space]:
-    """A space in which writers, both parties and searches go on; checked when they have ended."""
+    """A space in which writers, both principals and searches go on; checked when they ended."""
     stop = asyncio.Event()
     async with mixed_load.governed_space(await fresh_spaces(system.secrets)) as space:
         async with asyncio.TaskGroup() as group:

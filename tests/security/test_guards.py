@@ -122,7 +122,7 @@ from safeguard_probes import (
 UNBOUND = {"concord_graph.domain.protection.breach": lambda *_: None}
 UNRESERVED = {"concord_graph.domain.protection.reserved": lambda *_: None}
 UNASKED = {"concord_graph.domain.protection.agreed": lambda _: None}
-"""No guard of an import asks whether both parties agreed to it."""
+"""No guard of an import asks whether both principals agreed to it."""
 WORDLESS = {"concord_graph.domain.protection.takes_words": lambda *_: False}
 ANY_ETAG = {"concord_graph.usecases.write.writer.etag_matches": lambda *_: True}
 ANY_REQUEST = {"concord_graph.usecases.write.commands.is_same_request": lambda *_: True}
@@ -139,7 +139,7 @@ async def nothing_agreed(_: Live, __: Home) -> None:
 class Guard:
     """What is tried, the harm when nothing refuses it, and the settings with and without it.
 
-    `agree`: what both parties do with consent before it is tried.
+    `agree`: what both principals do with consent before it is tried.
     """
 
     probe: Probe
@@ -230,7 +230,7 @@ async def a_grant_comes_again(live: Live, template: Template) -> str:
 
 
 async def a_grant_meets_another_state(live: Live, template: Template) -> str:
-    """Use a grant whose parties consented to an edge as it no longer is."""
+    """Use a grant whose principals consented to an edge as it no longer is."""
     a = template.a
     action = governed_pb2.GovernedAction()
     action.upsert_edge.request_id = "inner"
@@ -495,7 +495,7 @@ for harm, (probe, agree) in ATTEMPTS.items():
 async def guarded(
     guard: Guard, template: Template, folder: Path, setting: Setting
 ) -> AsyncIterator[Live]:
-    """Run a deployment under a setting in which both parties agreed before, under all guards."""
+    """Run a deployment under a setting in which both principals agreed before, under all guards."""
     if guard.agree is not nothing_agreed:
         async with deployed(template, folder, ALL_ON) as live:
             await guard.agree(live, template.a)

@@ -29,20 +29,20 @@ def concord(system: Spawned) -> CommandLine:
 
 @pytest.fixture(scope="session")
 def governed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spawned]:
-    """A running system whose space "default" both parties govern (`signers`)."""
+    """A running system whose space "default" both principals govern (`signers`)."""
     with spawned(tmp_path_factory.mktemp("governed") / "data") as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the keys of both parties and their memory of the governed system are kept."""
+    """Where the keys of both principals and their memory of the governed system are kept."""
     return tmp_path_factory.mktemp("home")
 
 
 @pytest.fixture(scope="session")
 def environ(governed: Spawned, home: Path) -> dict[str, str]:
-    """The variables of both parties' commands."""
+    """The variables of both principals' commands."""
     return environ_of(governed, home)
 
 

@@ -42,7 +42,7 @@ def made_space(concord: CommandLine, name: str) -> None:
 
 
 def enrolled(concord: CommandLine, name: str) -> None:
-    """Makes both parties' keys and gives the space its genesis."""
+    """Makes both principals' keys and gives the space its genesis."""
     met(concord, "--space", name)
     concord.done("principal", "create", "--slot", "agent", "--name", "helper")
     concord.done("principal", "create", "--slot", "human", "--name", "ada")

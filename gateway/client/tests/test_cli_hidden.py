@@ -90,7 +90,7 @@ def test_a_complaint_hides_nothing() -> None:
 
 @pytest.fixture(scope="module")
 def concord(signers: CommandLine) -> CommandLine:
-    """The command line of both parties."""
+    """The command line of both principals."""
     return signers
 
 

@@ -18,7 +18,7 @@ STATUS = proposal_pb2.ProposalStatus
 
 @pytest.fixture(scope="module")
 def concord(signers: CommandLine) -> CommandLine:
-    """The command line of both parties."""
+    """The command line of both principals."""
     return signers
 
 

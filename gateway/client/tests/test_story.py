@@ -61,7 +61,7 @@ class Keys:
 
 @pytest.fixture
 def keys(environ: dict[str, str], home: Path, governed: Spawned, signers: CommandLine) -> Keys:
-    """Of the space that both parties govern."""
+    """Of the space that both principals govern."""
     return Keys(environ, home, governed, signers)
 
 

@@ -15,7 +15,7 @@ from concord_mcp.tool import Argument, ComposedTool, Json, Tool
 INVALID = "ERROR_REASON_FIELD_INVALID"
 
 CONSENT_GIVEN = (
-    "A word is no consent. Propose the change with smf_propose; each party signs it by itself."
+    "A word is no consent. Propose the change with smf_propose; each principal signs it by itself."
 )
 """The refusal of `consent_given`, by which callers of other systems claim that all agreed."""
 

@@ -1,4 +1,4 @@
-"""A space in which both parties agreed on much, and what of it nobody alone may change."""
+"""A space in which both principals agreed on much, and what of it nobody alone may change."""
 
 from dataclasses import dataclass, field
 
@@ -63,8 +63,8 @@ class Agreed:
 async def agree(live: World, space: str) -> Agreed:
     """Furnish a space: what is constitutive, what stands for it by consent, and a trap at each.
 
-    The traps are one party's, older than the consents: lineage at ids that were ghosts or not held
-    yet, of newer sides that begin later, and another value of the same triple.
+    The traps are one principal's, older than the consents: lineage at ids that were ghosts or not
+    held yet, of newer sides that begin later, and another value of the same triple.
     """
     calls, parties = live.calls(space), live.parties(space)
     agreed = Agreed(calls, parties)

@@ -251,7 +251,7 @@ CONSENTED: Mapping[str, Forge] = {
     "a principal's node": edited("node", 0, {"name": "concord:space"}),
     "a principal's edge": edited("edge", 0, {"relation": "concord:principal"}),
 }
-"""What only both parties' consent can have made."""
+"""What only both principals' consent can have made."""
 
 
 def _plain(record: Record) -> Record:

@@ -700,7 +700,7 @@ class Parties:
         etags: Mapping[str, str] | None = None,
         grant: bytes = b"",
     ) -> governed_pb2.ApplyGovernedChangeResponse:
-        """Apply an action under a grant of both parties, who have seen all that it rests on.
+        """Apply an action under a grant of both principals, who have seen all that it rests on.
 
         With `etags` they have seen these items, and nothing else.
         """

@@ -49,7 +49,7 @@ class Pair:
 
 @pytest_asyncio.fixture
 async def pair(live: World, home: Calls) -> Pair:
-    """A conflict that neither party decides about alone."""
+    """A conflict that neither principal decides about alone."""
     parties = live.parties()
     await parties.enrol(home)
     creed = await parties.constitutive_memory(home)

@@ -396,7 +396,7 @@ class TestProtection:
     async def test_a_memory_with_a_constitutive_edge_is_not_erased_alone(
         self, live: World, home: Calls
     ) -> None:
-        """G4 What both parties agreed to rests on the memory."""
+        """G4 What both principals agreed to rests on the memory."""
         parties = live.parties()
         await parties.enrol(home)
         memory = await home.add("Honesty comes first.")

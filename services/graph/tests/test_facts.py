@@ -420,7 +420,7 @@ async def test_a_descriptive_memory_only_supports_a_constitutive_edge(
 async def test_a_constitutive_memory_promotes_what_it_states_with_consent_to_that_edge(
     live: World, home: Calls
 ) -> None:
-    """M1 G5 V6 The parties must have consented to the very edge that becomes constitutive."""
+    """M1 G5 V6 The principals must have consented to the very edge that becomes constitutive."""
     parties = live.parties()
     await parties.enrol(home)
     plain = await home.put_edge("Me", "VALUES", "Honesty")

@@ -69,7 +69,7 @@ async def test_a_replaced_edge_keeps_its_words_and_its_ends(home: Calls, parties
 
 
 async def test_both_may_change_it_and_let_it_go(home: Calls, parties: Parties) -> None:
-    """G4 V6 With consent it changes; without the lineage it is one party's affair again."""
+    """G4 V6 With consent it changes; without the lineage it is one principal's affair again."""
     await parties.enrol(home)
     await parties.constitutive_memory(home, "creed")
     old = await home.add("Ada may read my journal.", id="old")
@@ -111,7 +111,7 @@ async def test_a_replaced_fact_stays_though_its_memory_goes(home: Calls, parties
 async def test_nobody_alone_writes_what_was_replaced_before_it_came(
     home: Calls, parties: Parties
 ) -> None:
-    """G4 M3 A memory that both parties replaced unseen is not one party's to write."""
+    """G4 M3 A memory that both principals replaced unseen is not one principal's to write."""
     await parties.enrol(home)
     ghost = "01920000-0000-7000-8000-000000000001"
     await parties.constitutive_memory(home, "creed")

@@ -72,7 +72,7 @@ async def test_what_the_last_line_tells_must_be_so(lines: list[str], unused: Cal
 async def test_nothing_agreed_comes_in_without_a_genesis(
     what: str, lines: list[str], unused: Calls
 ) -> None:
-    """G4 G15 An export cannot bring in what both parties agreed to and leave the parties out."""
+    """G4 G15 An export cannot bring in what both principals agreed to without the principals."""
     records: Records = [json.loads(line) for line in lines]
     CONSENTED[what](records)
 
@@ -141,7 +141,7 @@ async def test_each_check_of_a_restore_grant(tmp_path: Path) -> None:
 
 
 async def test_a_genesis_is_its_own_space_s(live: World) -> None:
-    """G15 V5 The parties of one space are not made those of another, whoever signs."""
+    """G15 V5 The principals of one space are not made those of another, whoever signs."""
     parties, lines = await _governed(live)
     grant = restore_grant(parties, lines, space="other")
     calls = live.calls("other")

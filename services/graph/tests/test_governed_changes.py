@@ -204,7 +204,7 @@ async def test_what_does_not_verify_changes_nothing(door: Door, forgery: str) ->
 
 
 async def test_a_change_after_the_consent_voids_the_grant(door: Door) -> None:
-    """V6 The etags that both parties saw must be the store's, in the same transaction."""
+    """V6 The etags that both principals saw must be the store's, in the same transaction."""
     memory = await door.calls.add("Not yet me", id="self")
     action = governed_pb2.GovernedAction()
     action.update_memory.request_id = "promote"

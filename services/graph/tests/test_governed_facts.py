@@ -1,4 +1,4 @@
-"""Memories that state facts, changed by both parties: rehearsed, applied and undone (V8, M1)."""
+"""Memories that state facts, changed by both principals: rehearsed, applied and undone (V8, M1)."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Agreed:
     async def consent(
         self, newer: type_pb2.Memory | type_pb2.Edge, older: type_pb2.Memory | type_pb2.Edge
     ) -> type_pb2.Edge:
-        """Make lineage with both parties' consent."""
+        """Make lineage with both principals' consent."""
         action = governed_pb2.GovernedAction()
         action.add_lineage.request_id = self.calls.request_id()
         action.add_lineage.relation = SUPERSEDES
@@ -70,7 +70,7 @@ async def agreed(live: World, home: Calls) -> Agreed:
 async def test_nobody_alone_replaces_what_took_over_by_consent(
     agreed: Agreed, relation: type_pb2.LineageRelation.ValueType
 ) -> None:
-    """G4 What both parties put in the place of something constitutive stays there."""
+    """G4 What both principals put in the place of something constitutive stays there."""
     calls = agreed.calls
     heir = await calls.add("The heir", id="heir")
     await agreed.consent(heir, await calls.get("core"))
@@ -126,7 +126,7 @@ async def test_both_parties_may_replace_it_again(agreed: Agreed) -> None:
 
 
 async def test_what_was_said_before_the_consent_is_void(agreed: Agreed, live: World) -> None:
-    """G4 Lineage of one party's, older than the consent, neither hides nor waits to hide."""
+    """G4 Lineage of one principal's, older than the consent, neither hides nor waits to hide."""
     calls = agreed.calls
     later = await calls.add("Later", id="later", valid_from=stamp(START + 900 * DAY))
     heir = await calls.add("The heir", id="heir")
@@ -215,7 +215,7 @@ async def test_nobody_alone_says_the_same_triple_anew(agreed: Agreed) -> None:
 async def test_an_edge_dated_before_the_consent_takes_over_from_nothing_held(
     agreed: Agreed, live: World
 ) -> None:
-    """G2 G4 A later value that was there when the parties consented does not hide theirs."""
+    """G2 G4 A later value that was there when the principals consented does not hide theirs."""
     calls = agreed.calls
     heir = await calls.put_edge("Me", "VALUES", "Candour", weight=0.8)
     later = await calls.put_edge("Me", "VALUES", "Candour", valid_from=START + DAY)

@@ -452,7 +452,7 @@ async def test_with_consent_lineage_hides_and_its_end_shows_again(own: Self) -> 
 async def _consented(
     own: Self, newer: type_pb2.Memory | type_pb2.Edge, older: type_pb2.Memory | type_pb2.Edge
 ) -> type_pb2.Edge:
-    """Both parties agree that one item, as it is, supersedes another."""
+    """Both principals agree that one item, as it is, supersedes another."""
     action = governed_pb2.GovernedAction()
     action.add_lineage.request_id = f"{newer.id} for {older.id}"
     action.add_lineage.relation = SUPERSEDES

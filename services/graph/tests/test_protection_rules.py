@@ -79,9 +79,9 @@ def reworded(item: Any) -> Any:
         (AGREED, AGREED, ALONE, "made with consent"),
         (AGREED, deleted(AGREED), ALONE, "made with consent"),
         (deleted(AGREED), EDGE, ALONE, None),
-        # None hides what both parties agreed to, and none that stands there is changed.
+        # None hides what both principals agreed to, and none that stands there is changed.
         (None, HIDING, Surroundings(target_constitutive=True), "hide something constitutive"),
-        (None, HIDING, Surroundings(target_pinned=True), "hide something that both parties"),
+        (None, HIDING, Surroundings(target_pinned=True), "hide something that both principals"),
         (
             None,
             HIDING,
@@ -102,7 +102,7 @@ def reworded(item: Any) -> Any:
         ),
         (None, HIDING, ALONE, None),
         (None, EDGE, Surroundings(False, True, True, True), None),
-        # No edge takes the place beside one that both parties agreed to.
+        # No edge takes the place beside one that both principals agreed to.
         (None, EDGE, TWIN, "says this already"),
         (deleted(EDGE), EDGE, TWIN, "says this already"),
         (EDGE, replace(EDGE, valid_from=7), TWIN, "says this already"),

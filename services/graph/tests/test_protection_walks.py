@@ -388,7 +388,7 @@ def walk_about(tmp_path: Path, guarding: Guarding, examples: int) -> None:
 def test_no_walk_of_writes_finds_a_way_through(
     tmp_path: Path, guarding: Guarding, examples: int
 ) -> None:
-    """G4 G5 T2 No sequence of one party's writes changes, hides or adds anything constitutive."""
+    """G4 G5 T2 No writes of one principal change, hide or add anything constitutive."""
     walk_about(tmp_path, guarding, examples)
 
 

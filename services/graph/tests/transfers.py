@@ -1,4 +1,4 @@
-"""Moving spaces in tests: full exports, imports of them, and what both parties sign for one."""
+"""Moving spaces in tests: full exports, imports of them, and what both principals sign for one."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def import_into(
 def restore_grant(
     parties: Parties, lines: Sequence[str], *, space: str = "", **other: Any
 ) -> bytes:
-    """Return what both parties sign so that these lines are imported; all of it can be bent."""
+    """Return what both principals sign so that these lines are imported; all of it can be bent."""
     genesis = next(json.loads(line)["envelope"] for line in lines if '"kind":"genesis"' in line)
     agreed, standing = agreed_in(line.encode() for line in lines)
     said: dict[str, Any] = {
@@ -82,7 +82,7 @@ def restore_grant(
 
 
 async def restored(calls: Calls, lines: Sequence[str], parties: Parties) -> None:
-    """Import lines with a genesis, as both parties have signed."""
+    """Import lines with a genesis, as both principals have signed."""
     await import_into(calls, lines, grant=restore_grant(parties, lines), secret=SECRET)
 
 

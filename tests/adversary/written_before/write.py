@@ -34,7 +34,7 @@ def known_keys(first: int) -> Keys:
 
 
 def known_party(live: World, human: Ed25519PrivateKey | None = None) -> Party:
-    """Return the parties; `human`: the present key, where it was changed."""
+    """Return the principals; `human`: the present key, where it was changed."""
     party = live.party()
     party.agent = signing.Signer("agent", test_key(1))
     party.human = signing.Signer("ada", human or test_key(2))

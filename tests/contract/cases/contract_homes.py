@@ -569,7 +569,7 @@ def consent_to(home: Home, proposal: Any, slot: str, nonce: bytes) -> bytes:
 
 
 async def seen(live: Live, home: Home, action: governed_pb2.GovernedAction) -> dict[str, str]:
-    """Return the etags of what an action touches and rests on, as both parties see it."""
+    """Return the etags of what an action touches and rests on, as both principals see it."""
     request = governed_pb2.PreviewChangeRequest(action=action)
     touched = (await live.tell(member(home.space), "PreviewChange", request)).items
     return {item.id: item.etag for item in touched}

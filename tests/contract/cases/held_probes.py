@@ -1,4 +1,4 @@
-"""What one party alone may try at what both agreed to, and how both agree on it before."""
+"""What one principal alone may try at what both agreed to, and how both agree on it before."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -97,7 +97,7 @@ def _lineage(newer: str, older: str) -> lineage_pb2.AddLineageRequest:
     )
 
 
-# Every way in which somebody alone could hide what both parties put in place (G4), by its harm.
+# Every way in which somebody alone could hide what both principals put in place (G4), by its harm.
 HELD: dict[str, tuple[Agree, str, Ask]] = {
     "superseded": (_heir, "AddLineage", _heir_superseded),
     "amended by a link": (_heir, "AddMemory", _heir_amended_by_a_link),

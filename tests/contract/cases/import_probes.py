@@ -12,7 +12,7 @@ from contract_registry import Refused
 from guard_probes import judged
 
 BROUGHT_IN = "principals came in that nobody enrolled"
-RESTORED = "a history came in that its parties did not sign for"
+RESTORED = "a history came in that its principals did not sign for"
 
 
 async def principals_come_without_a_genesis(live: Live, template: Template) -> str:
@@ -25,7 +25,7 @@ async def principals_come_without_a_genesis(live: Live, template: Template) -> s
 
 
 async def strangers_sign_for_a_restore(live: Live, template: Template) -> str:
-    """Import an export with a restore grant by others than its parties."""
+    """Import an export with a restore grant by others than its principals."""
     home = template.a
     demanded = Refused(grpc.StatusCode.FAILED_PRECONDITION, "RESTORE_INVALID")
     request = importing(home, grant=_forged(home))

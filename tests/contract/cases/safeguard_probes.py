@@ -1,4 +1,4 @@
-"""What not even both parties' consent allows, or no longer: attempts under a genuine grant."""
+"""What not even both principals' consent allows, or no longer: attempts under a genuine grant."""
 
 import grpc
 from concord.graph.v1 import governed_pb2, graph_pb2

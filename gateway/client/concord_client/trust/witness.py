@@ -193,7 +193,7 @@ class Witness:
 
     def _news(self, seen: Seen, shown: _Shown, others: list[Seen], trusted: str) -> list[str]:
         """The sentences about new pins, which are believed because they were shown first."""
-        advice = "Compare it, through another channel, with what the other party has."
+        advice = "Compare it, through another channel, with what the other principal has."
         if not seen.log_key:
             genesis = f"its genesis {shown.genesis}" if shown.genesis else "no genesis yet"
             first = (

@@ -53,7 +53,8 @@ SMF_PROPOSE = Tool(
     "smf_propose",
     proposal_pb2,
     "ProposalService.CreateProposal",
-    "Use when what defines the agent should change: it stays as it is until each party has signed.",
+    "Use when what defines the agent should change: it stays as it is until each principal "
+    "has signed.",
     (
         Argument(
             "action",

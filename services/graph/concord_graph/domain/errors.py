@@ -20,7 +20,7 @@ GraphError
 ├── WorkingMemoryFull        none of its entries may be evicted
 ├── TooManyAffected          the supersession of more items would change than one write may change
 ├── NotUndoable              a change cascades to more items than an undo could bring back
-├── ConstitutiveProtected    needs both parties' consent
+├── ConstitutiveProtected    needs both principals' consent
 ├── SafeguardViolation       not even consent allows the change
 ├── UndoConflict             items were changed since, or stand in the way
 ├── GenesisMissing / GenesisExists
@@ -201,7 +201,7 @@ class ConstitutiveProtected(GraphError):
     """The change creates, changes, hides or removes something constitutive without a grant."""
 
     def __init__(self, item_id: str, why: str) -> None:
-        super().__init__(f"{why}: this needs the consent of both parties")
+        super().__init__(f"{why}: this needs the consent of both principals")
         self.item_id = item_id
 
 
@@ -229,7 +229,7 @@ class GenesisMissing(GraphError):
     """Nothing constitutive can be written before the space's genesis."""
 
     def __init__(self) -> None:
-        super().__init__("the space has no genesis: enrol both parties first")
+        super().__init__("the space has no genesis: enrol both principals first")
 
 
 class GenesisExists(GraphError):

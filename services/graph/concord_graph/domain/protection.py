@@ -58,9 +58,9 @@ def breach(before: Item | None, after: Item, around: Surroundings) -> str | None
     if isinstance(after, Edge) and (why := _hides(before, after, around)):
         return why
     if around.agreed_twin and isinstance(after, Edge) and _takes_place(before, after):
-        return "an edge that both parties agreed to says this already"
+        return "an edge that both principals agreed to says this already"
     if around.is_frozen and _states_otherwise(before, after):
-        return "something that both parties agreed to depends on this"
+        return "something that both principals agreed to depends on this"
     return None
 
 
@@ -138,7 +138,7 @@ def _hides(before: Item | None, after: Edge, around: Surroundings) -> str | None
     if around.target_constitutive and hides:
         return "this lineage would hide something constitutive"
     if around.target_pinned and hides:
-        return "this lineage would hide something that both parties agreed to"
+        return "this lineage would hide something that both principals agreed to"
     if around.source_constitutive:
         return "this would change what something constitutive replaces"
     return None

@@ -166,7 +166,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     async def ApplyGovernedChange(
         self, request: governed_pb2.ApplyGovernedChangeRequest, context: Context
     ) -> governed_pb2.ApplyGovernedChangeResponse:
-        """Apply a change that both parties consented to."""
+        """Apply a change that both principals consented to."""
         demand_service(GOVERNANCE, "granted:write")
         newest = (request.expected_state.seq, request.expected_state.change_digest)
         if request.action_erased:

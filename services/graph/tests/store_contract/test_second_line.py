@@ -156,7 +156,7 @@ async def test_one_refused_row_undoes_a_whole_batch(
 async def test_no_grant_changes_a_principal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guarded: bool
 ) -> None:
-    """V2 V5 Both parties' grant for another key in the edge that stands for the human."""
+    """V2 V5 Both principals' grant for another key in the edge that stands for the human."""
     place = tmp_path / "principals.db"
     monkeypatch.setattr("concord_graph.domain.protection.reserved", lambda *_: None)
     async with world(place) as live:

@@ -234,8 +234,8 @@ RESTORE_FORGERIES: dict[str, tuple[Callable[[], object], str]] = {
 
 @pytest.mark.parametrize(("forge", "check"), RESTORE_FORGERIES.values(), ids=RESTORE_FORGERIES)
 def test_a_forged_restore_grant_is_refused(forge: Callable[[], object], check: str) -> None:
-    """V5 G15 Both parties, their present keys too, this export, this genesis, this space, once and
-    in time."""
+    """V5 G15 Both principals, their present keys too, this export, this genesis, this space, once
+    and in time."""
     with pytest.raises(RestoreInvalid) as caught:
         forge()
 

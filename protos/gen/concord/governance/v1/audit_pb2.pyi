@@ -76,7 +76,7 @@ class _AuditActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AuditActi
     AUDIT_ACTION_CONSENT_REFUSED: _AuditAction.ValueType  # 19
     """A signed envelope was refused: it did not verify, or the proposal takes none any more."""
     AUDIT_ACTION_IMPORT: _AuditAction.ValueType  # 20
-    """The space was imported under a restore grant of both parties. These entries, as many as it takes, list
+    """The space was imported under a restore grant of both principals. These entries, as many as it takes, list
     the constitutive items that came with it; the imported changes have no other entries.
     """
     AUDIT_ACTION_KEY_CREATE: _AuditAction.ValueType  # 21
@@ -144,7 +144,7 @@ refused until the hour is over.
 AUDIT_ACTION_CONSENT_REFUSED: AuditAction.ValueType  # 19
 """A signed envelope was refused: it did not verify, or the proposal takes none any more."""
 AUDIT_ACTION_IMPORT: AuditAction.ValueType  # 20
-"""The space was imported under a restore grant of both parties. These entries, as many as it takes, list
+"""The space was imported under a restore grant of both principals. These entries, as many as it takes, list
 the constitutive items that came with it; the imported changes have no other entries.
 """
 AUDIT_ACTION_KEY_CREATE: AuditAction.ValueType  # 21
@@ -183,7 +183,7 @@ class AuditEntry(_message.Message):
     action: Global___AuditAction.ValueType
     """What was done or attempted."""
     actor: _type_pb2.PrincipalKind.ValueType
-    """What kind of party acted; SYSTEM for Concord itself, such as its clock."""
+    """The kind of principal that acted; SYSTEM for Concord itself, such as its clock."""
     principal: _builtins.str
     """Which principal acted; empty for Concord itself."""
     item_id: _builtins.str

@@ -84,7 +84,7 @@ Global___EnrolPrincipalsResponse: _TypeAlias = EnrolPrincipalsResponse  # noqa: 
 
 @_typing.final
 class GovernedAction(_message.Message):
-    """One write request, exactly as it would be sent: the change that both parties sign for."""
+    """One write request, exactly as it would be sent: the change that both principals sign for."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -557,7 +557,7 @@ class AffectedItem(_message.Message):
     etag: _builtins.str
     """Its etag before the action; empty for an item that the action makes."""
     needs_consent: _builtins.bool
-    """True when both parties must consent to the change of it, or to its content."""
+    """True when both principals must consent to the change of it, or to its content."""
     statement: _builtins.str
     """Its content before the action, when it needs consent; for an item that the action makes, its content
     afterwards. A memory's text; a node's name, label and properties; an edge's ends, relation, weight and

@@ -84,7 +84,7 @@ class _EdgeTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EdgeType.Val
     EDGE_TYPE_DESCRIPTIVE: _EdgeType.ValueType  # 1
     """A plain fact, changed by any writer of the space."""
     EDGE_TYPE_CONSTITUTIVE: _EdgeType.ValueType  # 2
-    """Defines the agent's identity: created, changed, superseded or removed only with both parties' consent."""
+    """Defines the agent's identity: created, changed, superseded or removed only with both principals' consent."""
     EDGE_TYPE_RESOLUTION: _EdgeType.ValueType  # 3
     """A record of which edge supersedes which; made by AddLineage between edges."""
 
@@ -96,7 +96,7 @@ EDGE_TYPE_UNSPECIFIED: EdgeType.ValueType  # 0
 EDGE_TYPE_DESCRIPTIVE: EdgeType.ValueType  # 1
 """A plain fact, changed by any writer of the space."""
 EDGE_TYPE_CONSTITUTIVE: EdgeType.ValueType  # 2
-"""Defines the agent's identity: created, changed, superseded or removed only with both parties' consent."""
+"""Defines the agent's identity: created, changed, superseded or removed only with both principals' consent."""
 EDGE_TYPE_RESOLUTION: EdgeType.ValueType  # 3
 """A record of which edge supersedes which; made by AddLineage between edges."""
 Global___EdgeType: _TypeAlias = EdgeType  # noqa: Y015
@@ -389,7 +389,7 @@ class _PrincipalKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Princip
     """A program that acts by itself, such as Concord."""
 
 class PrincipalKind(_PrincipalKind, metaclass=_PrincipalKindEnumTypeWrapper):
-    """What kind of party a principal is."""
+    """The kind of a principal."""
 
 PRINCIPAL_KIND_UNSPECIFIED: PrincipalKind.ValueType  # 0
 """Not known."""

@@ -422,12 +422,12 @@ CREATE INDEX support_opened ON support (space, record_from, memory_id, place);
 CREATE INDEX support_closed ON support (space, record_until, memory_id)
   WHERE record_until <> 9223372036854775807;
 
--- Under which grant of both parties all up to a change came from elsewhere, for the audit of this place.
+-- Under which grant of both principals all up to a change came from elsewhere, for the audit of this place.
 CREATE TABLE imported (space INTEGER PRIMARY KEY, seq INTEGER NOT NULL, restore BLOB NOT NULL) STRICT;
 
 -- The store's own protection (spec G4): the same promise as the use cases', kept once more here.
 -- A new revision is judged by the newest one before it, whatever number it gives itself.
--- What both parties agreed to rests on these items: ends of constitutive edges, the newer sides of
+-- What both principals agreed to rests on these items: ends of constitutive edges, the newer sides of
 -- lineage that was made with consent, and the ends of such newer sides that are edges.
 CREATE VIEW held (space, id) AS
   SELECT space, source_id FROM edge
@@ -584,7 +584,7 @@ CREATE TRIGGER memory_erased_for_good BEFORE INSERT ON memory
 WHEN (SELECT p.erase_time FROM memory p WHERE p.space = NEW.space AND p.id = NEW.id
       ORDER BY p.revision DESC LIMIT 1) <> 0
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
--- The history of what defines the agent goes with both parties' consent only, also when forgotten.
+-- The history of what defines the agent goes with both principals' consent only, also when forgotten.
 CREATE TRIGGER memory_protected_erase BEFORE INSERT ON memory
 WHEN NEW.erase_time <> 0 AND NEW.edge_type = 2
   AND NOT EXISTS (SELECT 1 FROM open_grant g WHERE g.space = NEW.space)

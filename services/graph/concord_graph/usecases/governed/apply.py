@@ -209,7 +209,7 @@ class GovernedChanges:
         """
         tx = writer.tx
         if not restore.grant:
-            raise ConstitutiveProtected("", "this would import what both parties agreed to")
+            raise ConstitutiveProtected("", "this would import what both principals agreed to")
         genesis = verify_genesis(envelope, tx.space)
         grant = verify_restore(
             restore.grant,

@@ -112,7 +112,7 @@ def unattested(item: Record, change: Change) -> str:
     if not isinstance(item, (Edge, Memory)) or is_erased(item):
         return ""
     if (change.ends is not None) != protection.is_constitutive(item):
-        return "says otherwise than its revision whether both parties agreed to that"
+        return "says otherwise than its revision whether both principals agreed to that"
     return ""
 
 

@@ -313,7 +313,7 @@ class FullImport:
 
     async def _sign(self, header: Header, *, granted: bool) -> None:
         """Record the import as a change: from where, and by whom."""
-        agreed = ", as both of its parties have signed" if granted else ""
+        agreed = ", as both of its principals have signed" if granted else ""
         seq, time = self._writer.tx.tick()
         change = Change(
             seq=seq,

@@ -55,7 +55,7 @@ def log(
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what was tried and done on what both parties agreed to, newest first."""
+    """List what was tried and done on what both principals agreed to, newest first."""
     from concord.governance.v1 import audit_pb2
     from concord.type.v1.type_pb2 import PRINCIPAL_KIND_UNSPECIFIED
 

@@ -28,7 +28,7 @@ def import_space(
             "--grant",
             exists=True,
             dir_okay=False,
-            help="What both parties have signed, for an export with their agreement in it.",
+            help="What both principals have signed, for an export with their agreement in it.",
         ),
     ] = None,
     secret: Annotated[
@@ -49,8 +49,8 @@ def import_space(
 ) -> None:
     """Bring a whole space, with all its history, into one that was never used.
 
-    All of it comes, or nothing. What both parties have agreed to comes only under the space's own
-    name, and when both have signed for it.
+    All of it comes, or nothing. What both principals have agreed to comes only under the space's
+    own name, and when both have signed for it.
     """
     from concord_client.cli.render.progress import bar
     from concord_client.transfer import import_space as send
@@ -88,7 +88,7 @@ def _demand_governance(client: "Client", grant: bytes) -> None:
     if governance_named(grant) != here:
         raise CommandError(
             "What was signed names another governance than the one here, which could then change "
-            f"nothing that both agreed to: both parties sign for the key {encoded(here)}."
+            f"nothing that both agreed to: both principals sign for the key {encoded(here)}."
         )
 
 
@@ -108,8 +108,8 @@ def _signed(export: "Export", grant: Path | None) -> bytes:
         return b""
     if grant is None:
         raise CommandError(
-            f"Both parties of the space {export.space!r} must sign for this: give what they have "
-            f"signed with --grant. The export's digest is {export.digest}, its genesis's "
+            f"Both principals of the space {export.space!r} must sign for this: give what they "
+            f"have signed with --grant. The export's digest is {export.digest}, its genesis's "
             f"{export.genesis_digest}; they also sign for governance's key where it goes."
         )
     return grant.read_bytes()

@@ -33,7 +33,7 @@ def create(
     principal: Annotated[str, typer.Option(help="Whom the key stands for.")] = "",
     kind: Annotated[
         PrincipalKind | None,
-        typer.Option(case_sensitive=False, help="What kind of party that is."),
+        typer.Option(case_sensitive=False, help="What kind of principal that is."),
     ] = None,
     scopes: Annotated[
         str,
