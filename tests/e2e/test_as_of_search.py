@@ -218,6 +218,24 @@ async def test_history_and_replaced_ones_of_then(running: TwoServers) -> None:
     assert [each.memory.id for each in (await told.search(None, then)).results] == ["m1"]
 
 
+async def test_a_filter_chooses_the_matches_of_a_history_and_the_chain_is_whole(
+    running: TwoServers,
+) -> None:
+    """T3 T4 S2 As of a past record time, too, members of the chain need not pass the filter."""
+    told = Told(running, "default")
+    for item, link in (("m0", ""), ("m1", "m0"), ("m2", "m1")):
+        await told.tell(item, link, None)
+    last = told.versions[-1].recorded
+    before = search_pb2.SearchFilter()
+    before.created_before.CopyFrom(stamp(told.versions[1].recorded))  # m0 alone
+
+    for record, chain in ((None, ["m0", "m1", "m2"]), (last - 1, ["m0", "m1"])):
+        history = await told.search(
+            None, record, superseded=search_pb2.SUPERSEDED_MODE_HISTORY, filter=before
+        )
+        assert [each.memory.id for each in history.results] == chain
+
+
 async def test_what_was_near_then(running: TwoServers) -> None:
     """T3 FindSimilar compares with what the memory said then, among what was known then."""
     told = Told(running, "default")

@@ -18,9 +18,9 @@ from concord_search.ports.records import CoRead
 class Question:
     """What is asked of the index; `model` made the vector.
 
-    `only` restricts the candidates to these memories and lifts the scope; `branch_limit` bounds
-    each generator, `limit` the candidates that come back. `co_reads` are those of the session in
-    which is asked.
+    `only` restricts the candidates to these memories and lifts the scope but for its record time;
+    `branch_limit` bounds each generator, `limit` the candidates that come back. `co_reads` are
+    those of the session in which is asked.
     """
 
     vector: Vector

@@ -13,7 +13,7 @@ from concord_search.ports import Batch
 from concord_testing.embedders import WordEmbedder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search_lab import NOW, START, Lab, OpenIndex, plain_state
+from search_lab import NOW, START, Lab, MakeState, OpenIndex, plain_state
 
 ITEMS = ("one", "two", "three")
 TIMES = (START - 2 * DAY, START, START + DAY, START + 3 * DAY)
@@ -196,3 +196,21 @@ async def test_reads_and_restarts_keep_former_states(tmp_path: Path, make_index:
         assert found.candidates.access_count.tolist() == [7]
         assert (await lab.ask("fox")).candidates.seqs.tolist() == [3]
         await index.close()
+
+
+async def test_named_memories_are_scored_in_the_state_of_then(
+    lab: Lab, make_state: MakeState
+) -> None:
+    """T3 T4 Whatever filter and lineage say of them: only what was unknown then is left out."""
+    await lab.write(make_state("a", 1, "fox", superseded_from=START), make_state("b", 2, "fox"))
+    await lab.write(make_state("a", 3, "whale"), make_state("c", 4, "fox"))
+
+    found = await lab.ask(
+        "fox",
+        only=("a", "b", "c"),
+        wanted=MemoryFilter(domain="elsewhere"),
+        as_of=AsOf(record=START + 2_500_000),
+    )
+
+    seqs = found.candidates.seqs.tolist()
+    assert dict(zip(lab.ids(found), seqs, strict=True)) == {"a": 1, "b": 2}

@@ -117,6 +117,11 @@ def rows_of(ids: Collection[str], scope: Scope, key: SpaceKey, columns: Columns)
     return [row for item in items if (row := columns.newest(item)) is not None]
 
 
+def known_at(scope: Scope) -> Filter | None:
+    """The states known at the scope's record time, one a memory; None: it asks about now."""
+    return None if scope.record is None else Filter(must_not=tuple(_unknown(scope)))
+
+
 def among(chosen: Iterable[PointId], wanted: Filter | None = None) -> Filter:
     """Only these points, and of them only those that pass `wanted`."""
     only = HasId(frozenset(chosen))

@@ -99,8 +99,7 @@ class CandidateQuery:
             if question.only is None:
                 return filters.of_scope(scope, key, columns)
             rows = filters.rows_of(question.only, scope, key, columns)
-            of_then = None if scope.record is None else filters.of_scope(scope, key, columns)
-        return filters.among(rows, of_then)
+        return filters.among(rows, filters.known_at(scope))
 
     def _branch(self, scored: Scored, scope: Scope) -> _Branch:
         found = np.array(scored.points, dtype=np.int64)
