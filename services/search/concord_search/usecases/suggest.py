@@ -89,7 +89,7 @@ class SuggestProactively:
         Raises `FreshnessTokenInvalid`, `IndexStale`, `GraphUnavailable`, `EmbeddingUnavailable`.
         """
         await wait_until_fresh(self._progress, space, query.demand)
-        asked = SearchQuery(query.text)
+        asked = SearchQuery(query.text, session_id=query.session_id)
         question, said = await asyncio.gather(
             self._search.question(space, asked), self._records.triggers(space)
         )
