@@ -400,6 +400,10 @@ _NOT_IN_FORCE = Certainty(Band.LOW)
 ADDED_WORDS = 5
 """The most words that a refinement suggests."""
 
+NEAR = 0.1
+"""A result is near if it is not LOW, and its composite is at most so far below the best result's.
+Measured in services/decisions/0076."""
+
 
 def _of_past(query: SearchQuery) -> bool:
     """Whether the query is about the past, but leaves replaced memories out."""
@@ -408,7 +412,12 @@ def _of_past(query: SearchQuery) -> bool:
 
 def _words_to_add(question: Question, best: Sequence[Result]) -> tuple[str, ...]:
     """Concepts and domains of near results that the query does not have."""
-    near = [each.memory.state for each in best[: stac.LOOKED_AT]]
+    least = best[0].breakdown.composite - NEAR
+    near = [
+        each.memory.state
+        for each in best[: stac.LOOKED_AT]
+        if each.certainty.band is not Band.LOW and each.breakdown.composite >= least
+    ]
     words = [word for state in near for word in (*state.concepts, state.domain)]
     known = {"", question.domain, *question.concepts}
     return tuple(dict.fromkeys(word for word in words if word not in known))[:ADDED_WORDS]
