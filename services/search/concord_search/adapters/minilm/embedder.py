@@ -9,7 +9,6 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from itertools import islice
 
 import numpy as np
 import onnxruntime
@@ -31,8 +30,8 @@ BATCH_TOKENS = 512
 """Tokens of a batch, padding included. The runtime keeps the memory of its largest batch so far: at
 32 texts of 256 tokens that is 330 MB, at this bound 35 MB, and no slower."""
 
-BATCHES_AT_ONCE = 8
-"""Batches that run in a row, half a second; then those of other callers run."""
+BATCHES_AHEAD = 8
+"""Batches of one caller that run or wait for a thread; those of other callers come in between."""
 
 REMEMBERED_QUERIES = 256
 
@@ -40,14 +39,14 @@ REMEMBERED_QUERIES = 256
 class MiniLm:
     """The embedder port over ONNX Runtime.
 
-    Texts go in batches of like length, one on each of `threads` threads; concurrent callers take
-    turns of eight batches. Queries overtake them on a thread of their own. Each run of the model
-    uses one processor: for a query, waking a second one takes longer than it saves.
+    Texts go in batches of like length, one on each of `threads` threads, the longest first, so
+    that all threads end at about the same time. Concurrent callers take turns. Queries overtake
+    them on a thread of their own. Each run of the model uses one processor: for a query, waking a
+    second one takes longer than it saves.
     """
 
     def __init__(self, files: ModelFiles | None = None, *, threads: int = 2) -> None:
         self._files = files
-        self._threads = threads
         self._loaded: _Loaded | None = None
         self._texts = Workers(threads, "minilm-texts")
         self._queries = Workers(1, "minilm-queries")
@@ -70,19 +69,14 @@ class MiniLm:
         """One row per text, shape (n, 384)."""
         result = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         encoded = await self._texts.run(self._encode, texts)
-        batches = _batches([len(each.ids) for each in encoded])
-        while turn := list(islice(batches, BATCHES_AT_ONCE)):
-            shares = (turn[at :: self._threads] for at in range(self._threads))
-            await asyncio.gather(
-                *(self._texts.run(self._fill, result, encoded, share) for share in shares if share)
-            )
-        return result
+        room = asyncio.Semaphore(BATCHES_AHEAD)
 
-    def _fill(
-        self, result: Vectors, encoded: Sequence[Encoding], batches: Sequence[Sequence[int]]
-    ) -> None:
-        for rows in batches:
-            result[rows] = self._run([encoded[row] for row in rows])
+        async def fill(rows: list[int]) -> None:
+            async with room:
+                result[rows] = await self._texts.run(self._run, [encoded[row] for row in rows])
+
+        await asyncio.gather(*map(fill, _batches([len(each.ids) for each in encoded])))
+        return result
 
     async def embed_query(self, text: str) -> Vector:
         """The vector of a query; those of recent texts are cached."""
@@ -126,11 +120,10 @@ class MiniLm:
 
 
 def _batches(widths: Sequence[int]) -> Iterator[list[int]]:
-    """Batches of the indexes of texts of these lengths, like lengths together."""
+    """Batches of the indexes of texts of these lengths: like lengths together, longest first."""
     batch: list[int] = []
-    for at in sorted(range(len(widths)), key=widths.__getitem__):
-        full = len(batch) == BATCH or (len(batch) + 1) * widths[at] > BATCH_TOKENS
-        if batch and full:
+    for at in sorted(range(len(widths)), key=widths.__getitem__, reverse=True):
+        if len(batch) == BATCH or (batch and (len(batch) + 1) * widths[batch[0]] > BATCH_TOKENS):
             yield batch
             batch = []
         batch.append(at)
