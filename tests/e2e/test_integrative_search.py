@@ -1,5 +1,6 @@
 """Search by a node's values, through gRPC, over graph, governance, index and judges."""
 
+import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -8,6 +9,10 @@ from concord.search.v1 import search_pb2 as pb
 from concord.search.v1.search_pb2_grpc import SearchServiceStub
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
+from concord_dissonance.domain.judges.judging import judge
+from concord_dissonance.domain.sides import Rules, Side
+from concord_dissonance.domain.verdicts import Abstention, Verdict
+from concord_dissonance.usecases import classify
 from concord_search.usecases import check_statements
 from dissonance_over_graph import Dissonant, dissonant
 from governed_world import SCOPES, Party, World, edge_action
@@ -140,6 +145,34 @@ async def test_judges_that_take_too_long_are_not_waited_for(
     assert reply.results
     assert reply.check.status == pb.STATEMENT_CHECK_STATUS_TIMED_OUT
     assert (reply.check.judged_pair_count, reply.check.unjudged_pair_count) == (0, 1)
+
+
+async def test_pairs_that_were_judged_in_time_count(
+    works: Dissonant, party: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S6 The best result's clash is shown, and only the pair after it is said to be unjudged."""
+    await works.space().declare("LIVES_IN")
+    await decided(party, "Ada", "LIVES_IN", "Berlin")
+    fact = type_pb2.Fact(subject="Ada", relation="LIVES_IN", object="Paris")
+    await fresh(works, "Ada lives in Paris", id="paris", facts=[fact])
+    token = await fresh(works, "Ada likes the river", id="river")
+    monkeypatch.setattr(check_statements, "BUDGET", 2.0)
+    seen: list[Side] = []
+
+    def slow_after_the_first(one: Side, other: Side, rules: Rules) -> Verdict | Abstention:
+        seen.append(one)
+        if len(seen) > 1:
+            time.sleep(3.0)
+        return judge(one, other, rules)
+
+    monkeypatch.setattr(classify, "judge", slow_after_the_first)
+
+    reply = await asked(works, "does Ada live in Paris", token, context_node="Ada")
+
+    flagged = {each.memory.id: each.conflict_flag for each in reply.results if each.memory.id}
+    assert flagged == {"paris": True, "river": False}
+    assert reply.check.status == pb.STATEMENT_CHECK_STATUS_TIMED_OUT
+    assert (reply.check.judged_pair_count, reply.check.unjudged_pair_count) == (1, 1)
 
 
 async def test_a_value_that_both_took_back_is_found_no_more(works: Dissonant, party: Party) -> None:

@@ -1,8 +1,22 @@
 """Pairs that a caller gives to judge."""
 
+import threading
+from contextlib import closing
+from typing import cast
+
+import pytest
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.type.v1 import type_pb2
+from concord_chassis import deadline
+from concord_chassis.workers import Workers
+from concord_dissonance.domain.sides import Micros, Rules, Side
+from concord_dissonance.domain.verdicts import Abstained, Abstention, Verdict
+from concord_dissonance.ports.graph import Graph
 from concord_dissonance.servicer import incoming
+from concord_dissonance.usecases import classify
+from concord_dissonance.usecases.ask_models import AskModels
+from concord_models.budget import Budget, Cost
+from concord_testing.daily_cost import Day
 
 
 def test_a_statement_of_many_pairs_is_one_side() -> None:
@@ -32,6 +46,45 @@ def test_what_differs_in_its_speaker_is_another_side() -> None:
         (frozenset({name}), frozenset({name})) for name in ("Ada", "Bo")
     ]
     assert all((one.id, other.id) == ("1", "2") for one, other in found)
+
+
+async def test_pairs_beyond_the_callers_time_are_left_and_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """S6 What was judged in time is answered, though a pair takes longer; then judging ends."""
+    pairs = incoming.pairs(
+        pb.ClassifyPairsRequest(
+            pairs=[
+                pb.StatementPair(
+                    first=pb.Statement(text=text), second=pb.Statement(text="It is not")
+                )
+                for text in ("It is", "It was", "It will be")
+            ]
+        )
+    )
+    answered, seen = threading.Event(), list[str]()
+
+    def judged(one: Side, _other: Side, _rules: Rules) -> Verdict | Abstention:
+        seen.append(one.text)
+        if len(seen) == 2:
+            answered.wait(10.0)
+        return Abstention(Abstained.UNSURE)
+
+    monkeypatch.setattr(classify, "judge", judged)
+    nothing = Budget(Cost(), Cost(), Day(), micros_per_1000_tokens=0)
+    models = AskModels((), lambda _: nothing, frozenset(), lambda: Micros(0))
+    with closing(Workers(1, "judges")) as workers:
+        deadline.enter(deadline.RESERVE + 0.5)
+        ask = classify.ClassifyPairs(cast(Graph, None), workers, models)  # no fact: not asked
+        said, coverage = await ask("default", pairs, rules_only=True)
+        answered.set()
+
+    assert [each.reason for each in said if isinstance(each, Abstention)] == [
+        Abstained.UNSURE,
+        *[Abstained.OUT_OF_TIME] * 2,
+    ]
+    assert coverage.is_degraded
+    assert len(seen) == 2
 
 
 def fact(name: str) -> type_pb2.Fact:

@@ -99,6 +99,7 @@ class Abstained(Enum):
     TOO_LONG = "too long to ask a model about"
     UNSURE = "not surely enough decided"
     ORDER_DEPENDENT = "a model said something else of the pair in the other order"
+    OUT_OF_TIME = "the caller's deadline came before its turn"
 
 
 class Span(NamedTuple):

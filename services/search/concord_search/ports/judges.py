@@ -30,10 +30,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """Verdicts in the order of what was compared; `is_degraded` where a judge did not answer."""
+    """Verdicts in the order of what was compared; `is_degraded` where a judge did not answer.
+
+    `is_cut`: the time was over before the last ones' turn, so they are not judged.
+    """
 
     verdicts: Sequence[Verdict]
     is_degraded: bool = False
+    is_cut: bool = False
 
 
 class Judges(Protocol):
@@ -42,6 +46,8 @@ class Judges(Protocol):
     async def verdicts(
         self, space: str, pairs: Sequence[Compared], seconds: float, *, use_models: bool
     ) -> Verdicts:
-        """Judges at most 256 pairs. Raises `JudgesUnavailable`, and `TimeoutError` when so many
-        seconds were not enough."""
+        """Judges at most 256 pairs, the first ones first.
+
+        Raises `JudgesUnavailable`, and `TimeoutError` without any answer after so many seconds.
+        """
         ...

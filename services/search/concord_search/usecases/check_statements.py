@@ -17,7 +17,7 @@ CHECKED_CHARACTERS = 20_000
 so that one long text does not leave all others unjudged."""
 
 BUDGET = 0.15
-"""In seconds; pairs that are not judged by then are reported as unjudged."""
+"""In seconds; the best results' pairs come first, those not judged by then count as unjudged."""
 
 
 class CheckStatus(Enum):
@@ -95,7 +95,7 @@ class CheckStatements:
         except JudgesUnavailable:
             return CheckStatus.UNAVAILABLE, ()
         status = CheckStatus.DEGRADED if said.is_degraded else CheckStatus.COMPLETE
-        return status, said.verdicts
+        return CheckStatus.TIMED_OUT if said.is_cut else status, said.verdicts
 
 
 def _readable(results: Sequence[Hydrated], places: Collection[int]) -> set[int]:

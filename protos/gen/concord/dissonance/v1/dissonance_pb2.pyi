@@ -478,7 +478,9 @@ class Verdict(_message.Message):
     rule: _builtins.str
     """The judge's rule, e.g. "functional-relation"."""
     abstention: _builtins.str
-    """Why every judge abstained; empty otherwise."""
+    """Why every judge abstained; empty otherwise. "OUT_OF_TIME" = the caller's deadline came before the pair's
+    turn.
+    """
     @_builtins.property
     def first_spans(self) -> _containers.RepeatedCompositeFieldContainer[_conflict_pb2.Span]:
         """Where the first disagrees."""
@@ -518,7 +520,9 @@ class ClassifyPairsResponse(_message.Message):
     VERDICTS_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
     status: Global___CheckStatus.ValueType
-    """COMPLETE, or DEGRADED when a configured judge did not answer."""
+    """COMPLETE, or DEGRADED when a configured judge did not answer, or the caller's deadline came before the last
+    pair's turn.
+    """
     @_builtins.property
     def verdicts(self) -> _containers.RepeatedCompositeFieldContainer[Global___Verdict]:
         """One for each pair."""

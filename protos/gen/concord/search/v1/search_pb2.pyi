@@ -157,7 +157,7 @@ class _StatementCheckStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_
     STATEMENT_CHECK_STATUS_DEGRADED: _StatementCheckStatus.ValueType  # 3
     """A judge that dissonance has did not answer."""
     STATEMENT_CHECK_STATUS_TIMED_OUT: _StatementCheckStatus.ValueType  # 4
-    """The 150 milliseconds were over: no pair was judged."""
+    """The 150 milliseconds were over: the pairs of the best results that were judged by then count."""
     STATEMENT_CHECK_STATUS_UNAVAILABLE: _StatementCheckStatus.ValueType  # 5
     """Dissonance does not answer: no pair was judged."""
 
@@ -173,7 +173,7 @@ STATEMENT_CHECK_STATUS_NOTHING_TO_CHECK: StatementCheckStatus.ValueType  # 2
 STATEMENT_CHECK_STATUS_DEGRADED: StatementCheckStatus.ValueType  # 3
 """A judge that dissonance has did not answer."""
 STATEMENT_CHECK_STATUS_TIMED_OUT: StatementCheckStatus.ValueType  # 4
-"""The 150 milliseconds were over: no pair was judged."""
+"""The 150 milliseconds were over: the pairs of the best results that were judged by then count."""
 STATEMENT_CHECK_STATUS_UNAVAILABLE: StatementCheckStatus.ValueType  # 5
 """Dissonance does not answer: no pair was judged."""
 Global___StatementCheckStatus: _TypeAlias = StatementCheckStatus  # noqa: Y015

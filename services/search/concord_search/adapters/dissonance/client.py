@@ -42,6 +42,7 @@ class JudgesClient:
         return Verdicts(
             [Verdict(v.conflict_class, v.confidence, bool(v.judge)) for v in reply.verdicts],
             is_degraded=reply.status == pb.CHECK_STATUS_DEGRADED,
+            is_cut=any(v.abstention == "OUT_OF_TIME" for v in reply.verdicts),
         )
 
     async def close(self) -> None:
