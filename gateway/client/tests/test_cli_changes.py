@@ -66,6 +66,7 @@ def test_update_changes_what_its_options_name(concord: CommandLine, unique: Uniq
         *("--valid-from", "2020-01-01", "--valid-until", "2090-01-01", "--source", "Ada"),
         *("--external-id", f"x:{own}", "--category", "k", "--concept", "colour"),
         *("--fact", f"{own}|HAS|blue", "--supersedes", other),
+        *("--surfaces-when", f"{own} desk", "--surfaces-when", "file:*.desk"),
     )
 
     assert result == f"Updated {own}\n"
@@ -79,6 +80,9 @@ def test_update_changes_what_its_options_name(concord: CommandLine, unique: Uniq
     assert [source.speaker for source in memory.sources] == ["Ada"]
     assert (memory.external_id, memory.category) == (f"x:{own}", "k")
     assert [fact.relation for fact in memory.facts] == ["HAS"]
+    assert list(memory.surfaces_when) == [f"{own} desk", "file:*.desk"]
+    plain = concord.reply(UpdateMemoryResponse, "update", own, "--clear", "surfaces-when")
+    assert not plain.memory.surfaces_when
     history = concord.reply(GetMemoryHistoryResponse, "history", own)
     assert [each.memory.content for each in history.versions][-1] == f"{own} is red."
     lineage = concord.reply(GetLineageResponse, "lineage", other)

@@ -48,6 +48,13 @@ OriginOption = Annotated[
     typer.Option(case_sensitive=False, help="Only memories of this origin; may be repeated."),
 ]
 PageTokenOption = Annotated[str, typer.Option(help="Go on after an earlier page.")]
+SurfacesWhenOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TRIGGER",
+        help="Suggest it by itself: file:GLOB, error:REGEX, or words; may be repeated.",
+    ),
+]
 SpeakerOption = Annotated[str | None, typer.Option(help="Who said it.")]
 ValidFromOption = Annotated[str | None, typer.Option(help="From when it holds (ISO 8601).")]
 ValidUntilOption = Annotated[str | None, typer.Option(help="Until when (exclusive).")]

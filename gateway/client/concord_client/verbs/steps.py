@@ -177,11 +177,13 @@ def update(
     importance: Importance | None = None,
     tags: Sequence[str] | None = None,
     domain: str | None = None,
+    surfaces_when: Sequence[str] | None = None,
 ) -> Step[things.Memory]:
     """Correct a memory. If the world has changed instead, add a memory that supersedes it.
 
     `content`: the whole content; a line of links (`Supersedes: …`) that is left out no longer
-    holds. Raises `EtagMismatch` if somebody else has changed the memory meanwhile.
+    holds. `tags` and `surfaces_when` (see `add`): all of them, none for an empty list. Raises
+    `EtagMismatch` if somebody else has changed the memory meanwhile.
     """
     changed = type_pb2.Memory(id=memory.id, etag=memory.etag)
     mask = []
@@ -197,6 +199,9 @@ def update(
     if domain is not None:
         changed.domain = domain
         mask.append("domain")
+    if surfaces_when is not None:
+        changed.surfaces_when.extend(surfaces_when)
+        mask.append("surfaces_when")
     request = memory_pb2.UpdateMemoryRequest(memory=changed, update_mask=FieldMask(paths=mask))
 
     def read(reply: memory_pb2.UpdateMemoryResponse) -> things.Memory:

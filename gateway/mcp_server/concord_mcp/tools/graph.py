@@ -8,7 +8,7 @@ from concord.search.v1 import health_pb2, suggestion_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from concord_mcp.tool import Argument, Json, Tool
-from concord_mcp.tools.parts import EDGE, MEMORY, as_of, end, limit, truth
+from concord_mcp.tools.parts import EDGE, MEMORY, as_of, end, limit, texts, truth
 
 
 def _flag(name: str) -> Argument:
@@ -18,9 +18,14 @@ def _flag(name: str) -> Argument:
     return Argument(name, put=put, schema={"type": "boolean"})
 
 
-def _mask(request: Any, value: Json) -> None:
+def _content(request: Any, value: Json) -> None:
     request.memory.content = value
     request.update_mask.MergeFrom(FieldMask(paths=["content"]))
+
+
+def _triggers(request: Any, value: Json) -> None:
+    request.memory.surfaces_when.extend(texts(value))
+    request.update_mask.MergeFrom(FieldMask(paths=["surfaces_when"]))
 
 
 RELATIONS = Argument("relations", "filter.relations")
@@ -155,9 +160,14 @@ UPDATE_MEMORY = Tool(
         Argument(
             "content",
             "memory.content",
-            put=_mask,
-            required=True,
+            put=_content,
             hint="all of it; a line of links that is left out no longer holds",
+        ),
+        Argument(
+            "surfaces_when",
+            "memory.surfaces_when",
+            put=_triggers,
+            hint="all of them: when to surface unasked, as in add_memory",
         ),
     ),
     {"memory": ("memory", MEMORY), "token": "token"},

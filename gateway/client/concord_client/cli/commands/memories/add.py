@@ -14,6 +14,7 @@ from concord_client.cli.options import (
     ImportanceOption,
     KindOption,
     SpeakerOption,
+    SurfacesWhenOption,
     ValidFromOption,
     ValidUntilOption,
 )
@@ -48,13 +49,7 @@ def add(
         ),
     ] = None,
     importance: ImportanceOption = None,
-    surfaces_when: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TRIGGER",
-            help="Suggest it by itself: file:GLOB, error:REGEX, or words; may be repeated.",
-        ),
-    ] = None,
+    surfaces_when: SurfacesWhenOption = None,
     supersedes: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="It replaces this memory.")
     ] = None,

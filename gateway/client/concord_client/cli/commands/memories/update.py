@@ -17,6 +17,7 @@ from concord_client.cli.options import (
     ExternalIdOption,
     ImportanceOption,
     SpeakerOption,
+    SurfacesWhenOption,
     ValidFromOption,
     ValidUntilOption,
 )
@@ -36,6 +37,7 @@ OF_MEMORY = {
     "concept": "concepts", "fact": "facts", "importance": "importance",
     "valid-from": "valid_from", "valid-until": "valid_until", "source": "sources",
     "external-id": "external_id", "category": "category", "property": "properties",
+    "surfaces-when": "surfaces_when",
 }  # fmt: skip
 OF_EDGE = {
     "weight": "weight", "property": "properties", "importance": "importance",
@@ -72,6 +74,7 @@ def update(
         ),
     ] = None,
     importance: ImportanceOption = None,
+    surfaces_when: SurfacesWhenOption = None,
     supersedes: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="It replaces this memory, too.")
     ] = None,
@@ -119,6 +122,7 @@ def update(
         "concept": concept,
         "fact": [stated_fact(each) for each in fact] if fact else None,
         "importance": importance and importance.value_of(),
+        "surfaces-when": surfaces_when,
         "valid-from": instant(valid_from),
         "valid-until": instant(valid_until),
         "source": stated_sources(source, derived_from) or None,
