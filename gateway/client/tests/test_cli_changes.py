@@ -155,7 +155,7 @@ def test_delete_of_edges_and_nodes(concord: CommandLine, unique: Unique) -> None
         (
             ["link", "memory:nope", "KNOWS", "B"],
             1,
-            "ERROR_REASON_ITEM_NOT_FOUND: no such item: nope",
+            "ERROR_REASON_ITEM_NOT_FOUND: no such item (nope)",
         ),
         (["update", "x"], 2, "say what changes"),
         (["update", "x", "--clear", "colour"], 2, "'colour' is none of content, kind"),

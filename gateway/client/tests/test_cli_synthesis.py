@@ -35,15 +35,19 @@ def test_results_and_memories_are_synthesized_and_kept(
 
 
 def test_what_cannot_be_synthesized_is_told_in_a_line(concord: CommandLine, tmp_path: Path) -> None:
-    """W4 A run that failed fails the command with its reason; a bad file is named."""
+    """W4 A run that failed fails the command with its reason and what it is about; a bad
+    file is named."""
     broken = tmp_path / "broken.json"
     broken.write_text("{")
 
     for arguments, said in (
-        (("--memory", "nothing"), "ERROR_REASON_ITEM_NOT_FOUND"),
+        (
+            ("--memory", "nothing"),
+            "ERROR_REASON_ITEM_NOT_FOUND: There is no such item (item_id nothing).",
+        ),
         (("--memory", "nothing", "--json"), "ERROR_REASON_ITEM_NOT_FOUND"),
         (("--results", str(broken)), "broken.json is no list"),
-        (("--resume", "nothing"), "ERROR_REASON_ITEM_NOT_FOUND"),
+        (("--resume", "nothing"), "no longer kept (nothing)."),
         ((), "ERROR_REASON_FIELD_INVALID"),
     ):
         result = concord("synthesize", *arguments)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
-from concord_client.cli.errors import CommandError
+from concord_client.cli.errors import CommandError, with_aside
 from concord_client.cli.session import write_line
 
 if TYPE_CHECKING:
@@ -65,6 +65,6 @@ def _demand_result(last: "DialecticEvent | None") -> "DialecticEvent":
     if last.HasField("failed"):
         said = last.failed.metadata
         counts = ", ".join(f"{name} {said[name]}" for name in sorted(said))
-        message = f"{last.failed.message} ({counts})" if counts else last.failed.message
+        message = with_aside(last.failed.message, counts) if counts else last.failed.message
         raise CommandError(message, reason=last.failed.reason)
     return last

@@ -100,9 +100,15 @@ def _report(error: Exception) -> str:
 
 
 def _with_item(refused: "Refused") -> str:
-    """The message, with the id of its item unless it has it already."""
+    """The message, with the id of its item at its end unless it has it already."""
     item = refused.metadata.get("item_id", "")
-    return refused.message if item in refused.message else f"{refused.message}: {item}"
+    return refused.message if item in refused.message else with_aside(refused.message, item)
+
+
+def with_aside(message: str, aside: str) -> str:
+    """The message with an aside in parentheses, before its full stop."""
+    said = message.removesuffix(".")
+    return f"{said} ({aside}){message[len(said) :]}"
 
 
 def discard_output() -> None:
