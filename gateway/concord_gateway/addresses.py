@@ -5,9 +5,9 @@ import os
 import socket
 
 import grpc
-from concord_chassis import keepalive, services_tls
-from concord_chassis.addresses import IN_TURN, target
-from concord_chassis.keepalive import Keepalive
+from concord_chassis import services_tls
+from concord_chassis.addresses import ROUND_ROBIN, target
+from concord_chassis.keepalive import CHANNEL_KEEPALIVE, Keepalive
 from concord_chassis.server import BindError
 
 UNLIMITED = -1
@@ -53,7 +53,7 @@ def _bind_error(error: OSError, listen: str, setting: str) -> BindError:
     return BindError(f"Cannot listen on {listen}: {reason}. Set {setting} to another address.")
 
 
-def channel(addresses: str, alive: Keepalive = keepalive.CHANNEL) -> grpc.aio.Channel:
+def channel(addresses: str, keepalive: Keepalive = CHANNEL_KEEPALIVE) -> grpc.aio.Channel:
     """A channel to one service, or to its replicas in turn. Connects with the first call.
 
     The channel never retries: only the caller knows whether a call may be repeated. Raises
@@ -67,8 +67,8 @@ def channel(addresses: str, alive: Keepalive = keepalive.CHANNEL) -> grpc.aio.Ch
             ("grpc.enable_retries", 0),
             ("grpc.enable_http_proxy", 0),  # a service is never behind the machine's web proxy
             ("grpc.use_local_subchannel_pool", 1),  # channels share no backoff
-            IN_TURN,
-            *alive.of_channel(),
+            ROUND_ROBIN,
+            *keepalive.of_channel(),
             # Reconnects to a restarted service within a second, not after gRPC's two minutes.
             ("grpc.initial_reconnect_backoff_ms", 100),
             ("grpc.min_reconnect_backoff_ms", 5_000),  # the timeout of one attempt to connect

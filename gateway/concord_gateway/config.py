@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from concord_chassis import config
-from concord_chassis.addresses import REPLICAS, replicated
+from concord_chassis.addresses import REPLICA_SEPARATOR, valid_addresses
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from concord_gateway.admission import RENEW_BEFORE
@@ -101,9 +101,9 @@ class Config(BaseModel):
         if not value:
             raise ValueError("no upstream")
         for prefix, addresses in value.items():
-            if not _SERVICE_PREFIX.fullmatch(prefix) or not all(addresses.split(REPLICAS)):
+            if not _SERVICE_PREFIX.fullmatch(prefix) or not all(addresses.split(REPLICA_SEPARATOR)):
                 raise ValueError("not prefix=address")
-            replicated(addresses)
+            valid_addresses(addresses)
         return MappingProxyType(dict(value))
 
 

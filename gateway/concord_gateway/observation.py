@@ -50,7 +50,7 @@ class Observation:
 
         `path`: that of a method in the routing table or `UNKNOWN_METHOD`, never a stranger's text.
         """
-        tracing.ended(code.value[0], {"concord.protocol": protocol})
+        tracing.set_code(code.value[0], {"concord.protocol": protocol})
         self._handled.labels(protocol, path, code.name).inc()
         self._seconds.labels(protocol).observe(time.perf_counter() - started)
 

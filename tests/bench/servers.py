@@ -15,7 +15,7 @@ from concord_graph.bootstrap import GraphApp, build
 from concord_search import bootstrap as search_parts
 from concord_search.config import IndexConfig, QdrantConfig
 from concord_search.ports import Embedder
-from concord_testing.serving import Serving, knows_nothing, new_issuer, serving
+from concord_testing.serving import Serving, new_issuer, serving, translate_nothing
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import Message
 
@@ -80,7 +80,7 @@ def nowhere(name: str) -> Iterator[Logger]:
 @asynccontextmanager
 async def served(
     registrations: Sequence[Registration],
-    translate: Translate = knows_nothing,
+    translate: Translate = translate_nothing,
     *,
     issuer: TokenIssuer | None = None,
 ) -> AsyncIterator[Served]:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 import grpc
-from concord_chassis import keepalive
+from concord_chassis.keepalive import SERVER_KEEPALIVE
 from concord_chassis.reflection import serve_reflection
-from concord_chassis.server import MAX_CONCURRENT_STREAMS, UNREFUSED, BindError
+from concord_chassis.server import MAX_CONCURRENT_STREAMS, PENDING_CALLS_OPTIONS, BindError
 from concord_chassis.sizes import TRANSPORT_BYTES
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -36,8 +36,8 @@ class GrpcServer:
                 ("grpc.max_receive_message_length", max(TRANSPORT_BYTES, 2 * max_message_bytes)),
                 ("grpc.max_send_message_length", -1),
                 ("grpc.max_concurrent_streams", MAX_CONCURRENT_STREAMS),
-                *UNREFUSED,
-                *keepalive.SERVER.of_server(),
+                *PENDING_CALLS_OPTIONS,
+                *SERVER_KEEPALIVE.of_server(),
             ]
         )
         health_pb2_grpc.add_HealthServicer_to_server(health, self._server)

@@ -61,7 +61,7 @@ async def own(service: str, call: Awaitable[T]) -> T:
     except grpc.aio.AioRpcError as error:
         failure = from_rpc_error(error)
         if failure.code in TRANSIENT:
-            raise ServiceUnavailable(service, failure.outline) from error
+            raise ServiceUnavailable(service, failure.summary) from error
         raise ServiceRefused(service, failure.reason) from error
 
 

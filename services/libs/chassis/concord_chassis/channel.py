@@ -11,8 +11,8 @@ from typing import Any, Self, cast
 
 import grpc
 
-from concord_chassis import addresses, deadline, keepalive, request_id, services_tls, tracing
-from concord_chassis.keepalive import Keepalive
+from concord_chassis import addresses, deadline, request_id, services_tls, tracing
+from concord_chassis.keepalive import CHANNEL_KEEPALIVE, Keepalive
 from concord_chassis.sizes import MAX_REPLY_BYTES
 
 _RETRY = {
@@ -36,7 +36,7 @@ def connect(
     *,
     token: Token | None,
     cap: float | None = 30.0,
-    alive: Keepalive = keepalive.CHANNEL,
+    keepalive: Keepalive = CHANNEL_KEEPALIVE,
 ) -> grpc.aio.Channel:
     """Returns a channel to a `ServiceAddress`; the channel connects at its first call.
 
@@ -53,20 +53,20 @@ def connect(
     is not made within another call then has a deadline only if it has a `timeout`. A call raises
     `Failure` (DEADLINE_EXCEEDED) at once if the current call has at most 50 ms left.
 
-    On UNAVAILABLE, gRPC makes up to four attempts at a call. `alive` says when to ping, to notice
-    that the server vanished. After `services_tls.enter` with TLS settings, TCP connections use TLS.
-    Raises `ConfigError` for a list of replicas under TLS.
+    On UNAVAILABLE, gRPC makes up to four attempts at a call. `keepalive` says when to ping, to
+    notice that the server vanished. After `services_tls.enter` with TLS settings, TCP connections
+    use TLS. Raises `ConfigError` for a list of replicas under TLS.
     """
-    options = [*_options(), *alive.of_channel()]
+    options = [*_options(), *keepalive.of_channel()]
     raw = services_tls.channel(addresses.target(address), options)
-    return _Channel(raw, _Terms(token, cap))
+    return _Channel(raw, _CallDefaults(token, cap))
 
 
 def _options() -> list[tuple[str, int | str]]:
     return [
         ("grpc.max_receive_message_length", MAX_REPLY_BYTES),
         ("grpc.service_config", RETRIES),
-        addresses.IN_TURN,
+        addresses.ROUND_ROBIN,
         ("grpc.enable_http_proxy", 0),  # our services are never behind the machine's web proxy
         ("grpc.use_local_subchannel_pool", 1),  # channels share neither connections nor backoff
         ("grpc.initial_reconnect_backoff_ms", 100),
@@ -76,21 +76,21 @@ def _options() -> list[tuple[str, int | str]]:
     ]
 
 
-class _Terms:
+class _CallDefaults:
     """The token and the deadline that a channel adds to each call."""
 
     def __init__(self, token: Token | None, cap: float | None) -> None:
         self._token = token
         self._cap = cap
 
-    def timeout(self, asked: float | None) -> float | None:
-        """Returns the seconds for a call, of which the caller asked for `asked`; None for no limit.
+    def timeout(self, requested: float | None) -> float | None:
+        """Returns the seconds for a call whose own timeout is `requested`; None for no limit.
 
         Raises `Failure` (DEADLINE_EXCEEDED) when the current call has no time left.
         """
-        wishes = [wish for wish in (asked, self._cap) if wish is not None]
-        if wishes:
-            return deadline.outgoing(min(wishes))
+        limits = [limit for limit in (requested, self._cap) if limit is not None]
+        if limits:
+            return deadline.outgoing(min(limits))
         return None if deadline.remaining() is None else deadline.outgoing(float("inf"))
 
     def metadata(
@@ -111,11 +111,11 @@ class _Terms:
         return (*own, *added)
 
 
-class _OnTerms:
-    """A multicallable of any of the four call shapes that adds the channel's terms."""
+class _Multicallable:
+    """A multicallable of any of the four call shapes that adds the channel's call defaults."""
 
-    def __init__(self, method: str, inner: Callable[..., Any], terms: _Terms) -> None:
-        self._method, self._inner, self._terms = method, inner, terms
+    def __init__(self, method: str, inner: Callable[..., Any], defaults: _CallDefaults) -> None:
+        self._method, self._inner, self._defaults = method, inner, defaults
 
     # The request (or the iterator of requests) and gRPC's other options are passed on unchanged.
     def __call__(
@@ -125,14 +125,14 @@ class _OnTerms:
         metadata: Metadata | None = None,
         **options: Any,
     ) -> Any:
-        within = self._terms.timeout(timeout)
-        asked = tracing.asked(self._method)
-        trace = {} if asked is None else asked.headers
+        seconds = self._defaults.timeout(timeout)
+        span = tracing.begin_client_span(self._method)
+        trace = {} if span is None else span.headers
         call = self._inner(
-            *request, timeout=within, metadata=self._terms.metadata(metadata, trace), **options
+            *request, timeout=seconds, metadata=self._defaults.metadata(metadata, trace), **options
         )
-        if asked is not None:
-            call.add_done_callback(lambda done: asked.ended(_code_of(done)))
+        if span is not None:
+            call.add_done_callback(lambda done: span.end(_code_of(done)))
         return call
 
 
@@ -157,10 +157,10 @@ Deserializer = Callable[[bytes], Any]
 
 
 class _Channel(grpc.aio.Channel):
-    """A channel that adds its terms to all of its calls."""
+    """A channel that adds its call defaults to all of its calls."""
 
-    def __init__(self, inner: grpc.aio.Channel, terms: _Terms) -> None:
-        self._inner, self._terms = inner, terms
+    def __init__(self, inner: grpc.aio.Channel, defaults: _CallDefaults) -> None:
+        self._inner, self._defaults = inner, defaults
 
     def unary_unary(
         self,
@@ -171,7 +171,8 @@ class _Channel(grpc.aio.Channel):
     ) -> grpc.aio.UnaryUnaryMultiCallable[Any, Any]:
         inner = self._inner.unary_unary(method, request_serializer, response_deserializer)
         return cast(
-            grpc.aio.UnaryUnaryMultiCallable[Any, Any], _OnTerms(method, inner, self._terms)
+            grpc.aio.UnaryUnaryMultiCallable[Any, Any],
+            _Multicallable(method, inner, self._defaults),
         )
 
     def unary_stream(
@@ -183,7 +184,8 @@ class _Channel(grpc.aio.Channel):
     ) -> grpc.aio.UnaryStreamMultiCallable[Any, Any]:
         inner = self._inner.unary_stream(method, request_serializer, response_deserializer)
         return cast(
-            grpc.aio.UnaryStreamMultiCallable[Any, Any], _OnTerms(method, inner, self._terms)
+            grpc.aio.UnaryStreamMultiCallable[Any, Any],
+            _Multicallable(method, inner, self._defaults),
         )
 
     def stream_unary(
@@ -195,7 +197,8 @@ class _Channel(grpc.aio.Channel):
     ) -> grpc.aio.StreamUnaryMultiCallable[Any, Any]:
         inner = self._inner.stream_unary(method, request_serializer, response_deserializer)
         return cast(
-            grpc.aio.StreamUnaryMultiCallable[Any, Any], _OnTerms(method, inner, self._terms)
+            grpc.aio.StreamUnaryMultiCallable[Any, Any],
+            _Multicallable(method, inner, self._defaults),
         )
 
     def stream_stream(
@@ -207,7 +210,8 @@ class _Channel(grpc.aio.Channel):
     ) -> grpc.aio.StreamStreamMultiCallable[Any, Any]:
         inner = self._inner.stream_stream(method, request_serializer, response_deserializer)
         return cast(
-            grpc.aio.StreamStreamMultiCallable[Any, Any], _OnTerms(method, inner, self._terms)
+            grpc.aio.StreamStreamMultiCallable[Any, Any],
+            _Multicallable(method, inner, self._defaults),
         )
 
     async def close(self, grace: float | None = None) -> None:

@@ -76,7 +76,7 @@ class Failure(Exception):
         return f"{self.code.name} {self.reason}: {self.message}"
 
     @property
-    def outline(self) -> str:
+    def summary(self) -> str:
         """The code's name for a log and, if TLS seems to prevent the connection, the settings to
         check: a side that refuses TLS closes the connection without a reason."""
         no_tls = self.code is grpc.StatusCode.UNAVAILABLE and _NO_TLS.search(self.message)

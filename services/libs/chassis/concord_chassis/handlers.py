@@ -70,7 +70,7 @@ def build(stages: list[Stage], method: Method, handler: Handler) -> Handler:
     Raises `ContractError` unless the servicer's method is an async function or, for a reply stream,
     an async generator.
     """
-    return _handler(method, compose(stages, method, _last(method, handler)))
+    return _handler(method, compose(stages, method, _servicer_step(method, handler)))
 
 
 def build_unknown(stages: list[Stage]) -> Handler:
@@ -105,7 +105,7 @@ def _handler(method: Method, first: Step) -> Handler:
     return grpc.unary_unary_rpc_method_handler(handle)
 
 
-def _last(method: Method, handler: Handler) -> Step:
+def _servicer_step(method: Method, handler: Handler) -> Step:
     behavior = cast(
         Behavior | None,  # gRPC's annotations are of synchronous servicers
         handler.unary_unary

@@ -68,7 +68,7 @@ class Health:
         `ready` raises, or takes longer than the greater of `interval` and 1 second, that counts as
         False.
         """
-        await self._tell(_NOT_SERVING)
+        await self._set_status(_NOT_SERVING)
         self._polling = asyncio.create_task(self._poll(interval), name="health")
 
     async def until_serving(self) -> None:
@@ -88,21 +88,21 @@ class Health:
     async def _poll(self, interval: float) -> None:
         pause = min(0.02, interval)
         while True:
-            ready = await self._answers(interval)
+            ready = await self._is_ready(interval)
             if ready != self._serving.is_set():
-                await self._tell(_SERVING if ready else _NOT_SERVING)
+                await self._set_status(_SERVING if ready else _NOT_SERVING)
                 self._log.info("health", serving=ready)
-            await self._tell_of_parts()
+            await self._set_parts()
             pause = interval if ready else min(interval, pause * 2)
             await asyncio.sleep(pause)
 
-    async def _tell_of_parts(self) -> None:
+    async def _set_parts(self) -> None:
         for service, parts in self._parts.items():
-            for name, answers in parts().items():
-                status = _SERVING if answers else _NOT_SERVING
+            for name, is_serving in parts().items():
+                status = _SERVING if is_serving else _NOT_SERVING
                 await self.servicer.set(f"{service}/{name}", status)
 
-    async def _answers(self, interval: float) -> bool:
+    async def _is_ready(self, interval: float) -> bool:
         try:
             async with asyncio.timeout(max(1.0, interval)):
                 return await self._ready()
@@ -110,7 +110,7 @@ class Health:
             self._log.warning("not ready", error=type(error).__name__)
             return False
 
-    async def _tell(self, status: health_pb2.HealthCheckResponse.ServingStatus) -> None:
+    async def _set_status(self, status: health_pb2.HealthCheckResponse.ServingStatus) -> None:
         for service in self._services:
             await self.servicer.set(service, status)
         self._on_change(status == _SERVING)

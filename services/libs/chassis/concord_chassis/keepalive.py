@@ -46,8 +46,8 @@ class Keepalive:
         ]
 
 
-CHANNEL = Keepalive(idle=30.0, timeout=10.0)
-SERVER = Keepalive(idle=60.0, timeout=20.0, least_between=10.0)
+CHANNEL_KEEPALIVE = Keepalive(idle=30.0, timeout=10.0)
+SERVER_KEEPALIVE = Keepalive(idle=60.0, timeout=20.0, least_between=10.0)
 
 
 def _ms(seconds: float) -> int:

@@ -21,8 +21,10 @@ class Page(Generic[Row, M]):
     last: Row | None
 
 
-async def page_of(rows: AsyncGenerator[Row], shown: Callable[[Row], M], size: int) -> Page[Row, M]:
-    """Returns a page of messages, which `shown` makes from rows.
+async def page_of(
+    rows: AsyncGenerator[Row], message_of: Callable[[Row], M], size: int
+) -> Page[Row, M]:
+    """Returns a page of messages, which `message_of` makes from rows.
 
     The page has at most `size` messages (`size` is 1 or more) and at most `PAGE_BYTES` bytes; a
     first message over `PAGE_BYTES` is a page by itself. `rows` is read one row further, to find out
@@ -33,7 +35,7 @@ async def page_of(rows: AsyncGenerator[Row], shown: Callable[[Row], M], size: in
     room = PAGE_BYTES
     async with aclosing(rows):
         async for row in rows:
-            message = shown(row)
+            message = message_of(row)
             room -= message.ByteSize()
             if messages and (len(messages) == size or room < 0):
                 return Page(messages, last)

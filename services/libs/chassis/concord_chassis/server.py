@@ -14,14 +14,14 @@ import grpc
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health_pb2_grpc
 
-from concord_chassis import access, handlers, keepalive, services_tls, stages
+from concord_chassis import access, handlers, services_tls, stages
 from concord_chassis.call import Stage
 from concord_chassis.contract import ContractError
 from concord_chassis.drain import Drain
 from concord_chassis.failure import Translate
 from concord_chassis.health import Health, Ready
 from concord_chassis.identity import TokenVerifier
-from concord_chassis.keepalive import Keepalive
+from concord_chassis.keepalive import SERVER_KEEPALIVE, Keepalive
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.metrics import Metrics
 from concord_chassis.reflection import serve_reflection
@@ -33,7 +33,7 @@ MAX_CONCURRENT_STREAMS = 1000
 MAX_PENDING_CALLS = 10_000
 """Calls that gRPC keeps waiting for Python, which answers each or refuses it with a reason. Above
 gRPC's default limit, 1,000, it ends some of them at random, with CANCELLED and no reason."""
-UNREFUSED = [
+PENDING_CALLS_OPTIONS = [
     ("grpc.server.max_pending_requests", MAX_PENDING_CALLS),
     ("grpc.server.max_pending_requests_hard_limit", MAX_PENDING_CALLS),
 ]
@@ -68,8 +68,8 @@ class Registration:
     "search_memory"."""
 
     def __post_init__(self) -> None:
-        if strangers := self.memory_operations.keys() - self.descriptor.methods_by_name.keys():
-            raise ContractError(f"{self.descriptor.full_name} has no {', '.join(strangers)}")
+        if unknown := self.memory_operations.keys() - self.descriptor.methods_by_name.keys():
+            raise ContractError(f"{self.descriptor.full_name} has no {', '.join(unknown)}")
 
 
 class Server:
@@ -96,7 +96,7 @@ class Server:
         spans: Spans | None = None,
         log: Logger | None = None,
         health_interval: float = 1.0,
-        alive: Keepalive = keepalive.SERVER,
+        keepalive: Keepalive = SERVER_KEEPALIVE,
     ) -> None:
         """`listen` holds `unix:/path` and `host:port`, where port 0 takes any free port.
 
@@ -110,7 +110,7 @@ class Server:
         self._reflection = reflection
         self._max_message_bytes = max_message_bytes
         self._health_interval = health_interval
-        self._alive = alive
+        self._keepalive = keepalive
         self._log = json_lines(name) if log is None else log
         self._services = [each.descriptor.full_name for each in registrations]
         self._drain = Drain()
@@ -150,7 +150,7 @@ class Server:
         Raises `BindError` when the server cannot listen on an address.
         """
         server = grpc.aio.server(
-            options=[*_options(self._max_message_bytes), *self._alive.of_server()]
+            options=[*_options(self._max_message_bytes), *self._keepalive.of_server()]
         )
         health_pb2_grpc.add_HealthServicer_to_server(self._health.servicer, server)
         if self._reflection:
@@ -196,8 +196,8 @@ def _router(registrations: Sequence[Registration], ordered: list[Stage]) -> hand
     for each in registrations:
         # Generated code calls only two methods of a server, and a `Recorder` has both.
         each.add(each.servicer, cast(grpc.aio.Server, recorder))
-    if strangers := recorder.handlers.keys() ^ methods.keys():
-        raise ContractError(f"contract and registration differ in {', '.join(sorted(strangers))}")
+    if differing := recorder.handlers.keys() ^ methods.keys():
+        raise ContractError(f"contract and registration differ in {', '.join(sorted(differing))}")
     built = {
         path: handlers.build(ordered, method, recorder.handlers[path])
         for path, method in methods.items()
@@ -210,7 +210,7 @@ def _options(max_message_bytes: int) -> list[tuple[str, int]]:
         # Above our own limit: a message between the two limits is refused with a reason.
         ("grpc.max_receive_message_length", max(TRANSPORT_BYTES, 2 * max_message_bytes)),
         ("grpc.max_concurrent_streams", MAX_CONCURRENT_STREAMS),
-        *UNREFUSED,
+        *PENDING_CALLS_OPTIONS,
         ("grpc.so_reuseport", 0),  # a port in use is an error, not a silent second listener
     ]
 

@@ -118,9 +118,9 @@ def read(environ: Mapping[str, str]) -> ServicesTls | None:
     _demand_pair(config)
     authorities = _certificates("SERVICES_TLS_CA", ca)
     (mine, *chain) = _certificates("SERVICES_TLS_CERT", cert)
-    _demand_now("SERVICES_TLS_CERT", mine)
+    _demand_valid_now("SERVICES_TLS_CERT", mine)
     for each in authorities:
-        _demand_now("SERVICES_TLS_CA", each)
+        _demand_valid_now("SERVICES_TLS_CA", each)
     _demand_signed(mine, [*chain, *authorities])
     return ServicesTls(ca, cert, key, _name(mine))
 
@@ -151,7 +151,7 @@ def _certificates(setting: str, pem: bytes) -> list[x509.Certificate]:
         raise ConfigError(f"{setting} holds no certificate (PEM)") from None
 
 
-def _demand_now(setting: str, certificate: x509.Certificate) -> None:
+def _demand_valid_now(setting: str, certificate: x509.Certificate) -> None:
     begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if not begins <= datetime.now(UTC) <= ends:
         raise ConfigError(

@@ -23,7 +23,10 @@ from concord_chassis.requests import Reader, RequestStream, discard_rest
 from concord_chassis.rules import Rulebook
 from concord_chassis.tracing import Spans
 
-_OURS = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.DATA_LOSS, grpc.StatusCode.UNKNOWN})
+_SERVER_FAULTS = frozenset(
+    {grpc.StatusCode.INTERNAL, grpc.StatusCode.DATA_LOSS, grpc.StatusCode.UNKNOWN}
+)
+"""The codes of faults of ours, which are logged as errors."""
 
 NotPermitted = Callable[[str], Awaitable[None]]
 """Called with a method's name when its caller lacks the permission."""
@@ -106,7 +109,7 @@ def traced(spans: Spans, operations: Mapping[str, str]) -> Stage:
                     space = call.caller.space if operation and call.caller else ""
                     store = {"gen_ai.memory.store.id": space} if space else {}
                     reason = {"concord.reason": call.reason} if call.reason else {}
-                    tracing.ended(
+                    tracing.set_code(
                         call.code.value[0],
                         {"concord.request_id": call.request_id, **reason, **names, **store},
                     )
@@ -124,7 +127,7 @@ def canonical_log(log: Logger) -> Stage:
             try:
                 return await then(call)
             finally:
-                write = log.error if call.code in _OURS else log.info
+                write = log.error if call.code in _SERVER_FAULTS else log.info
                 write(
                     "call",
                     method=method.path,
@@ -177,7 +180,7 @@ def translated(translate: Translate, log: Logger) -> Stage:
                 call.code = _code_of(call.context)
                 raise
             except Exception as error:  # noqa: BLE001 - the edge: bugs are logged, not sent
-                refusal = _named(error, translate, log)
+                refusal = _failure_of(error, translate, log)
             if method.streams_in:
                 await discard_rest(call.context)
             return await _refuse(call, refusal)
@@ -196,11 +199,11 @@ async def _refuse(call: Call, refusal: Failure) -> Never:
     )
 
 
-def _named(error: Exception, translate: Translate, log: Logger) -> Failure:
+def _failure_of(error: Exception, translate: Translate, log: Logger) -> Failure:
     """Returns the failure for an exception, or for the only exception in a group.
 
     It is INTERNAL for an exception that nothing translates, and for a reason that the contract
-    lacks. An exception whose failure has one of the codes `_OURS` is logged as a bug.
+    lacks. An exception whose failure has one of the codes in `_SERVER_FAULTS` is logged as a bug.
     """
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
@@ -213,7 +216,7 @@ def _named(error: Exception, translate: Translate, log: Logger) -> Failure:
         known = _of_dependency(error)
     if known is None or known.reason not in failure.REASONS:
         known = failure.internal()
-    if known.code in _OURS:
+    if known.code in _SERVER_FAULTS:
         log.error("bug", exc_info=error)
     return known
 

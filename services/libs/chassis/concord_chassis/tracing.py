@@ -18,10 +18,10 @@ HEADERS = frozenset({"traceparent", "tracestate"})
 Attributes = Mapping[str, str | int]
 Metadata = Mapping[str, str | bytes]
 
-_FAILED = frozenset({2, 4, 12, 13, 14, 15})
+_SERVER_ERRORS = frozenset({2, 4, 12, 13, 14, 15})
 """gRPC's codes that make a server's span an error, by OpenTelemetry's conventions: UNKNOWN,
 DEADLINE_EXCEEDED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS."""
-_UNFAILED = frozenset({0, 1})
+_CLIENT_SUCCESSES = frozenset({0, 1})
 """gRPC's codes that do not make a client's span an error: OK and CANCELLED."""
 
 
@@ -37,21 +37,21 @@ class Spans:
 
     def of_call(self, path: str, metadata: Metadata) -> AbstractContextManager[None]:
         """Runs a block in the span of an incoming call, in the caller's trace or in a new one."""
-        theirs = {name: metadata[name] for name in HEADERS & metadata.keys()}
-        above = self._propagator.extract(theirs)
+        received = {name: metadata[name] for name in HEADERS & metadata.keys()}
+        parent = self._propagator.extract(received)
         kind = self._trace.SpanKind.SERVER
-        return self._under_way(path.removeprefix("/"), above, kind, _rpc_names(path))
+        return self._under_way(path.removeprefix("/"), parent, kind, _rpc_names(path))
 
-    def asking(self, span: "Span", path: str) -> "Span":
-        """Returns the span of a call to another service, below `span`; the caller must end it."""
+    def client_span(self, span: "Span", path: str) -> "Span":
+        """Returns a child of `span` for a call to another service; the caller must end it."""
         names = _rpc_names(path)
-        kind, above = self._trace.SpanKind.CLIENT, self._trace.set_span_in_context(span)
-        return self._tracer.start_span(path.removeprefix("/"), above, kind, names)
+        kind, parent = self._trace.SpanKind.CLIENT, self._trace.set_span_in_context(span)
+        return self._tracer.start_span(path.removeprefix("/"), parent, kind, names)
 
-    def below(self, span: "Span", name: str) -> AbstractContextManager[None]:
-        """Runs a block in a new span below `span`."""
-        above = self._trace.set_span_in_context(span)
-        return self._under_way(name, above, self._trace.SpanKind.INTERNAL, {})
+    def child(self, span: "Span", name: str) -> AbstractContextManager[None]:
+        """Runs a block in a new child of `span`."""
+        parent = self._trace.set_span_in_context(span)
+        return self._under_way(name, parent, self._trace.SpanKind.INTERNAL, {})
 
     def headers(self, span: "Span") -> dict[str, str]:
         """Returns the headers by which another service continues the trace below `span`."""
@@ -65,9 +65,9 @@ class Spans:
 
     @contextmanager
     def _under_way(
-        self, name: str, above: "Context", kind: "SpanKind", attributes: Attributes
+        self, name: str, parent: "Context", kind: "SpanKind", attributes: Attributes
     ) -> Iterator[None]:
-        span = self._tracer.start_span(name, above, kind, attributes)
+        span = self._tracer.start_span(name, parent, kind, attributes)
         before = _CURRENT.get()
         _CURRENT.set((self, span))
         try:
@@ -91,7 +91,7 @@ def span(name: str) -> AbstractContextManager[None]:
     Outside of a traced call, no span is made.
     """
     current = _CURRENT.get()
-    return nullcontext() if current is None else current[0].below(current[1], name)
+    return nullcontext() if current is None else current[0].child(current[1], name)
 
 
 def note(attributes: Attributes) -> None:
@@ -100,18 +100,18 @@ def note(attributes: Attributes) -> None:
         current[1].set_attributes(dict(attributes))
 
 
-def ended(code: int, attributes: Attributes) -> None:
+def set_code(code: int, attributes: Attributes) -> None:
     """Sets the final gRPC code, and more attributes, of the current call's span, if there is one.
 
-    Codes in `_FAILED` make the span an error.
+    Codes in `_SERVER_ERRORS` make the span an error.
     """
     if current := _CURRENT.get():
         note({"rpc.grpc.status_code": code, **attributes})
-        if code in _FAILED:
+        if code in _SERVER_ERRORS:
             current[0].fail(current[1])
 
 
-class Asked:
+class ClientSpan:
     """The span of a call to another service that is under way."""
 
     def __init__(self, spans: Spans, span: "Span") -> None:
@@ -119,21 +119,24 @@ class Asked:
         self.headers: Mapping[str, str] = spans.headers(span)
         """The metadata by which the other service continues the trace."""
 
-    def ended(self, code: int) -> None:
+    def end(self, code: int) -> None:
         """Ends the span with a gRPC code; every code but OK and CANCELLED makes it an error.
 
         OpenTelemetry's conventions count CANCELLED, too, as a client's error.
         """
         self._span.set_attribute("rpc.grpc.status_code", code)
-        if code not in _UNFAILED:
+        if code not in _CLIENT_SUCCESSES:
             self._spans.fail(self._span)
         self._span.end()
 
 
-def asked(path: str) -> Asked | None:
+def begin_client_span(path: str) -> ClientSpan | None:
     """Begins and returns the span of a call to another service; None outside of a traced call."""
     current = _CURRENT.get()
-    return None if current is None else Asked(current[0], current[0].asking(current[1], path))
+    if current is None:
+        return None
+    spans, parent = current
+    return ClientSpan(spans, spans.client_span(parent, path))
 
 
 def outgoing() -> Mapping[str, str]:

@@ -19,7 +19,7 @@ from chassis_probe import (
     registration,
 )
 from concord_chassis import deadline, request_id
-from concord_chassis.addresses import replicated
+from concord_chassis.addresses import valid_addresses
 from concord_chassis.channel import RETRIES, connect
 from concord_chassis.failure import Failure
 from concord_testing.serving import serving
@@ -250,6 +250,6 @@ async def test_replicas_take_turns_and_one_may_go() -> None:
 def test_a_list_of_replicas_is_of_addresses(wrong: str) -> None:
     """W1, style 8: a list of replicas that are not IPv4 addresses is refused at the start."""
     with pytest.raises(ValueError, match="IPv4"):
-        replicated(wrong)
-    assert replicated("10.0.0.1:1|10.0.0.2:1") == "10.0.0.1:1|10.0.0.2:1"
-    assert replicated("graph:7611") == "graph:7611"
+        valid_addresses(wrong)
+    assert valid_addresses("10.0.0.1:1|10.0.0.2:1") == "10.0.0.1:1|10.0.0.2:1"
+    assert valid_addresses("graph:7611") == "graph:7611"

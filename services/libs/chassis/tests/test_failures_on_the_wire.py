@@ -131,7 +131,7 @@ BUGS = {
 
 @pytest.mark.parametrize("name", BUGS)
 @pytest.mark.parametrize("shape", ["ask", "follow"])
-async def test_a_bug_is_told_in_nothing_and_logged_in_full(name: str, shape: str) -> None:
+async def test_a_bug_is_logged_in_full_and_not_described_to_callers(name: str, shape: str) -> None:
     """Design 3: for our bug the caller gets INTERNAL without a message; the log has all of it."""
     received, log = await _answered(BUGS[name], shape)
 

@@ -204,7 +204,7 @@ def test_a_struct_value_without_a_kind_is_refused() -> None:
     assert _found(thing) == [("properties", "must not hold a value without a kind")]
 
 
-def test_several_breaches_are_told_together_and_no_more_than_twenty() -> None:
+def test_up_to_twenty_breaches_are_listed_together() -> None:
     """W1: one refusal lists up to 20 violations of a message."""
     few = _found(_thing(text="a", weight=2, tags=["", "aaaaa"]))
     many = _found(_thing(part={"title": "t", "parts": [{} for _ in range(500)]}))

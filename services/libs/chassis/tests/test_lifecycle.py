@@ -27,7 +27,7 @@ from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import json_lines
 from concord_chassis.reflection import SERVICE_NAMES
 from concord_chassis.server import BindError, Server
-from concord_testing.serving import Serving, always_ready, knows_nothing, new_issuer, serving
+from concord_testing.serving import Serving, always_ready, new_issuer, serving, translate_nothing
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
@@ -203,7 +203,7 @@ async def test_a_call_that_outlasts_the_grace_is_cut() -> None:
         assert call.exception() is not None or call.cancelled()
 
 
-async def test_a_stream_that_follows_forever_is_told_to_come_again() -> None:
+async def test_a_stop_ends_a_stream_without_a_deadline_with_unavailable() -> None:
     """W1: a stop ends a stream without a deadline at once, with UNAVAILABLE."""
     servicer = ProbeServicer(lambda _request: asyncio.Future())
     async with serving([registration(servicer)]) as live:
@@ -239,7 +239,7 @@ def _server(*listen: str) -> Server:
         name="test",
         registrations=[registration(ProbeServicer())],
         verifier=TokenVerifier({issuer.name: issuer.public_key}),
-        translate=knows_nothing,
+        translate=translate_nothing,
         listen=listen,
         ready=always_ready,
         log=json_lines("test", level="error"),

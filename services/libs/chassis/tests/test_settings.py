@@ -57,7 +57,7 @@ def test_defaults_hold_where_a_key_is_absent_or_empty() -> None:
     assert (settings.port, settings.token, settings.names) == (7600, None, None)
 
 
-def test_every_wrong_key_is_named_and_no_value_is_told() -> None:
+def test_every_wrong_key_is_named_and_no_value_is_shown() -> None:
     """Style 8: the error names all wrong keys, but no value, which may be a secret."""
     environ = {"X_PORT": "hunter2", "X_REFLECTION": "hunter2", "X_KEYS": "hunter2=x"}
 

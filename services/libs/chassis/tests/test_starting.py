@@ -12,7 +12,7 @@ from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import json_lines
 from concord_chassis.probe import serves
 from concord_chassis.server import Server
-from concord_testing.serving import METRICS, knows_nothing, new_issuer
+from concord_testing.serving import METRICS, new_issuer, translate_nothing
 
 
 class StoreGone(Exception):
@@ -23,7 +23,7 @@ class Damaged(Exception):
     """The store cannot be used: waiting does not help."""
 
 
-async def test_a_store_that_comes_is_waited_for_and_said_once(
+async def test_a_late_store_is_waited_for_and_each_reason_logged_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Must hold: while the store is away each new reason is logged; then the service begins."""
@@ -78,7 +78,7 @@ def _server(address: str, ready: Ready) -> Server:
         name="x",
         registrations=(),
         verifier=TokenVerifier({issuer.name: issuer.public_key}),
-        translate=knows_nothing,
+        translate=translate_nothing,
         listen=[address],
         ready=ready,
         metrics=METRICS,

@@ -53,8 +53,10 @@ async def test_each_call_leaves_one_line() -> None:
 
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     calls = [line for line in lines if line["event"] == "call"]
-    told = [(c["method"].rpartition("/")[2], c["code"], c["reason"], c["principal"]) for c in calls]
-    assert told == [
+    fields = [
+        (c["method"].rpartition("/")[2], c["code"], c["reason"], c["principal"]) for c in calls
+    ]
+    assert fields == [
         ("Ask", "OK", "", "reader"),
         ("Ask", "ABORTED", "ERROR_REASON_REVISION_STALE", "reader"),
         ("Ask", "INTERNAL", "ERROR_REASON_INTERNAL", "reader"),

@@ -118,9 +118,9 @@ async def test_the_trace_goes_on_through_channels_and_threads() -> None:
             ) as inner:
 
                 async def asking(request: Dynamic) -> str:
-                    told = await workers.run(tracing.trace_id)
+                    trace_id = await workers.run(tracing.trace_id)
                     reply = await Stub(inner.channel(READER)).ask(request)
-                    return f"{told} {reply.text}"
+                    return f"{trace_id} {reply.text}"
 
                 async with serving(
                     [registration(ProbeServicer(asking))], spans=spans_of("outer")
@@ -129,25 +129,25 @@ async def test_the_trace_goes_on_through_channels_and_threads() -> None:
             workers.close()
 
     named = {(each.service, each.name, int(each.raw.kind)): each.raw for each in collector.spans}
-    above = named["concord-outer", f"{SERVICE}/Ask", SERVER]
+    outer_server = named["concord-outer", f"{SERVICE}/Ask", SERVER]
     store = named["concord-outer", "probe-store", INTERNAL]
-    asked = named["concord-outer", f"{SERVICE}/Ask", CLIENT]
-    below = named["concord-inner", f"{SERVICE}/Ask", SERVER]
+    outer_client = named["concord-outer", f"{SERVICE}/Ask", CLIENT]
+    inner_server = named["concord-inner", f"{SERVICE}/Ask", SERVER]
     assert len(named) == 4
-    assert not above.parent_span_id
-    assert {store.parent_span_id, asked.parent_span_id} == {above.span_id}
-    assert below.parent_span_id == asked.span_id
-    (said,) = (s for s in collector.spans if s.raw.kind == CLIENT)
-    assert said.attributes == {
+    assert not outer_server.parent_span_id
+    assert {store.parent_span_id, outer_client.parent_span_id} == {outer_server.span_id}
+    assert inner_server.parent_span_id == outer_client.span_id
+    (client_span,) = (s for s in collector.spans if s.raw.kind == CLIENT)
+    assert client_span.attributes == {
         "rpc.system": "grpc",
         "rpc.service": SERVICE,
         "rpc.method": "Ask",
         "rpc.grpc.status_code": 0,
     }
-    assert asked.start_time_unix_nano <= below.start_time_unix_nano
-    assert below.end_time_unix_nano <= asked.end_time_unix_nano
-    assert {each.trace_id for each in named.values()} == {above.trace_id}
-    assert reply.text.startswith(above.trace_id.hex())
+    assert outer_client.start_time_unix_nano <= inner_server.start_time_unix_nano
+    assert inner_server.end_time_unix_nano <= outer_client.end_time_unix_nano
+    assert {each.trace_id for each in named.values()} == {outer_server.trace_id}
+    assert reply.text.startswith(outer_server.trace_id.hex())
 
 
 async def test_a_service_that_does_not_answer_is_a_failed_span_of_who_asked() -> None:
@@ -165,9 +165,12 @@ async def test_a_service_that_does_not_answer_is_a_failed_span_of_who_asked() ->
             async with serving(registered, spans=spans_of("outer")) as outer:
                 await Stub(outer.channel(READER)).ask(Request(act="a"))
 
-    (asked,) = (each for each in collector.spans if each.raw.kind == CLIENT)
+    (client_span,) = (each for each in collector.spans if each.raw.kind == CLIENT)
     unavailable = grpc.StatusCode.UNAVAILABLE.value[0]
-    assert (asked.attributes["rpc.grpc.status_code"], asked.raw.status.code) == (unavailable, 2)
+    assert (client_span.attributes["rpc.grpc.status_code"], client_span.raw.status.code) == (
+        unavailable,
+        2,
+    )
 
 
 async def test_what_happens_in_no_call_is_in_no_trace() -> None:
@@ -176,7 +179,7 @@ async def test_what_happens_in_no_call_is_in_no_trace() -> None:
         assert spans_of("probe") is None
     with tracing.span("nothing"):
         tracing.note({"a": 1})
-        tracing.ended(0, {})
+        tracing.set_code(0, {})
 
     assert tracing.outgoing() == {}
     assert tracing.trace_id() == ""

@@ -19,7 +19,7 @@ from chassis_probe import (
     until,
 )
 from concord_chassis.channel import connect
-from concord_chassis.keepalive import CHANNEL, SERVER, Keepalive
+from concord_chassis.keepalive import CHANNEL_KEEPALIVE, SERVER_KEEPALIVE, Keepalive
 from concord_testing.relay import Relay, relay
 from concord_testing.serving import Serving, serving
 
@@ -30,28 +30,32 @@ QUIET = 1.5  # seconds with many pings, but without a message
 
 
 @asynccontextmanager
-async def _quiet_servers(alive: Keepalive) -> AsyncIterator[tuple[Serving, Relay, ProbeServicer]]:
+async def _quiet_servers(
+    keepalive: Keepalive,
+) -> AsyncIterator[tuple[Serving, Relay, ProbeServicer]]:
     """Runs a server behind a relay; the server sends one message of a stream and then no more."""
-    said = count()
+    calls = count()
 
     async def once(_request: Dynamic) -> str:
-        if next(said):
+        if next(calls):
             await asyncio.Event().wait()
         return "first"
 
     servicer = ProbeServicer(once)
     async with (
-        serving([registration(servicer)], alive=alive, grace=0) as live,
+        serving([registration(servicer)], keepalive=keepalive, grace=0) as live,
         relay(live.address) as between,
     ):
         yield live, between, servicer
 
 
-async def _lost_after_quiet(alive: Keepalive) -> grpc.StatusCode | None:
+async def _lost_after_quiet(keepalive: Keepalive) -> grpc.StatusCode | None:
     """Returns the code of a quiet stream whose server vanished; None if it ended before that."""
     async with (
-        _quiet_servers(alive) as (live, between, _),
-        connect(between.address, token=live.token(READER), cap=None, alive=alive) as channel,
+        _quiet_servers(keepalive) as (live, between, _),
+        connect(
+            between.address, token=live.token(READER), cap=None, keepalive=keepalive
+        ) as channel,
     ):
         stream = Stub(channel).follow(Request(act="a"))
         await stream.read()
@@ -70,18 +74,18 @@ async def _lost_after_quiet(alive: Keepalive) -> grpc.StatusCode | None:
 
 async def test_a_channel_finds_that_its_server_vanished_from_a_quiet_stream() -> None:
     """W1: a quiet stream survives many pings; after its server vanished it ends (UNAVAILABLE)."""
-    for alive in PATIENT:
-        code = await _lost_after_quiet(alive)
+    for keepalive in PATIENT:
+        code = await _lost_after_quiet(keepalive)
         if code is not None:
             break
 
     assert code is grpc.StatusCode.UNAVAILABLE
 
 
-async def _cut_after_quiet(alive: Keepalive) -> bool:
+async def _cut_after_quiet(keepalive: Keepalive) -> bool:
     """Waits until a vanished caller's call is cancelled; returns whether it was not before."""
     async with (
-        _quiet_servers(alive) as (live, between, servicer),
+        _quiet_servers(keepalive) as (live, between, servicer),
         connect(between.address, token=live.token(READER), cap=None) as channel,
     ):
         stream = Stub(channel).follow(Request(act="a"))
@@ -98,8 +102,8 @@ async def _cut_after_quiet(alive: Keepalive) -> bool:
 
 async def test_a_server_finds_that_its_caller_vanished() -> None:
     """W1: the server cancels the call of a caller that vanished, but no quiet call before."""
-    for alive in PATIENT:
-        if await _cut_after_quiet(alive):
+    for keepalive in PATIENT:
+        if await _cut_after_quiet(keepalive):
             return
     pytest.fail("a quiet stream was cut")
 
@@ -109,7 +113,7 @@ async def test_a_server_ends_connections_that_ping_too_often() -> None:
     strict = Keepalive(idle=60, timeout=20, least_between=10)
     async with (
         _quiet_servers(strict) as (live, between, _),
-        connect(between.address, token=live.token(READER), cap=None, alive=QUICK) as channel,
+        connect(between.address, token=live.token(READER), cap=None, keepalive=QUICK) as channel,
     ):
         stream = Stub(channel).follow(Request(act="a"))
         await stream.read()
@@ -123,4 +127,4 @@ async def test_a_server_ends_connections_that_ping_too_often() -> None:
 
 def test_our_channels_ping_no_more_often_than_our_servers_take() -> None:
     """W1: by default channels ping less often than servers allow."""
-    assert CHANNEL.idle > SERVER.least_between
+    assert CHANNEL_KEEPALIVE.idle > SERVER_KEEPALIVE.least_between

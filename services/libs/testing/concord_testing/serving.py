@@ -9,12 +9,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import grpc
-from concord_chassis import keepalive
 from concord_chassis.channel import connect
 from concord_chassis.failure import Failure, Translate
 from concord_chassis.health import Ready
 from concord_chassis.identity import Caller, RenewedToken, TokenIssuer, TokenVerifier
-from concord_chassis.keepalive import Keepalive
+from concord_chassis.keepalive import SERVER_KEEPALIVE, Keepalive
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.metrics import Metrics
 from concord_chassis.server import Registration, Server
@@ -37,7 +36,7 @@ async def always_ready() -> bool:
     return True
 
 
-def knows_nothing(_error: Exception) -> Failure | None:
+def translate_nothing(_error: Exception) -> Failure | None:
     """The `translate` of a service without exceptions of its own."""
     return None
 
@@ -85,7 +84,7 @@ class Serving:
 async def serving(
     registrations: Sequence[Registration],
     *,
-    translate: Translate = knows_nothing,
+    translate: Translate = translate_nothing,
     issuer: TokenIssuer | None = None,
     ready: Ready = always_ready,
     wait_until_ready: bool = True,
@@ -98,7 +97,7 @@ async def serving(
     health_interval: float = 1.0,
     verifier: TokenVerifier | None = None,
     grace: float = 0.5,
-    alive: Keepalive = keepalive.SERVER,
+    keepalive: Keepalive = SERVER_KEEPALIVE,
     address: str = "",
 ) -> AsyncIterator[Serving]:
     """A running server with `registrations`, on a Unix socket in a new folder, or at `address`,
@@ -123,7 +122,7 @@ async def serving(
             spans=spans,
             log=json_lines("test", level="error") if log is None else log,
             health_interval=health_interval,
-            alive=alive,
+            keepalive=keepalive,
         )
         await server.start()
         live = Serving(server, address, known)

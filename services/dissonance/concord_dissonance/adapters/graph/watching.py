@@ -39,6 +39,6 @@ async def watch(
     except TimeoutError:
         raise ServiceUnavailable("graph", "the feed fell silent") from None
     except grpc.aio.AioRpcError as error:
-        raise ServiceUnavailable("graph", from_rpc_error(error).outline) from error
+        raise ServiceUnavailable("graph", from_rpc_error(error).summary) from error
     finally:
         call.cancel()

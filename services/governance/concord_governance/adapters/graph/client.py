@@ -322,5 +322,5 @@ def _translated(failure: Failure) -> GraphUnavailable | GraphRefused | GraphRoll
     if failure.code == grpc.StatusCode.INTERNAL:
         return GraphFaulty(f"graph fails at it ({failure.reason})")
     if failure.code in _TRANSIENT:
-        return GraphUnavailable(f"graph does not answer ({failure.outline})")
+        return GraphUnavailable(f"graph does not answer ({failure.summary})")
     return GraphRefused(failure)

@@ -38,7 +38,7 @@ class JudgesClient:
             failure = from_rpc_error(error)
             if failure.code is grpc.StatusCode.DEADLINE_EXCEEDED:
                 raise TimeoutError from error
-            raise JudgesUnavailable(failure.outline) from error
+            raise JudgesUnavailable(failure.summary) from error
         return Verdicts(
             [Verdict(v.conflict_class, v.confidence, bool(v.judge)) for v in reply.verdicts],
             is_degraded=reply.status == pb.CHECK_STATUS_DEGRADED,

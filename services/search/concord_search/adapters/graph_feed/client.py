@@ -357,5 +357,5 @@ async def reply(call: Awaitable[T]) -> T:
 def translated(failure: Failure) -> GraphUnavailable | GraphRefused:
     """Search's error for a failure of graph."""
     if failure.code in _TRANSIENT:
-        return GraphUnavailable(f"graph does not answer ({failure.outline})")
+        return GraphUnavailable(f"graph does not answer ({failure.summary})")
     return GraphRefused(f"graph refuses ({failure.code.name} {failure.reason})")
