@@ -56,19 +56,19 @@ from concord_search.usecases.suggest import SuggestProactively
 
 
 def system_clock() -> Micros:
-    """The time in microseconds since 1970 UTC."""
+    """Return the time in microseconds since 1970 UTC."""
     return time.time_ns() // 1_000
 
 
 def id_of_time(time: Micros) -> str:
-    """A new UUIDv7: ids of queries sort by their times."""
+    """Return a new UUIDv7 of a time, so that ids of queries sort by when they were asked."""
     random = secrets.randbits(74)
     above, below = 7 << 12 | random >> 62, 2 << 62 | random % (1 << 62)
     return str(UUID(int=(time // 1_000) << 80 | above << 64 | below))
 
 
 class SearchApp:
-    """Search, assembled: services to register, and a life from start to close."""
+    """The assembled service: its registrations, and its life from `start` to `close`."""
 
     translate: Translate = staticmethod(translate)
 
@@ -167,12 +167,13 @@ class SearchApp:
         )
 
     async def start(self) -> None:
-        """Load the models, open the index, and begin to follow graph, which may start later.
+        """Load the models, open the index, and start the background tasks.
 
-        Raises `IndexUnusable`, whose text says what to do.
+        They wait for graph if it is not there yet. Raises `IndexUnusable`, whose text says what to
+        do.
         """
         try:
-            await asyncio.gather(self._embedders.of(self._embedders.models[0]), self._opened())
+            await asyncio.gather(self._embedders.of(self._embedders.models[0]), self._open_index())
             for state in (await self._index.states()).values():
                 await self._embedders.of(state.model)
         except BaseException:
@@ -188,26 +189,29 @@ class SearchApp:
             task.add_done_callback(self._log_failure)
             self._tasks.append(task)
 
-    async def _opened(self) -> None:
-        """Opens the index; if its disk is full, the follower opens it once there is room."""
+    async def _open_index(self) -> None:
+        """Open the index; if its disk is full, the follower opens it once there is room."""
         try:
             await self._index.open()
         except IndexDiskFull as full:
             self.progress.disk_full = str(full)
 
     def _log_failure(self, task: asyncio.Task[None]) -> None:
-        """Logs a task that died of a bug of ours; without the follower, search is not ready."""
+        """Log an error when a background task ended by a bug of ours."""
         if not task.cancelled() and (error := task.exception()) is not None:
             self._log.error(f"the task to {task.get_name()} died", exc_info=error)
 
     async def ready(self) -> bool:
-        """Return whether the index answers and graph is followed. A full disk alone is no reason
-        against: answers then say that they are incomplete, and following goes on with room."""
-        works = self.progress.following or bool(self.progress.disk_full)
-        return self._open and works and self.progress.broken is None
+        """Return whether the index is open and graph is followed.
+
+        With a full disk search counts as ready: its answers say that they are incomplete, and it
+        follows graph again once there is room.
+        """
+        follows = self.progress.following or bool(self.progress.disk_full)
+        return self._open and follows and self.progress.broken is None
 
     async def close(self) -> None:
-        """Stop following, write the index to disk, free the models."""
+        """Stop the background tasks, free the models, and write the index to disk."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
@@ -259,7 +263,8 @@ def build(
     """Assemble search. `issuer` signs its tokens for graph. Nothing is opened before `start`.
 
     The index is in files of its own, or on a `qdrant` server. Tests replace `clock` and the
-    embedders: `embedder` makes the vectors of new indexes.
+    embedders: `embedder` makes the vectors of new indexes, `others` those of indexes with other
+    models.
     """
     log = json_lines("search") if log is None else log
     log = log.bind(SEARCH_GRAPH_ADDRESS=config.graph_address)  # the setting to correct
@@ -283,9 +288,9 @@ def index_at(
     models: Sequence[EmbeddingModel],
     log: Logger | None = None,
 ) -> VersionedIndex:
-    """The index with its own files in a directory, and its points there or on a server.
+    """Return the index with its files in the directory `path`, its points there or on `qdrant`.
 
-    New parts use the first of `models`.
+    New indexes of spaces get vectors of the first of `models`.
     """
     parts = _on_edge(path, models, log) if qdrant is None else _on_server(path, models, qdrant)
     return PartVersions(parts, path / "versions.json")
@@ -315,7 +320,7 @@ def _on_server(path: Path, models: Sequence[EmbeddingModel], qdrant: QdrantConfi
 
 
 def _embedders(config: IndexConfig, log: Logger) -> Embedders:
-    """The embedders of the settings, that of new indexes first. Nothing is loaded yet."""
+    """Return the embedders of the settings, that of new indexes first. Nothing is loaded yet."""
     minilm = MiniLm(threads=config.embedder_threads)
     if not config.has_openai:
         return Embedders(minilm)
