@@ -51,7 +51,7 @@ _ID_BYTES = 6
 
 @dataclass(frozen=True, slots=True)
 class KeyDraft:
-    """The wanted fields of a key; for empty fields see the contract. Times in µs."""
+    """The requested fields of a key; the contract says what empty ones mean. Times in µs."""
 
     space: str
     principal: str

@@ -185,8 +185,8 @@ class Decisions:
         if not dry_run:
             await self._commands.claim(caller, request)
         outcomes = []
-        for place, (proposal_id, envelope) in enumerate(items):
-            one = replace(request, request_id=f"{request.request_id}/{place}")
+        for index, (proposal_id, envelope) in enumerate(items):
+            one = replace(request, request_id=f"{request.request_id}/{index}")
             try:
                 status = await self._one_of_many(
                     caller, one, proposal_id, envelope, dry_run=dry_run
@@ -265,7 +265,7 @@ class Decisions:
         return found.genesis
 
     async def _pending_proposal(self, tx: LedgerReads, proposal_id: str, now: int) -> Proposal:
-        """Return a proposal that waits for answers and has not expired, swept or not (V4)."""
+        """Return a proposal that waits for answers and has not expired, recorded or not (V4)."""
         stored = await existing(tx, proposal_id)
         guards.demand_in_time(stored, now)
         if stored.status != Status.PENDING:

@@ -115,12 +115,12 @@ class Execution:
         return await self._record_failed(space, proposal.id, Failure(_FAULTY))
 
     async def complete(self) -> int:
-        """Go on with all decisions whose end is not known; return how many are left."""
+        """Execute all decisions whose outcome is not known; return how many are left."""
         left = 0
         for space in await self._commands.ledger.waiting(self._commands.clock()):
             await self._commands.expire(space)
-            open_ones = await self._commands.ledger.read(space, lambda tx: tx.undecided_effects())
-            for proposal in open_ones:
+            undecided = await self._commands.ledger.read(space, lambda tx: tx.undecided_effects())
+            for proposal in undecided:
                 try:
                     after, _ = await self.execute(space, proposal.id)
                 except GraphRolledBack:  # it is logged: the decision waits for the newer copy
@@ -241,7 +241,7 @@ class Execution:
 
 
 class Completion:
-    """Completes decisions in the background, from start to close."""
+    """Completes decisions in the background."""
 
     def __init__(
         self, commands: LedgerCommands, execution: Execution, log: Logger, seconds: float = 1.0
@@ -276,7 +276,7 @@ async def _has_logged_write(tx: LedgerReads, decision: Decision) -> bool:
 
 
 def _failure(refusal: GraphRefused) -> Failure:
-    """Return the failure that graph's refusal means, with check and slot as far as graph said."""
+    """Return the failure that graph's refusal means, with the check and slot that graph named."""
     check, slot = (refusal.metadata.get(name, "") for name in ("check", "slot"))
     return Failure(refusal.reason, check, slot)
 

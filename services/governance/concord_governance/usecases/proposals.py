@@ -188,7 +188,7 @@ class Proposals:
         return await self._commands.run(caller, request, work, proposal_id=proposal_id)
 
     async def withdraw(self, caller: Caller, request: Request, proposal_id: str) -> Proposal:
-        """Take a proposal back."""
+        """End an open proposal of the caller's own."""
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             stored = await existing(tx, proposal_id)
@@ -205,7 +205,7 @@ class Proposals:
         """Propose to restore the items as they were before an executed proposal.
 
         Raises:
-            UndoConflict: items were changed since, and are named.
+            UndoConflict: items were changed since; it names them.
         """
         before = await self._commands.earlier_proposal(caller, request)
         if before is not None:
@@ -384,7 +384,7 @@ def _next_revision_draft(proposal: Proposal, draft: ProposalDraft) -> ProposalDr
 
 
 def _demand_size(affected: Sequence[Affected]) -> None:
-    """Refuse a proposal too large for a grant or an entry of the log, before anybody signs it.
+    """Refuse a proposal too large for a grant or an entry of the log, before it is signed.
 
     Raises:
         ProposalTooLarge: names the size and the limit.
