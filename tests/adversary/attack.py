@@ -69,10 +69,10 @@ class Meaning:
 
 
 @dataclass
-class Paper:
-    """A signed paper that the attacker has seen."""
+class SeenEnvelope:
+    """A signed envelope that the attacker has seen."""
 
-    envelope: bytes
+    data: bytes
     slot: str
     proposal: proposal_pb2.Proposal
     kind: str = "consent"
@@ -90,7 +90,7 @@ class Attack:
     other: Party
     chance: random.Random
     proposals: list[str] = field(default_factory=list)
-    papers: list[Paper] = field(default_factory=list)
+    envelopes: list[SeenEnvelope] = field(default_factory=list)
     sent: list[tuple[Any, Any]] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
     """The full names of the requests that were tried."""
@@ -347,8 +347,8 @@ async def agent_signs(it: Attack) -> None:
     proposal = await it.pick()
     if proposal is not None:
         hours = it.chance.choice([0.5, 1, 100])
-        paper = it.party.consent(proposal, AGENT, hours=hours)
-        it.papers.append(Paper(paper, AGENT, proposal))
+        envelope = it.party.consent(proposal, AGENT, hours=hours)
+        it.envelopes.append(SeenEnvelope(envelope, AGENT, proposal))
 
 
 async def human_looks(it: Attack) -> None:
@@ -357,11 +357,11 @@ async def human_looks(it: Attack) -> None:
     if proposal is None:
         return
     if it.meaning(proposal).is_good:
-        paper = it.party.consent(proposal, HUMAN)
-        it.signed.setdefault((proposal.id, proposal.revision), set()).add(paper)
-        it.papers.append(Paper(paper, HUMAN, proposal))
+        envelope = it.party.consent(proposal, HUMAN)
+        it.signed.setdefault((proposal.id, proposal.revision), set()).add(envelope)
+        it.envelopes.append(SeenEnvelope(envelope, HUMAN, proposal))
         return
-    paper = signing.sign_rejection(
+    envelope = signing.sign_rejection(
         slot=HUMAN,
         signer=it.party.human,
         space=it.party.space,
@@ -369,51 +369,55 @@ async def human_looks(it: Attack) -> None:
         revision=proposal.revision,
         reason="not so",
     )
-    it.papers.append(Paper(paper, HUMAN, proposal, "rejection"))
+    it.envelopes.append(SeenEnvelope(envelope, HUMAN, proposal, "rejection"))
 
 
 async def takes_back(it: Attack) -> None:
     """Sign the revocation of a consent that was given."""
-    given = [paper for paper in it.papers if paper.kind == "consent" and paper.is_genuine]
+    given = [
+        envelope for envelope in it.envelopes if envelope.kind == "consent" and envelope.is_genuine
+    ]
     if not given:
         return
-    paper = it.chance.choice(given)
-    revocation = it.party.revocation(paper.proposal, paper.slot, paper.envelope)
+    envelope = it.chance.choice(given)
+    revocation = it.party.revocation(envelope.proposal, envelope.slot, envelope.data)
     await completes(it)
     await it.judge()
-    about = {"request_id": request_id(), "proposal_id": paper.proposal.id}
+    about = {"request_id": request_id(), "proposal_id": envelope.proposal.id}
     request = proposal_pb2.RevokeConsentRequest(revocation=revocation, **about)
-    it.papers.append(Paper(revocation, paper.slot, paper.proposal, "revocation"))
+    it.envelopes.append(SeenEnvelope(revocation, envelope.slot, envelope.proposal, "revocation"))
     if await it.ask(it.party.proposals.RevokeConsent, request) is not None:
-        it.signed.get((paper.proposal.id, paper.proposal.revision), set()).discard(paper.envelope)
+        it.signed.get((envelope.proposal.id, envelope.proposal.revision), set()).discard(
+            envelope.data
+        )
 
 
-def _deliver(it: Attack, paper: Paper, proposal_id: str, kind: str) -> tuple[Any, Any]:
+def _deliver(it: Attack, envelope: SeenEnvelope, proposal_id: str, kind: str) -> tuple[Any, Any]:
     services, about = it.party.proposals, {"request_id": request_id(), "proposal_id": proposal_id}
     match kind:
         case "rejection":
             return services.RejectProposal, proposal_pb2.RejectProposalRequest(
-                rejection=paper.envelope, **about
+                rejection=envelope.data, **about
             )
         case "revocation":
             return services.RevokeConsent, proposal_pb2.RevokeConsentRequest(
-                revocation=paper.envelope, **about
+                revocation=envelope.data, **about
             )
         case _:
             return services.ApproveProposal, proposal_pb2.ApproveProposalRequest(
-                consent=paper.envelope, **about
+                consent=envelope.data, **about
             )
 
 
 async def delivers(it: Attack) -> None:
-    """Bring a paper to where it belongs."""
-    if it.papers:
-        paper = it.chance.choice(it.papers[-4:])
-        await it.ask(*_deliver(it, paper, paper.proposal.id, paper.kind))
+    """Bring an envelope to where it belongs."""
+    if it.envelopes:
+        envelope = it.chance.choice(it.envelopes[-4:])
+        await it.ask(*_deliver(it, envelope, envelope.proposal.id, envelope.kind))
 
 
 async def goes_well(it: Attack) -> None:
-    """Let a proposal have its ordinary course: both look at it, and their papers arrive."""
+    """Let a proposal have its ordinary course: both look at it, and their envelopes arrive."""
     await proposes(it)
     await _take_its_course(it)
 
@@ -440,39 +444,39 @@ def latest_alone(it: Attack) -> Iterator[None]:
     it.proposals = rest + it.proposals
 
 
-async def delivers_last(it: Attack, paper: Paper | None = None) -> None:
-    """Bring the newest paper, or this one, to where it belongs."""
-    if it.papers:
-        paper = paper or it.papers[-1]
-        await it.ask(*_deliver(it, paper, paper.proposal.id, paper.kind))
+async def delivers_last(it: Attack, envelope: SeenEnvelope | None = None) -> None:
+    """Bring the newest envelope, or this one, to where it belongs."""
+    if it.envelopes:
+        envelope = envelope or it.envelopes[-1]
+        await it.ask(*_deliver(it, envelope, envelope.proposal.id, envelope.kind))
 
 
 async def _take_its_course(it: Attack) -> None:
     with latest_alone(it):
         for course in (agent_signs, human_looks):
-            place = len(it.papers)
+            place = len(it.envelopes)
             await course(it)
-            for paper in it.papers[place:]:
-                await delivers_last(it, paper)
+            for envelope in it.envelopes[place:]:
+                await delivers_last(it, envelope)
 
 
 async def swaps(it: Attack) -> None:
-    """Bring a paper to another proposal, as another kind, or to another space."""
-    if not it.papers or not it.proposals:
+    """Bring an envelope to another proposal, as another kind, or to another space."""
+    if not it.envelopes or not it.proposals:
         return
-    paper = it.chance.choice(it.papers)
+    envelope = it.chance.choice(it.envelopes)
     kind = it.chance.choice(["consent", "rejection", "revocation"])
-    method, request = _deliver(it, paper, it.chance.choice(it.proposals), kind)
+    method, request = _deliver(it, envelope, it.chance.choice(it.proposals), kind)
     await it.ask(method, request)
     if kind == "consent":
         await quiet(it.other.proposals.ApproveProposal(request))
 
 
 async def delivers_at_once(it: Attack) -> None:
-    """Bring several papers at the same time, some twice."""
-    if it.papers:
-        some = [it.chance.choice(it.papers) for _ in range(3)]
-        asked = [_deliver(it, paper, paper.proposal.id, paper.kind) for paper in some]
+    """Bring several envelopes at the same time, some twice."""
+    if it.envelopes:
+        some = [it.chance.choice(it.envelopes) for _ in range(3)]
+        asked = [_deliver(it, envelope, envelope.proposal.id, envelope.kind) for envelope in some]
         for method, request in [*asked, asked[0]]:
             it.sent.append((method, request))
         async with asyncio.TaskGroup() as group:
@@ -481,15 +485,15 @@ async def delivers_at_once(it: Attack) -> None:
 
 
 async def bulk_approves(it: Attack) -> None:
-    """Bring papers through the bulk door."""
-    if it.papers:
-        some = [it.chance.choice(it.papers) for _ in range(2)]
+    """Bring envelopes through the bulk door."""
+    if it.envelopes:
+        some = [it.chance.choice(it.envelopes) for _ in range(2)]
         request = proposal_pb2.BulkApproveRequest(
             request_id=request_id(),
             dry_run=it.chance.random() < 0.3,
             items=[
-                proposal_pb2.ApproveItem(proposal_id=paper.proposal.id, consent=paper.envelope)
-                for paper in some
+                proposal_pb2.ApproveItem(proposal_id=envelope.proposal.id, consent=envelope.data)
+                for envelope in some
             ],
         )
         await it.ask(it.party.proposals.BulkApprove, request)
@@ -526,20 +530,20 @@ async def forges(it: Attack) -> None:
             *it.stolen,
         ]
     )
-    paper = Paper(
+    envelope = SeenEnvelope(
         it.party.consent(proposal, HUMAN, signer=forger), HUMAN, proposal, is_genuine=False
     )
-    seen = [each for each in it.papers if each.slot == HUMAN and each.is_genuine]
+    seen = [each for each in it.envelopes if each.slot == HUMAN and each.is_genuine]
     if seen and it.chance.random() < 0.6:
-        paper = _altered(it, it.chance.choice(seen), paper)
+        envelope = _altered(it, it.chance.choice(seen), envelope)
     assert human.key is not forger.key
-    it.papers.append(paper)
-    await it.ask(*_deliver(it, paper, proposal.id, "consent"))
+    it.envelopes.append(envelope)
+    await it.ask(*_deliver(it, envelope, proposal.id, "consent"))
 
 
-def _altered(it: Attack, genuine: Paper, wanted: Paper) -> Paper:
+def _altered(it: Attack, genuine: SeenEnvelope, wanted: SeenEnvelope) -> SeenEnvelope:
     """Put a genuine signature over other bytes, in one of the ways there are."""
-    mine, theirs = json.loads(wanted.envelope), json.loads(genuine.envelope)
+    mine, theirs = json.loads(wanted.data), json.loads(genuine.data)
     match it.chance.randrange(4):
         case 0:
             mine["signatures"] = theirs["signatures"]
@@ -553,12 +557,12 @@ def _altered(it: Attack, genuine: Paper, wanted: Paper) -> Paper:
             said |= {"proposal_id": wanted.proposal.id, "revision": wanted.proposal.revision}
             theirs["payload"] = base64.b64encode(rfc8785.dumps(said)).decode()
             mine = theirs
-    is_genuine = mine == json.loads(genuine.envelope)  # the very bytes that the human signed for it
-    return Paper(json.dumps(mine).encode(), HUMAN, wanted.proposal, is_genuine=is_genuine)
+    is_genuine = mine == json.loads(genuine.data)  # the very bytes that the human signed for it
+    return SeenEnvelope(json.dumps(mine).encode(), HUMAN, wanted.proposal, is_genuine=is_genuine)
 
 
 async def applies_directly(it: Attack) -> None:
-    """Go to graph with a grant signed by governance's own key, and papers that do not carry it."""
+    """Go to graph with a grant by governance's own key, and envelopes that do not carry it."""
     proposal = await it.pick()
     if proposal is None:
         return
@@ -566,23 +570,25 @@ async def applies_directly(it: Attack) -> None:
         action, _ = await _draft(it, evil=True)
     else:
         action = proposal.action
-    papers: list[Paper | None] = [paper for paper in it.papers if paper.slot == HUMAN]
-    human = it.chance.choice(papers or [None])
+    of_human: list[SeenEnvelope | None] = [
+        envelope for envelope in it.envelopes if envelope.slot == HUMAN
+    ]
+    human = it.chance.choice(of_human or [None])
     if human is not None and _carries(human, proposal, action):
         return  # what the human signed for is not an attack
     agent = it.party.consent(proposal, AGENT)
-    envelopes = {AGENT: agent, HUMAN: human.envelope if human else agent}
-    with contextlib.suppress(ValueError):  # a paper that is no JSON cannot be put into a grant
+    envelopes = {AGENT: agent, HUMAN: human.data if human else agent}
+    with contextlib.suppress(ValueError):  # an envelope that is no JSON cannot be put into a grant
         await _apply(it, proposal, action, envelopes)
 
 
-def _carries(paper: Paper, proposal: Any, action: Any) -> bool:
-    """Tell whether a human's paper is a consent to this very thing."""
+def _carries(envelope: SeenEnvelope, proposal: Any, action: Any) -> bool:
+    """Tell whether a human's envelope is a consent to this very thing."""
     return (
-        paper.kind == "consent"
-        and paper.is_genuine
-        and paper.proposal.id == proposal.id
-        and paper.proposal.revision == proposal.revision
+        envelope.kind == "consent"
+        and envelope.is_genuine
+        and envelope.proposal.id == proposal.id
+        and envelope.proposal.revision == proposal.revision
         and action == proposal.action
     )
 

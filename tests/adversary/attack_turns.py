@@ -8,7 +8,7 @@ from attack import (
     EVIL,
     Attack,
     Meaning,
-    Paper,
+    SeenEnvelope,
     Step,
     agent_signs,
     completes,
@@ -112,14 +112,14 @@ async def agrees_beside_a_principal(it: Attack) -> None:
         "policy_digest": "0" * 64,
         "expire_time": it.party.time(1),
     }
-    papers = {
+    envelopes = {
         slot: signing.sign_consent(slot=slot, signer=it.party.signer(slot), **agreed)  # type: ignore[arg-type]
         for slot in (AGENT, HUMAN)
     }
     grant = signing.sign_grant(
         governance=it.keys.grant,
         decision_id=request_id(),
-        consents=papers,
+        consents=envelopes,
         **agreed,  # type: ignore[arg-type]
     )
     request = governed_pb2.ApplyGovernedChangeRequest(
@@ -134,12 +134,12 @@ async def revises_after_the_look(it: Attack) -> None:
     with latest_alone(it):
         await agent_signs(it)
         await human_looks(it)
-        paper = it.papers[-1] if it.papers else None
+        envelope = it.envelopes[-1] if it.envelopes else None
         await edits(it)
         await agent_signs(it)
         await delivers_last(it)
-    if paper is not None:
-        await delivers_last(it, paper)
+    if envelope is not None:
+        await delivers_last(it, envelope)
 
 
 async def changes_an_end_between(it: Attack) -> None:
@@ -151,11 +151,11 @@ async def changes_an_end_between(it: Attack) -> None:
         await agent_signs(it)
         await delivers_last(it)
         await human_looks(it)
-        paper: Paper | None = it.papers[-1] if it.papers else None
+        envelope: SeenEnvelope | None = it.envelopes[-1] if it.envelopes else None
         name = it.chance.choice(["agent", "good 0", "good 1", "good 2"])
         await it.chance.choice((_node, _renamed))(it, name, "Slave")
-    if paper is not None:
-        await delivers_last(it, paper)
+    if envelope is not None:
+        await delivers_last(it, envelope)
 
 
 async def _node(it: Attack, name: str, label: str) -> None:

@@ -217,9 +217,9 @@ async def imports(it: Attack) -> None:
     pieces = it.party.space_service.ExportSpace(request)
     lines = [line async for piece in pieces for line in piece.lines]
     data = "".join(f"{line}\n" for line in lines).replace("good", "evil").encode()
-    papers = [b"", *(paper.envelope for paper in it.papers[-2:])]
+    envelopes = [b"", *(envelope.data for envelope in it.envelopes[-2:])]
     header = space_pb2.ImportHeader(
-        request_id=request_id(), restore_grant=it.chance.choice(papers), enrolment_secret=SECRET
+        request_id=request_id(), restore_grant=it.chance.choice(envelopes), enrolment_secret=SECRET
     )
     parts = [space_pb2.ImportSpaceRequest(header=header)]
     parts += [
@@ -302,12 +302,14 @@ async def decides_about_conflicts(it: Attack) -> None:
 
 async def revokes_at_graph(it: Attack) -> None:
     """RevokeConsent at graph itself, of the human's consents, with the agent's key."""
-    given = [paper for paper in it.papers if paper.kind == "consent" and paper.is_genuine]
+    given = [
+        envelope for envelope in it.envelopes if envelope.kind == "consent" and envelope.is_genuine
+    ]
     if given:  # a bent one has no nonce that could be read
-        paper = it.chance.choice(given)
+        envelope = it.chance.choice(given)
         with_agents_key = it.party.signer(AGENT)
         revocation = it.party.revocation(
-            paper.proposal, paper.slot, paper.envelope, signer=with_agents_key
+            envelope.proposal, envelope.slot, envelope.data, signer=with_agents_key
         )
         request = governed_pb2.RevokeConsentRequest(request_id=request_id(), revocation=revocation)
         await it.ask(it.party.governed.RevokeConsent, request)

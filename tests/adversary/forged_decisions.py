@@ -137,7 +137,7 @@ def _failed_when_it_was_done(it: Forger) -> None:
 def _revoke(it: Forger, name: str, slot: str, signer: signing.Signer) -> Leaf:
     """Take a consent back where the log ends."""
     consent = it.of(name, "SMF_APPROVE", 0 if slot == AGENT else 1)
-    paper = signing.sign_revocation(
+    envelope = signing.sign_revocation(
         slot=slot,
         signer=signer,
         space="one",
@@ -145,7 +145,7 @@ def _revoke(it: Forger, name: str, slot: str, signer: signing.Signer) -> Leaf:
         revision=1,
         consent=json.dumps(consent["properties"]["consent"]).encode(),
     )
-    told = {"envelope": json.loads(paper), **it.placed()}
+    told = {"envelope": json.loads(envelope), **it.placed()}
     return it.add(consent, told, action="SMF_REVOKE")
 
 

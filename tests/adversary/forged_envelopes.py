@@ -1,4 +1,4 @@
-"""Forgeries of proposals and of papers that answer them, each with the rule that refuses it."""
+"""Forgeries of proposals and of envelopes that answer them, each with the rule that refuses it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _revoked_earlier(it: Forger) -> None:
 def _consent_after_its_revocation(it: Forger) -> None:
     """Let the agent take back what it has not given yet, and give it then."""
     given, proposal = it.of("open", "SMF_APPROVE"), it.of("small", "SMF_PROPOSE")
-    paper = it.approve(proposal, AGENT)
+    approval = it.approve(proposal, AGENT)
     it.leaves.pop()
     revocation = signing.sign_revocation(
         slot=AGENT,
@@ -93,16 +93,16 @@ def _consent_after_its_revocation(it: Forger) -> None:
         space="one",
         proposal_id=it.names["small"],
         revision=1,
-        consent=json.dumps(paper["properties"]["consent"]).encode(),
+        consent=json.dumps(approval["properties"]["consent"]).encode(),
     )
     told = {"envelope": json.loads(revocation), **it.placed()}
     it.add(given, told, action="SMF_REVOKE", proposal=proposal["proposal"])
-    it.leaves.append(paper)
+    it.leaves.append(approval)
 
 
 def _rejection(it: Forger, name: str, slot: str, nonce: bytes | None = None) -> None:
     proposal, signer = it.of(name, "SMF_PROPOSE"), it.party.signer(slot)
-    paper = signing.sign_rejection(
+    rejection = signing.sign_rejection(
         slot=slot,
         signer=signer,
         space="one",
@@ -111,7 +111,7 @@ def _rejection(it: Forger, name: str, slot: str, nonce: bytes | None = None) -> 
         reason="no",
         nonce=nonce,
     )
-    told = {"envelope": json.loads(paper)}
+    told = {"envelope": json.loads(rejection)}
     who = {"actor": slot, "principal": signer.principal, "reason": "no"}
     it.add(it.of("rejected", "SMF_REJECT"), told, proposal=proposal["proposal"], **who)
 
@@ -230,10 +230,10 @@ def _consent_moved(it: Forger) -> None:
 
 def _old_revision_consented(it: Forger) -> None:
     made = it.of("open", "SMF_PROPOSE")
-    paper = it.of("open", "SMF_APPROVE")
-    it.drop(paper)
+    approval = it.of("open", "SMF_APPROVE")
+    it.drop(approval)
     it.add(made, action="SMF_REVISE", proposal=made["proposal"] | {"revision": 2})
-    it.add(paper)
+    it.add(approval)
 
 
 def _approved_in_review(it: Forger) -> None:
@@ -267,4 +267,4 @@ READ_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "an entry without its evidence": (_without_evidence, "form"),
     "no genesis": (_no_genesis, "genesis"),
 }
-"""What cannot be read, or is no paper of this proposal, or what several rules refuse."""
+"""What cannot be read, or is no envelope of this proposal, or what several rules refuse."""

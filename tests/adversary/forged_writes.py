@@ -139,8 +139,8 @@ def _written_late(it: Forger) -> None:
 
 def _written_as_the_consents_ended(it: Forger) -> None:
     """Carry it out in the very instant in which the time to do so is over."""
-    papers = [it.of("again", "SMF_APPROVE", place)["properties"]["consent"] for place in (0, 1)]
-    said = [json.loads(b64decode(paper["payload"]))["expire_time"] for paper in papers]
+    envelopes = [it.of("again", "SMF_APPROVE", place)["properties"]["consent"] for place in (0, 1)]
+    said = [json.loads(b64decode(envelope["payload"]))["expire_time"] for envelope in envelopes]
     end = min(map(datetime.fromisoformat, said)) + timedelta(minutes=5)
     _pending(it, "again", record_time=signing.format_time(end))
 

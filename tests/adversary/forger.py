@@ -133,7 +133,7 @@ class Forger:
         """Put a new consent to a proposal into an entry."""
         told = proposal["properties"]
         terms = ("action_digest", "etags", "policy_digest")
-        paper = signing.sign_consent(
+        envelope = signing.sign_consent(
             slot=slot,
             signer=signer,
             space="one",
@@ -143,7 +143,7 @@ class Forger:
             expire_time=self.party.time(hours),
             **{name: told[name] for name in terms},
         )
-        leaf["properties"]["consent"] = json.loads(paper)
+        leaf["properties"]["consent"] = json.loads(envelope)
 
     def sign_again(self, name: str) -> None:
         """Let both consent to a proposal of the story as it says now."""

@@ -230,8 +230,8 @@ async def test_a_slot_burns_no_other_slots_nonce(party: Party) -> None:
     proposal = await party.propose(edge_action())
     consent = party.consent(proposal, HUMAN)
     await party.approve(proposal, HUMAN, consent)
-    paper = party.revocation(proposal, AGENT, consent)
-    revocation = governed_pb2.RevokeConsentRequest(request_id=request_id(), revocation=paper)
+    envelope = party.revocation(proposal, AGENT, consent)
+    revocation = governed_pb2.RevokeConsentRequest(request_id=request_id(), revocation=envelope)
     await party.governed.RevokeConsent(revocation)
 
     done = await party.approve(proposal, AGENT)
@@ -265,7 +265,7 @@ async def test_a_new_key_proves_itself(party: Party) -> None:
     new = signing.generate_key()
     proof = json.loads(signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=new))
     _flip(proof)
-    for paper, check in (
+    for envelope, check in (
         (json.dumps(proof).encode(), "signature"),
         (
             signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=party.agent.key),
@@ -275,7 +275,7 @@ async def test_a_new_key_proves_itself(party: Party) -> None:
         (signing.sign_new_key(slot=HUMAN, principal="ada", space="two", key=new), "space"),
     ):
         action = governed_pb2.GovernedAction(
-            change_key=governed_pb2.ChangeKeyRequest(request_id=salt(), proof=paper)
+            change_key=governed_pb2.ChangeKeyRequest(request_id=salt(), proof=envelope)
         )
 
         failure = await refused(party.propose(action))

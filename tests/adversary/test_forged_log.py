@@ -99,7 +99,7 @@ async def test_what_the_rules_allow_is_no_forgery(
 
 
 async def test_what_cannot_be_read_is_refused(forger: Forger) -> None:
-    """A2 V6 A paper that is not of its proposal, slot or time, an entry without its evidence."""
+    """A2 V6 An envelope not of its proposal, slot or time, or an entry without its evidence."""
     demand_refused(forger, READ_FORGERIES)
 
 

@@ -105,7 +105,7 @@ async def a_decision_under_other_rules(scene: Scene) -> str:
 
 
 async def a_change_that_fits_no_grant(scene: Scene) -> str:
-    """Propose and sign one item more than papers name."""
+    """Propose and sign one item more than envelopes name."""
     async with scene.world() as live:
         party = live.party()
         await party.enrol()
@@ -337,17 +337,17 @@ async def a_revoked_consent_is_used(scene: Scene) -> str:
         party = live.party()
         await party.enrol()
         proposal = await party.propose(edge_action())
-        papers = {slot: party.consent(proposal, slot) for slot in (AGENT, HUMAN)}
-        await party.approve(proposal, AGENT, papers[AGENT])
+        envelopes = {slot: party.consent(proposal, slot) for slot in (AGENT, HUMAN)}
+        await party.approve(proposal, AGENT, envelopes[AGENT])
         with suppress(grpc.aio.AioRpcError):
-            await revoke(party, proposal, AGENT, papers[AGENT])
-        await _carried(scene, party, proposal, papers)
+            await revoke(party, proposal, AGENT, envelopes[AGENT])
+        await _carried(scene, party, proposal, envelopes)
         there = await party.edge("agent", "VALUES", "honesty") is not None
         return "a revoked consent had an effect" if there else ""
 
 
 async def _carried(
-    scene: Scene, party: Party, proposal: proposal_pb2.Proposal, papers: dict[str, bytes]
+    scene: Scene, party: Party, proposal: proposal_pb2.Proposal, envelopes: dict[str, bytes]
 ) -> None:
     grant = signing.sign_grant(
         governance=scene.keys.grant,
@@ -359,7 +359,7 @@ async def _carried(
         action_digest=proposal.action_digest,
         etags={item.id: item.etag for item in proposal.affected},
         policy_digest=proposal.policy_digest,
-        consents=papers,
+        consents=envelopes,
         expire_time=party.time(1),
     )
     with suppress(grpc.aio.AioRpcError):
@@ -778,7 +778,7 @@ GUARDS = {
         "an honest log no longer verifies: approve_revoked",
         off=_without(decision_guards, "demand_unrevoked", _nothing),
     ),
-    "papers that fit": Guard(
+    "envelopes that fit": Guard(
         a_change_that_fits_no_grant,
         "both consents were spent on what fits no grant",
         off=_without(proposals, "_demand_size", lambda _: None),

@@ -208,7 +208,7 @@ async def test_every_rule_refuses_its_forged_import_alone(
     party: Party, live: World, tmp_path: Path
 ) -> None:
     """A2 G15 Hashes, checkpoint and signatures of each forgery are right, and it is refused: by the
-    rule named here, and by none when that is switched off; or as a paper of its principals."""
+    rule named here, and by none when that is switched off; or as an envelope of its principals."""
     await lived_in(party)
     async with moved(tmp_path, party, live.clock) as (_, guest, keys):
         await guest.decide(await guest.propose(edge_action(target="kindness")))

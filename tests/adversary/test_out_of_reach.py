@@ -222,14 +222,14 @@ async def test_graph_itself_reaches_no_principal_under_a_grant(
         "policy_digest": "0" * 64,
         "expire_time": party.time(1),
     }
-    papers = {
+    envelopes = {
         slot: signing.sign_consent(slot=slot, signer=party.signer(slot), **agreed)  # type: ignore[arg-type]
         for slot in (AGENT, HUMAN)
     }
     grant = signing.sign_grant(
         governance=keys.grant,
         decision_id="d",
-        consents=papers,
+        consents=envelopes,
         **agreed,  # type: ignore[arg-type]
     )
     request = governed_pb2.ApplyGovernedChangeRequest(request_id="d", action=action, grant=grant)

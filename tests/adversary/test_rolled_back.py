@@ -48,7 +48,7 @@ async def waits_for_decision(party: Party) -> proposal_pb2.Proposal:
 
 
 async def demand_nothing_is_decided(party: Party, waiting: proposal_pb2.Proposal) -> None:
-    """A space whose graph is older takes no proposal and no paper, and says why."""
+    """A space whose graph is older takes no proposal and no envelope, and says why."""
     before = await party.export_log()
     failures = [
         await refused(party.propose(edge_action(target="coffee"))),

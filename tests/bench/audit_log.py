@@ -91,14 +91,14 @@ def bare(lines: Sequence[bytes]) -> None:
         hashes = joined + hashes[len(hashes) & ~1 :]
 
 
-def _check(paper: dict[str, Any], keys: dict[str, Ed25519PublicKey]) -> None:
-    payload = b64decode(str(paper["payload"]))
+def _check(envelope: dict[str, Any], keys: dict[str, Ed25519PublicKey]) -> None:
+    payload = b64decode(str(envelope["payload"]))
     said = json.loads(payload)
     if rfc8785.dumps(said) != payload:
         raise ValueError("not canonical")
-    kind = str(paper["payloadType"]).encode()
+    kind = str(envelope["payloadType"]).encode()
     signed = b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
-    (signature,) = paper["signatures"]
+    (signature,) = envelope["signatures"]
     keys[said["slot"]].verify(b64decode(signature["sig"]), signed)
 
 
@@ -145,8 +145,8 @@ class _Writer:
                 expire_time=datetime.fromtimestamp((START + 10**12) // 10**6, UTC),
                 **signed,
             )
-            paper = json.loads(consent)
-            self._add(number, Action.SMF_APPROVE, Actor[slot], signer.principal, consent=paper)
+            envelope = json.loads(consent)
+            self._add(number, Action.SMF_APPROVE, Actor[slot], signer.principal, consent=envelope)
         made = {"decision_id": decision}
         decided = {"decide_time": format_time(START), **made}
         self._add(number, Action.SMF_DECIDE, Actor.SYSTEM, "", **decided)

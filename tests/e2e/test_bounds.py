@@ -1,4 +1,4 @@
-"""What can be proposed fits its papers and entries; what both signed is carried out (V6, A2)."""
+"""What can be proposed fits its envelopes and entries; what both signed is carried out (V6, A2)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def test_a_change_of_as_many_items_as_papers_name_is_carried_out(party: Pa
 
 
 async def test_a_change_of_one_item_more_is_refused_when_it_is_proposed(party: Party) -> None:
-    """V6 A1 Nobody signs in vain: what no paper could name is refused, with the numbers, on
+    """V6 A1 Nobody signs in vain: what no envelope could name is refused, with the numbers, on
     record."""
     failure = await refused(party.propose(linking(MAX_ITEMS)))
 

@@ -1,4 +1,4 @@
-"""Papers are judged by the keys that the log tells of at their place (V5, V6, A2)."""
+"""Envelopes are judged by the keys that the log tells of at their place (V5, V6, A2)."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ async def test_no_paper_is_taken_while_a_key_changes(by: str, party: Party) -> N
     old = party.human
     signer = old if by == "the old key" else new
     async with follower_held(party, change):
-        paper = party.consent(other, HUMAN, signer=signer)
-        failure = await refused(party.approve(other, HUMAN, paper))
+        envelope = party.consent(other, HUMAN, signer=signer)
+        failure = await refused(party.approve(other, HUMAN, envelope))
         assert reason_of(failure) == ("KEYS_CHANGING", "")
     party.human = new
 
@@ -42,8 +42,8 @@ async def test_no_paper_is_taken_while_a_key_changes(by: str, party: Party) -> N
 async def test_keys_read_before_a_change_judge_nothing_after_it(
     party: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """V6 A2 The keys come from graph, the paper goes into the ledger: between the two a whole
-    change of a key fits, and then the paper is not judged by the old one."""
+    """V6 A2 The keys come from graph, the envelope goes into the ledger: between the two a whole
+    change of a key fits, and then the envelope is not judged by the old one."""
     other = await party.propose(edge_action())
     change, new = await key_change(party, HUMAN)
     real = Decisions._genesis

@@ -170,9 +170,9 @@ async def a_revocation(party: Party) -> Deed:
     proposal = await party.propose(edge_action(target=name))
     consent = party.consent(proposal, AGENT)
     await party.approve(proposal, AGENT, consent)
-    paper = party.revocation(proposal, AGENT, consent)
+    envelope = party.revocation(proposal, AGENT, consent)
     request = proposal_pb2.RevokeConsentRequest(
-        request_id=request_id(), proposal_id=proposal.id, revocation=paper
+        request_id=request_id(), proposal_id=proposal.id, revocation=envelope
     )
 
     async def is_there(asker: Party) -> bool:

@@ -45,16 +45,16 @@ async def _slot_without_a_say(party: Party) -> Awaitable[Any]:
 
 async def _consent_to_what_is_not_there(party: Party) -> Awaitable[Any]:
     made = await party.propose(edge_action())
-    paper = party.consent(made, AGENT)
+    envelope = party.consent(made, AGENT)
     made.id = "nowhere"
-    return party.approve(made, AGENT, paper)
+    return party.approve(made, AGENT, envelope)
 
 
 async def _revocation_of_what_was_not_given(party: Party) -> Awaitable[Any]:
     made = await party.propose(edge_action())
-    paper = party.revocation(made, AGENT, party.consent(made, AGENT))
+    envelope = party.revocation(made, AGENT, party.consent(made, AGENT))
     request = proposal_pb2.RevokeConsentRequest(
-        request_id=request_id(), proposal_id=made.id, revocation=paper
+        request_id=request_id(), proposal_id=made.id, revocation=envelope
     )
     return party.proposals.RevokeConsent(request)
 
@@ -99,14 +99,14 @@ async def _proposal_about_principals(party: Party) -> Awaitable[Any]:
     return party.propose(governed_pb2.GovernedAction(update_node=renamed))
 
 
-PAPER, STEP = "CONSENT_REFUSED", "SAFEGUARD_VIOLATION"
+ENVELOPE, STEP = "CONSENT_REFUSED", "SAFEGUARD_VIOLATION"
 
 STEPS: dict[str, tuple[Step, str, str]] = {
-    "a consent when it is over": (_consent_to_what_is_executed, "PROPOSAL_STATE", PAPER),
-    "a rejection when it is over": (_rejection_of_what_is_executed, "PROPOSAL_STATE", PAPER),
-    "a slot without a say": (_slot_without_a_say, "SLOT_NOT_REQUIRED", PAPER),
-    "a consent to nothing": (_consent_to_what_is_not_there, "ITEM_NOT_FOUND", PAPER),
-    "a revocation of nothing": (_revocation_of_what_was_not_given, "CONSENT_INVALID", PAPER),
+    "a consent when it is over": (_consent_to_what_is_executed, "PROPOSAL_STATE", ENVELOPE),
+    "a rejection when it is over": (_rejection_of_what_is_executed, "PROPOSAL_STATE", ENVELOPE),
+    "a slot without a say": (_slot_without_a_say, "SLOT_NOT_REQUIRED", ENVELOPE),
+    "a consent to nothing": (_consent_to_what_is_not_there, "ITEM_NOT_FOUND", ENVELOPE),
+    "a revocation of nothing": (_revocation_of_what_was_not_given, "CONSENT_INVALID", ENVELOPE),
     "an undo of what waits": (_undo_of_what_waits, "UNDO_IMPOSSIBLE", STEP),
     "an undo too late": (_undo_too_late, "RETENTION_EXPIRED", STEP),
     "an undo of what was changed": (_undo_of_what_was_changed_since, "UNDO_CONFLICT", STEP),
@@ -149,7 +149,7 @@ async def test_each_of_many_that_is_refused_is_an_entry(party: Party) -> None:
         assert reply.outcomes[0].reason == "ERROR_REASON_BULK_FORBIDDEN"
 
     told = await _blocked(party)
-    assert [(_named(each), each.proposal_id) for each in told] == [(PAPER, both.id)]
+    assert [(_named(each), each.proposal_id) for each in told] == [(ENVELOPE, both.id)]
     assert (await party.verified()).executed == 1
 
 
@@ -318,7 +318,7 @@ def _named(entry: audit_pb2.AuditEntry) -> str:
 
 
 async def test_a_paper_that_cannot_be_read_is_refused_in_a_whole_sentence(party: Party) -> None:
-    """V6 Nobody knows whose paper it is: the sentence has no gap where a slot would stand."""
+    """V6 Nobody knows whose envelope it is: the sentence has no gap where a slot would stand."""
     made = await party.propose(edge_action())
 
     failure = await refused(party.approve(made, AGENT, b"garbage"))

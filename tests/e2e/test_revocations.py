@@ -58,16 +58,16 @@ async def unfollowed() -> AsyncIterator[None]:
 
 
 async def test_a_revocation_is_told_once_in_graphs_order(party: Party) -> None:
-    """V6 A1 What governance had graph burn is one entry: graph's own, with the signed paper."""
+    """V6 A1 What governance had graph burn is one entry: graph's own, with the signed envelope."""
     proposal, consent = await given(party, AGENT)
-    paper = party.revocation(proposal, AGENT, consent)
+    envelope = party.revocation(proposal, AGENT, consent)
 
     after = await revoke(party, proposal, AGENT, consent)
 
     (told,) = await revocations(party)
     assert [each.revoked for each in after.consents] == [True]
     assert json.dumps(told["properties"]["envelope"], sort_keys=True) == json.dumps(
-        json.loads(paper), sort_keys=True
+        json.loads(envelope), sort_keys=True
     )
     assert (told["actor"], told["principal"]) == (AGENT, "agent")
     assert told["properties"]["graph_seq"] > 3
@@ -201,16 +201,16 @@ async def test_a_revocation_of_nothing_that_counts_is_told_and_does_nothing(part
     replaced, third = await given(party, AGENT, target="coffee")
     await party.approve(replaced, AGENT)
     nobody = party.revocation(alone, HUMAN, third, proposal_id="no proposal", revision=7)
-    papers = [
+    envelopes = [
         party.revocation(rejected, AGENT, first),
         party.revocation(alone, AGENT, second),
         party.revocation(replaced, AGENT, third),
         nobody,
     ]
-    for paper in papers:
-        await party.governed.RevokeConsent(asked_with(paper))
+    for envelope in envelopes:
+        await party.governed.RevokeConsent(asked_with(envelope))
 
-    told = await revocations(party, len(papers))
+    told = await revocations(party, len(envelopes))
 
     assert [leaf["proposal"]["id"] for leaf in told] == [
         *(rejected.id, alone.id, replaced.id),
@@ -248,8 +248,8 @@ async def test_a_revocation_by_a_new_key_comes_before_its_change_is_told_as_done
     monkeypatch.setattr(GraphClient, "apply", lost(real))
     await party.decide(change)
     old, party.human = party.human, new
-    paper = party.revocation(proposal, HUMAN, consent)
-    await party.governed.RevokeConsent(asked_with(paper))
+    envelope = party.revocation(proposal, HUMAN, consent)
+    await party.governed.RevokeConsent(asked_with(envelope))
     await revocations(party)
     assert (await party.get(change)).status == STATUS.PROPOSAL_STATUS_APPROVED
     stale = party.revocation(change, HUMAN, consent, signer=old)
@@ -269,8 +269,8 @@ async def test_a_moved_space_tells_no_revocation_of_the_old_place(
     proposal, consent = await given(party, AGENT)
     await revoke(party, proposal, AGENT, consent)
     async with moved(tmp_path, party, party.clock) as (_, guest, _):
-        paper = guest.revocation(proposal, AGENT, consent)
-        failure = await refused(guest.governed.RevokeConsent(asked_with(paper)))
+        envelope = guest.revocation(proposal, AGENT, consent)
+        failure = await refused(guest.governed.RevokeConsent(asked_with(envelope)))
         here, fresh = await given(guest, AGENT)
         await revoke(guest, here, AGENT, fresh)
 
@@ -287,9 +287,9 @@ async def test_a_revocation_that_the_log_has_not_heard_of_is_no_reply(
     """V6 A1 Who asks is answered when the entry is there, and may ask again until then."""
     monkeypatch.setattr("concord_governance.usecases.graph_feed._REACH_SECONDS", 0.1)
     proposal, consent = await given(party, AGENT)
-    paper = party.revocation(proposal, AGENT, consent)
+    envelope = party.revocation(proposal, AGENT, consent)
     request = proposal_pb2.RevokeConsentRequest(
-        request_id=request_id(), proposal_id=proposal.id, revocation=paper
+        request_id=request_id(), proposal_id=proposal.id, revocation=envelope
     )
     async with unfollowed():
         failure = await refused(party.proposals.RevokeConsent(request))
@@ -299,7 +299,7 @@ async def test_a_revocation_that_the_log_has_not_heard_of_is_no_reply(
     reply = await party.proposals.RevokeConsent(request)
     assert [each.revoked for each in reply.proposal.consents] == [True]
     other = proposal_pb2.RevokeConsentRequest(
-        request_id=request.request_id, proposal_id="other", revocation=paper
+        request_id=request.request_id, proposal_id="other", revocation=envelope
     )
     reused = await refused(party.proposals.RevokeConsent(other))
     assert reason_of(reused) == ("REQUEST_ID_REUSED", "")

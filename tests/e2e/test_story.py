@@ -430,9 +430,9 @@ async def _nothing(_: Party) -> None:
 
 
 @pytest.mark.parametrize("meanwhile", [_nothing, _weighed, _promoted])
-@pytest.mark.parametrize("paper", ["the agent's", "the human's", "garbage", "for another"])
+@pytest.mark.parametrize("envelope", ["the agent's", "the human's", "garbage", "for another"])
 async def test_a_dry_run_says_what_the_real_one_does(
-    meanwhile: Callable[[Party], Awaitable[None]], paper: str, party: Party
+    meanwhile: Callable[[Party], Awaitable[None]], envelope: str, party: Party
 ) -> None:
     """V7 Consents that were sent are verified and versions compared, as when it is done."""
     await party.graph.UpsertEdge(edge_action(target="tea", edge_type=DESCRIPTIVE).upsert_edge)
@@ -444,14 +444,14 @@ async def test_a_dry_run_says_what_the_real_one_does(
         "the human's": party.consent(proposal, HUMAN),
         "garbage": b"garbage",
         "for another": party.consent(other, AGENT),
-    }[paper]
+    }[envelope]
 
     told = await bulk(party, proposal, consent, dry_run=True)
     became = await bulk(party, proposal, consent, dry_run=False)
 
     assert told == became
     done = (STATUS.PROPOSAL_STATUS_EXECUTED, "")
-    assert (told == done) == (paper == "the agent's" and meanwhile is _nothing)
+    assert (told == done) == (envelope == "the agent's" and meanwhile is _nothing)
 
 
 async def test_a_dry_run_sees_that_an_undo_has_no_object(party: Party) -> None:

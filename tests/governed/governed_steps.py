@@ -119,10 +119,10 @@ def reword(ledger: Path, proposal_id: str, word: str) -> None:
 
 async def revoke(party: Party, proposal: proposal_pb2.Proposal, slot: str, consent: bytes) -> Any:
     """Take a consent back."""
-    paper = party.revocation(proposal, slot, consent)
+    envelope = party.revocation(proposal, slot, consent)
     reply = await party.proposals.RevokeConsent(
         proposal_pb2.RevokeConsentRequest(
-            request_id=request_id(), proposal_id=proposal.id, revocation=paper
+            request_id=request_id(), proposal_id=proposal.id, revocation=envelope
         )
     )
     return reply.proposal
@@ -173,9 +173,9 @@ async def follower_held(party: Party, proposal: proposal_pb2.Proposal) -> AsyncI
             await deciding
 
 
-def asked_with(paper: bytes) -> governed_pb2.RevokeConsentRequest:
+def asked_with(envelope: bytes) -> governed_pb2.RevokeConsentRequest:
     """Return what graph itself is asked."""
-    return governed_pb2.RevokeConsentRequest(request_id=request_id(), revocation=paper)
+    return governed_pb2.RevokeConsentRequest(request_id=request_id(), revocation=envelope)
 
 
 async def revocations(party: Party, count: int = 1) -> list[dict[str, Any]]:

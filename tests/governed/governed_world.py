@@ -256,7 +256,7 @@ class Party:
         self, proposal: proposal_pb2.Proposal, slot: str, reason: str = "not so"
     ) -> proposal_pb2.Proposal:
         """Sign a rejection and bring it."""
-        paper = signing.sign_rejection(
+        envelope = signing.sign_rejection(
             slot=slot,
             signer=self.signer(slot),
             space=self.space,
@@ -266,7 +266,7 @@ class Party:
         )
         reply = await self.proposals.RejectProposal(
             proposal_pb2.RejectProposalRequest(
-                request_id=request_id(), proposal_id=proposal.id, rejection=paper
+                request_id=request_id(), proposal_id=proposal.id, rejection=envelope
             )
         )
         return reply.proposal

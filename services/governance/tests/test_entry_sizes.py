@@ -69,6 +69,6 @@ ENTRIES = {
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_the_largest_entry_of_each_kind_fits(name: str) -> None:
-    """A2 V6 What papers and contracts allow makes no line that the verifier refuses for its size:
+    """A2 V6 Envelopes and contracts allow no line that the verifier refuses as too large:
     half of the bound is enough."""
     assert len(ENTRIES[name].encoded(WIDE, MOST, format_time(NOW))) <= MAX_ENTRY_BYTES // 2

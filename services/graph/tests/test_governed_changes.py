@@ -286,7 +286,7 @@ async def test_every_kind_of_change_goes_through_the_door(door: Door) -> None:
 
 
 async def test_what_needs_no_consent_goes_along_counted(door: Door) -> None:
-    """G4 V6 Edges that anybody may hang on a node are told and counted, not named in papers; a
+    """G4 V6 Edges that anybody may hang on a node are told and counted, not named in envelopes; a
     replay tells the same."""
     await door.parties.constitutive_edge(door.calls)
     plain = [

@@ -37,10 +37,10 @@ def revocation(parties: Parties, slot: str = signing.AGENT) -> bytes:
     )
 
 
-async def revoke(calls: Calls, paper: bytes, request_id: str = "") -> None:
+async def revoke(calls: Calls, envelope: bytes, request_id: str = "") -> None:
     """Ask graph itself."""
     asked = governed_pb2.RevokeConsentRequest(
-        request_id=request_id or calls.request_id(), revocation=paper
+        request_id=request_id or calls.request_id(), revocation=envelope
     )
     await calls.governed.RevokeConsent(asked)
 
@@ -51,18 +51,18 @@ async def test_a_burnt_nonce_is_told_once_with_its_paper(live: World, home: Call
     parties = live.parties()
     await parties.enrol(home)
     before = len(await home.changes())
-    paper = revocation(parties)
+    envelope = revocation(parties)
 
-    await revoke(home, paper, "once")
-    await revoke(home, paper, "once")
-    again = await refused(revoke(home, paper))
+    await revoke(home, envelope, "once")
+    await revoke(home, envelope, "once")
+    again = await refused(revoke(home, envelope))
     stranger = await reason(revoke(home, revocation(live.parties())))
 
     told = (await home.changes())[before:]
     assert (again.reason, again.metadata["check"]) == ("ERROR_REASON_CONSENT_INVALID", "nonce")
     assert stranger == "ERROR_REASON_CONSENT_INVALID"
     assert [change.type for change in told] == [REVOKED, REFUSED, REFUSED]
-    assert [change.revocation for change in told] == [paper, b"", b""]
+    assert [change.revocation for change in told] == [envelope, b"", b""]
     assert (told[0].item_id, told[0].item_kind) == ("", type_pb2.ITEM_KIND_GHOST)
     assert told[0].attestation.method == "RevokeConsent"
     assert told[0].attestation.request_id == "once"
@@ -87,9 +87,9 @@ async def test_revocations_move_with_their_space(tmp_path: Path) -> None:
     async with world(tmp_path / "a.db", clock=clock) as here:
         home, parties = here.calls(), here.parties()
         await parties.enrol(home)
-        papers = [revocation(parties, slot) for slot in (signing.AGENT, signing.HUMAN)]
-        for paper in papers:
-            await revoke(home, paper)
+        envelopes = [revocation(parties, slot) for slot in (signing.AGENT, signing.HUMAN)]
+        for envelope in envelopes:
+            await revoke(home, envelope)
         lines = await export_of(home)
     async with world(tmp_path / "b.db", clock=clock) as there:
         away = there.calls()
@@ -97,6 +97,6 @@ async def test_revocations_move_with_their_space(tmp_path: Path) -> None:
 
         assert (await export_of(away))[1:] == lines[1:]
         told = [change for change in await away.changes() if change.revocation]
-        assert [change.revocation for change in told] == papers
+        assert [change.revocation for change in told] == envelopes
         assert all(change.imported for change in told)
-        assert await reason(revoke(away, papers[0])) == "ERROR_REASON_CONSENT_INVALID"
+        assert await reason(revoke(away, envelopes[0])) == "ERROR_REASON_CONSENT_INVALID"

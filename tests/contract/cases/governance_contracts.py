@@ -34,12 +34,12 @@ def _revise(home: Home, revision: int = 1) -> pb.ReviseProposalRequest:
 
 
 def _approve(home: Home, nonce: bytes = b"n" * 32) -> pb.ApproveProposalRequest:
-    paper = consent_to(home, home.waiting, signing.AGENT, nonce)
-    return pb.ApproveProposalRequest(request_id="r", proposal_id=home.waiting_id, consent=paper)
+    envelope = consent_to(home, home.waiting, signing.AGENT, nonce)
+    return pb.ApproveProposalRequest(request_id="r", proposal_id=home.waiting_id, consent=envelope)
 
 
 def _reject(home: Home, reason: str = "not so") -> pb.RejectProposalRequest:
-    paper = signing.sign_rejection(
+    envelope = signing.sign_rejection(
         slot=signing.HUMAN,
         signer=home.parties.human,
         space=home.space,
@@ -48,11 +48,11 @@ def _reject(home: Home, reason: str = "not so") -> pb.RejectProposalRequest:
         reason=reason,
         nonce=b"n" * 32,
     )
-    return pb.RejectProposalRequest(request_id="r", proposal_id=home.waiting_id, rejection=paper)
+    return pb.RejectProposalRequest(request_id="r", proposal_id=home.waiting_id, rejection=envelope)
 
 
 def _revoke(home: Home, revision: int = 1) -> pb.RevokeConsentRequest:
-    paper = signing.sign_revocation(
+    envelope = signing.sign_revocation(
         slot=signing.AGENT,
         signer=home.parties.agent,
         space=home.space,
@@ -60,12 +60,14 @@ def _revoke(home: Home, revision: int = 1) -> pb.RevokeConsentRequest:
         revision=revision,
         consent=consent_to(home, home.answered, signing.AGENT, b"answered" * 4),
     )
-    return pb.RevokeConsentRequest(request_id="r", proposal_id=home.answered_id, revocation=paper)
+    return pb.RevokeConsentRequest(
+        request_id="r", proposal_id=home.answered_id, revocation=envelope
+    )
 
 
 def _bulk(home: Home, nonce: bytes = b"b" * 32) -> pb.BulkApproveRequest:
-    paper = consent_to(home, home.small, signing.AGENT, nonce)
-    item = pb.ApproveItem(proposal_id=home.small_id, consent=paper)
+    envelope = consent_to(home, home.small, signing.AGENT, nonce)
+    item = pb.ApproveItem(proposal_id=home.small_id, consent=envelope)
     return pb.BulkApproveRequest(request_id="r", items=[item])
 
 

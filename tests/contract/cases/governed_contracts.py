@@ -28,7 +28,7 @@ def _apply(home: Home, weight: float = 0.9) -> pb.ApplyGovernedChangeRequest:
 
 
 def _revoke(home: Home, revision: int = 1) -> pb.RevokeConsentRequest:
-    paper = signing.sign_revocation(
+    envelope = signing.sign_revocation(
         slot=signing.AGENT,
         signer=home.parties.agent,
         space=home.space,
@@ -36,7 +36,7 @@ def _revoke(home: Home, revision: int = 1) -> pb.RevokeConsentRequest:
         revision=revision,
         consent=consent_to(home, home.waiting, signing.AGENT, b"n" * 32),
     )
-    return pb.RevokeConsentRequest(request_id="r", revocation=paper)
+    return pb.RevokeConsentRequest(request_id="r", revocation=envelope)
 
 
 GOVERNED = {

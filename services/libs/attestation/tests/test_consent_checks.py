@@ -230,7 +230,7 @@ def without_words() -> Payload:
 
 
 def with_etags_thrice() -> Payload:
-    """Sign as version 2 did: each paper carries the whole map."""
+    """Sign as version 2 did: each envelope carries the whole map."""
 
     def old(nonce: int, **told: object) -> Payload:
         return decided(nonce, version=2, etags=ETAGS, **told)
@@ -240,14 +240,14 @@ def with_etags_thrice() -> Payload:
 
 def as_formerly(old: Callable[..., Payload]) -> Payload:
     """Sign a grant and its consents in a form of before."""
-    papers = {
+    consents = {
         slot: sealed(CONSENT_TYPE, old(nonce, slot=slot, principal=principal), key)
         for nonce, slot, principal, key in (
             (1, "AGENT", "agent-1", AGENT),
             (2, "HUMAN", "anna", HUMAN),
         )
     }
-    return sealed(GRANT_TYPE, old(3, decision_id="d-1", consents=papers), GOVERNANCE)
+    return sealed(GRANT_TYPE, old(3, decision_id="d-1", consents=consents), GOVERNANCE)
 
 
 def grant_over(count: int) -> Payload:
@@ -260,8 +260,8 @@ def grant_over(count: int) -> Payload:
 
 
 def test_a_grant_at_the_bound_of_items_holds() -> None:
-    """V6 What both signed for fits the grant, up to the bound that papers have (one more is among
-    the forgeries)."""
+    """V6 What both signed for fits the grant, up to the bound of envelopes (one more is among the
+    forgeries)."""
     grant = grant_over(MAX_ITEMS)
     said = check_grant(grant)
 
@@ -352,8 +352,8 @@ GRANT_FORGERIES = [
 
 def sealed_twice(first: Ed25519PrivateKey, second: Ed25519PrivateKey) -> Payload:
     """Return a good grant with two signatures."""
-    papers = {"AGENT": agent_consent(), "HUMAN": human_consent()}
-    payload = decided(3, decision_id="d-1", etags=ETAGS, consents=papers)
+    consents = {"AGENT": agent_consent(), "HUMAN": human_consent()}
+    payload = decided(3, decision_id="d-1", etags=ETAGS, consents=consents)
     return sealed(GRANT_TYPE, payload, first, second)
 
 
