@@ -30,18 +30,18 @@ def action(name: str, **body: Json) -> dict[str, Json]:
 CONSTITUTIVE, DESCRIPTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE, type_pb2.EDGE_TYPE_DESCRIPTIVE
 
 
-def edge_update(*paths: str, **said: int) -> governed_pb2.GovernedAction:
+def edge_update(*paths: str, **fields: int) -> governed_pb2.GovernedAction:
     """Return the update of an edge's fields."""
-    edge = type_pb2.Edge(id="e", etag="1", **said)  # type: ignore[arg-type] # numbers are enums
+    edge = type_pb2.Edge(id="e", etag="1", **fields)  # type: ignore[arg-type] # numbers are enums
     request = graph_pb2.UpdateEdgeRequest(
         request_id=SALT, edge=edge, update_mask=FieldMask(paths=paths)
     )
     return governed_pb2.GovernedAction(update_edge=request)
 
 
-def memory_update(*paths: str, **said: int) -> governed_pb2.GovernedAction:
+def memory_update(*paths: str, **fields: int) -> governed_pb2.GovernedAction:
     """Return the update of a memory's fields."""
-    memory = type_pb2.Memory(id="m", etag="1", **said)  # type: ignore[arg-type] # numbers are enums
+    memory = type_pb2.Memory(id="m", etag="1", **fields)  # type: ignore[arg-type] # numbers are enums
     request = memory_pb2.UpdateMemoryRequest(
         request_id=SALT, memory=memory, update_mask=FieldMask(paths=paths)
     )
@@ -49,7 +49,7 @@ def memory_update(*paths: str, **said: int) -> governed_pb2.GovernedAction:
 
 
 @pytest.mark.parametrize(
-    ("said", "kind"),
+    ("proposed", "kind"),
     [
         (edge_update("weight"), Kind.UPDATE),
         (edge_update("weight", edge_type=CONSTITUTIVE), Kind.UPDATE),
@@ -63,17 +63,17 @@ def memory_update(*paths: str, **said: int) -> governed_pb2.GovernedAction:
     ],
 )
 def test_the_kind_is_read_off_the_action_as_it_is_sent(
-    said: governed_pb2.GovernedAction, kind: Kind
+    proposed: governed_pb2.GovernedAction, kind: Kind
 ) -> None:
     """V1 What becomes constitutive is called a promotion: on the JSON that protobuf writes."""
-    sent, _ = written(said)
+    sent, _ = written(proposed)
 
     assert kind_of(sent) == kind
     demand_allowed(sent)
 
 
 @pytest.mark.parametrize(
-    ("said", "kind"),
+    ("proposed", "kind"),
     [
         (action("upsert_edge"), Kind.ADD),
         (action("delete_node"), Kind.DELETE),
@@ -87,10 +87,10 @@ def test_the_kind_is_read_off_the_action_as_it_is_sent(
         ),
     ],
 )
-def test_the_kind_is_read_off_the_action(said: dict[str, Json], kind: Kind) -> None:
+def test_the_kind_is_read_off_the_action(proposed: dict[str, Json], kind: Kind) -> None:
     """V1 Typed actions: what it is called follows from what it does."""
-    assert kind_of(said) == kind
-    demand_allowed(said)
+    assert kind_of(proposed) == kind
+    demand_allowed(proposed)
 
 
 def test_every_action_of_the_contract_has_a_kind() -> None:
@@ -112,7 +112,7 @@ def test_an_action_names_the_conflict_that_it_is_about() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "proposed",
     [
         action("set_safeguards"),
         action("upsert_edge", edge={"relation": "Concord:principal"}),
@@ -123,10 +123,10 @@ def test_an_action_names_the_conflict_that_it_is_about() -> None:
         {"change_key": {"request_id": SALT[1:]}},
     ],
 )
-def test_what_no_proposal_may_do_is_refused(said: dict[str, Json]) -> None:
+def test_what_no_proposal_may_do_is_refused(proposed: dict[str, Json]) -> None:
     """V2 Checked on the typed action: principals, the rules, a guessable salt."""
     with pytest.raises(SafeguardViolation):
-        demand_allowed(said)
+        demand_allowed(proposed)
 
 
 def test_words_in_properties_are_not_searched() -> None:

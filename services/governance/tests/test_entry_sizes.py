@@ -46,7 +46,7 @@ def noted(change_type: int) -> GraphEvent:
     )
 
 
-def told(action: Action, **properties: Any) -> Entry:
+def step_entry(action: Action, **properties: Any) -> Entry:
     """Return an entry of a step of governance, with the longest of everything."""
     return Entry(action, Actor.HUMAN, WIDE, WIDE, 9, WIDE, MOST, True, LONGEST_REASON, properties)
 
@@ -58,12 +58,12 @@ EFFECTS = [
 ENTRIES = {
     "a write that graph noted": entry_of(noted(2)),
     "a refusal that graph noted": entry_of(noted(REFUSED)),
-    "a proposal at the bound": told(Action.SMF_PROPOSE, etags=ETAGS, cascaded_count=MOST),
-    "etags at the bound": told(Action.SMF_REVISE, etags={"x" * (MAX_ETAGS_BYTES - 7): ""}),
-    "an answer": told(Action.SMF_APPROVE, consent={"payload": "x" * MAX_ENVELOPE_BYTES}),
-    "effects at the bound": told(Action.SMF_EXECUTE, effects=EFFECTS),
-    "a key's change": told(Action.SMF_EXECUTE, key_action={"proof": "x" * 22_000}),
-    "an undo that orphans": told(Action.SMF_UNDO, orphaned=[LONGEST_ID] * 1_000),
+    "a proposal at the bound": step_entry(Action.SMF_PROPOSE, etags=ETAGS, cascaded_count=MOST),
+    "etags at the bound": step_entry(Action.SMF_REVISE, etags={"x" * (MAX_ETAGS_BYTES - 7): ""}),
+    "an answer": step_entry(Action.SMF_APPROVE, consent={"payload": "x" * MAX_ENVELOPE_BYTES}),
+    "effects at the bound": step_entry(Action.SMF_EXECUTE, effects=EFFECTS),
+    "a key's change": step_entry(Action.SMF_EXECUTE, key_action={"proof": "x" * 22_000}),
+    "an undo that orphans": step_entry(Action.SMF_UNDO, orphaned=[LONGEST_ID] * 1_000),
 }
 
 

@@ -63,10 +63,10 @@ async def test_a_full_disk_is_told(tmp_path: Path) -> None:
     with pytest.raises(LedgerFull) as full:  # noqa: PT012 - which one is too much, SQLite decides
         for number in range(2, 200):
             await put(ledger, f"p{number}", number)
-    told = translate(full.value)
+    failure = translate(full.value)
 
-    assert told is not None
-    assert (told.code.name, told.reason) == ("RESOURCE_EXHAUSTED", "ERROR_REASON_DISK_FULL")
+    assert failure is not None
+    assert (failure.code.name, failure.reason) == ("RESOURCE_EXHAUSTED", "ERROR_REASON_DISK_FULL")
     assert await ledger.read("one", lambda tx: tx.proposal("p"))
     await bounded(100_000)
     await put(ledger, "again", 1_000)

@@ -62,15 +62,15 @@ async def test_replicas_write_one_after_the_other(two: list[Neo4jLedger]) -> Non
 
 async def test_whoever_waits_too_long_is_told_so(two: list[Neo4jLedger]) -> None:
     """A1 A space that another process holds is busy; nothing is written, other spaces go on."""
-    held, free = asyncio.Event(), asyncio.Event()
+    locked, free = asyncio.Event(), asyncio.Event()
 
     async def work(tx: LedgerWrites) -> None:
-        held.set()
+        locked.set()
         await free.wait()
         await tx.append([ENTRY])
 
     writing = asyncio.create_task(two[0].write("one", work))
-    await held.wait()
+    await locked.wait()
     with pytest.raises(LedgerBusy):
         await two[1].write("one", lambda tx: tx.append([ENTRY]))
     await two[1].write("two", lambda tx: tx.append([ENTRY]))

@@ -177,12 +177,12 @@ async def test_the_newest_of_each_proposer_come_in_turn(ledger: Ledger) -> None:
     await kept(ledger, replace(first, newest=theirs), *(proposal(f"p{n}", n) for n in (2, 3, 4)))
     await change(ledger, "p4", status=Status.REJECTED)
 
-    for limit, told in ((1, ["p3"]), (2, ["p3", "p1"]), (9, ["p3", "p2", "p1"])):
+    for limit, expected in ((1, ["p3"]), (2, ["p3", "p1"]), (9, ["p3", "p2", "p1"])):
         found = await ledger.read(
             "one",
             lambda tx, n=limit: tx.newest_of_each([Status.PENDING], n),  # type: ignore[misc] # the default binds the loop's value
         )
-        assert [each.id for each in found] == told
+        assert [each.id for each in found] == expected
 
 
 async def test_what_is_due_and_what_is_decided(ledger: Ledger) -> None:
@@ -312,8 +312,8 @@ async def test_entries_are_found_by_when_it_happened(opened: Opened) -> None:
     clock = Clock()
     ledger = await opened("one", clock)
     for graph_time in (None, NOW - 5, None, NOW - 7, NOW - 6, NOW + 1):
-        told = {} if graph_time is None else {"record_time": format_time(graph_time)}
-        entry = Entry(Action.WRITE_SUCCESS, Actor.AGENT, "who", properties=told)
+        evidence = {} if graph_time is None else {"record_time": format_time(graph_time)}
+        entry = Entry(Action.WRITE_SUCCESS, Actor.AGENT, "who", properties=evidence)
         await ledger.write("one", lambda tx, of=entry: tx.append([of]))  # type: ignore[misc]
 
     async def places(filter_: EntryFilter, before: int = 99, limit: int = 9) -> list[int]:

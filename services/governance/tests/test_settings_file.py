@@ -17,27 +17,29 @@ def test_without_a_file_the_settings_are_those_of_the_requirements() -> None:
 
 def test_the_policy_that_consents_name_is_pinned() -> None:
     """V2 Version, safeguards and who must consent: a change of these is another policy."""
-    told = policy(Settings())
+    in_force = policy(Settings())
 
-    assert (told["version"], len(told["safeguards"])) == (1, 4)  # type: ignore[arg-type] # a list
-    assert told["required_slots"] == {"AGENT": ["AGENT"], "BILATERAL": ["AGENT", "HUMAN"]}
+    assert (in_force["version"], len(in_force["safeguards"])) == (1, 4)  # type: ignore[arg-type] # a list
+    assert in_force["required_slots"] == {"AGENT": ["AGENT"], "BILATERAL": ["AGENT", "HUMAN"]}
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("settings", "expected"),
     [
         ({}, Settings(30, 48)),
         ({"undo_retention_days": 7}, Settings(7, 48)),
         ({"approval_timeout_hours": 2}, Settings(30, 2)),
     ],
 )
-def test_each_setting_is_turned(said: dict[str, int], expected: Settings, tmp_path: Path) -> None:
+def test_each_setting_is_turned(
+    settings: dict[str, int], expected: Settings, tmp_path: Path
+) -> None:
     """V4 Each setting is read, and is part of the policy that consents name."""
     path = tmp_path / "settings.json"
-    path.write_text(json.dumps(said))
+    path.write_text(json.dumps(settings))
 
     assert read_settings(path) == expected
-    assert policy(expected).items() >= said.items()
+    assert policy(expected).items() >= settings.items()
 
 
 @pytest.mark.parametrize(
