@@ -128,9 +128,8 @@ class Decisions:
         Graph burns its nonce, and the ledger and the log learn it from graph's feed. Raises
         GraphUnavailable if that takes more than seconds; the same request may be sent again.
         """
-        self._commands.demand_not_rolled_back(
-            caller.space
-        )  # a nonce burnt in an older copy of graph is lost with it
+        # a nonce burnt in an older copy of graph is lost with that copy
+        self._commands.demand_not_rolled_back(caller.space)
         await self._commands.expire(caller.space)
         if not await self._commands.is_claimed(caller, request):
             keys = await self._keys(caller, request, proposal_id)
@@ -265,7 +264,7 @@ class Decisions:
         return found.genesis
 
     async def _pending_proposal(self, tx: LedgerReads, proposal_id: str, now: int) -> Proposal:
-        """Return a proposal that waits for answers and has not expired, recorded or not (V4)."""
+        """Return a proposal that waits for answers; an expiry counts even if not recorded (V4)."""
         stored = await existing(tx, proposal_id)
         guards.demand_in_time(stored, now)
         if stored.status != Status.PENDING:
@@ -345,11 +344,11 @@ def _demand_unapplied(proposal: Proposal) -> None:
         raise ProposalState(proposal.status.name)
 
 
-def _demand_given(proposal: Proposal, answer: Answer) -> GivenConsent:
-    for given in proposal.consents:
-        if (given.slot, given.nonce, given.revoked) == (answer.slot, answer.nonce, False):
-            return given
-    raise ConsentInvalid(answer.slot, "nonce")
+def _demand_given(proposal: Proposal, answer: Answer) -> None:
+    """Refuse to revoke a consent that was not given, or is revoked already."""
+    revocable = {(given.slot, given.nonce) for given in proposal.consents if not given.revoked}
+    if (answer.slot, answer.nonce) not in revocable:
+        raise ConsentInvalid(answer.slot, "nonce")
 
 
 def _consent_entry(proposal: Proposal, consent: Consent, envelope: bytes) -> Entry:

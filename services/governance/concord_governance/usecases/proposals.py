@@ -213,7 +213,7 @@ class Proposals:
         ledger = self._commands.ledger
         async with self._commands.recording_refusals(caller, request.method, proposal_id):
             original = await ledger.read(
-                caller.space, lambda tx: _decided_proposal(tx, proposal_id)
+                caller.space, lambda tx: _proposal_to_undo(tx, proposal_id)
             )
             draft = self._undo_draft(original)
         try:
@@ -429,8 +429,8 @@ def _revision_entry(
     )
 
 
-async def _decided_proposal(tx: LedgerReads, proposal_id: str) -> Proposal:
-    """Return a proposal of this ledger.
+async def _proposal_to_undo(tx: LedgerReads, proposal_id: str) -> Proposal:
+    """Return a proposal of this space.
 
     Raises:
         UndoImpossible: it is unknown, and may have been decided before the space was imported.
