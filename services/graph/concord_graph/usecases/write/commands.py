@@ -44,7 +44,7 @@ from concord_graph.usecases.read.shown import with_heads
 from concord_graph.usecases.write.refusals import BatchRefused
 from concord_graph.usecases.write.writer import Writer
 
-_ON_RECORD = (
+_RECORDED_REFUSALS = (
     *(ConstitutiveProtected, SafeguardViolation, ConsentError, EnrolmentSecretInvalid),
     *(GenesisExists, PrincipalsReserved),
 )
@@ -206,11 +206,11 @@ class Commands:
     async def _record(self, space: str, author: Author, item_id: str, why: str) -> None:
         """Record a refused attempt at a constitutive item, and that the limit is reached."""
         now = self._clock()
-        on_record, is_last = self._limit.entries(space, author.principal, now)
-        if not on_record and author.method not in _BY_GOVERNANCE:
+        has_room, is_last = self._limit.entries(space, author.principal, now)
+        if not has_room and author.method not in _BY_GOVERNANCE:
             # other calls of this principal reached the limit meanwhile
             raise TooManyRefusals(self._limit.wait(space, author.principal, now))
-        if not on_record:
+        if not has_room:
             return
         refusals = [(item_id, why)] + [("", LIMIT_REACHED)] * is_last
 
@@ -247,7 +247,9 @@ async def _refused(tx: Writes, item_id: str, kind: ItemKind, author: Author, rea
 def _refusals(error: Exception) -> list[Exception]:
     """Return the refusals that may have to be recorded, one or all of a batch."""
     causes = [r.cause for r in error.refusals] if isinstance(error, BatchRefused) else [error]
-    return [cause for cause in causes if isinstance(cause, (*_ON_RECORD, *_OF_CONSTITUTIVE))]
+    return [
+        cause for cause in causes if isinstance(cause, (*_RECORDED_REFUSALS, *_OF_CONSTITUTIVE))
+    ]
 
 
 def is_same_request(digest: str, salt: bytes, request: bytes) -> bool:
