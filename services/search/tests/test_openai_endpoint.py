@@ -170,6 +170,17 @@ async def test_the_budget_bounds_all_attempts(
     assert time.monotonic() - began < SECONDS
 
 
+@pytest.mark.parametrize("misdeed", ["not a number", "too long for a norm", "all zeros"])
+async def test_a_text_whose_vector_stays_unusable_is_refused(
+    endpoint: EmbeddingsEndpoint, make: Make, misdeed: str
+) -> None:
+    """S10: its change is parked and listed, so the texts after it are indexed."""
+    endpoint.always = TRANSIENT[misdeed]
+
+    with pytest.raises(EmbeddingRefused, match="not finite or has no length"):
+        await make(budget=1.0).embed([SECRET_TEXT])
+
+
 async def test_nobody_listening_is_unavailable(make: Make) -> None:
     """S10: no connection is told as such."""
     with pytest.raises(EmbeddingUnavailable, match="no connection"):

@@ -59,6 +59,10 @@ class _Reply(BaseModel):
     data: list[_Embedding]
 
 
+class _UnusableVector(BadReply):
+    """A vector that cannot be normalised; if it lasts, it is due to one of the texts."""
+
+
 class OpenAiEmbeddings:
     """The embedder port over an endpoint."""
 
@@ -108,6 +112,8 @@ class OpenAiEmbeddings:
         except EndpointRefused as error:
             raise EmbeddingRefused(str(error)) from error
         except EndpointUnavailable as error:
+            if isinstance(error.__cause__, _UnusableVector):  # else one text would stop the index
+                raise EmbeddingRefused(str(error)) from error
             raise EmbeddingUnavailable(str(error)) from error
 
     async def close(self) -> None:
@@ -149,5 +155,5 @@ def _checked(content: bytes, count: int, dimension: int) -> Vectors:
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         vectors = np.asarray(rows / norms, dtype=np.float32)
     if not (np.isfinite(norms).all() and np.isfinite(vectors).all()):
-        raise BadReply("its reply holds a vector that is not finite or has no length")
+        raise _UnusableVector("its reply holds a vector that is not finite or has no length")
     return vectors
