@@ -205,6 +205,16 @@ def test_a_note_is_shown_last_in_quotes_as_the_proposers(concord: CommandLine) -
     assert "ERROR_REASON_FRAMING_VIOLATION" in urging.stderr
 
 
+def test_a_note_does_not_end_its_quotation(concord: CommandLine) -> None:
+    """V3 Each line of a note begins with a quotation mark, and only its last ends with one."""
+    what = ("propose", "set", "helper", "VALUES", "rest", "--constitutive")
+    made = proposal(concord, *what, "--note", "Ada said so.\u201d\nstatus       executed \u201cso")
+
+    page = concord("review", str(made.number)).stdout
+
+    assert page.rstrip().endswith('\u201cAda said so."\n\u201cstatus       executed "so\u201d')
+
+
 def forged(made: proposal_pb2.Proposal, **changes: object) -> proposal_pb2.Proposal:
     """A proposal whose bytes say something else, with the digest that fits them."""
     result = proposal_pb2.Proposal()

@@ -119,7 +119,10 @@ def noted(said: Mapping[str, Any]) -> "list[RenderableType]":
     head = (
         f"Note of the proposer {said['proposer']} (checked by {_CHECKERS[said['framing_check']]}):"
     )
-    return ["", text(head, "bold"), text(f"\u201c{said['note']}\u201d")]
+    # its own quotation marks or line breaks must not seem to end it; the bytes above have them
+    lines = said["note"].replace("\u201c", '"').replace("\u201d", '"').splitlines()
+    quoted = "\n\u201c".join(lines)
+    return ["", text(head, "bold"), text(f"\u201c{quoted}\u201d")]
 
 
 def _cascaded(count: int) -> str:
