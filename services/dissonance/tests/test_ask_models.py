@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
+from concord_chassis import deadline
 from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_dissonance.domain.sides import Kind, Micros, Side
 from concord_dissonance.domain.statements import Coverage
@@ -16,7 +17,7 @@ from concord_dissonance.domain.verdicts import (
     Reason,
     Verdict,
 )
-from concord_dissonance.usecases.ask_models import AskModels, Said
+from concord_dissonance.usecases.ask_models import RESERVE, AskModels, Said
 from concord_models.budget import Budget, Cost
 from concord_testing.daily_cost import Day
 
@@ -40,6 +41,7 @@ class Model:
 
     kind: Judge = Judge.LLM
     fails_after: int = 10_000
+    seconds: float = 0.0
     asked: list[tuple[str, str]] = field(default_factory=list)
     at_once: int = 0
     most_at_once: int = 0
@@ -57,7 +59,7 @@ class Model:
         place = len(self.asked)
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
-        await asyncio.sleep(0)
+        await asyncio.sleep(self.seconds)
         self.at_once -= 1
         if place > self.fails_after:
             raise JudgeUnavailable("gone")
@@ -130,6 +132,19 @@ async def test_the_next_judge_is_asked_when_one_abstains() -> None:
 
     assert isinstance(said, Verdict)
     assert local.asked == remote.asked == [("a0", "b0")]
+
+
+async def test_a_slow_model_ends_before_the_caller_s_deadline() -> None:
+    """D1 D11 What the others said is not lost with the call; the pair counts as not asked about."""
+    slow, covered = Model(seconds=30.0), Coverage()
+    models = asking(slow)
+    deadline.enter(RESERVE + 0.1)
+
+    async with asyncio.timeout(RESERVE):
+        said = await models(models.begin("home", covered), pairs(1), [UNKNOWN])
+
+    assert said == [UNKNOWN]
+    assert (covered.is_degraded, dict(covered.skipped)) == (True, {"LLM_NO_TIME": 1})
 
 
 async def test_a_model_that_fails_leaves_a_degraded_check() -> None:

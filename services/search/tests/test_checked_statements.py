@@ -1,9 +1,12 @@
 """What an integrative search has checked against constitutive statements."""
 
+import asyncio
 from collections.abc import Sequence
 
+from concord_chassis import deadline
 from concord_search.ports import Compared, Hydrated, Statement, Verdict, Verdicts
-from concord_search.usecases.check_statements import Check, CheckStatements, CheckStatus
+from concord_search.usecases.check_statements import BUDGET, Check, CheckStatements, CheckStatus
+from concord_search.usecases.search import ANSWER_RESERVE
 from search_lab import SPACE, plain_state
 
 CLASH = Verdict(conflict_class=2, confidence=0.9, judged=True)
@@ -40,3 +43,31 @@ async def test_long_results_leave_the_others_judged() -> None:
 
     assert [len(each) for each in clashes] == [0, 2, 2, 2]
     assert check == Check(CheckStatus.COMPLETE, pairs=8, judged=6)
+
+
+class SlowReaders(Readers):
+    """Judges that take twice the time that a check without models has."""
+
+    async def verdicts(
+        self, space: str, pairs: Sequence[Compared], seconds: float, *, use_models: bool
+    ) -> Verdicts:
+        """Raises `TimeoutError`."""
+        async with asyncio.timeout(seconds):
+            await asyncio.sleep(2 * BUDGET)
+        return await super().verdicts(space, pairs, seconds, use_models=use_models)
+
+
+async def test_models_get_the_time_that_they_take() -> None:
+    """S6 Without models a check ends after 150 ms; with them, before the caller's deadline."""
+    results = [Hydrated(plain_state("m", 1, "short"), object())]
+    honest = Statement("edge-1", "agent VALUES honesty", ("agent", "VALUES", "honesty"))
+    check = CheckStatements(SlowReaders())
+
+    _, by_rules = await check(SPACE, results, [honest], False)
+    _, by_models = await check(SPACE, results, [honest], True)
+    deadline.enter(ANSWER_RESERVE + BUDGET)
+    _, too_late = await check(SPACE, results, [honest], True)
+
+    assert by_rules == Check(CheckStatus.TIMED_OUT, pairs=1)
+    assert by_models == Check(CheckStatus.COMPLETE, pairs=1, judged=1)
+    assert too_late == Check(CheckStatus.TIMED_OUT, pairs=1)

@@ -133,9 +133,12 @@ class AskModels:
             asking.failed[judge.kind] = "NO_TIME"
         if judge.kind not in asking.failed:
             try:
-                said = await judge.judge(first, second, asking.budget)
+                async with asyncio.timeout(None if left is None else left - RESERVE):
+                    said = await judge.judge(first, second, asking.budget)
                 self.states[judge.kind] = JudgeState(self._clock())
                 return said
+            except TimeoutError:
+                asking.failed[judge.kind] = "NO_TIME"
             except JudgeUnavailable:
                 self.states[judge.kind] = JudgeState(self._clock(), is_dead=True)
                 asking.failed[judge.kind] = "UNAVAILABLE"

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate
 
+from concord_chassis import deadline
+
 from concord_search.domain.errors import JudgesUnavailable
 from concord_search.ports import Compared, Hydrated, Judges, Statement, Verdict
+from concord_search.usecases.search import ANSWER_RESERVE
 
 CHECKED_RESULTS = 10
 CHECKED_STATEMENTS = 25
@@ -18,6 +21,9 @@ so that one long text does not leave all others unjudged."""
 
 BUDGET = 0.15
 """In seconds; the best results' pairs come first, those not judged by then count as unjudged."""
+
+BUDGET_WITH_MODELS = 20.0
+"""In seconds, within the caller's deadline, when models are asked: an answer takes them seconds."""
 
 
 class CheckStatus(Enum):
@@ -89,13 +95,21 @@ class CheckStatements:
         if self._judges is None:
             return CheckStatus.UNAVAILABLE, ()
         try:
-            said = await self._judges.verdicts(space, pairs, BUDGET, use_models=use_models)
+            seconds = _budget(use_models)
+            said = await self._judges.verdicts(space, pairs, seconds, use_models=use_models)
         except TimeoutError:
             return CheckStatus.TIMED_OUT, ()
         except JudgesUnavailable:
             return CheckStatus.UNAVAILABLE, ()
         status = CheckStatus.DEGRADED if said.is_degraded else CheckStatus.COMPLETE
         return CheckStatus.TIMED_OUT if said.is_cut else status, said.verdicts
+
+
+def _budget(use_models: bool) -> float:
+    if not use_models:
+        return BUDGET
+    left = deadline.remaining()
+    return BUDGET_WITH_MODELS if left is None else min(BUDGET_WITH_MODELS, left - ANSWER_RESERVE)
 
 
 def _readable(results: Sequence[Hydrated], places: Collection[int]) -> set[int]:

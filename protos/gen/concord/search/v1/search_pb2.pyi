@@ -766,7 +766,8 @@ class IntegrativeSearchRequest(_message.Message):
     """The session that this search belongs to; empty = none."""
     use_models: _builtins.bool
     """True to let the check of the results against the constitutive statements ask language models, as far as
-    dissonance has some. The check ends after 150 milliseconds either way.
+    dissonance has some. The check then ends after 20 seconds or just before the call's deadline, without
+    models after 150 milliseconds.
     """
     @_builtins.property
     def filter(self) -> Global___SearchFilter:
