@@ -66,6 +66,7 @@ def test_what_matters_here_is_suggested(tmp_path: Path) -> None:
         assert concord.suggest(file="db/new.sql", session_id="s") == ()
         assert len(concord.suggest(file="db/new.sql", session_id="s", repeat=True)) == 1
         assert concord.suggest(file="db/new.py") == ()
+        assert mine.memory.surfaces_when == ("file:*.sql",)
         other = concord.update(mine.memory, surfaces_when=["file:*.py"])
         assert [each.trigger for each in concord.suggest(file="db/new.py")] == ["file:*.py"]
         assert concord.suggest(file="db/new.sql") == ()

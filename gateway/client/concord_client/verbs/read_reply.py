@@ -25,6 +25,7 @@ def memory(read: type_pb2.Memory) -> things.Memory:
         importance=name_of(type_pb2.Importance, read.importance),
         domain=read.domain,
         tags=tuple(read.tags),
+        surfaces_when=tuple(read.surfaces_when),
         facts=tuple(things.Fact(each.subject, each.relation, each.object) for each in read.facts),
         sources=tuple(
             things.Source(each.speaker, each.file, tuple(each.turn_ids), tuple(each.memory_ids))

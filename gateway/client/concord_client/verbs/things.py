@@ -35,7 +35,8 @@ class Source:
 class Memory:
     """A version of a memory, which `etag` names.
 
-    `origin`: who wrote it: HUMAN, AGENT, TOOL, IMPORT, or "".
+    `origin`: who wrote it: HUMAN, AGENT, TOOL, IMPORT, or "". `surfaces_when`: its triggers, see
+    `add`.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Memory:
     importance: str
     domain: str
     tags: tuple[str, ...]
+    surfaces_when: tuple[str, ...]
     facts: tuple[Fact, ...]
     sources: tuple[Source, ...]
     session_id: str

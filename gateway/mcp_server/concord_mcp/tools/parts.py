@@ -24,6 +24,7 @@ MEMORY: Shape = {
     "edge_type": "edge_type",
     "domain": "domain",
     "tags": "tags",
+    "surfaces_when": "surfaces_when",
     "sources": ("sources", PROVENANCE),
     "origin": "origin",
     "valid_from": "valid_from",
