@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.graph.v1 import conflict_pb2
-from concord_testing.chat_endpoint import Answer, ChatEndpoint, http, saying, serving_chat
+from concord_testing.chat_endpoint import Answer, ChatEndpoint, completion, http, serving_chat
 from dissonance_over_graph import Dissonant, dissonant
 from governed_world import World, eventually
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -31,7 +31,7 @@ def honest(body: dict[str, Any]) -> bytes:
     first, second = texts(body)
     disagree = {first, second} == {NINE, NOON}
     words = (first.split()[-1], second.split()[-1]) if disagree else ("", "")
-    return saying(
+    return completion(
         json.dumps(
             {
                 "relation": "contradiction" if disagree else "unsure",
@@ -114,7 +114,7 @@ PLAYED: dict[str, Answer] = {
     "dead": lambda _: None,
     "slow": lambda _: 90.0,
     "rate limited": lambda _: http(429, b"{}", "Retry-After: 1"),
-    "cut off": lambda _: saying('{"relation": "con', finish="length"),
+    "cut off": lambda _: completion('{"relation": "con', finish="length"),
     "garbage": lambda _: http(200, b"<html>"),
 }
 

@@ -11,7 +11,14 @@ from concord.governance.v1 import proposal_pb2
 from concord_chassis.config import ConfigError, load
 from concord_chassis.log import json_lines
 from concord_governance.config import PREFIX, LedgerConfig
-from concord_testing.chat_endpoint import Answer, ChatEndpoint, http, saying, serving_chat, verdict
+from concord_testing.chat_endpoint import (
+    Answer,
+    ChatEndpoint,
+    completion,
+    http,
+    serving_chat,
+    verdict,
+)
 from governed_world import AGENT, HUMAN, Party, edge_action, reason_of, refused, world
 
 SECRET = "sk-very-secret"
@@ -61,7 +68,7 @@ async def test_words_that_the_model_finds_are_refused_and_named(tmp_path: Path) 
 async def test_a_verdict_in_a_code_fence_counts(tmp_path: Path) -> None:
     """V3 D11 Models like to fence JSON: what stands in the fence is checked and counts."""
     fenced = '```json\n{"neutral": true, "words": []}\n```'
-    async with Judged(tmp_path, lambda _: saying(fenced)) as (party, _):
+    async with Judged(tmp_path, lambda _: completion(fenced)) as (party, _):
         proposal = await party.propose(edge_action(), note=NOTE)
 
         assert proposal.framing_check == CHECK.FRAMING_CHECK_MODEL
@@ -110,18 +117,24 @@ MISDEEDS: dict[str, Answer] = {
     "closed connection": lambda _: None,
     "no JSON": lambda _: http(200, b"<html>proxy</html>"),
     "no choices": lambda _: http(200, b'{"choices": []}'),
-    "prose": lambda _: saying("It looks neutral to me."),
-    "words around a fence": lambda _: saying('So:\n```json\n{"neutral": true, "words": []}\n```'),
-    "a refusal": lambda _: saying(None, refusal="I cannot help with that."),
-    "a refusal beside a verdict": lambda _: saying('{"neutral": true, "words": []}', refusal="no"),
-    "cut off": lambda _: saying('{"neutral": true, "words": []}', finish="length"),
-    "filtered": lambda _: saying("", finish="content_filter"),
-    "words and neutral": lambda _: saying('{"neutral": true, "words": ["cities"]}'),
-    "no words and not neutral": lambda _: saying('{"neutral": false, "words": []}'),
+    "prose": lambda _: completion("It looks neutral to me."),
+    "words around a fence": lambda _: completion(
+        'So:\n```json\n{"neutral": true, "words": []}\n```'
+    ),
+    "a refusal": lambda _: completion(None, refusal="I cannot help with that."),
+    "a refusal beside a verdict": lambda _: completion(
+        '{"neutral": true, "words": []}', refusal="no"
+    ),
+    "cut off": lambda _: completion('{"neutral": true, "words": []}', finish="length"),
+    "filtered": lambda _: completion("", finish="content_filter"),
+    "words and neutral": lambda _: completion('{"neutral": true, "words": ["cities"]}'),
+    "no words and not neutral": lambda _: completion('{"neutral": false, "words": []}'),
     "words of its own": lambda _: verdict("ask your lawyer"),
     "a blank word": lambda _: verdict("\u200b"),
-    "a truth in words": lambda _: saying('{"neutral": "true", "words": []}'),
-    "more than was asked": lambda _: saying('{"neutral": true, "words": [], "status": "APPROVED"}'),
+    "a truth in words": lambda _: completion('{"neutral": "true", "words": []}'),
+    "more than was asked": lambda _: completion(
+        '{"neutral": true, "words": [], "status": "APPROVED"}'
+    ),
 }
 
 

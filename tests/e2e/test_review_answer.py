@@ -16,8 +16,8 @@ from concord.dissonance.v1 import dialectic_pb2_grpc, review_pb2
 from concord.graph.v1 import space_pb2
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller
-from concord_testing.chat_endpoint import Body, ChatEndpoint, http, saying, serving_chat
-from concord_testing.council import council_file, reviewing, said_of
+from concord_testing.chat_endpoint import Body, ChatEndpoint, completion, http, serving_chat
+from concord_testing.council import council_file, data_of, reviewing
 from dissonance_over_graph import ASKING, Dissonant, dissonant
 from governed_world import World, request_id, world
 
@@ -146,7 +146,7 @@ async def test_late_reviewers_have_failed(home: World, tmp_path: Path) -> None:
 
 async def test_a_dead_and_a_garbled_reviewer_leave_no_verdict(models: Reviewing) -> None:
     """D9 Below the quorum the run's one end has the counts; who failed was told, and why."""
-    models.endpoint.answer = playing(two=lambda _: saying("Fine."), three=lambda _: None)
+    models.endpoint.answer = playing(two=lambda _: completion("Fine."), three=lambda _: None)
     events = await models.events(question="Dead and garbled?")
 
     whole(events)
@@ -180,7 +180,7 @@ async def test_a_revised_answer_is_reviewed_again(models: Reviewing) -> None:
     """D9 The weaknesses are fed back; every round is in the reply."""
 
     def strict(body: Body) -> bytes:
-        says = "approve" if "excepted" in said_of(body)["answer"] else "revise"
+        says = "approve" if "excepted" in data_of(body)["answer"] else "revise"
         return reviewing(body, recommendation=says)
 
     models.endpoint.answer = playing(one=strict, two=strict, three=strict)
@@ -287,7 +287,7 @@ POISON = [
 
 def obedient(body: Body) -> bytes:
     """A model that does whatever stands in its texts, with all the words that it finds there."""
-    data = said_of(body)
+    data = data_of(body)
     order = " ".join([data["question"], data["answer"], *data["sources"]])
     return reviewing(
         body, score=10, recommendation="approve", comments=order, weaknesses=[order], strengths=[]
@@ -358,7 +358,7 @@ async def test_a_synthesis_is_reviewed_as_one_run(models: Reviewing) -> None:
     # Two who deny one another are a critical contradiction: whoever approves, it is conditional.
     assert critical == 1
     assert done.review.verdict.status == review_pb2.APPROVAL_STATUS_CONDITIONAL
-    data = said_of(models.endpoint.asked[-1])
+    data = data_of(models.endpoint.asked[-1])
     assert data["sources"] == [f"agent {at}: {claim}" for at, claim in enumerate(claims)]
 
 

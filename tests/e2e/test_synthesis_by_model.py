@@ -15,13 +15,13 @@ from concord.dissonance.v1 import dialectic_pb2_grpc, review_pb2
 from concord.graph.v1 import conflict_pb2
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller
-from concord_testing.chat_endpoint import Answer, Body, ChatEndpoint, http, saying, serving_chat
+from concord_testing.chat_endpoint import Answer, Body, ChatEndpoint, completion, http, serving_chat
 from concord_testing.council import (
     council_file,
+    data_of,
     reviewing,
-    said_of,
+    step_answer,
     step_of,
-    step_said,
     synthesizing,
 )
 from dissonance_over_graph import ASKING, Dissonant, dissonant
@@ -135,7 +135,7 @@ def by_text(said: dict[str, list[Any]], **steps: Any) -> Callable[[Body], bytes]
     """A model that extracts these theses of texts, by the text."""
 
     def answer(body: Body) -> bytes:
-        theses = {"theses": said.get(said_of(body).get("text", ""), [])}
+        theses = {"theses": said.get(data_of(body).get("text", ""), [])}
         return synthesizing(body, **({"theses": theses} | steps))
 
     return answer
@@ -143,7 +143,7 @@ def by_text(said: dict[str, list[Any]], **steps: Any) -> Callable[[Body], bytes]
 
 def resolving(body: Body, strategy: str, prevailing: int | None = None) -> list[Any]:
     """Every contradiction of a question, resolved in one way."""
-    resolutions = step_said(body)["resolutions"]
+    resolutions = step_answer(body)["resolutions"]
     how = {"strategy": strategy, "prevailing_index": prevailing, "explanation": "So it is."}
     return [each | how for each in resolutions]
 
@@ -263,10 +263,10 @@ def obedient(body: Body) -> bytes:
         said = thesis(
             "Approved under § 99.", "approve", "Approved by all.", basis=("§ 99",), sure=1
         )
-        return saying(json.dumps({"theses": [said]}))
+        return completion(json.dumps({"theses": [said]}))
     if step_of(body) == "contradictions":
-        return saying(json.dumps({"contradictions": []}))
-    places = [each["index"] for each in said_of(body)["theses"] if "99" in each["claim"]]
+        return completion(json.dumps({"contradictions": []}))
+    places = [each["index"] for each in data_of(body)["theses"] if "99" in each["claim"]]
     return synthesizing(
         body,
         synthesis={
@@ -315,7 +315,7 @@ async def test_what_is_recorded_follows_rules_alone(model: Writing) -> None:
     def answer(body: Body) -> bytes:
         put = [thesis("Sheds are not put up freely.", "Sheds")]
         more: dict[str, Any] = {"contradictions": {"contradictions": [clash(0, 2)]}}
-        if said_of(body).get("text", "").endswith("huts."):
+        if data_of(body).get("text", "").endswith("huts."):
             more = {"theses": {"theses": put}}
         if step_of(body) == "synthesis":
             more = {"synthesis": {"resolutions": resolving(body, "contextualization")}}
@@ -338,12 +338,12 @@ async def test_what_is_recorded_follows_rules_alone(model: Writing) -> None:
 def refused_body(body: Body) -> bytes:
     """Not what was asked for."""
     del body
-    return saying('{"theses": "none", "contradictions": 1}')
+    return completion('{"theses": "none", "contradictions": 1}')
 
 
 FAILING: dict[str, tuple[Answer, int]] = {
     "dead": (lambda _: None, review_pb2.REVIEWER_FAILURE_UNAVAILABLE),
-    "prose": (lambda _: saying("Gladly."), review_pb2.REVIEWER_FAILURE_MALFORMED),
+    "prose": (lambda _: completion("Gladly."), review_pb2.REVIEWER_FAILURE_MALFORMED),
     "wrong schema": (refused_body, review_pb2.REVIEWER_FAILURE_MALFORMED),
     "refused key": (lambda _: http(401, b"{}"), review_pb2.REVIEWER_FAILURE_REFUSED),
 }

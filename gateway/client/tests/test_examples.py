@@ -7,7 +7,7 @@ from typing import Any
 
 import concord_client
 import pytest
-from concord_testing.chat_endpoint import Body, http, saying, serving_chat
+from concord_testing.chat_endpoint import Body, completion, http, serving_chat
 from openai import AsyncOpenAI
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
@@ -75,7 +75,7 @@ async def test_a_model_remembers_and_corrects_by_tools(tmp_path: Path) -> None:
             case 4:
                 assert "no tool" in last["error"]
                 return calling("recall", question="Where does Ada live?")
-        return saying(last[0]["content"].partition("\n")[0])
+        return completion(last[0]["content"].partition("\n")[0])
 
     async with (
         serving_chat(model) as endpoint,

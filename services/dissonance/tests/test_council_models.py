@@ -27,10 +27,10 @@ from concord_testing.chat_endpoint import (
     Answer,
     Body,
     ChatEndpoint,
+    completion,
     cut,
     endless,
     http,
-    saying,
     serving_chat,
 )
 from concord_testing.council import council_settings, review_of, reviewing
@@ -77,10 +77,10 @@ def turns(*replies: Callable[[Body], Any]) -> Answer:
 
 GOOD: dict[str, Answer] = {
     "good": reviewing,
-    "fenced": lambda body: saying(f"```json\n{json.dumps(review_of(body))}\n```"),
+    "fenced": lambda body: completion(f"```json\n{json.dumps(review_of(body))}\n```"),
     "enum in capitals": lambda body: reviewing(body, recommendation="APPROVE"),
-    "wrong once": turns(lambda _: saying("Well..."), reviewing),
-    "a shape of its own once": turns(lambda _: saying('{"score": 8}'), reviewing),
+    "wrong once": turns(lambda _: completion("Well..."), reviewing),
+    "a shape of its own once": turns(lambda _: completion('{"score": 8}'), reviewing),
     "index out of range once": turns(
         lambda body: reviewing(body, criteria=[{"criterion_index": 5, "comment": "", "score": 8}]),
         reviewing,
@@ -122,8 +122,8 @@ def criteria(*indices: int, score: object = 8) -> list[dict[str, Any]]:
 
 
 FAILING: dict[str, tuple[Answer, FailureKind]] = {
-    "wrong schema": (lambda _: saying('{"score": 8}'), FailureKind.MALFORMED),
-    "prose": (lambda _: saying("Approved."), FailureKind.MALFORMED),
+    "wrong schema": (lambda _: completion('{"score": 8}'), FailureKind.MALFORMED),
+    "prose": (lambda _: completion("Approved."), FailureKind.MALFORMED),
     "unknown enum": (lambda body: reviewing(body, recommendation="accept"), FailureKind.MALFORMED),
     "index out of range": (
         lambda body: reviewing(body, criteria=criteria(0, 1, 2, 3, 5)),
@@ -150,13 +150,13 @@ FAILING: dict[str, tuple[Answer, FailureKind]] = {
         FailureKind.MALFORMED,
     ),
     "no number": (
-        lambda body: saying(json.dumps(review_of(body, overall_score=float("nan")))),
+        lambda body: completion(json.dumps(review_of(body, overall_score=float("nan")))),
         FailureKind.MALFORMED,
     ),
     "more than asked": (lambda body: reviewing(body, verdict="APPROVED"), FailureKind.MALFORMED),
-    "a refusal": (lambda _: saying(None, refusal="no"), FailureKind.MALFORMED),
+    "a refusal": (lambda _: completion(None, refusal="no"), FailureKind.MALFORMED),
     "no completion": (lambda _: http(200, b"<html>"), FailureKind.MALFORMED),
-    "empty and out of tokens": (lambda _: saying("", finish="length"), FailureKind.CUT_OFF),
+    "empty and out of tokens": (lambda _: completion("", finish="length"), FailureKind.CUT_OFF),
     "slow": (lambda _: 60.0, FailureKind.TIMEOUT),
     "dead": (lambda _: None, FailureKind.UNAVAILABLE),
     "cut": (lambda body: cut(reviewing(body)), FailureKind.UNAVAILABLE),
@@ -306,10 +306,10 @@ async def test_cancelling_closes_the_line() -> None:
 async def test_a_reviser_writes_an_answer_and_nothing_else() -> None:
     """D9 It is given the weaknesses; a model that fails says why."""
     revised = {"changes": "Named it.", "answer": " A permit is needed, except for sheds. "}
-    async with council(lambda _: saying(json.dumps(revised))) as (models, endpoint):
+    async with council(lambda _: completion(json.dumps(revised))) as (models, endpoint):
         assert models.reviser is not None
         found = await models.reviser.revise(TASK, ["No exception is named."])
-    async with council(lambda _: saying("Here it is.")) as (models, _):
+    async with council(lambda _: completion("Here it is.")) as (models, _):
         assert models.reviser is not None
         none = await models.reviser.revise(TASK, [])
 

@@ -23,7 +23,7 @@ from concord_dissonance.domain.verdicts import (
 from concord_models.budget import Budget, BudgetSpent, Cost
 from concord_models.chat import ChatModel
 from concord_models.endpoint import ModelEndpoint, RetryPolicy
-from concord_testing.chat_endpoint import Answer, ChatEndpoint, http, saying, serving_chat
+from concord_testing.chat_endpoint import Answer, ChatEndpoint, completion, http, serving_chat
 from concord_testing.daily_cost import Day
 from pydantic import SecretStr
 
@@ -46,7 +46,7 @@ def given(body: dict[str, Any]) -> dict[str, Any]:
 def said(relation: str, **more: str) -> bytes:
     """An answer of the shape that is asked for."""
     fields = {"earlier": "neither", "type": "factual", "first_words": "", "second_words": ""}
-    return saying(json.dumps({"relation": relation} | fields | more))
+    return completion(json.dumps({"relation": relation} | fields | more))
 
 
 def honest(body: dict[str, Any]) -> bytes:
@@ -128,8 +128,8 @@ UNUSABLE: dict[str, Answer] = {
     "failing": lambda _: http(500, b"{}"),
     "refusing the key": lambda _: http(401, b"{}"),
     "no JSON": lambda _: http(200, b"<html>proxy</html>"),
-    "cut off": lambda _: saying('{"relation": "no', finish="length"),
-    "prose": lambda _: saying("They contradict one another."),
+    "cut off": lambda _: completion('{"relation": "no', finish="length"),
+    "prose": lambda _: completion("They contradict one another."),
     "an unknown relation": lambda _: said("enmity"),
     "an unknown type": lambda _: said("none", type="political"),
     "more than was asked for": lambda _: said("none", first_id="b"),

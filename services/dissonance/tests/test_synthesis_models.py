@@ -36,8 +36,8 @@ from concord_dissonance.domain.verdicts import ConflictType, Judge, Severity
 from concord_dissonance.usecases.dialectic.by_model import ModelSynthesis, SynthesizeByModel
 from concord_dissonance.usecases.dialectic.runs import Run, RunId
 from concord_models.budget import Budget, Cost
-from concord_testing.chat_endpoint import Answer, Body, ChatEndpoint, http, saying, serving_chat
-from concord_testing.council import council_settings, said_of, step_of, step_said, synthesizing
+from concord_testing.chat_endpoint import Answer, Body, ChatEndpoint, completion, http, serving_chat
+from concord_testing.council import council_settings, data_of, step_answer, step_of, synthesizing
 from concord_testing.daily_cost import Day
 
 PHRASES = Phrases()
@@ -109,8 +109,8 @@ def once(bad: Answer) -> Answer:
 
 GOOD: dict[str, Answer] = {
     "good": synthesizing,
-    "fenced": lambda body: saying(f"```json\n{json.dumps(step_said(body))}\n```"),
-    "wrong once": once(lambda _: saying("Well...")),
+    "fenced": lambda body: completion(f"```json\n{json.dumps(step_answer(body))}\n```"),
+    "wrong once": once(lambda _: completion("Well...")),
 }
 
 
@@ -244,7 +244,7 @@ async def test_texts_are_data_beside_the_prompt(language: str) -> None:
     assert prompts[:3] == prompts[3:]
     assert len(set(prompts)) == 3
     assert all(("sonst nichts" in each) == (language == "de") for each in prompts)
-    texts, pairs, whole = map(said_of, endpoint.asked[:3])
+    texts, pairs, whole = map(data_of, endpoint.asked[:3])
     assert texts == {"question": odd, "text": odd, "known": [odd]}
     assert [each["claim"] for each in pairs["theses"]] == [YES, NO, FEE]
     assert whole["contradictions"][0]["thesis_b_index"] == 1

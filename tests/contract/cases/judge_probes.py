@@ -18,7 +18,7 @@ from concord_dissonance.usecases.examine import Examination, note
 from concord_models.budget import Budget, Cost
 from concord_models.chat import ChatModel
 from concord_models.endpoint import ModelEndpoint, RetryPolicy
-from concord_testing.chat_endpoint import Body, ChatEndpoint, saying, serving_chat
+from concord_testing.chat_endpoint import Body, ChatEndpoint, completion, serving_chat
 from pydantic import SecretStr
 
 JudgeProbe = Callable[[], Awaitable[str]]
@@ -53,7 +53,7 @@ NOON = _side("b", "Nobody gets into the corner shop before noon.")
 
 def _contradiction(first: str, second: str) -> bytes:
     said = {"relation": "contradiction", "earlier": "neither", "type": "factual"}
-    return saying(json.dumps(said | {"first_words": first, "second_words": second}))
+    return completion(json.dumps(said | {"first_words": first, "second_words": second}))
 
 
 def _texts(body: Body) -> tuple[str, str]:
@@ -71,7 +71,7 @@ def _fickle(body: Body) -> bytes:
     if _texts(body)[0] == NINE.text:
         return _agreeing(body)
     said = {"relation": "none", "earlier": "neither", "type": "factual"}
-    return saying(json.dumps(said | {"first_words": "", "second_words": ""}))
+    return completion(json.dumps(said | {"first_words": "", "second_words": ""}))
 
 
 async def _asked(

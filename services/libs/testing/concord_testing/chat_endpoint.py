@@ -32,7 +32,7 @@ def http(status: int, body: bytes, *headers: str) -> bytes:
     return "\r\n".join([*lines, "Content-Type: application/json", "", ""]).encode() + body
 
 
-def saying(content: str | None, *, finish: str = "stop", refusal: str | None = None) -> bytes:
+def completion(content: str | None, *, finish: str = "stop", refusal: str | None = None) -> bytes:
     """Return a completion with this content."""
     message = {"role": "assistant", "content": content, "refusal": refusal}
     choice = {"index": 0, "message": message, "finish_reason": finish}
@@ -53,7 +53,7 @@ def endless() -> Iterator[bytes]:
 
 def verdict(*words: str) -> bytes:
     """Return an honest verdict: these words are not neutral."""
-    return saying(json.dumps({"neutral": not words, "words": list(words)}))
+    return completion(json.dumps({"neutral": not words, "words": list(words)}))
 
 
 @asynccontextmanager

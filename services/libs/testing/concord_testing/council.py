@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from concord_testing.chat_endpoint import Body, saying
+from concord_testing.chat_endpoint import Body, completion
 
 PROVIDER = "local"
 REVIEWERS = ("one", "two", "three")
@@ -53,7 +53,7 @@ def council_file(folder: Path, url: str, **settings: Any) -> Path:
     return path
 
 
-def said_of(body: Body) -> dict[str, Any]:
+def data_of(body: Body) -> dict[str, Any]:
     """Return the data of a question."""
     data: dict[str, Any] = json.loads(body["messages"][1]["content"])
     return data
@@ -65,7 +65,7 @@ def review_of(
     """Return a review that gives every criterion of a question the same score."""
     criteria = [
         {"criterion_index": each["index"], "comment": "As it should be.", "score": score}
-        for each in said_of(body)["criteria"]
+        for each in data_of(body)["criteria"]
     ]
     return {
         "comments": "Sound.",
@@ -80,27 +80,27 @@ def review_of(
 def reviewing(body: Body, **fields: Any) -> bytes:
     """Return a completion that is a review; the reviser's is a revised answer."""
     if body["model"].startswith(REVISER):
-        answer = f"{said_of(body)['answer']} Sheds are excepted."
-        return saying(json.dumps({"changes": "Named the exception.", "answer": answer}))
-    return saying(json.dumps(review_of(body, **fields)))
+        answer = f"{data_of(body)['answer']} Sheds are excepted."
+        return completion(json.dumps({"changes": "Named the exception.", "answer": answer}))
+    return completion(json.dumps(review_of(body, **fields)))
 
 
 def step_of(body: Body) -> str:
     """Return the step of a question: "theses", "contradictions" or "synthesis"."""
-    data = said_of(body)
+    data = data_of(body)
     if "text" in data:
         return "theses"
     return "synthesis" if "contradictions" in data else "contradictions"
 
 
-def step_said(body: Body, **said: Any) -> dict[str, Any]:
+def step_answer(body: Body, **fields: Any) -> dict[str, Any]:
     """Return the answer of a synthesizer that finds nothing and resolves nothing.
 
-    `said` maps a step's name to fields that replace those of its answer.
+    `fields` maps a step's name to fields that replace those of its answer.
     """
     step = step_of(body)
     if step != "synthesis":
-        found: dict[str, Any] = {step: []} | said.get(step, {})
+        found: dict[str, Any] = {step: []} | fields.get(step, {})
         return found
     resolutions = [
         {
@@ -109,17 +109,17 @@ def step_said(body: Body, **said: Any) -> dict[str, Any]:
             "prevailing_index": None,
             "explanation": "Nothing tells.",
         }
-        for each in said_of(body)["contradictions"]
+        for each in data_of(body)["contradictions"]
     ]
     whole: dict[str, Any] = {
         "reasoning": "I weighed them.",
         "resolutions": resolutions,
         "text": "It depends.",
     }
-    whole |= said.get(step, {})
+    whole |= fields.get(step, {})
     return whole
 
 
-def synthesizing(body: Body, **said: Any) -> bytes:
-    """Return a completion that is `step_said`."""
-    return saying(json.dumps(step_said(body, **said)))
+def synthesizing(body: Body, **fields: Any) -> bytes:
+    """Return a completion whose content is `step_answer`."""
+    return completion(json.dumps(step_answer(body, **fields)))
