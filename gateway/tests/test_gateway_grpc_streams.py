@@ -137,6 +137,18 @@ async def test_a_slow_reader_slows_the_service(door: Front) -> None:
     await eventually(lambda: door.servicer.cut == ["flood"])
 
 
+async def test_a_slow_reader_who_leaves_is_no_bug(door: Front) -> None:
+    """W1: a message that can no longer be written is the caller's end, not an INTERNAL of ours."""
+    for _ in range(5):
+        call = door.stub.follow(Request(act="flood", long_text="x" * 10_000), metadata=door.as_writer)
+        await call.read()
+        await asyncio.sleep(0.2)  # by now a write waits for the reader
+        call.cancel()
+    await eventually(lambda: door.servicer.cut == ["flood"] * 5)
+
+    assert '"bug"' not in door.logged.getvalue()
+
+
 async def test_a_message_above_the_limit_ends_a_request_stream(door: Front) -> None:
     """W2: in a stream each message counts; nothing is taken as whole."""
     call = door.stub.collect(metadata=door.as_writer, timeout=SECONDS)

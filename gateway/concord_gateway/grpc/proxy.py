@@ -236,7 +236,10 @@ class Proxy(grpc.GenericRpcHandler):
         await context.send_initial_metadata(await call.initial_metadata())
         while (message := await _read(call)) is not None:
             await self._demand_still_let_in(context)
-            await context.write(message)
+            try:
+                await context.write(message)
+            except grpc.aio.InternalError:  # the caller left while the write waited
+                raise asyncio.CancelledError from None
         context.set_trailing_metadata(await call.trailing_metadata())
 
     async def _demand_still_let_in(self, context: Context) -> None:
