@@ -145,8 +145,11 @@ FORGERIES: Sequence[tuple[str, Forge]] = (
     (f"has format {FORMAT + 1}", changed("export", 0, format=FORMAT + 1)),
     ("changes that no import made", lambda r: r[0].update(imports=[_plain(find(r, "change"))])),
     ("burns what no import burns", changed("export", 0, burnt=["abc"])),
-    ("a revocation without its paper", _as_revocation()),
-    ("is a revocation without its paper, or has one and is none", changed("change", 0, paper="{}")),
+    ("a revocation without its envelope", _as_revocation()),
+    (
+        "is a revocation without its envelope, or has one and is none",
+        changed("change", 0, paper="{}"),
+    ),
     ("takes back a consent where nobody consents", _as_revocation(paper="{}")),
     ("is a second first line", lambda records: records.insert(3, dict(records[0]))),
     ("a field that this program does not know", changed("node", 0, colour="red")),

@@ -225,7 +225,7 @@ def demand_may_manage_keys(of: str, own: str, permissions: Collection[str]) -> N
         KeyRefused: `of` is another space or the reserved one, and the caller is no operator.
     """
     if not is_operator(own, permissions) and (of != own or own == SYSTEM_SPACE):
-        raise KeyRefused("these keys are of a space in which the caller has no say")
+        raise KeyRefused("these keys are of a space that the caller may not manage")
 
 
 def demand_allowed_scopes(scopes: Collection[str], space: str, *, deleted: bool) -> None:

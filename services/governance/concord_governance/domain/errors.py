@@ -9,7 +9,7 @@ GovernanceError
 ├── FramingViolation      words that urge, judge or feel
 ├── JudgeUnavailable      the model that judges words gave no usable answer
 ├── SafeguardViolation    an attempt to get around a safeguard
-├── SlotNotRequired       this slot has no say in this proposal
+├── SlotNotRequired       the proposal asks no consent of this slot
 ├── UndoImpossible        it was not executed, was undone, or its words were erased
 ├── RetentionExpired      the time to undo it is over
 ├── UndoConflict          items were changed after the change to undo
@@ -99,7 +99,7 @@ class SafeguardViolation(GovernanceError):
 
 
 class SlotNotRequired(GovernanceError):
-    """This slot has no say in this proposal."""
+    """The proposal asks no consent of this slot."""
 
 
 class UndoImpossible(GovernanceError):

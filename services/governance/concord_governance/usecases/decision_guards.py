@@ -70,7 +70,7 @@ def demand_required_slot(proposal: Proposal, slot: str) -> None:
         SlotNotRequired: the proposal's level does not ask this slot.
     """
     if slot not in REQUIRED_SLOTS[proposal.newest.level]:
-        raise SlotNotRequired(f"{slot} has no say in this proposal")
+        raise SlotNotRequired(f"this proposal asks no consent of {slot}")
 
 
 def demand_current_policy(proposal: Proposal, slot: str, policy_digest: str) -> None:

@@ -40,17 +40,17 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class StatedContent:
     """The content that facts give to their edge; `until` (µs): None = open."""
 
     weight: float
     properties: Properties
     until: int | None
 
-    def joined(self, other: Saying) -> Saying:
+    def joined(self, other: StatedContent) -> StatedContent:
         """Return both joined; the order makes no difference."""
         open_ended = self.until is None or other.until is None
-        return Saying(
+        return StatedContent(
             weight=max(self.weight, other.weight),
             properties=_joined(self.properties, other.properties),
             until=None if open_ended else max(self.until or 0, other.until or 0),

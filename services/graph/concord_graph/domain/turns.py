@@ -16,7 +16,7 @@ def said(memory: Memory) -> tuple[object, ...]:
     return (*spoken, memory.session_id, memory.valid_from)
 
 
-def check_still_said(before: Memory, after: Memory) -> None:
+def check_turn_unchanged(before: Memory, after: Memory) -> None:
     """Check that a change leaves a turn as it was said.
 
     Raises:

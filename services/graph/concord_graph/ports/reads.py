@@ -78,7 +78,7 @@ class ItemReads(Protocol):
         """Return the live memory with an importer's key, else the latest forgotten one."""
         ...
 
-    async def live_memories_saying(self, content_digest: str) -> Sequence[Memory]:
+    async def live_memories_with_digest(self, content_digest: str) -> Sequence[Memory]:
         """Return the live memories with equal content, kind and sources, oldest first."""
         ...
 

@@ -100,7 +100,7 @@ class Neo4jReads(Neo4jViews):
         found = await self._items(text, key=external_id, asked=[{"record": record}])
         return records.memory(found[0]) if found else None
 
-    async def live_memories_saying(self, content_digest: str) -> Sequence[Memory]:
+    async def live_memories_with_digest(self, content_digest: str) -> Sequence[Memory]:
         """Return the live memories with equal content, kind and sources, oldest first."""
         text = (
             "MATCH (m:Memory {content_digest: $digest}) RETURN properties(m) ORDER BY m.create_time"

@@ -95,7 +95,7 @@ class LearntReads(Neo4jReads):
         await self._learn(external_ids=[external_id])
         return self._known.memory_by_external_id(external_id)
 
-    async def live_memories_saying(self, content_digest: str) -> Sequence[Memory]:
+    async def live_memories_with_digest(self, content_digest: str) -> Sequence[Memory]:
         """Return the live memories with equal content, kind and sources, oldest first."""
         await self._learn(digests=[content_digest])
         return self._known.memories_saying(content_digest)

@@ -25,22 +25,22 @@ def erase(db: sqlite3.Connection, space: int, item: Record) -> list[bytes]:
     Requests that wrote or found the item lose salt and digest: with these, a guess of its content
     could be tested.
     """
-    table, saying = rows.table(item.kind), rows.SAYING[item.kind]
+    table, columns = rows.table(item.kind), rows.CONTENT[item.kind]
     if isinstance(item, Edge) and item.target.id == item.id:  # it named a ghost
-        saying = [*saying, "target_id"]
+        columns = [*columns, "target_id"]
     left = rows.values(space, item)
     bound = left | {"quoted": json.dumps(item.id)}
     test = "WHERE space = :space AND id = :id AND erase_time = 0"
-    said = db.execute(f"SELECT {', '.join(saying)} FROM {table} {test}", bound).fetchall()
+    said = db.execute(f"SELECT {', '.join(columns)} FROM {table} {test}", bound).fetchall()
     texts = {
         value
         for row in said
-        for name, value in zip(saying, row, strict=True)
+        for name, value in zip(columns, row, strict=True)
         if value != left[name]
     }
     if isinstance(item, Edge):
         texts |= _drop_participants(db, bound)
-    blank = ", ".join(f"{name} = :{name}" for name in [*saying, "erase_time"])
+    blank = ", ".join(f"{name} = :{name}" for name in [*columns, "erase_time"])
     db.execute(f"UPDATE {table} SET salt = x'', {blank} {test}", bound)
     db.execute(
         "UPDATE request SET salt = x'', digest = ''"
@@ -51,7 +51,7 @@ def erase(db: sqlite3.Connection, space: int, item: Record) -> list[bytes]:
     for table in ("co_read", "restatement", "recall"):
         db.execute(f"DELETE FROM {table} WHERE space = :space AND memory_id = :id", bound)
     if item.kind in _NAME:
-        names = {row[saying.index(_NAME[item.kind])] for row in said}
+        names = {row[columns.index(_NAME[item.kind])] for row in said}
         texts |= {spelt for name in names if name for spelt in (folded(name), backwards(name))}
     return looked_for(texts)
 

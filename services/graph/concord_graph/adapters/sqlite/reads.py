@@ -123,7 +123,7 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         row = self._one(statements.of_external_id(record == FOREVER), bound)
         return rows.memory(row) if row else None
 
-    async def live_memories_saying(self, content_digest: str) -> Sequence[Memory]:
+    async def live_memories_with_digest(self, content_digest: str) -> Sequence[Memory]:
         """Return the live memories with equal content, kind and sources, oldest first."""
         # without this hint, SQLite walks the whole space by create_time so as not to sort one row
         sql = (

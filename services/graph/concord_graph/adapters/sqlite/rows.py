@@ -65,7 +65,7 @@ _IMPORTANCE = {int(value): value for value in Importance}
 _ORIGIN = {int(value): value for value in Origin}
 ENTRIES = frozenset({ItemKind.EPISODE, ItemKind.WORKING_MEMORY, ItemKind.CONFLICT})
 COLUMNS = {ItemKind.NODE: NODE, ItemKind.EDGE: EDGE, ItemKind.MEMORY: MEMORY}
-SAYING = {
+CONTENT = {
     ItemKind.NODE: [each.name for each in erased_fields(Node)],
     ItemKind.EDGE: [*(each.name for each in erased_fields(Edge)), "relation"],
     ItemKind.MEMORY: [*(each.name for each in erased_fields(Memory)), "content_digest"],

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from concord_graph.adapters.sqlite.erased_items import looked_for
-from concord_graph.adapters.sqlite.rows import SAYING
+from concord_graph.adapters.sqlite.rows import CONTENT
 from concord_graph.domain.items import ItemKind
 
 _RESERVED: Final = "'concord:%'"
@@ -39,8 +39,8 @@ def drop_memories(db: sqlite3.Connection, space: int, ids: Sequence[str]) -> lis
     """Remove every revision of memories; return their texts."""
     bound = (space, json.dumps(ids))
     test = "space = ? AND id IN (SELECT value FROM json_each(?))"
-    saying = ", ".join(SAYING[ItemKind.MEMORY])
-    said = db.execute(f"SELECT {saying} FROM memory WHERE {test}", bound).fetchall()
+    columns = ", ".join(CONTENT[ItemKind.MEMORY])
+    said = db.execute(f"SELECT {columns} FROM memory WHERE {test}", bound).fetchall()
     db.execute(f"DELETE FROM memory WHERE {test}", bound)
     return looked_for(text for row in said for text in row)
 

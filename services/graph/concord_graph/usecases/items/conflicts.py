@@ -41,7 +41,7 @@ from concord_graph.ports import (
     View,
     Written,
 )
-from concord_graph.usecases.items.lineage import add_lineage, contradiction, refuse_said
+from concord_graph.usecases.items.lineage import add_lineage, contradiction, refuse_linked
 from concord_graph.usecases.write.conflicts import CONFLICT_ID, as_before
 from concord_graph.usecases.write.writer import Writer, written
 
@@ -253,7 +253,7 @@ async def _delete(writer: Writer, edge_id: str, links: LinkParser) -> None:
     edge = await writer.tx.edge(edge_id)
     if edge is not None and not edge.deleted:
         await writer.put(edge, replace(edge, deleted=True))
-        await refuse_said(writer, edge, links)
+        await refuse_linked(writer, edge, links)
 
 
 def _record_of(conflict_id: str, resolution: Resolution) -> LineageDraft:

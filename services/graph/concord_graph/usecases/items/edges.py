@@ -36,7 +36,7 @@ from concord_graph.domain.items import (
     Origin,
 )
 from concord_graph.ports import Expected, LinkParser, Written
-from concord_graph.usecases.items.lineage import refuse_descent, refuse_said, refuse_stated
+from concord_graph.usecases.items.lineage import refuse_descent, refuse_linked, refuse_stated
 from concord_graph.usecases.items.nodes import create_node
 from concord_graph.usecases.read.shown import current_edges, fixed_edges
 from concord_graph.usecases.write.writer import Writer, written
@@ -88,7 +88,7 @@ async def update_edge(writer: Writer, patch: Patch, links: LinkParser) -> Writte
     check_interval(edge, "edge.valid_until")
     put = await put_edge(writer, stored, edge)
     if (edge.source, edge.target) != (stored.source, stored.target):
-        await refuse_said(writer, stored, links)
+        await refuse_linked(writer, stored, links)
     if edge.place != stored.place:
         await refuse_stated(writer, stored)
     return written(stored, put)
@@ -103,7 +103,7 @@ async def delete_edge(writer: Writer, edge_id: str, etag: str, links: LinkParser
     await writer.demand_etag(stored, etag, replace(stored, deleted=True))
     # the write comes before the other checks: an attempt at a constitutive edge goes on record
     gone = await writer.put(stored, replace(stored, deleted=True))
-    await refuse_said(writer, stored, links)
+    await refuse_linked(writer, stored, links)
     await refuse_stated(writer, stored)
     return written(stored, gone)
 

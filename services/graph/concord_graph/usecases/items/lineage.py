@@ -139,7 +139,7 @@ async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> N
             raise FieldInvalid("memory.content", f"{target_id} is not the id of a memory")
 
 
-async def refuse_said(writer: Writer, edge: Edge, parse: LinkParser) -> None:
+async def refuse_linked(writer: Writer, edge: Edge, parse: LinkParser) -> None:
     """Refuse to remove an edge while a link in its memory's content makes it (M3).
 
     Text and graph must say the same, so the content is changed instead. Lineage that both

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from concord_graph.domain.drafts import EndRef, check_interval, check_relation
-from concord_graph.domain.facts import Fact, Saying, Support
+from concord_graph.domain.facts import Fact, StatedContent, Support
 from concord_graph.domain.items import Edge, EdgeType, End, Memory, Origin, Record
 from concord_graph.ports import Reads
 from concord_graph.usecases.items.edges import addressed, end_of
@@ -76,10 +76,10 @@ async def settle(writer: Writer, edge_id: str) -> None:
     edge = await writer.tx.edge(edge_id)
     if edge is None or edge.deleted or not await follows_facts(writer, edge):
         return
-    said = await said_of(writer.tx, edge)
-    if said is None:
+    content = await stated_content(writer.tx, edge)
+    if content is None:
         await writer.put(edge, replace(edge, deleted=True))
-    elif (changed := saying(edge, said)) != edge:
+    elif (changed := with_content(edge, content)) != edge:
         await writer.put(edge, changed)
 
 
@@ -150,9 +150,9 @@ class _Making:
             return (await self._gained(stored, fact, anew=anew)).id
         blank = self._blank(source, fact.relation, target)
         if former is not None and _returns(former, blank, edges):
-            returned = saying(replace(former, deleted=False), self._says(fact))
+            returned = with_content(replace(former, deleted=False), self._content(fact))
             return (await self._writer.put(former, returned)).id
-        edge = saying(blank, self._says(fact))
+        edge = with_content(blank, self._content(fact))
         check_interval(edge, "memory.valid_until")
         return (await self._writer.put(None, edge)).id
 
@@ -161,18 +161,22 @@ class _Making:
 
         A constitutive edge is not changed: it only gains a source.
         """
-        writer, said = self._writer, self._says(fact)
+        writer, content = self._writer, self._content(fact)
         if edge.edge_type == EdgeType.CONSTITUTIVE:
             return edge
         if self._memory.edge_type == EdgeType.CONSTITUTIVE:
             return await writer.put(edge, replace(edge, edge_type=EdgeType.CONSTITUTIVE))
         if not await follows_facts(writer, edge):
             return edge
-        others = _said_by(edge) if anew else await said_of(writer.tx, edge, but=self._memory.id)
-        changed = saying(edge, said.joined(others) if others else said)
+        others = (
+            _content_of(edge)
+            if anew
+            else await stated_content(writer.tx, edge, but=self._memory.id)
+        )
+        changed = with_content(edge, content.joined(others) if others else content)
         return edge if changed == edge else await writer.put(edge, changed)
 
-    def _says(self, fact: Fact) -> Saying:
+    def _content(self, fact: Fact) -> StatedContent:
         return _of(self._memory, fact)
 
     def _blank(self, source: End, relation: str, target: End) -> Edge:
@@ -210,12 +214,12 @@ async def follows_facts(writer: Writer, edge: Edge) -> bool:
     )
 
 
-async def said_of(tx: Reads, edge: Edge, but: str = "") -> Saying | None:
+async def stated_content(tx: Reads, edge: Edge, but: str = "") -> StatedContent | None:
     """Return what the live memories, except `but`, state of an edge; None if none states it.
 
     It stops reading once they state all that the edge says: the rest cannot add to that.
     """
-    said: Saying | None = None
+    content: StatedContent | None = None
     after = ""
     while page := await tx.stating([edge.id], after, _SOURCES_A_PAGE):
         for memory_id, place in page:
@@ -223,23 +227,23 @@ async def said_of(tx: Reads, edge: Edge, but: str = "") -> Saying | None:
             if memory is None or place >= len(memory.facts):
                 continue
             one = _of(memory, memory.facts[place])
-            said = said.joined(one) if said else one
-            if not but and saying(edge, said) == edge:
-                return said
+            content = content.joined(one) if content else one
+            if not but and with_content(edge, content) == edge:
+                return content
         after = page[-1][0]
-    return said
+    return content
 
 
-def _said_by(edge: Edge) -> Saying:
-    return Saying(edge.weight, edge.properties, edge.valid_until)
+def _content_of(edge: Edge) -> StatedContent:
+    return StatedContent(edge.weight, edge.properties, edge.valid_until)
 
 
-def _of(memory: Memory, fact: Fact) -> Saying:
-    return Saying(fact.weight, fact.properties, memory.valid_until)
+def _of(memory: Memory, fact: Fact) -> StatedContent:
+    return StatedContent(fact.weight, fact.properties, memory.valid_until)
 
 
-def saying(edge: Edge, said: Saying) -> Edge:
+def with_content(edge: Edge, content: StatedContent) -> Edge:
     """Return an edge with this weight, these properties and this end of its valid time."""
     return replace(
-        edge, weight=said.weight, properties=dict(said.properties), valid_until=said.until
+        edge, weight=content.weight, properties=dict(content.properties), valid_until=content.until
     )

@@ -32,7 +32,7 @@ from concord_graph.domain.items import (
 )
 from concord_graph.domain.links import MalformedLink, without_links
 from concord_graph.domain.supersession import Supersession
-from concord_graph.domain.turns import check_still_said, said
+from concord_graph.domain.turns import check_turn_unchanged, said
 from concord_graph.ports import (
     BatchAdded,
     ConceptExtractor,
@@ -201,7 +201,7 @@ class Memories:
         """Write a memory's next revision, and the edges of its content's links and its facts."""
         if memory == stored:
             return stored
-        check_still_said(stored, memory)
+        check_turn_unchanged(stored, memory)
         check_interval(memory, "memory.valid_until")
         _check_triggers(memory)
         links = self.links(memory.content)
@@ -230,19 +230,19 @@ class Memories:
             raise ItemExists(by_key.id, "external id")
         if by_key or by_id or _keyed(draft):
             return by_key or by_id
-        found = await tx.live_memories_saying(_digest(draft))
-        saying = [memory for memory in found if memory.is_by(draft.sources)]
-        if not saying:
+        found = await tx.live_memories_with_digest(_digest(draft))
+        alike = [memory for memory in found if memory.is_by(draft.sources)]
+        if not alike:
             return None
         at = Instant(max(writer.now, tx.last_time))
-        views = await tx.views(ItemKind.MEMORY, [memory.id for memory in saying], at)
-        for memory in saying:
+        views = await tx.views(ItemKind.MEMORY, [memory.id for memory in alike], at)
+        for memory in alike:
             supersession = views[memory.id].supersession
-            if _is_said(supersession, memory, draft, at) or (
+            if _repeats(supersession, memory, draft, at) or (
                 _is_same(memory, draft) and await self._has_only_ended(tx, memory, supersession, at)
             ):
                 return memory
-        for memory in saying:
+        for memory in alike:
             kept = await _merged_into(tx, memory) if _is_same(memory, draft) else None
             if kept is not None:
                 return kept
@@ -253,7 +253,7 @@ class Memories:
     ) -> bool:
         """Return whether a memory with a stated begin is superseded only because its facts ended.
 
-        Saying it again would state the same, ended edges: it is the same memory.
+        To say it again would state the same, ended edges: it is the same memory.
         """
         if memory.valid_from is None or not supersession.is_superseded(at.valid):
             return False
@@ -343,7 +343,7 @@ def _keyed(draft: MemoryDraft) -> bool:
     return bool(draft.id or draft.external_id)
 
 
-def _is_said(supersession: Supersession, memory: Memory, draft: MemoryDraft, at: Instant) -> bool:
+def _repeats(supersession: Supersession, memory: Memory, draft: MemoryDraft, at: Instant) -> bool:
     """Return whether a draft with a memory's words repeats that memory (M5).
 
     With another stated begin it does not. The words of a superseded memory may come again as a new

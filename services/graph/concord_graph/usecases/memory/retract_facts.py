@@ -10,7 +10,13 @@ from concord_graph.domain.erasure import erased_edge, erased_node
 from concord_graph.domain.facts import Support
 from concord_graph.domain.items import Edge, End, Memory, Revision
 from concord_graph.ports import Reads
-from concord_graph.usecases.memory.facts import follows_facts, move_facts, said_of, saying, settle
+from concord_graph.usecases.memory.facts import (
+    follows_facts,
+    move_facts,
+    settle,
+    stated_content,
+    with_content,
+)
 from concord_graph.usecases.write.writer import Writer
 
 _A_PAGE = 100
@@ -89,15 +95,15 @@ class FactRetraction:
     async def _replace(self, edge: Edge) -> None:
         """Erase an edge; create it anew from other memories' facts, with the same lineage."""
         writer = self._writer
-        said = await said_of(writer.tx, edge)
+        content = await stated_content(writer.tx, edge)
         lineage = await writer.tx.lineage_edges([edge.id])
         await self._erase(edge)
-        if said is None:
+        if content is None:
             return
         blank = replace(
             edge, id=writer.new_id(), valid_from=edge.effective_from, revision=Revision()
         )
-        other = await writer.put(None, saying(blank, said))
+        other = await writer.put(None, with_content(blank, content))
         await move_facts(writer, edge.id, other.id, other.revision.record_from)
         for link in lineage:
             ends = [

@@ -79,7 +79,7 @@ def misfit(change: Change, item: Record | None, *, consented: bool) -> str:
     if change.author.method == IMPORT:
         return "is of an import: such stand in the first line"
     if (change.type == ChangeType.REVOKED) != bool(change.paper):
-        return "is a revocation without its paper, or has one and is none"
+        return "is a revocation without its envelope, or has one and is none"
     if change.paper and not consented:
         return "takes back a consent where nobody consents"
     return ""
