@@ -336,7 +336,11 @@ async def test_every_command_is_in_the_log(live: World, ops: AccessClient) -> No
         ("KEY_REVOKE", False, "ada", said),
         (
             *("KEY_CREATE", True, "ada"),
-            {"detail": "the scope OPERATOR is on keys of concord:system alone"},
+            {
+                "space": "team",
+                "principal": "planner",
+                "detail": "the scope OPERATOR is on keys of concord:system alone",
+            },
         ),
     ]
     assert [(action, blocked, who) for action, blocked, who, _ in of_system] == [
@@ -346,6 +350,22 @@ async def test_every_command_is_in_the_log(live: World, ops: AccessClient) -> No
     refusals = [e.reason for e in await _refusals(admin)] + [e.reason for e in await _refusals(ops)]
     assert refusals == ["ERROR_REASON_KEY_REFUSED", "ERROR_REASON_ITEM_EXISTS"]
     assert of_system[0][3] == {"space": "team", "operator": True}
+    assert of_system[1][3] == {"space": "team", "detail": "this name is or was in use"}
+
+
+async def test_a_refused_revocation_and_deletion_name_their_object(
+    live: World, ops: AccessClient
+) -> None:
+    """W7 A1 The entry of a refused command names the key or the space that it was for."""
+    unknown = access_pb2.RevokeKeyRequest(request_id="r", key_id="0123456789ab")
+    deletion = access_pb2.DeleteSpaceRequest(request_id="d", space="nosuch", typed_name="nosuch")
+    await refused(ops.stub.RevokeKey(unknown))
+    await refused(ops.stub.DeleteSpace(deletion))
+
+    assert [(action, said) for action, blocked, _, said in await ops.told() if blocked] == [
+        ("KEY_REVOKE", {"key": "0123456789ab", "detail": "there is no such key"}),
+        ("SPACE_DELETE", {"space": "nosuch", "detail": "there is no such space"}),
+    ]
 
 
 async def test_commands_of_those_who_may_not_are_in_the_log(live: World, ops: AccessClient) -> None:

@@ -99,7 +99,9 @@ class ApiKeys:
             await tx.append([command_entry(caller, Action.KEY_CREATE, evidence)])
             return made.id
 
-        async with self._commands.recording_refusals(caller, request.method):
+        about = {"space": space, "principal": draft.principal, "replaces": draft.replaces}
+        about = {name: value for name, value in about.items() if value}
+        async with self._commands.recording_refusals(caller, request.method, **about):
             demand_may_manage_keys(space, caller.space, caller.permissions)
             if is_reserved_principal(draft.principal):
                 raise ReservedName("is one of Concord's own")
@@ -144,7 +146,7 @@ class ApiKeys:
                 await tx.append([command_entry(caller, Action.KEY_REVOKE, evidence_of(found))])
             return key_id
 
-        async with self._commands.recording_refusals(caller, request.method):
+        async with self._commands.recording_refusals(caller, request.method, key=key_id):
             await self._commands.is_claimed(caller, request)
             key = await self._ledger.read(SYSTEM_SPACE, look)
             await self._commands.once(caller, request, key.space, work)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import NoReturn
 
 from concord_attestation.consent import ConsentError
@@ -187,11 +188,13 @@ class LedgerCommands:
 
     @asynccontextmanager
     async def recording_refusals(
-        self, caller: Caller, method: str, proposal_id: str = ""
+        self, caller: Caller, method: str, proposal_id: str = "", **about: str
     ) -> AsyncIterator[None]:
         """Record a refusal that is raised in this block.
 
         `run` and `check` record theirs: a block around them would record it twice.
+
+        `about`: properties of the entry that name the object of the command, such as its key.
 
         Raises:
             TooManyRefusals: the caller's refused steps have reached the limit of this hour.
@@ -202,7 +205,7 @@ class LedgerCommands:
         try:
             yield
         except _RECORDED_REFUSALS as error:
-            await self._record(caller, error, method, proposal_id)
+            await self._record(caller, error, method, proposal_id, about)
             raise
 
     async def refuse(
@@ -260,7 +263,12 @@ class LedgerCommands:
         await self.ledger.write(space, transaction)
 
     async def _record(
-        self, caller: Caller, error: Exception, method: str, proposal_id: str
+        self,
+        caller: Caller,
+        error: Exception,
+        method: str,
+        proposal_id: str,
+        about: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         match error:
             case _ if method in COMMANDS:
@@ -284,7 +292,7 @@ class LedgerCommands:
             proposal_id=proposal_id,
             blocked=True,
             reason=self._reason_of(error),
-            properties={"detail": str(error)[:1000]},
+            properties={**about, "detail": str(error)[:1000]},
         )
         limit = Entry(
             Action.SAFEGUARD_VIOLATION,

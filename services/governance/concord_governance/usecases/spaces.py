@@ -70,7 +70,7 @@ class Spaces:
             await tx.append([command_entry(caller, Action.SPACE_CREATE, {"space": name})])
             return name
 
-        async with self._commands.recording_refusals(caller, request.method):
+        async with self._commands.recording_refusals(caller, request.method, space=name):
             demand_operator(caller.space, caller.permissions)
             await self._commands.once(caller, request, SYSTEM_SPACE, work)
         space = await self._space(name)
@@ -105,7 +105,7 @@ class Spaces:
             await tx.append([command_entry(caller, Action.SPACE_DELETE, evidence)])
             return name
 
-        async with self._commands.recording_refusals(caller, request.method):
+        async with self._commands.recording_refusals(caller, request.method, space=name):
             demand_operator(caller.space, caller.permissions)
             if typed_name != name:
                 raise FieldInvalid("typed_name", "is not the name of the space")
