@@ -153,6 +153,27 @@ def test_a_page_of_what_failed_names_the_check(capsys: pytest.CaptureFixture[str
     assert "it was used or taken back before" in capsys.readouterr().out
 
 
+def test_the_log_says_which_key_or_space_a_command_was_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """W7 A1 Operators see in `concord audit log` which key was made, which space was deleted."""
+    said = {
+        audit_pb2.AUDIT_ACTION_KEY_CREATE: b'{"key": "0123456789ab", "space": "work"}',
+        audit_pb2.AUDIT_ACTION_SPACE_DELETE: b'{"space": "play"}',
+        audit_pb2.AUDIT_ACTION_KEY_REVOKE: b'{"detail": "permission"}',
+    }
+    entries = [
+        audit_pb2.AuditEntry(action=action, leaf=b'{"properties": ' + properties + b"}")
+        for action, properties in said.items()
+    ]
+
+    show(proposal_page.logged(audit_pb2.ListAuditEntriesResponse(entries=entries)))
+
+    printed = capsys.readouterr().out
+    assert "key create    0123456789ab" in printed
+    assert "space delete  play" in printed
+
+
 def test_a_briefing_names_the_conflict_that_waits_for_a_review(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

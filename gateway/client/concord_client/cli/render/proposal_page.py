@@ -255,10 +255,18 @@ def logged(reply: audit_pb2.ListAuditEntriesResponse) -> "RenderableType":
             when(each.record_time if each.HasField("record_time") else each.time),
             text(f"{actor} {each.principal}".strip()),
             word(audit_pb2.AuditAction.Name(each.action), "AUDIT_ACTION_"),
-            text(each.item_id or each.proposal_id),
+            text(each.item_id or each.proposal_id or _commanded(each)),
             text(in_words(each.reason) or "yes") if each.blocked else "",
         )
     return made
+
+
+def _commanded(entry: audit_pb2.AuditEntry) -> str:
+    """The key or else the space that the entry of a command on them names; of others nothing."""
+    if audit_pb2.AuditAction.Name(entry.action).split("_")[2] not in ("KEY", "SPACE"):
+        return ""
+    said = json.loads(entry.leaf)["properties"]
+    return str(said.get("key") or said.get("space", ""))
 
 
 def proof_hashes(hashes: "list[bytes]") -> "list[RenderableType]":
