@@ -139,8 +139,9 @@ async def test_a_slow_reader_slows_the_service(door: Front) -> None:
 
 async def test_a_slow_reader_who_leaves_is_no_bug(door: Front) -> None:
     """W1: a message that can no longer be written is the caller's end, not an INTERNAL of ours."""
+    request = Request(act="flood", long_text="x" * 10_000)
     for _ in range(5):
-        call = door.stub.follow(Request(act="flood", long_text="x" * 10_000), metadata=door.as_writer)
+        call = door.stub.follow(request, metadata=door.as_writer)
         await call.read()
         await asyncio.sleep(0.2)  # by now a write waits for the reader
         call.cancel()

@@ -353,9 +353,7 @@ async def test_every_command_is_in_the_log(live: World, ops: AccessClient) -> No
     assert of_system[1][3] == {"space": "team", "detail": "this name is or was in use"}
 
 
-async def test_a_refused_revocation_and_deletion_name_their_object(
-    live: World, ops: AccessClient
-) -> None:
+async def test_a_refused_revocation_and_deletion_name_their_object(ops: AccessClient) -> None:
     """W7 A1 The entry of a refused command names the key or the space that it was for."""
     unknown = access_pb2.RevokeKeyRequest(request_id="r", key_id="0123456789ab")
     deletion = access_pb2.DeleteSpaceRequest(request_id="d", space="nosuch", typed_name="nosuch")
