@@ -42,7 +42,7 @@ from concord_graph.domain.errors import (
     StoreFull,
     StoreUnusable,
 )
-from concord_graph.domain.items import ItemKind
+from concord_graph.domain.items import FOREVER, ItemKind
 from concord_graph.domain.leases import Lease, LeaseKey
 from concord_graph.ports import (
     EXPORTERS,
@@ -270,11 +270,15 @@ class SqliteStore:
         batch = json.dumps([[space, i, n, last] for (space, i), (n, last) in reads.items()])
         sql = (
             "INSERT INTO access (space, id, last_time, count, unannounced)"
-            " SELECT s.id, r.value->>1, r.value->>3, r.value->>2, 1 FROM json_each(?) r"
+            " SELECT s.id, r.value->>1, r.value->>3, r.value->>2,"
+            # only reads of memories are announced
+            " EXISTS (SELECT 1 FROM memory m WHERE m.space = s.id AND m.id = r.value->>1"
+            f" AND m.record_until = {FOREVER}) FROM json_each(?) r"
             " JOIN space s ON s.name = r.value->>0"
             " ORDER BY 1, 2"  # in the order of the table: as they come they take twice as long
             " ON CONFLICT (space, id) DO UPDATE SET count = count + excluded.count,"
-            " last_time = max(last_time, excluded.last_time), unannounced = 1"
+            " last_time = max(last_time, excluded.last_time),"
+            " unannounced = max(unannounced, excluded.unannounced)"
         )
         # without sync, so that no read and no later write waits for the disk: counts may be lost
         with self._file.without_sync(), ExitStack() as moving:
