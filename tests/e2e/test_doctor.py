@@ -285,6 +285,27 @@ def doctor_holding(data: Path) -> Iterator[None]:
         yield
 
 
+def test_of_a_deleted_space_no_key_is_kept_or_drawn(sound: Path, tmp_path: Path) -> None:
+    """W7 Its keys leave credentials.json with it, the next start draws no others, and the doctor
+    finds nothing wrong; the other spaces keep theirs."""
+    data = tmp_path / "data"
+    shutil.copytree(sound, data)
+    before = credentials.read(data / credentials.FILE_NAME)
+    with spawned(data) as server:
+        done = ran("space", "delete", "default", "--typed", "default", environ=server.environ)
+        assert done.returncode == 0, done.stderr
+        deleted = examined(data)
+    with spawned(data):
+        again = examined(data)
+    after = credentials.read(data / credentials.FILE_NAME)
+
+    for status, _, found in (deleted, again, examined(data)):
+        assert (status, [each for each in found if each[1]]) == (0, [])
+    for name in ("keys", "admin_keys", "enrolment_secrets"):
+        held = {space: key for space, key in getattr(before, name).items() if space != "default"}
+        assert getattr(after, name) == held
+
+
 def without_a_state(data: Path) -> None:
     """Take what is indexed out of the index."""
     taken_out = 0

@@ -8,7 +8,7 @@ such as its revocation.
 import hashlib
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -50,18 +50,20 @@ class Credentials:
         return f"Credentials(url={self.url!r}, spaces={sorted(self.keys)})"
 
 
-def ensure(data: DataDirectory) -> Credentials:
+def ensure(data: DataDirectory, deleted: Collection[str] = ()) -> Credentials:
     """Return the credentials, after drawing missing ones and writing the services' files of them.
 
-    Raises `StartError` if the file is damaged.
+    None are drawn for the `deleted` spaces: governance would not take them. Raises `StartError` if
+    the file is damaged.
     """
+    spaces = [space for space in SPACES if space not in deleted]
     found = _read(data.credentials) or Credentials("", "", {}, {}, {})
     drawn = Credentials(
         found.url,
         found.http_url,
-        keys={space: api_keys.new_key() for space in (*SPACES, SYSTEM_SPACE)} | dict(found.keys),
-        admin_keys={space: api_keys.new_key() for space in SPACES} | dict(found.admin_keys),
-        enrolment_secrets={space: secrets.token_urlsafe(SECRET_BYTES) for space in SPACES}
+        keys={space: api_keys.new_key() for space in (*spaces, SYSTEM_SPACE)} | dict(found.keys),
+        admin_keys={space: api_keys.new_key() for space in spaces} | dict(found.admin_keys),
+        enrolment_secrets={space: secrets.token_urlsafe(SECRET_BYTES) for space in spaces}
         | dict(found.enrolment_secrets),
     )
     # The services' files first: if this is stopped here, nobody holds the new keys.

@@ -19,12 +19,25 @@ from neo4j import AsyncDriver
 
 from concord_embedded.backup_stores import NEO4J, Known
 from concord_embedded.data_directory import DataDirectory
-from concord_embedded.errors import BackupError
+from concord_embedded.errors import BackupError, StartError
 
 _KNOWN = (*graph_copies.RECEIPTS, *ledger_copies.ACCESS)
 _KEPT = {"Store", graph_copies.HEAD, ledger_copies.HEAD, *_KNOWN}
 _WRITERS = Writers(graph_copies.HEAD, ledger_copies.HEAD, ledger_copies.ACCESS)
 Rows = dict[str, list[Mapping[str, Any]]]
+
+
+async def deleted_spaces_in(settings: Neo4jConfig) -> frozenset[str]:
+    """The names of the deleted spaces in the database's ledger.
+
+    Raises `ServerUnusable`, `StartError`.
+    """
+    try:
+        async with await connect(settings) as driver:
+            rows = {ledger_copies.SPACE: await neo4j_copy.labelled(driver, ledger_copies.SPACE)}
+    except ServerFailure as error:
+        raise StartError(f"{error}: try again.") from error
+    return frozenset(space.name for space in ledger_copies.deleted_spaces(rows))
 
 
 class Neo4jStores:

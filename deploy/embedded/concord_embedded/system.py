@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from concord_embedded import credentials, data_directory, log_file, runtime_directory
-from concord_embedded.assembly import LOOPBACK, Assembly
+from concord_embedded.assembly import LOOPBACK, Assembly, deleted_spaces
 from concord_embedded.credentials import Credentials
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import StartError
@@ -62,7 +62,7 @@ async def running(
         log = undo.enter_context(log_file.opened(data.log))
         with data_directory.explained(data.root):
             sockets = undo.enter_context(runtime_directory.made(environ, data.runtime_note))
-            known = credentials.ensure(data)
+            known = credentials.ensure(data, await deleted_spaces(data, environ))
         assembly = Assembly(data, sockets, log, environ)
         undo.push_async_callback(assembly.stop, grace)
         await assembly.start(port)

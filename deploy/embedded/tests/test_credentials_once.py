@@ -115,6 +115,17 @@ def test_a_key_that_was_kept_here_later_is_not_made_wider(data: DataDirectory) -
     assert set(json.loads(credentials.enrolment_file(data).read_bytes())) == {"default", "demo"}
 
 
+def test_none_are_drawn_for_a_deleted_space(data: DataDirectory) -> None:
+    """W7 Governance takes no new key of such a space, and no key is left that it does not know."""
+    known = credentials.ensure(data, frozenset({"default"}))
+
+    assert set(known.keys) == {"demo", "concord:system"}
+    assert set(known.admin_keys) == set(known.enrolment_secrets) == {"demo"}
+    listed = json.loads(credentials.keys_file(data).read_bytes())
+    assert {each["space"] for each in listed.values()} == {"demo", "concord:system"}
+    assert set(json.loads(credentials.enrolment_file(data).read_bytes())) == {"demo"}
+
+
 def test_the_client_reads_what_up_writes(data: DataDirectory) -> None:
     """W4 Both sides agree on the file without sharing code."""
     known = credentials.publish(

@@ -26,6 +26,8 @@ STATE_VARIABLE = "CONCORD_STATE"
 PASSPHRASE_VARIABLE = "CONCORD_PASSPHRASE"  # noqa: S105 - a variable's name
 ENROLMENT_VARIABLE = "CONCORD_ENROLMENT_SECRET"
 FILE_NAME = "credentials.json"
+LOCK_NAME = "lock"
+"""The file in the data directory of a system that `concord up` started on this machine."""
 
 
 class Role(Enum):
@@ -176,6 +178,29 @@ def save(
     except OSError as error:
         raise CredentialsError(f"Cannot write {path}: {error.strerror}.") from error
     return path
+
+
+def forget(environ: Mapping[str, str], space: str) -> None:
+    """Drop the keys and secret of a deleted space from the file that this machine's `up` wrote.
+
+    The file of a distributed system stays as it is: its next start would draw others, not knowing
+    of the deletion. Raises `CredentialsError` if the file cannot be written.
+    """
+    path = data_directory(environ) / FILE_NAME
+    if not path.with_name(LOCK_NAME).exists():
+        return
+    try:
+        demand_savable(environ)
+    except CredentialsError:
+        return  # it is of another system, or damaged: no key of this space is known to be there
+    try:
+        with private_files.locked(path):
+            found = json.loads(path.read_text("utf-8"))
+            for name in ("keys", "admin_keys", "enrolment_secrets"):
+                found.get(name, {}).pop(space, None)
+            private_files.replace(path, json.dumps(found, indent=2).encode() + b"\n")
+    except OSError as error:
+        raise CredentialsError(f"Cannot write {path}: {error.strerror}.") from error
 
 
 def demand_savable(environ: Mapping[str, str]) -> None:

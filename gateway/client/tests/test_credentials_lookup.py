@@ -11,6 +11,7 @@ from concord_client.credentials import (
     Target,
     data_directory,
     find,
+    forget,
     read,
     save,
 )
@@ -145,6 +146,22 @@ def test_what_is_wrong_with_the_file_is_told(
 
     with pytest.raises(CredentialsError, match=told):
         found({"CONCORD_DATA": str(tmp_path)})
+
+
+def test_keys_of_a_deleted_space_leave_the_file_of_this_machines_system(data: Path) -> None:
+    """W7 The file of another system, or of a distributed one, stays as it is."""
+    environ = {"CONCORD_DATA": str(data)}
+    path = data / "credentials.json"
+    forget(environ, "default")
+    (data / "lock").touch()
+    forget({**environ, "CONCORD_URL": "elsewhere:1"}, "default")
+    assert json.loads(path.read_text("utf-8")) == CONTENT
+
+    forget({**environ, "CONCORD_URL": "127.0.0.1:7600"}, "default")
+
+    left = read(path)
+    assert set(left.keys) == {"demo", "concord:system"}
+    assert (left.admin_keys, left.enrolment_secrets) == ({}, {"demo": "s2"})
 
 
 def test_no_secret_shows_in_a_representation(data: Path) -> None:

@@ -13,7 +13,8 @@ from concord_governance.usecases.restore import EndedKey
 
 HEAD = "ConcordLedger"
 SUBTREE = "ConcordSubtree"
-ACCESS = ("ConcordKey", "ConcordSpace")
+SPACE = "ConcordSpace"
+ACCESS = ("ConcordKey", SPACE)
 """The labels of spaces and keys, which are written under the lock of the operators' space."""
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -48,7 +49,7 @@ def ended_keys(rows: Rows) -> Iterator[EndedKey]:
 
 def deleted_spaces(rows: Rows) -> Iterator[Space]:
     """Yield every deleted space."""
-    for space in sorted(map(space_of_fields, rows["ConcordSpace"]), key=lambda space: space.name):
+    for space in sorted(map(space_of_fields, rows[SPACE]), key=lambda space: space.name):
         if space.delete_time is not None:
             yield space
 

@@ -15,6 +15,7 @@ from concord_client.credentials import (
     CredentialsError,
     Role,
     demand_savable,
+    forget,
     save,
 )
 
@@ -156,12 +157,13 @@ def _delete(session: Session, name: str, statement: bytes) -> None:
         reply = client.access.DeleteSpace(request)
     if session.as_json:
         session.reply(reply)
-        return
-    show(text(f"Deleted {name}; its keys are revoked."))
-    if reply.space.erased:
-        show(text("What it held is erased.", "dim"))
     else:
-        show(text("It is being erased; `concord space list --all` says when it is.", "dim"))
+        show(text(f"Deleted {name}; its keys are revoked."))
+        if reply.space.erased:
+            show(text("What it held is erased.", "dim"))
+        else:
+            show(text("It is being erased; `concord space list --all` says when it is.", "dim"))
+    forget(session.environ, name)
 
 
 def _keep(session: Session, made: "CreateSpaceResponse") -> Path:

@@ -21,6 +21,7 @@ from concord_client.cli.services import (
 from concord_client.cli.session import JsonOption, Session, write_line
 from concord_client.credentials import (
     FILE_NAME,
+    LOCK_NAME,
     SYSTEM_SPACE,
     URL_VARIABLE,
     CredentialsError,
@@ -83,7 +84,7 @@ def _local(session: Session, port: int) -> tuple[list[Finding], bool]:
     from concord_embedded import doctor as embedded
 
     root = data_directory(session.environ).absolute()
-    if not (root / "lock").exists() and (root / FILE_NAME).exists():
+    if not (root / LOCK_NAME).exists() and (root / FILE_NAME).exists():
         return [], True  # a distributed system's folder: no embedded system ever ran here
     now = time.time_ns() // 1_000
     found = embedded.examine(root, port, session.environ, now)
