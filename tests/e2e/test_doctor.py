@@ -285,6 +285,32 @@ def doctor_holding(data: Path) -> Iterator[None]:
         yield
 
 
+def test_a_key_that_may_not_look_is_not_wrong(sound: Path, tmp_path: Path) -> None:
+    """W7 Of a space whose saved key reads alone, the doctor names what it did not see; nor is
+    a key wrong that writes alone."""
+    data = tmp_path / "data"
+    shutil.copytree(sound, data)
+    with spawned(data) as server:
+        for space, scope in (("reads", "read"), ("writes", "write")):
+            assert ran("space", "create", space, environ=server.environ).returncode == 0
+            made = (
+                *("key", "create", "--space", space, "--principal", "a", "--kind", "human"),
+                *("--scopes", scope, "--save"),
+            )
+            assert ran(*made, environ=server.environ).returncode == 0
+        status, _, found = examined(data)
+
+    compared = "whether its index holds what the graph remembers"
+    assert (status, [each[:3] for each in found if each[0] == "keys"]) == (
+        0,
+        [
+            ("keys", False, f"the key of reads lacks search:admin: unseen is {compared}"),
+            ("keys", False, "the key of writes lacks search:read: unseen is how far its index is"),
+            ("keys", False, f"the key of writes lacks search:admin: unseen is {compared}"),
+        ],
+    )
+
+
 def test_of_a_deleted_space_no_key_is_kept_or_drawn(sound: Path, tmp_path: Path) -> None:
     """W7 Its keys leave credentials.json with it, the next start draws no others, and the doctor
     finds nothing wrong; the other spaces keep theirs."""

@@ -42,7 +42,7 @@ CATCH_UP_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem, or, without `is_wrong`, one that will arise; and what to do about it."""
+    """A problem, or, without `is_wrong`, one that will arise or may be unseen; and what to do."""
 
     about: str
     problem: str
@@ -113,10 +113,11 @@ def _of(session: Session, space: str, *, is_first: bool) -> Iterator[Finding]:
     try:
         with session.client() as client:
             if is_first:
-                yield from _services(client)
-            yield from _space(client, space)
+                yield from _permitted(_services(client), space, "which judges are dead")
+            yield from _permitted(_space(client, space), space, "how far its index is")
         with session.client(Role.ADMIN) as client:
-            yield from _index(client, space)
+            unseen = "whether its index holds what the graph remembers"
+            yield from _permitted(_index(client, space), space, unseen)
     except Unreachable as refused:
         advice = "see its log, log/concord.jsonl in the data directory; or start it again"
         yield Finding("address", error_report(refused), advice)
@@ -125,6 +126,21 @@ def _of(session: Session, space: str, *, is_first: bool) -> Iterator[Finding]:
         yield Finding("keys", f"of {space}: {error_report(refused)}", advice)
     except (Refused, CredentialsError) as refused:
         yield Finding("services", f"of {space}: {error_report(refused)}", "see its log")
+
+
+def _permitted(found: Iterator[Finding], space: str, unseen: str) -> Iterator[Finding]:
+    """Yield what is found; and what stays unseen, which is no fault, if the key may not look."""
+    from concord_client.refusal import NotPermitted
+
+    try:
+        yield from found
+    except NotPermitted as refused:
+        if refused.reason != "ERROR_REASON_PERMISSION_MISSING":
+            raise
+        permission = refused.metadata["permission"]
+        problem = f"the key of {space} lacks {permission}: unseen is {unseen}"
+        advice = f"`concord key create --space {space} --scopes read,admin --save ...`, to see it"
+        yield Finding("keys", problem, advice, is_wrong=False)
 
 
 def _services(client: "Client") -> Iterator[Finding]:
@@ -183,7 +199,7 @@ def _show(found: Sequence[Finding], *, runs: bool) -> None:
     from concord_client.cli.render.page import show, text
 
     for each in found:
-        word, style = ("wrong", "red") if each.is_wrong else ("soon", "yellow")
+        word, style = ("wrong", "red") if each.is_wrong else ("note", "yellow")
         show(text(f"{word}  {each.about}: {each.problem}", style))
         show(text(f"  → {each.advice}"))
     if not any(each.is_wrong for each in found):
