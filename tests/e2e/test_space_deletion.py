@@ -161,6 +161,25 @@ async def _erase(live: World, space: str, statement: bytes) -> feed_pb2.EraseSpa
     return await feed.EraseSpace(feed_pb2.EraseSpaceRequest(space=space, statement=statement))
 
 
+async def test_a_statement_where_none_is_asked_for_deletes_nothing(
+    live: World, ops: AccessClient
+) -> None:
+    """W7 A1 With the statement of another space the operator means another space than the one that
+    is named: a space without a genesis stays, and the refusal is on record."""
+    other = live.party("other")
+    digest = await other.enrol((await ops.space("other")).enrolment_secret)
+
+    failure = await refused(delete(ops, "team", deletion(other, digest)))
+
+    assert [each.field for each in failure.violations] == ["statement"]
+    assert {each.name for each in (await _listed(ops)).spaces} == {"other", "team"}
+    assert [told[:2] for told in await ops.told()][-1] == ("SPACE_DELETE", True)
+
+
+async def _listed(ops: AccessClient) -> access_pb2.ListSpacesResponse:
+    return await ops.stub.ListSpaces(access_pb2.ListSpacesRequest())
+
+
 async def test_log_and_genesis_stay(live: World) -> None:
     """W7 A2 What both agreed to goes too; the log tells all of it still, and verifies."""
     ops, party = AccessClient(live, OPERATING), live.party("team")

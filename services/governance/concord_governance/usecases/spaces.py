@@ -89,6 +89,7 @@ class Spaces:
 
         Raises:
             DeletionInvalid: the space has a genesis, and `statement` is not signed by both slots.
+            FieldInvalid: the space has no genesis, and there is a `statement`: another's, likely.
         """
 
         async def work(tx: LedgerWrites, now: int) -> str:
@@ -111,10 +112,10 @@ class Spaces:
                 raise FieldInvalid("typed_name", "is not the name of the space")
             if not await self._commands.is_claimed(caller, request):
                 keys = await self._graph.principal_keys(name)
-                if keys is None:
-                    statement = b""
-                else:
+                if keys is not None:
                     verify_deletion(statement, keys.genesis, self._commands.clock())
+                elif statement:
+                    raise FieldInvalid("statement", "must be absent: the space has no genesis")
                 await self._commands.once(caller, request, SYSTEM_SPACE, work)
         self._due.set()
         return await self._until_erased(name)

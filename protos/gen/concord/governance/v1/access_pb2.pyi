@@ -348,6 +348,7 @@ class DeleteSpaceRequest(_message.Message):
     statement: _builtins.bytes
     """Required for a space with a genesis: a DSSE envelope of type
     application/vnd.concord.space-deletion.v1+json with the signatures of both slots; SIGNING.md states it.
+    INVALID_ARGUMENT for a space without a genesis, for which nobody signs.
     """
     def __init__(
         self,
