@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from concord.governance.v1 import access_pb2
+from concord.rules.v1 import rules_pb2
 from concord_client.cli.app import app
 from concord_client.cli.examples import EXAMPLES
 from concord_testing.command_line import CommandLine
@@ -82,3 +84,11 @@ def test_the_examples_are_read_as_they_stand(
     assert set(EXAMPLES) == set(commands(GROUP))
     for example in EXAMPLES.values():
         read(shlex.split(example))
+
+
+def test_the_example_of_a_keys_id_is_one() -> None:
+    """W4 W7 Ids of keys have a form of their own, which the contract demands."""
+    field = access_pb2.RevokeKeyRequest.DESCRIPTOR.fields_by_name["key_id"]
+    form = field.GetOptions().Extensions[rules_pb2.field].string.pattern
+
+    assert re.fullmatch(f"key revoke {form}", EXAMPLES["key revoke"])

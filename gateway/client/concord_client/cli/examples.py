@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 ID = "0190c5d2-7a1e"
+KEY_ID = "0190c5d27a1e"
 NUMBER = "12"
 
 EXAMPLES: Mapping[str, str] = MappingProxyType(
@@ -102,7 +103,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "space delete": "space delete work",
         "key create": "key create --principal helper --kind agent --scopes read,write",
         "key list": "key list",
-        "key revoke": f"key revoke {ID}",
+        "key revoke": f"key revoke {KEY_ID}",
         "mcp": "mcp --profile graph",
         "mcp config": "mcp config --profile graph",
         "demo": "demo",
