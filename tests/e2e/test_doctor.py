@@ -332,6 +332,22 @@ def test_of_a_deleted_space_no_key_is_kept_or_drawn(sound: Path, tmp_path: Path)
         assert getattr(after, name) == held
 
 
+def test_a_system_whose_spaces_are_all_deleted_is_looked_at(sound: Path, tmp_path: Path) -> None:
+    """W7 The operator's key is left: with it the doctor sees that the services serve, or that
+    nothing answers."""
+    data = tmp_path / "data"
+    shutil.copytree(sound, data)
+    with spawned(data) as server:
+        for space in ("default", "demo"):
+            done = ran("space", "delete", space, "--typed", space, environ=server.environ)
+            assert done.returncode == 0, done.stderr
+        status, _, found = examined(data)
+    assert (status, [each[0] for each in found]) == (0, ["backups"])
+    with doctor_holding(data):
+        _, _, found = examined(data)
+    assert [each[0] for each in found if each[1]] == ["address"]
+
+
 def without_a_state(data: Path) -> None:
     """Take what is indexed out of the index."""
     taken_out = 0

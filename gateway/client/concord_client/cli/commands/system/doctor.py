@@ -95,7 +95,8 @@ def _running(session: Session) -> list[Finding]:
     """Findings that the running system reports, space by space."""
     try:
         known = read(data_directory(session.environ) / FILE_NAME)
-        spaces: Sequence[str | None] = [each for each in known.keys if each != SYSTEM_SPACE]
+        named = [each for each in known.keys if each != SYSTEM_SPACE]
+        spaces: Sequence[str | None] = named or [SYSTEM_SPACE]
     except CredentialsError:
         spaces = [session.space]
     found: list[Finding] = []
@@ -114,6 +115,8 @@ def _of(session: Session, space: str, *, is_first: bool) -> Iterator[Finding]:
         with session.client() as client:
             if is_first:
                 yield from _permitted(_services(client), space, "which judges are dead")
+            if space == SYSTEM_SPACE:
+                return  # it holds keys and its log alone: no memories, and no index
             yield from _permitted(_space(client, space), space, "how far its index is")
         with session.client(Role.ADMIN) as client:
             unseen = "whether its index holds what the graph remembers"
