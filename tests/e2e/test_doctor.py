@@ -311,6 +311,13 @@ def test_a_key_that_may_not_look_is_not_wrong(sound: Path, tmp_path: Path) -> No
     )
 
 
+def delete(space: str, environ: Mapping[str, str], home: Path) -> None:
+    """Delete a space without a genesis; what the witness remembers is kept in `home`."""
+    remembered = {**environ, "CONCORD_STATE": str(home / "state.json")}
+    done = ran("space", "delete", space, "--typed", space, environ=remembered)
+    assert done.returncode == 0, done.stderr
+
+
 def test_of_a_deleted_space_no_key_is_kept_or_drawn(sound: Path, tmp_path: Path) -> None:
     """W7 Its keys leave credentials.json with it, the next start draws no others, and the doctor
     finds nothing wrong; the other spaces keep theirs."""
@@ -318,8 +325,7 @@ def test_of_a_deleted_space_no_key_is_kept_or_drawn(sound: Path, tmp_path: Path)
     shutil.copytree(sound, data)
     before = credentials.read(data / credentials.FILE_NAME)
     with spawned(data) as server:
-        done = ran("space", "delete", "default", "--typed", "default", environ=server.environ)
-        assert done.returncode == 0, done.stderr
+        delete("default", server.environ, tmp_path)
         deleted = examined(data)
     with spawned(data):
         again = examined(data)
@@ -339,8 +345,7 @@ def test_a_system_whose_spaces_are_all_deleted_is_looked_at(sound: Path, tmp_pat
     shutil.copytree(sound, data)
     with spawned(data) as server:
         for space in ("default", "demo"):
-            done = ran("space", "delete", space, "--typed", space, environ=server.environ)
-            assert done.returncode == 0, done.stderr
+            delete(space, server.environ, tmp_path)
         status, _, found = examined(data)
     assert (status, [each[0] for each in found]) == (0, ["backups"])
     with doctor_holding(data):
