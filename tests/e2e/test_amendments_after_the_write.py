@@ -360,7 +360,7 @@ async def test_a_suggestion_is_of_the_versions_that_were_compared(
 
         failed = await party.decide(proposal)
         assert failed.status == STATUS.PROPOSAL_STATUS_FAILED
-        assert failed.failure_reason == "ERROR_REASON_ETAG_MISMATCH"
+        assert failed.failure_reason == "ERROR_REASON_GRANT_INVALID"
         (asked,) = await home.amendments(new)
         assert asked.proposal_number > proposal.number
 

@@ -194,6 +194,37 @@ async def test_an_end_that_changes_between_the_consents_voids_them(name: str, pa
     assert await party.state() == before
 
 
+@pytest.mark.parametrize("older", ["friend", "nobody"])
+async def test_lineage_that_the_agent_decides_is_of_the_versions_it_read(
+    older: str, party: Party
+) -> None:
+    """V6 An end that says something else by then, or arrives unread, keeps the lineage unmade."""
+    newer = await memory(party, "newer", "Ada is nobody's friend.")
+    if older == "friend":
+        await memory(party, older, "Ada is my friend.")
+    request = lineage_pb2.AddLineageRequest(
+        request_id=salt(),
+        newer_id=newer.id,
+        relation=type_pb2.LINEAGE_RELATION_SUPERSEDES,
+        older_id=older,
+    )
+    proposal = await party.propose(Action(add_lineage=request))
+    assert reviewing.review(proposal).canonical == proposal.canonical
+    assert proposal.approval_level == proposal_pb2.APPROVAL_LEVEL_AGENT
+    assert {item.id for item in proposal.affected if item.pinned} == {newer.id, older}
+    assert [item.statement for item in proposal.affected if not item.pinned] == [
+        f"newer SUPERSEDES {older}"
+    ]
+    await (rewrite(party, older) if older == "friend" else memory(party, older, "Ada is late."))
+
+    after = await party.approve(proposal, AGENT)
+
+    assert (after.status, after.failure_reason) == (
+        STATUS.PROPOSAL_STATUS_FAILED,
+        "ERROR_REASON_GRANT_INVALID",
+    )
+
+
 async def test_two_proposals_may_name_the_same_new_end(party: Party) -> None:
     """G5 V6 The second finds what it would have made: a node of that name which says no more."""
     proposals = [await party.propose(edge_action(target=value)) for value in ("a", "b")]

@@ -191,6 +191,24 @@ def test_the_reader_sees_what_is_to_be_made(concord: CommandLine) -> None:
     assert "Ada is my friend." in shown_memory.partition("{")[0]
 
 
+def test_the_reader_sees_lineage_and_its_ends_at_every_level(concord: CommandLine) -> None:
+    """V3 V6 What the agent alone decides is shown, too: what is made, and both memories' words."""
+    for name, text in (("la", "Ada is in Linz."), ("lb", "Ada is in Graz.")):
+        concord.done("add", text, "--id", name)
+    made = proposal(
+        concord, "propose", "link", "memory:lb", "SUPERSEDES", "memory:la", "--context", "moved"
+    )
+
+    page = concord.done("review", str(made.number))
+
+    assert made.approval_level == proposal_pb2.APPROVAL_LEVEL_AGENT
+    after = page.partition("After it, as is signed:")[2].partition("\n\n")[0]
+    assert 'lb SUPERSEDES la {"context": "moved"}' in after
+    items = page.partition("After it, as is signed:")[0]
+    assert "Ada is in Linz." in items
+    assert "Ada is in Graz." in items
+
+
 def test_a_note_is_shown_last_in_quotes_as_the_proposers(concord: CommandLine) -> None:
     """V3 The proposer's words stand behind all that Concord says, under the proposer's name."""
     what = ("propose", "set", "helper", "VALUES", "calm", "--constitutive")

@@ -84,9 +84,9 @@ class Affected:
     """An item that an action touches or depends on, as it was when the revision was made.
 
     `etag` is empty for an item that the action makes; `kind` is the contract's ItemKind.
-    `statement`: its text or fact, if it needs consent. `pinned`: the action does not write it, but
-    the agreed change depends on its words. `statement_after`: its statement after the action, if
-    that differs from the present one or the item does not exist yet.
+    `statement`: its text or fact, if it needs consent or the action makes it. `pinned`: the action
+    does not write it, but the agreed change depends on its words. `statement_after`: its statement
+    after the action, if that differs from the present one or the item does not exist yet.
     """
 
     id: str

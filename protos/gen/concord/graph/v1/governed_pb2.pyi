@@ -537,7 +537,7 @@ Global___PreviewChangeResponse: _TypeAlias = PreviewChangeResponse  # noqa: Y015
 @_typing.final
 class AffectedItem(_message.Message):
     """An item that consents to an action name: the action writes it, or it is pinned, as an end of an edge
-    that is or becomes constitutive or that supersedes something constitutive. If somebody else makes an end
+    that is or becomes constitutive or that supersedes something constitutive, or of lineage to be added. If somebody else makes an end
     before the action does, the grant no longer covers it, unless the node says no more than its name.
     """
 
@@ -560,7 +560,7 @@ class AffectedItem(_message.Message):
     """True when both principals must consent to the change of it, or to its content."""
     statement: _builtins.str
     """Its content before the action, when it needs consent; for an item that the action makes, its content
-    afterwards. A memory's text; a node's name, label and properties; an edge's ends, relation, weight and
+    afterwards, whether it needs consent or not. A memory's text; a node's name, label and properties; an edge's ends, relation, weight and
     properties.
     """
     pinned: _builtins.bool

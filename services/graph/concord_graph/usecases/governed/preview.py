@@ -31,7 +31,7 @@ class Touched:
     """An item that a change would write, or that the consents would pin.
 
     `etag`: empty for an item that the change would create, or that must not exist. `statement`: the
-    current statement of an item that needs consent; of a new item, the statement it would have.
+    current statement of an item that needs consent; of any new item, the statement it would have.
     `is_pinned`: the change depends on the item without writing it. `statement_after`: the
     statement that an item which needs consent would have, if it differs or the item is not live.
     """
@@ -131,7 +131,8 @@ class _Sight:
         if effect is None:
             return await self._unwritten(item_id)
         if not needs_consent:
-            return Touched(item_id, effect.kind, effect.etag, needs_consent)
+            said = "" if effect.before else await self._statement(await self._after(effect))
+            return Touched(item_id, effect.kind, effect.etag, needs_consent, said)
         before, after = await self._before(effect), await self._after(effect)
         said, will_say = await self._statement(before), await self._statement(after, now=True)
         there = after is not None and not after.deleted
@@ -147,10 +148,10 @@ class _Sight:
         )
 
     async def _unwritten(self, item_id: str) -> Touched:
+        needs_consent = item_id in self._consented
         item = await item_by_id(self._tx, item_id)
         if item is None:  # a memory that a link names before it exists
-            return Touched(item_id, ItemKind.MEMORY, "", needs_consent=True, is_pinned=True)
-        needs_consent = item_id in self._consented
+            return Touched(item_id, ItemKind.MEMORY, "", needs_consent, is_pinned=True)
         said = await self._statement(item) if needs_consent else ""
         return Touched(item_id, item.kind, etag(item), needs_consent, said, is_pinned=True)
 

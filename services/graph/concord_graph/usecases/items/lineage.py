@@ -37,6 +37,7 @@ MOST_FORMER = 100_000
 async def add_lineage(writer: Writer, draft: LineageDraft) -> Written:
     """Write lineage from a newer item to an older one; between edges it is a resolution record."""
     kind = await _common_kind(writer, draft)
+    writer.depend_on_ends(draft.newer_id, draft.older_id)
     newer, older = End(draft.newer_id, kind), End(draft.older_id, kind)
     if draft.relation == Relation.CONTRADICTS and newer.id > older.id:
         newer, older = older, newer  # undirected: one edge in either order

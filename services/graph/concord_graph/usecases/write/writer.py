@@ -222,6 +222,13 @@ class Writer:
         needs_consent = any(protection.is_constitutive(item) for item in items)
         self._pin({item.id for item in items}, needs_consent=needs_consent)
 
+    def depend_on_ends(self, *ids: str) -> None:
+        """Note the ends of new lineage: its proposal names their versions, whatever its level.
+
+        An end that does not exist is named without a version: it must not appear meanwhile.
+        """
+        self._depended |= set(ids)
+
     def _pin(self, ids: set[str], *, needs_consent: bool) -> None:
         if not needs_consent:
             self._depended |= ids
