@@ -73,6 +73,26 @@ async def test_a_body_that_breaks_its_framing_is_told_likewise(door: Front) -> N
     assert (status, reason(error)) == (400, "ERROR_REASON_FIELD_INVALID")
 
 
+async def test_a_body_of_two_lengths_is_refused(door: Front) -> None:
+    """W7 W2 Two hops could each believe another one; the connection ends with the refusal."""
+    head = post(door, "content-length: 4", "transfer-encoding: chunked")
+    async with connected(door, head + b"b\r\n" + b'{"act":"x"}\r\n0\r\n\r\n') as (reader, _):
+        status, error = await answer(reader)
+
+    assert (status, reason(error)) == (400, "ERROR_REASON_FIELD_INVALID")
+    assert door.servicer.said == 0
+
+
+async def test_a_body_that_says_it_is_too_large_is_not_waited_for(door: Front) -> None:
+    """W7 W2 413 before the body comes, and no invitation to send it; what comes is dropped."""
+    head = post(door, f"content-length: {(1 << 20) + 1}", "expect: 100-continue")
+    async with connected(door, head) as (reader, writer), asyncio.timeout(SECONDS):
+        assert b"413" in await reader.readline()
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"x" * ((1 << 20) + 1) + post(door, "content-length: 2") + b"{}")
+        assert b"ERROR_REASON_MESSAGE_TOO_LARGE" in await reader.readuntil(b"HTTP/1.1 200 OK")
+
+
 async def test_nobody_holds_a_connection_without_asking(tmp_path: Path) -> None:
     """W7 One that sends nothing is closed, one whose headers drip is told why, also behind an
     answered request; whoever asks in time is served."""

@@ -23,7 +23,8 @@ _HTTP_2 = b"PRI * HTTP/2"
 _NOT_HTTP = Failure(
     grpc.StatusCode.INVALID_ARGUMENT,
     "ERROR_REASON_FIELD_INVALID",
-    "This is not a request of HTTP/1.1, which this address speaks; gRPC has another port.",
+    "This is not a valid request of HTTP/1.1, which this address speaks, with one statement of its "
+    "body's length; gRPC has another port.",
     violations=[FieldViolation("", "is not a request of HTTP/1.1")],
 )
 _LATE = Failure(
@@ -50,12 +51,28 @@ class ConnectionLimits:
         return min(self.connections, descriptors // 2)
 
 
+class _OneLength(h11.Connection):
+    """Refuses a request that states its body's length twice: by Content-Length and in chunks.
+
+    A proxy before this address may believe the other length (RFC 9112, 6.1: request smuggling).
+    """
+
+    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name for name, _ in event.headers}
+            if {b"content-length", b"transfer-encoding"} <= names:
+                raise h11.RemoteProtocolError("two lengths of one body")
+        return event
+
+
 class Connection(H11Protocol):
     """A caller's connection."""
 
     # The other arguments are uvicorn's own.
     def __init__(self, *args: Any, limits: ConnectionLimits, **named: Any) -> None:
         super().__init__(*args, **named)
+        self.conn = _OneLength(h11.SERVER)
         self._limits = limits
         self._awaited: object = None  # the part of a request that the timer is of
         self._timer: asyncio.TimerHandle | None = None

@@ -153,6 +153,8 @@ class Unary:
 
     async def _body(self, request: Request, seconds: float) -> bytes:
         limit = self._limits.body_bytes
+        if int(request.headers.get("content-length", 0)) > limit:  # h11 lets only digits pass
+            raise too_large(limit)  # at once; what arrives of it nevertheless is dropped
         body, seen = bytearray(), 0
         try:
             async with asyncio.timeout(seconds):
