@@ -140,6 +140,26 @@ async def test_a_rotated_key_overlaps(live: World, ops: AccessClient) -> None:
     assert reason_of(again)[0] == "ITEM_NOT_FOUND"
 
 
+async def test_a_rotated_key_ends_when_the_old_one_would(live: World, ops: AccessClient) -> None:
+    """W7 Rotation makes no key for ever of one that was to end, unless another time is stated."""
+    soon, later = (Timestamp(seconds=live.clock.now // SECOND + more) for more in (60, 120))
+    old = await ops.key("team", expire_time=soon)
+    rotation = access_pb2.CreateKeyRequest(
+        request_id=request_id(),
+        space="team",
+        replaces=old.key.id,
+        overlap=Duration(seconds=10),
+    )
+
+    new = await ops.stub.CreateKey(rotation)
+
+    assert new.key.expire_time == (await caller_of(live, new.secret)).expire_time == soon
+    stated = access_pb2.CreateKeyRequest(
+        request_id=request_id(), space="team", replaces=new.key.id, expire_time=later
+    )
+    assert (await ops.stub.CreateKey(stated)).key.expire_time == later
+
+
 def _anew(request: access_pb2.CreateKeyRequest) -> access_pb2.CreateKeyRequest:
     other = access_pb2.CreateKeyRequest()
     other.CopyFrom(request)

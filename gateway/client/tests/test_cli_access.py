@@ -167,6 +167,15 @@ def test_a_rotated_key_overlaps_with_the_one_it_replaces(
     assert abs(ends - 3600) <= 1
 
 
+def test_who_rotates_a_key_that_expires_reads_when_the_new_one_does(concord: CommandLine) -> None:
+    """W4 W7 It takes over the time of the old one, and its maker is told so."""
+    old = new_key(concord, "default", "--scopes", "read", "--expires", "2099-01-01")
+
+    assert "valid until 2099-01-01" in concord.done("key", "create", "--rotate", old.key.id)
+    endless = new_key(concord, "default", "--scopes", "read")
+    assert "valid until" not in concord.done("key", "create", "--rotate", endless.key.id)
+
+
 def test_a_memory_says_whose_key_it_came_with(
     running: Spawned, concord: CommandLine, unique: Callable[[str], str], tmp_path: Path
 ) -> None:

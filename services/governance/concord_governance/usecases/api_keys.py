@@ -210,7 +210,7 @@ class ApiKeys:
                 old,
                 id=key_id,
                 create_time=now,
-                expire_time=draft.expire_time,
+                expire_time=draft.expire_time or old.expire_time,
                 last_use_time=None,
             )
         if draft.overlap:

@@ -419,7 +419,8 @@ class CreateKeyRequest(_message.Message):
     """The origin of memories that are written with it."""
     replaces: _builtins.str
     """The id of an active key of the same space that this one replaces: the new key takes over its principal,
-    kind, scopes and origin, and the request states none of them.
+    kind, scopes and origin, and the request states none of them. Without `expire_time` it takes over the
+    expiry as it is now, too: rotation makes no key for ever of one that was to end.
     """
     @_builtins.property
     def scopes(self) -> _containers.RepeatedScalarFieldContainer[Global___KeyScope.ValueType]:
@@ -427,7 +428,7 @@ class CreateKeyRequest(_message.Message):
 
     @_builtins.property
     def expire_time(self) -> _timestamp_pb2.Timestamp:
-        """When it expires, later than now; absent = never."""
+        """When it expires, later than now; absent = never, or with `replaces` when the replaced key would."""
 
     @_builtins.property
     def overlap(self) -> _duration_pb2.Duration:

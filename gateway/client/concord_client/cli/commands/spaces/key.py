@@ -55,7 +55,7 @@ def create(
         typer.Option(
             metavar="WHEN",
             help="An ISO 8601 time, or how long from now: 12h, 90d.",
-            show_default="never",
+            show_default="never; with --rotate, when the old key would",
         ),
     ] = "",
     rotate: Annotated[
@@ -206,6 +206,12 @@ def _may(key: "Key") -> str:
     )
 
 
+def _until(key: "Key") -> str:
+    from concord_client.cli.render.page import when
+
+    return f", valid until {when(key.expire_time)}" if key.HasField("expire_time") else ""
+
+
 def _keep(session: Session, made: "CreateKeyResponse") -> None:
     from concord.governance.v1.access_pb2 import KEY_SCOPE_ADMIN
 
@@ -223,7 +229,7 @@ def _keep(session: Session, made: "CreateKeyResponse") -> None:
         show(
             text(
                 f"Made key {made.key.id} of {made.key.principal} in {made.key.space} "
-                f"({_may(made.key)}), kept in {path}."
+                f"({_may(made.key)}){_until(made.key)}, kept in {path}."
             )
         )
 
@@ -232,5 +238,6 @@ def _show_made(made: "CreateKeyResponse") -> None:
     from concord_client.cli.render.page import show, text
 
     key = made.key
-    show(text(f"Made key {key.id} of {key.principal} in {key.space} ({_may(key)})."))
+    made_of = f"Made key {key.id} of {key.principal} in {key.space} ({_may(key)})"
+    show(text(f"{made_of}{_until(key)}."))
     show(text(KEPT_NOWHERE, "dim"), text(made.secret, "bold"))
