@@ -90,6 +90,7 @@ class Gateway:
         self._config, self._services = config, services
         self._issuer = issuer
         self._in_flight = InFlight(config.in_flight)
+        self._limits = Limits(config.max_message_bytes, config.deadline, config.http_body_seconds)
         self._observation = observation
         self._tls = tls.of(config)
         self._running: _Running | None = None
@@ -117,7 +118,7 @@ class Gateway:
                 gate,
                 self._in_flight,
                 Answers(self._observation),
-                seconds=self._config.deadline,
+                limits=self._limits,
             )
             http = self._http(routes, gate, probe, agents, undo)
             health = Health(probe, interval=self._config.health_interval)
@@ -182,7 +183,7 @@ class Gateway:
             self._observation,
             workers,
             health=probe.upstreams,
-            limits=Limits(config.max_message_bytes, config.deadline, config.http_body_seconds),
+            limits=self._limits,
             doors=Doors(config.http_hosts, config.http_origins),
             beside=agents.http_routes,
         )

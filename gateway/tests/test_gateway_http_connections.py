@@ -131,6 +131,25 @@ async def test_a_body_has_its_time_however_long_the_caller_would_wait(tmp_path: 
     assert (status, reason(error)) == (504, "ERROR_REASON_DEADLINE_EXCEEDED")
 
 
+def for_agents(door: Front, length: int) -> bytes:
+    """The head of a request to the tools for agents."""
+    head = post(door, f"content-length: {length}", "accept: application/json, text/event-stream")
+    return head.replace(f"/{ECHO.full_name}/Say".encode(), b"/mcp")
+
+
+async def test_a_body_for_the_tools_has_its_time_and_its_limit(tmp_path: Path) -> None:
+    """W7 W2 The tools for agents wait for no body longer, and take no larger one, than methods."""
+    async with front(tmp_path, http_body_seconds=0.3) as door:
+        async with connected(door, for_agents(door, 99)) as (reader, _):
+            slow = await answer(reader)
+        large = for_agents(door, (1 << 20) + 1)
+        async with connected(door, large) as (reader, _):
+            status, error = await answer(reader)
+
+    assert (slow[0], reason(slow[1])) == (504, "ERROR_REASON_DEADLINE_EXCEEDED")
+    assert (status, reason(error)) == (413, "ERROR_REASON_MESSAGE_TOO_LARGE")
+
+
 async def test_one_connection_too_many_is_refused_with_its_reason(tmp_path: Path) -> None:
     """W7 At once; and there is room again when one has ended."""
     async with front(tmp_path, http_connections=2) as door:

@@ -18,12 +18,15 @@ from concord_mcp.tools import DEFAULT, PROFILES
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Route as HttpRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Message as Event
 
 from concord_gateway.admission import Admitted, Gate, onward
+from concord_gateway.http import body
 from concord_gateway.http.answers import REQUEST_ID, Answers
+from concord_gateway.http.unary import Limits
 from concord_gateway.in_flight import InFlight
 from concord_gateway.routes import Route
 from concord_gateway.upstream_failure import made_by_runtime, of_runtime
@@ -93,16 +96,16 @@ class McpDoor:
         in_flight: InFlight,
         answers: Answers,
         *,
-        seconds: float,
+        limits: Limits,
     ) -> None:
-        """`seconds`: the timeout of one unary call to a service."""
-        self._gate, self._answers = gate, answers
+        """`limits`: of a request's body, and of one unary call to a service."""
+        self._gate, self._answers, self._limits = gate, answers, limits
 
         async def caller(context: Context) -> ToolCalls:
             request = context.request
             if request is None:
                 raise RuntimeError("an HTTP transport without its request")
-            return ToolCalls(routes, request.scope[ADMITTED], in_flight, seconds)
+            return ToolCalls(routes, request.scope[ADMITTED], in_flight, limits.seconds)
 
         self._managers = {
             profile: StreamableHTTPSessionManager(
@@ -145,27 +148,45 @@ class McpDoor:
             await self._stopping.wait()
 
     def _admitting(self, manager: StreamableHTTPSessionManager) -> ASGIApp:
-        return _Admitting(StreamableHTTPASGIApp(manager), self._gate, self._answers)
+        return _Admitting(StreamableHTTPASGIApp(manager), self._gate, self._answers, self._limits)
 
 
 class _Admitting:
-    """Authenticates a request before the SDK sees it. Starlette calls an object as ASGI."""
+    """Authenticates a request and reads its body before the SDK, which has no limits, sees it.
 
-    def __init__(self, app: ASGIApp, gate: Gate, answers: Answers) -> None:
-        self._app, self._gate, self._answers = app, gate, answers
+    Starlette calls an object as ASGI.
+    """
+
+    def __init__(self, app: ASGIApp, gate: Gate, answers: Answers, limits: Limits) -> None:
+        self._app, self._gate, self._answers, self._limits = app, gate, answers, limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Request(scope).headers
+        request = Request(scope, receive)
+        headers, limits = request.headers, self._limits
         presented = headers.getlist("authorization")
         try:
             scope[ADMITTED] = await self._gate.admit(presented[0] if len(presented) == 1 else None)
+            content = await body.read(request, limits.body_bytes, limits.body_seconds)
         except Failure as failure:
             identity = request_ids.accept(headers.get(REQUEST_ID))
-            refused = self._answers.refused(identity, failure)
+            status = 413 if failure.reason == "ERROR_REASON_MESSAGE_TOO_LARGE" else None
+            refused = self._answers.refused(identity, failure, status=status)
             await refused(scope, receive, send)
             return
-        with self._answers.under_way(PATH, Request(scope)):
-            await self._app(scope, receive, send)
+        except ClientDisconnect:
+            return  # nobody is there to read an answer
+        with self._answers.under_way(PATH, request):
+            await self._app(scope, _after(content, receive), send)
+
+
+def _after(content: bytes, receive: Receive) -> Receive:
+    """A `receive` that gives the whole body first."""
+    whole: list[Event] = [{"type": "http.request", "body": content, "more_body": False}]
+
+    async def received() -> Event:
+        return whole.pop() if whole else await receive()
+
+    return received
 
 
 def _refusal(failure: Failure) -> Refusal:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import grpc
-from concord_chassis import deadline, failure
+from concord_chassis import failure
 from concord_chassis import request_id as request_ids
 from concord_chassis.failure import Failure
 from concord_chassis.workers import Workers
@@ -14,21 +14,18 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from concord_gateway.admission import Gate, onward
+from concord_gateway.http import body
 from concord_gateway.http import headers as http_headers
 from concord_gateway.http.answers import PROTOCOL, REQUEST_ID, STREAM_TYPES, Answers, replied
 from concord_gateway.http.payload import JsonCodec, ProtoCodec
 from concord_gateway.in_flight import InFlight
 from concord_gateway.observation import Observation
 from concord_gateway.routes import Route
-from concord_gateway.upstream_failure import method_unknown, too_large
+from concord_gateway.upstream_failure import method_unknown
 
 LARGE = 32 << 10
 """Bodies of at least so many bytes are converted in a thread: a megabyte of JSON takes a tenth of
 a second, for which the event loop would not serve other callers."""
-
-DRAINED = 8
-"""A body that is too large is read and dropped up to so many times its limit. A connection closed
-with unread bytes is reset, and the sender may never see the error."""
 
 
 @dataclass(frozen=True)
@@ -130,10 +127,11 @@ class Unary:
         )
         metadata = onward(_identified(http_headers.metadata(headers.items()), identity), token)
         until = time.monotonic() + seconds
+        limit = self._limits.body_bytes
         plain = http_headers.decompressed(
-            await self._body(request, min(seconds, self._limits.body_seconds)),
+            await body.read(request, limit, min(seconds, self._limits.body_seconds)),
             encoding,
-            self._limits.body_bytes,
+            limit,
         )
         wire = await self._converted(codec.request, plain)
         left = max(until - time.monotonic(), 0.0)
@@ -150,25 +148,6 @@ class Unary:
             status=415,
             headers={"accept-post": supported},
         )
-
-    async def _body(self, request: Request, seconds: float) -> bytes:
-        limit = self._limits.body_bytes
-        if int(request.headers.get("content-length", 0)) > limit:  # h11 lets only digits pass
-            raise too_large(limit)  # at once; what arrives of it nevertheless is dropped
-        body, seen = bytearray(), 0
-        try:
-            async with asyncio.timeout(seconds):
-                async for chunk in request.stream():
-                    seen += len(chunk)
-                    if seen > DRAINED * limit:
-                        break
-                    if seen <= limit:
-                        body += chunk
-        except TimeoutError:
-            raise deadline.exceeded("The body did not arrive before the deadline.") from None
-        if seen > limit:
-            raise too_large(limit)
-        return bytes(body)
 
     async def _converted(self, convert: Callable[[bytes], bytes], data: bytes) -> bytes:
         if len(data) < LARGE:
