@@ -124,7 +124,7 @@ async def test_nothing_is_executed_after_a_dismissal(live: World, party: Party) 
     failed = await party.approve(made, AGENT)
 
     assert failed.status == STATUS.PROPOSAL_STATUS_FAILED
-    refusal = (failed.resolution, failed.failed_check)
+    refusal = (failed.failure_reason, failed.failed_check)
     assert refusal == ("ERROR_REASON_GRANT_INVALID", "etags")
     assert (await now(party, conflict.id)).state == DISMISSED
     lineage = await party.lineage_service.GetLineage(
