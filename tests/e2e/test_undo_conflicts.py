@@ -47,7 +47,7 @@ async def test_what_comes_in_the_way_later_ends_it(party: Party, case: Case) -> 
     after = await party.decide(undo)
 
     assert after.status == STATUS.PROPOSAL_STATUS_FAILED
-    assert after.resolution in {CONFLICT, "ERROR_REASON_GRANT_INVALID"}
+    assert after.failure_reason in {CONFLICT, "ERROR_REASON_GRANT_INVALID"}
     assert await party.state() == before
 
 
