@@ -19,6 +19,7 @@ from concord_client.trust.review import ReviewError, review
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned, spawned
 from google.protobuf.json_format import ParseDict
+from odd_numbers import OTHER, WHOLE
 from two_signers import approved, enrolled, environ_of, met, parsed, proposal, typed
 
 EXECUTED = proposal_pb2.PROPOSAL_STATUS_EXECUTED
@@ -303,10 +304,6 @@ def test_another_proposal_than_the_one_asked_for_is_refused(asked: str, check: s
     assert caught.value.check == check
 
 
-WHOLE = [2.0**53, 2.0**53 + 2, -(2.0**60), 123456789012345680000.0, 1e20, 999999999999999900000.0]
-OTHER = [0.0, -0.0, 1.5, 5e-324, 1e21, 1.7976931348623157e308, 2.0**53 - 1]
-
-
 def test_the_reader_sees_how_many_others_go_along(concord: CommandLine, tmp_path: Path) -> None:
     """V6 G4 What needs no consent is not listed, but counted, on the page as in what is signed."""
     for relation in ("KEEPS", "SORTS"):
@@ -340,24 +337,6 @@ def test_numbers_are_read_as_they_are_written(concord: CommandLine, tmp_path: Pa
     undo = concord.reply(proposal_pb2.UndoModificationResponse, "undo", str(made.number)).proposal
     approved(concord, undo.number, "agent")
     assert approved(concord, undo.number, "human").status == EXECUTED
-
-
-@pytest.mark.parametrize("number", [*WHOLE, *OTHER])
-def test_one_rule_writes_numbers(number: float) -> None:
-    """V6 What was written by RFC 8785 is, once parsed, written the same again."""
-    written = rfc8785.dumps({"n": number})
-
-    assert digests.canonical(json.loads(written)) == written
-
-
-def test_a_number_beyond_doubles_is_refused() -> None:
-    """V6 It has no canonical form: the check that fails is told, not a traceback."""
-    with pytest.raises(ValueError, match="beyond every double"):
-        digests.canonical({"n": 10**400})
-    result = proposal_pb2.Proposal(canonical=b'{"n":1' + b"0" * 400 + b"}")
-    result.digest = sha256(result.canonical).hexdigest()
-    with pytest.raises(ReviewError, match="canonical"):
-        review(result)
 
 
 @pytest.fixture(scope="module")
