@@ -1,0 +1,300 @@
+"""Calls to a server of the same process, without its socket (services/decisions/0079).
+
+The embedded system runs all services in one event loop, where gRPC costs more than most methods do.
+A channel to such a server gives a call of one request and one reply to the server's own handler:
+the same bytes through the same stages. All other calls go through gRPC.
+"""
+# ruff: noqa: D102 - the methods of `PassingChannel` are gRPC's, which describes them
+
+import asyncio
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextvars import Context
+from types import TracebackType
+from typing import Any, NoReturn, Self, cast
+
+import grpc
+
+from concord_chassis.failure import PUSHBACK_KEY
+
+# Only the generated stub has the types of a method's messages; gRPC's own annotations are Any too.
+Serializer = Callable[[Any], bytes]
+Deserializer = Callable[[bytes], Any]
+Handle = Callable[[bytes, Any], Any]
+Metadata = tuple[tuple[str, str | bytes], ...]
+
+_SOCKET = "unix:"
+_NO_RETRY = (PUSHBACK_KEY, "-1")
+
+
+class InProcessServer:
+    """The handlers of a server, for callers in its event loop, and their calls under way."""
+
+    def __init__(self, find: Callable[[str], Handle | None]) -> None:
+        """`find` returns the handler of a method's path; None unless it takes one request and
+        returns one reply."""
+        self._find = find
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._calls: set[asyncio.Task[Any]] = set()
+        self._cut_off: set[asyncio.Task[Any]] = set()
+
+    def start(self, addresses: Iterable[str]) -> None:
+        """Takes the calls to those of the addresses that are `unix:/path`, from now on."""
+        self._loop = asyncio.get_running_loop()
+        _SERVERS.update((each, self) for each in addresses if each.startswith(_SOCKET))
+
+    def find(self, path: str) -> Handle | None:
+        """Returns the handler of a method's path; None if the call has to go through gRPC."""
+        return self._find(path) if asyncio.get_running_loop() is self._loop else None
+
+    def begin(self, task: "asyncio.Task[Any]") -> None:
+        """Counts a call as under way until it is done."""
+        self._calls.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: "asyncio.Task[Any]") -> None:
+        self._calls.discard(task)
+        if not task.cancelled():
+            task.exception()  # else asyncio reports a failure whose caller has left
+
+    def was_cut_off(self, task: "asyncio.Task[Any] | None") -> bool:
+        """Returns whether a call was cancelled since the server stops."""
+        return task in self._cut_off
+
+    async def stop(self, grace: float) -> None:
+        """Takes no more calls, and cuts off those that last longer than `grace` seconds."""
+        for address in [each for each, server in _SERVERS.items() if server is self]:
+            del _SERVERS[address]
+        if self._calls:
+            _, self._cut_off = await asyncio.wait(self._calls, timeout=grace)
+            for each in self._cut_off:
+                each.cancel()
+
+
+_SERVERS: dict[str, InProcessServer] = {}
+"""By their addresses, the servers of this process that are started."""
+
+
+def channel(address: str, through_grpc: grpc.aio.Channel, *, retries: bool) -> grpc.aio.Channel:
+    """Returns a channel to a `ServiceAddress`, which uses `through_grpc` for all but direct calls.
+
+    With `retries`, a direct call that ends with UNAVAILABLE is made again through gRPC, for
+    channels that retry such calls.
+    """
+    if not address.startswith(_SOCKET):
+        return through_grpc
+    return _Channel(address, through_grpc, retries=retries)
+
+
+class PassingChannel(grpc.aio.Channel):
+    """Passes everything on to `inner`: a base of channels that change some of it."""
+
+    def __init__(self, inner: grpc.aio.Channel) -> None:
+        self._inner = inner
+
+    def unary_unary(
+        self,
+        method: str,
+        request_serializer: Serializer | None = None,
+        response_deserializer: Deserializer | None = None,
+        _registered_method: bool | None = False,
+    ) -> grpc.aio.UnaryUnaryMultiCallable[Any, Any]:
+        return self._inner.unary_unary(method, request_serializer, response_deserializer)
+
+    def unary_stream(
+        self,
+        method: str,
+        request_serializer: Serializer | None = None,
+        response_deserializer: Deserializer | None = None,
+        _registered_method: bool | None = False,
+    ) -> grpc.aio.UnaryStreamMultiCallable[Any, Any]:
+        return self._inner.unary_stream(method, request_serializer, response_deserializer)
+
+    def stream_unary(
+        self,
+        method: str,
+        request_serializer: Serializer | None = None,
+        response_deserializer: Deserializer | None = None,
+        _registered_method: bool | None = False,
+    ) -> grpc.aio.StreamUnaryMultiCallable[Any, Any]:
+        return self._inner.stream_unary(method, request_serializer, response_deserializer)
+
+    def stream_stream(
+        self,
+        method: str,
+        request_serializer: Serializer | None = None,
+        response_deserializer: Deserializer | None = None,
+        _registered_method: bool | None = False,
+    ) -> grpc.aio.StreamStreamMultiCallable[Any, Any]:
+        return self._inner.stream_stream(method, request_serializer, response_deserializer)
+
+    async def close(self, grace: float | None = None) -> None:
+        await self._inner.close(grace)
+
+    def get_state(self, try_to_connect: bool = False) -> grpc.ChannelConnectivity:
+        return self._inner.get_state(try_to_connect)
+
+    async def wait_for_state_change(self, last_observed_state: grpc.ChannelConnectivity) -> None:
+        await self._inner.wait_for_state_change(last_observed_state)
+
+    async def channel_ready(self) -> None:
+        await self._inner.channel_ready()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+
+class _Channel(PassingChannel):
+    def __init__(self, address: str, inner: grpc.aio.Channel, *, retries: bool) -> None:
+        super().__init__(inner)
+        self._address, self._retries = address, retries
+
+    def unary_unary(
+        self,
+        method: str,
+        request_serializer: Serializer | None = None,
+        response_deserializer: Deserializer | None = None,
+        _registered_method: bool | None = False,
+    ) -> grpc.aio.UnaryUnaryMultiCallable[Any, Any]:
+        through_grpc = super().unary_unary(method, request_serializer, response_deserializer)
+        serialize, deserialize = request_serializer or bytes, response_deserializer or bytes
+
+        def call(
+            request: Any,
+            *,
+            timeout: float | None = None,
+            metadata: Sequence[tuple[str, str | bytes]] | None = None,
+            **options: Any,
+        ) -> Any:
+            server = _SERVERS.get(self._address)
+            handle = None if server is None else server.find(method)
+            if server is None or handle is None:
+                return through_grpc(request, timeout=timeout, metadata=metadata, **options)
+            context = _CallContext(tuple(metadata or ()), timeout)
+
+            async def replied() -> Any:
+                try:
+                    return deserialize(await handle(serialize(request), context))
+                except grpc.aio.AbortError:
+                    pass
+                except asyncio.CancelledError:
+                    if not server.was_cut_off(asyncio.current_task()):
+                        raise
+                    context.end(grpc.StatusCode.UNAVAILABLE, "The server has stopped.")
+                if not (self._retries and context.may_be_retried):
+                    raise context.error()
+                left = context.time_remaining()
+                again = through_grpc(request, timeout=left, metadata=metadata, **options)
+                try:
+                    return await again
+                finally:
+                    await context.end_as(again)
+
+            # In a new context: the handler must not see its caller's variables.
+            task = asyncio.create_task(replied(), context=Context())
+            server.begin(task)
+            return _Call(task, context)
+
+        return cast(grpc.aio.UnaryUnaryMultiCallable[Any, Any], call)
+
+
+class _CallContext:
+    """What the stages use of gRPC's context of a call; then it holds how the call ended."""
+
+    def __init__(self, metadata: Metadata, timeout: float | None) -> None:
+        self._metadata = metadata
+        self._until = None if timeout is None else time.monotonic() + timeout
+        self.status = grpc.StatusCode.OK
+        self.details = ""
+        self.leading: Metadata = ()
+        self.trailing: Metadata = ()
+
+    def invocation_metadata(self) -> Metadata:
+        return self._metadata
+
+    def time_remaining(self) -> float | None:
+        return None if self._until is None else max(0.0, self._until - time.monotonic())
+
+    async def send_initial_metadata(self, metadata: Metadata) -> None:
+        self.leading = metadata
+
+    def set_trailing_metadata(self, metadata: Metadata) -> None:
+        self.trailing = metadata
+
+    async def abort(
+        self, code: grpc.StatusCode, details: str, trailing_metadata: Metadata
+    ) -> NoReturn:
+        self.end(code, details, trailing_metadata)
+        raise grpc.aio.AbortError
+
+    def end(self, status: grpc.StatusCode, details: str, trailing: Metadata = ()) -> None:
+        self.status, self.details, self.trailing = status, details, trailing
+
+    def code(self) -> int:
+        return int(self.status.value[0])
+
+    @property
+    def may_be_retried(self) -> bool:
+        return self.status is grpc.StatusCode.UNAVAILABLE and _NO_RETRY not in self.trailing
+
+    def error(self) -> grpc.aio.AioRpcError:
+        leading, trailing = (grpc.aio.Metadata(*each) for each in (self.leading, self.trailing))
+        return grpc.aio.AioRpcError(self.status, leading, trailing, self.details)
+
+    async def end_as(self, call: grpc.aio.Call) -> None:
+        trailing = tuple(await call.trailing_metadata())
+        self.end(await call.code(), await call.details(), trailing)
+
+
+class _Call(grpc.aio.UnaryUnaryCall[Any, Any]):
+    """A direct call as its caller sees it."""
+
+    def __init__(self, task: "asyncio.Task[Any]", context: _CallContext) -> None:
+        self._task, self._context = task, context
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return self._task.__await__()
+
+    def cancelled(self) -> bool:
+        return self._task.cancelled()
+
+    def done(self) -> bool:
+        return self._task.done()
+
+    def cancel(self) -> bool:
+        return self._task.cancel()
+
+    def time_remaining(self) -> float | None:
+        return self._context.time_remaining()
+
+    def add_done_callback(self, callback: Callable[[Any], None]) -> None:
+        self._task.add_done_callback(lambda _: callback(self))
+
+    async def initial_metadata(self) -> grpc.aio.Metadata:
+        await self.wait_for_connection()
+        return grpc.aio.Metadata(*self._context.leading)
+
+    async def trailing_metadata(self) -> grpc.aio.Metadata:
+        await self.wait_for_connection()
+        return grpc.aio.Metadata(*self._context.trailing)
+
+    async def code(self) -> grpc.StatusCode:
+        await self.wait_for_connection()
+        return grpc.StatusCode.CANCELLED if self._task.cancelled() else self._context.status
+
+    async def details(self) -> str:
+        await self.wait_for_connection()
+        return self._context.details
+
+    async def wait_for_connection(self) -> None:
+        """Waits until the call is done: only then is anything known of it."""
+        if not self._task.done():
+            await asyncio.wait((self._task,))

@@ -1,0 +1,260 @@
+"""Calls to a server of the same process, each behaviour beside that of a call over the socket."""
+
+import asyncio
+import io
+import json
+from pathlib import Path
+
+import grpc
+import pytest
+from chassis_probe import (
+    READER,
+    SECONDS,
+    WRITER,
+    Dynamic,
+    ProbeServicer,
+    Request,
+    Stub,
+    failure_of,
+    registration,
+    until,
+)
+from concord_chassis import deadline, identity, in_process, request_id
+from concord_chassis.channel import connect
+from concord_chassis.failure import Failure
+from concord_chassis.log import json_lines
+from concord_testing.serving import Serving, serving
+
+BOTH = pytest.mark.parametrize("is_direct", [False, True], ids=["socket", "direct"])
+
+
+def _stub(live: Serving, *, is_direct: bool) -> Stub:
+    return Stub(live.channel(READER, is_direct=is_direct))
+
+
+def _token(live: Serving) -> tuple[tuple[str, str], ...]:
+    return (("authorization", f"Bearer {live.issuer.mint(READER)}"),)
+
+
+async def _forever(_request: Dynamic) -> str:
+    await asyncio.Event().wait()
+    return ""
+
+
+async def test_a_direct_call_needs_no_socket() -> None:
+    """W1: a call to a server of the same process arrives without the server's socket."""
+    async with serving([registration(ProbeServicer())]) as live:
+        Path(live.address.removeprefix("unix:")).unlink()  # noqa: ASYNC240 - a test
+
+        assert (await _stub(live, is_direct=True).ask(Request(act="one"))).text == "one"
+        lost = await failure_of(Stub(live.channel(READER)).ask(Request(), timeout=0.2))
+
+    assert lost.code in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}
+
+
+@BOTH
+async def test_a_call_passes_all_stages(is_direct: bool) -> None:
+    """W1: a call has its request id, its line in the log and its trailing metadata."""
+    log = io.StringIO()
+    async with serving([registration(ProbeServicer())], log=json_lines("test", stream=log)) as live:
+        call = _stub(live, is_direct=is_direct).ask(
+            Request(act="one"), metadata=(("x-request-id", "r-1"),)
+        )
+        reply = await call
+        ended = call.done(), call.cancelled(), await call.code(), await call.details()
+        trailing = dict(await call.trailing_metadata())
+        head = tuple(await call.initial_metadata())
+
+    (line,) = [each for each in map(json.loads, log.getvalue().splitlines()) if "method" in each]
+    assert (line["code"], line["request_id"], line["principal"]) == ("OK", "r-1", "reader")
+    assert reply.text == "one"
+    assert ended == (True, False, grpc.StatusCode.OK, "")
+    assert trailing == {"x-request-id": "r-1"}
+    assert head == ()
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("act", "reason"),
+    [("NOT LOWER", "ERROR_REASON_FIELD_INVALID"), ("a", "ERROR_REASON_ITEM_NOT_FOUND")],
+)
+async def test_a_refusal_arrives_whole(is_direct: bool, act: str, reason: str) -> None:
+    """W1: a refusal has its code, reason, message, violations and the time to wait."""
+
+    async def refuse(_request: Dynamic) -> str:
+        raise Failure(
+            grpc.StatusCode.NOT_FOUND,
+            "ERROR_REASON_ITEM_NOT_FOUND",
+            "none",
+            metadata={"id": "x"},
+            retry_after=2.0,
+        )
+
+    async with serving([registration(ProbeServicer(refuse))]) as live:
+        call = _stub(live, is_direct=is_direct).ask(Request(act=act))
+        failure = await failure_of(call)
+        code, details = await call.code(), await call.details()
+
+    assert failure.reason == reason
+    assert (code, details) == (failure.code, failure.message)
+    if act == "a":
+        assert (failure.message, failure.metadata, failure.retry_after) == ("none", {"id": "x"}, 2)
+    else:
+        assert [each.field for each in failure.violations] == ["act"]
+
+
+@BOTH
+async def test_without_the_permission_a_call_is_refused(is_direct: bool) -> None:
+    """W7: being in the same process gives no right: the token decides."""
+    async with serving([registration(ProbeServicer())]) as live:
+        unknown = await failure_of(
+            Stub(live.channel(None, is_direct=is_direct)).ask(Request(act="a"))
+        )
+        reader = await failure_of(_stub(live, is_direct=is_direct).change(Request(act="a")))
+
+    assert unknown.code is grpc.StatusCode.UNAUTHENTICATED
+    assert reader.code is grpc.StatusCode.PERMISSION_DENIED
+
+
+@BOTH
+async def test_a_deadline_ends_the_call_and_its_work(is_direct: bool) -> None:
+    """Style 7: at the caller's deadline the call ends, and the servicer's work is cancelled."""
+    servicer = ProbeServicer(_forever)
+    async with serving([registration(servicer)]) as live:
+        failure = await failure_of(
+            _stub(live, is_direct=is_direct).ask(Request(act="a"), timeout=0.3)
+        )
+        await until(lambda: servicer.interrupted == ["a"])
+
+    assert failure.code is grpc.StatusCode.DEADLINE_EXCEEDED
+
+
+@BOTH
+async def test_a_caller_that_leaves_ends_the_work(is_direct: bool) -> None:
+    """Style 7: a call whose caller is cancelled, or which is cancelled itself, ends its work."""
+    servicer = ProbeServicer(_forever)
+    async with serving([registration(servicer)]) as live:
+        stub = _stub(live, is_direct=is_direct)
+
+        async def ask() -> None:
+            await stub.ask(Request(act="a"))
+
+        asking = asyncio.create_task(ask())
+        call = stub.ask(Request(act="b"))
+        await until(lambda: sorted(servicer.seen) == ["a", "b"])
+        asking.cancel()
+        assert call.cancel()
+        await until(lambda: sorted(servicer.interrupted) == ["a", "b"])
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+        assert call.cancelled()
+        assert await call.code() is grpc.StatusCode.CANCELLED
+
+
+@BOTH
+async def test_a_call_sees_nothing_of_its_callers_context(is_direct: bool) -> None:
+    """W7: the servicer has the caller, request id and deadline of its own call, not its caller's,
+    and leaves nothing of them behind."""
+    found: list[object] = []
+
+    async def look(_request: Dynamic) -> str:
+        left = deadline.remaining()
+        found.append((identity.caller().principal, request_id.current(), left is None or left > 5))
+        return ""
+
+    async with serving([registration(ProbeServicer(look))]) as live:
+        request_id.enter("outer")
+        identity.enter(WRITER)
+        deadline.enter(3)
+        raw = live.channel(READER, is_direct=is_direct)
+        await Stub(raw).ask(Request(act="a"), metadata=(("x-request-id", "inner"),), timeout=2)
+        after = (request_id.current(), identity.caller().principal)
+
+    assert found == [("reader", "inner", False)]
+    assert after == ("outer", "writer")
+
+
+@pytest.mark.parametrize(
+    ("retries", "resend", "attempts"), [(True, True, 3), (True, False, 1), (False, True, 1)]
+)
+async def test_an_unavailable_server_is_asked_again(
+    retries: bool, resend: bool, attempts: int
+) -> None:
+    """S10: after UNAVAILABLE a direct call goes to gRPC, which retries: unless the server asks not
+    to, or the channel never retries."""
+    seen = 0
+
+    async def refuse(_request: Dynamic) -> str:
+        nonlocal seen
+        seen += 1
+        if seen == 3:
+            return "at last"
+        raise Failure(
+            grpc.StatusCode.UNAVAILABLE, "ERROR_REASON_INDEX_STALE", "later", resend=resend
+        )
+
+    async with serving([registration(ProbeServicer(refuse))]) as live:
+        channel = live.channel(READER)
+        call = Stub(in_process.channel(live.address, channel, retries=retries)).ask(
+            Request(act="a"), metadata=_token(live)
+        )
+        if attempts > 1:
+            assert (await call).text == "at last"
+            assert await call.code() is grpc.StatusCode.OK
+            assert "grpc-status-details-bin" not in dict(await call.trailing_metadata())
+        else:
+            assert (await failure_of(call)).reason == "ERROR_REASON_INDEX_STALE"
+
+    assert seen == attempts
+
+
+@BOTH
+async def test_a_server_stops_when_its_calls_have_ended(is_direct: bool) -> None:
+    """W1: a stop waits for a call, cuts it off after the grace time, and takes no other."""
+    go = asyncio.Event()
+
+    async def wait(request: Dynamic) -> str:
+        await (go.wait() if request.act == "short" else asyncio.Event().wait())
+        return str(request.act)
+
+    servicer = ProbeServicer(wait)
+    async with serving([registration(servicer)]) as live:
+        stub = _stub(live, is_direct=is_direct)
+        short, long = stub.ask(Request(act="short")), stub.ask(Request(act="long"))
+        await until(lambda: len(servicer.seen) == 2)
+        stopping = asyncio.create_task(live.server.stop(1.0))
+        await asyncio.sleep(0.05)
+        late = await failure_of(stub.ask(Request(act="late"), timeout=0.2))
+        go.set()
+
+        assert (await short).text == "short"
+        cut_off = await failure_of(long)
+        await stopping
+
+    assert cut_off.code is grpc.StatusCode.UNAVAILABLE
+    assert servicer.interrupted == ["long"]
+    assert late.code in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}
+    assert sorted(servicer.seen) == ["long", "short"]
+
+
+async def test_a_call_from_another_event_loop_goes_over_the_socket() -> None:
+    """W1: the servicer runs in its server's event loop only."""
+    loops: list[object] = []
+
+    async def look(_request: Dynamic) -> str:
+        loops.append(asyncio.get_running_loop())
+        return "seen"
+
+    async with serving([registration(ProbeServicer(look))]) as live:
+        token = live.issuer.mint(READER)
+
+        async def elsewhere() -> str:
+            async with connect(live.address, token=lambda: token) as channel:
+                return str((await Stub(channel).ask(Request(act="a"), timeout=SECONDS)).text)
+
+        assert await asyncio.to_thread(asyncio.run, elsewhere()) == "seen"
+
+    assert loops == [asyncio.get_running_loop()]
