@@ -10,7 +10,7 @@ from concord_chassis.identity import Caller
 from concord_gateway.callers import MOST_HELD, ApiKey, Callers, Refusal
 from concord_gateway.credentials import digest_of, new_key
 from concord_gateway.errors import GovernanceSilent
-from gateway_echo import READER, SECONDS, WRITER, Front, Request, eventually
+from gateway_echo import READER, SECONDS, WRITER, Dynamic, Front, Request, eventually
 
 KEY = ApiKey("k-1", WRITER)
 
@@ -189,6 +189,11 @@ async def test_an_expired_key_says_so(door: Front) -> None:
     assert from_rpc_error(refused.value).reason == "ERROR_REASON_CREDENTIAL_EXPIRED"
 
 
+async def _read_on(call: Dynamic) -> None:
+    while await call.read() is not grpc.aio.EOF:
+        pass
+
+
 async def test_streams_end_when_their_key_is_revoked(
     door: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +207,8 @@ async def test_streams_end_when_their_key_is_revoked(
 
     door.keys.keys.clear()
     await up.write(Request(act="b"))
+    with pytest.raises(grpc.aio.AioRpcError):
+        await _read_on(down)  # while it waits for its reader, the gateway sees no revocation
     for call in (up, down):
         assert await call.code() is grpc.StatusCode.UNAUTHENTICATED
     assert door.servicer.taken == 1
