@@ -71,6 +71,15 @@ def plan(db: sqlite3.Connection, sql: str) -> list[str]:
     return [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", bound)]
 
 
+@pytest.mark.parametrize("sql", [statements.NEWEST_STATES, statements.STATE_THROUGH])
+def test_the_state_of_a_much_read_memory_is_one_seek(db: sqlite3.Connection, sql: str) -> None:
+    """S1 G6 Each read is a change, too: what walks them costs more with each search."""
+    (found,) = [step for step in plan(db, sql) if " k " in step]
+
+    assert "change_state" in found
+    assert "item_id=?" in found
+
+
 @pytest.mark.parametrize("read", READS)
 def test_reads_about_now_skip_history(db: sqlite3.Connection, read: str) -> None:
     """T3 G9 An index of every revision there ever was costs a read about now its speed."""

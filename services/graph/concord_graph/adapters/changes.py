@@ -15,6 +15,15 @@ COLUMNS: Final = (
     *("actor", "paper"),
 )
 
+LEAVE_THE_STATE: Final = [
+    int(each)
+    for each in (
+        *(ChangeType.TOUCHED, ChangeType.REFUSED),
+        *(ChangeType.ERASE_CONFIRMED, ChangeType.SESSION_ENDED),
+    )
+]
+"""The types of changes that leave the state of their item as it is."""
+
 
 def kept(change: Change) -> dict[str, Any]:
     """Return a change's columns by name."""

@@ -22,7 +22,7 @@ from concord_graph.adapters.neo4j import (
 from concord_graph.adapters.neo4j.patterns import THEN, Known
 from concord_graph.domain.items import FOREVER, ItemKind
 from concord_graph.domain.spelling import NameKind
-from concord_graph.ports import MemoryFilter
+from concord_graph.ports import ChangeType, MemoryFilter
 from graph_world import Calls, World, fact
 
 ENDS = ("source_id", "target_id")
@@ -241,6 +241,21 @@ async def test_reads_of_memories_with_facts_do_not_pay_for_what_lies_beside(
     assert {name: found for name, found in hits.items() if found[0] > 2 * found[1]} == {}
 
 
+async def test_the_state_of_a_much_read_memory_costs_no_more(live: World, home: Calls) -> None:
+    """S1 G6 Each read is a change, too: what walks them costs more with each search."""
+    assert live
+    await home.add("Some words", id="m0")
+    before = _hits("latest change")
+    neo4j_at_hand.run(_READS)
+
+    assert _hits("latest change") == before
+
+
+_READS = (
+    "MATCH (c:Change {space: 'home', item_id: 'm0'}) WITH c LIMIT 1"
+    " UNWIND range(1, 1000) AS number CREATE (r:Change)"
+    f" SET r = c {{.*, seq: c.seq + number, type: {int(ChangeType.TOUCHED)}}}"
+)
 _OTHERS_EDGES = (
     "MATCH (e:Edge {space: 'home'}) WITH e LIMIT 1 UNWIND range(1, 1000) AS number"
     " UNWIND ['other', 'home'] AS space CREATE (x:Item:EdgeVersion:Edge)"
@@ -263,7 +278,10 @@ def _hits(name: str) -> int:
     given = {
         **{"space": "home", "functional": ["R0"], "valid": known, "limit": 4},
         **{"before_time": known, "before_id": "", "tag": "", "kinds": []},
-        "asked": [{"id": f"m{number}", "place": number, "record": known} for number in range(4)],
+        "asked": [
+            {"id": f"m{number}", "place": number, "record": known, "seq": known}
+            for number in range(4)
+        ],
     }
     if name.startswith("memories"):
         given["asked"] = [{"record": known}]

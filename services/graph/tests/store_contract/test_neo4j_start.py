@@ -5,10 +5,12 @@ from pathlib import Path
 import neo4j_at_hand
 import pytest
 from concord_chassis.config import ConfigError
+from concord_graph.adapters.changes import LEAVE_THE_STATE
 from concord_graph.adapters.neo4j import schema
 from concord_graph.adapters.neo4j.store import Neo4jStore, open_store
 from concord_graph.config import read_store
 from concord_graph.domain.errors import StoreUnusable
+from concord_graph.ports import ChangeType
 from concord_stores.neo4j_config import Neo4jConfig
 from graph_world import Clock, World, opened_store, refused
 from pydantic import SecretStr
@@ -109,6 +111,22 @@ async def test_an_older_schema_is_brought_up_to_date(tmp_path: Path) -> None:
     assert isinstance(first, Neo4jStore)
     assert first.epoch == second.epoch
     await second.close()
+
+
+async def test_changes_of_an_older_schema_are_found(tmp_path: Path) -> None:
+    """G16 S10 Those by which a state began get the label by which they are sought."""
+    first = await opened_store(tmp_path / "unmarked.db", Clock())
+    await first.close()
+    types = list(map(int, ChangeType))
+    neo4j_at_hand.run(
+        f"UNWIND {types} AS type CREATE (:Change {{space: 's', seq: type, type: type}})"
+    )
+    neo4j_at_hand.run("MATCH (s:Store) SET s.schema = 14")
+    await (await opened_store(tmp_path / "unmarked.db", Clock())).close()
+    marked = neo4j_at_hand.run("MATCH (c:StateChange) RETURN c.type ORDER BY c.type")
+
+    assert marked == [[each] for each in types if each not in LEAVE_THE_STATE]
+    neo4j_at_hand.run("MATCH (c:Change {space: 's'}) DETACH DELETE c")
 
 
 @pytest.mark.parametrize("missing", ["NEO4J_URI", "NEO4J_PASSWORD"])

@@ -118,9 +118,13 @@ async def prepare(
     version: int,
     statements: Sequence[str],
     *,
+    conversions: Sequence[str] = (),
     restoring: bool = False,
 ) -> str:
     """Run a schema's statements unless the database has this version; each may run again.
+
+    In a database of an earlier version the `conversions` run after them, each in transactions of
+    its own, and may run again, too.
 
     Returns the epoch of the stamp's store, made with the stamp and never changed. The stamp begins
     with "concord". `restoring`: the caller restores a copy; until then nobody else is let in.
@@ -144,6 +148,8 @@ async def prepare(
         for statement in statements:
             await _make(session, statement)
         await session.run("CALL db.awaitIndexes($seconds)", seconds=_INDEXES_ONLINE_SECONDS)
+        for conversion in conversions if found is not None else ():
+            await (await session.run(conversion)).consume()
     return await session.execute_write(_stamp, stamp, version)
 
 

@@ -96,7 +96,7 @@ _ITEMS: Final = (
 _RECORDS: Final = (
     "MATCH (s:Space) SET s.seq = $seq, s.last_time = $last_time"
     " WITH refused, sealed"
-    " CALL () { UNWIND $changes AS fields CREATE (c:Change {seq: fields.seq}) SET c = fields }"
+    " CALL () { UNWIND $changes AS row CREATE (c:$(row.labels)) SET c = row.fields }"
     " CALL () { UNWIND $requests AS fields"
     " CREATE (q:Request {request_id: fields.request_id}) SET q = fields }"
     " CALL () { MATCH (q:Request) WHERE q.create_time < $forget_before"

@@ -63,7 +63,8 @@ OWN_LABELS = frozenset(
             "SupportVersion",
             "Deriving",
         ),
-        *("Lineage", "FromContent", "Resolution", "Access", "Change", "Request", "Nonce"),
+        *("Lineage", "FromContent", "Resolution", "Access", "Request", "Nonce"),
+        *("Change", "StateChange"),
         *("Genesis", "Space", "Store", "EarlyRefusal", "Imported"),
         *("SessionRecord", "CoRead", "Restatement", "ServiceRecord", "Recall"),
     }

@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
-VERSION = 14
+from concord_graph.adapters.changes import LEAVE_THE_STATE
+
+VERSION = 15
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
     "item": ("Item", "space", "id"),
@@ -103,6 +105,7 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "session_backwards": ("Episode", "space", "backwards_session"),
     "access_unannounced": ("Access", "unannounced"),
     "change_item": ("Change", "space", "item_id", "seq"),
+    "state_change": ("StateChange", "space", "item_id", "seq"),
     "change_time": ("Change", "space", "record_time", "seq"),
     "request_age": ("Request", "space", "create_time"),
     "session_used": ("SessionRecord", "space", "last_use_time"),
@@ -112,6 +115,11 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "recall_memory": ("Recall", "space", "memory_id"),
     "co_read_time": ("CoRead", "space", "time"),
 }
+_MARK_STATE_CHANGES = (
+    f"MATCH (c:Change) WHERE NOT c:StateChange AND NOT c.type IN {LEAVE_THE_STATE}"
+    " CALL (c) { SET c:StateChange } IN TRANSACTIONS OF 10000 ROWS"
+)
+"""Earlier versions have no label for these changes."""
 
 
 async def prepare(session: AsyncSession, *, restoring: bool = False) -> str:
@@ -121,7 +129,12 @@ async def prepare(session: AsyncSession, *, restoring: bool = False) -> str:
         ServerUnusable: the database is another program's, or of a newer Concord, or half restored.
     """
     return await neo4j_server.prepare(
-        session, "concord", VERSION, statements(), restoring=restoring
+        session,
+        "concord",
+        VERSION,
+        statements(),
+        conversions=[_MARK_STATE_CHANGES],
+        restoring=restoring,
     )
 
 

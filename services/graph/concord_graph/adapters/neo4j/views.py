@@ -27,12 +27,10 @@ from concord_graph.ports import Hop, ReadCounts, State, Step, View, Walk
 
 Row = list[Any]
 _HOPS_AT_ONCE = 500
-_LEAVE_THE_STATE = [6, 7, 9, 12]  # TOUCHED, REFUSED, ERASE_CONFIRMED, SESSION_ENDED
 _LATEST_CHANGE = (
-    "UNWIND $asked AS ask CALL (ask) { MATCH (c:Change {item_id: ask.id})"
-    " USING INDEX SEEK c:Change(space, item_id, seq) WHERE c.seq <= ask.seq"
+    "UNWIND $asked AS ask CALL (ask) { MATCH (c:StateChange {item_id: ask.id})"
+    " USING INDEX SEEK c:StateChange(space, item_id, seq) WHERE c.seq <= ask.seq"
     " AND c.record_time <= ask.record"
-    f" AND NOT c.type IN {_LEAVE_THE_STATE}"
     " RETURN c ORDER BY c.space DESC, c.item_id DESC, c.seq DESC LIMIT 1 }"
     " RETURN ask.place, c.seq, c.record_time"
 )

@@ -182,7 +182,13 @@ class Neo4jWrites(LearntReads):
 
     async def append(self, change: Change) -> None:
         """Write an outbox row."""
-        self._changes.append({"space": self._space_name, **changes.kept(change)})
+        begins = change.type not in changes.LEAVE_THE_STATE
+        self._changes.append(
+            {
+                "labels": ["Change", "StateChange"] if begins else ["Change"],
+                "fields": {"space": self._space_name, **changes.kept(change)},
+            }
+        )
 
     async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
         """Write an outbox row for each of these edges and memories: its supersession changed."""

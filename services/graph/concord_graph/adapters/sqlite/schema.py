@@ -34,8 +34,8 @@ DROP TABLE IF EXISTS sketched;
 DROP TABLE IF EXISTS sketch_key;
 """
 SCHEMA = Schema(
-    version=34,
+    version=35,
     tables=Path(__file__).with_name("schema.sql").read_text("utf-8"),
-    conversions={19: _FROM_E65DBEE + _FROM_26, 26: _FROM_26, 33: ""},
+    conversions={19: _FROM_E65DBEE + _FROM_26, 26: _FROM_26, 33: "", 34: ""},
     begin=_begin,
 )

@@ -61,12 +61,7 @@ class ViewReads:
 
     def _known_states(self, ids: Collection[str], at: Instant) -> dict[str, State]:
         bound = {"space": self._space, "ids": ids_of(ids), "record": at.record}
-        newest = self._all(  # SQLite takes record_time from the row that has the maximum
-            "SELECT item_id, max(seq), record_time FROM change WHERE space = :space"
-            " AND item_id IN (SELECT value FROM json_each(:ids)) AND type NOT IN (6, 7, 9, 12)"
-            " AND record_time <= :record GROUP BY item_id",
-            bound,
-        )
+        newest = self._all(statements.NEWEST_STATES, bound)
         changes = {item_id: (int(seq), int(time)) for item_id, seq, time in newest}
         found = self._all(statements.memory_views(at.record == FOREVER), bound)
         return {
@@ -75,11 +70,9 @@ class ViewReads:
         }
 
     def _state(self, memory_id: str, seq: int, valid: int) -> State | None:
-        latest = (
-            "SELECT seq, record_time FROM change WHERE space = ? AND item_id = ?"
-            " AND type NOT IN (6, 7, 9, 12) AND seq <= ? ORDER BY seq DESC LIMIT 1"
+        found = self._one(
+            statements.STATE_THROUGH, {"space": self._space, "id": memory_id, "seq": seq}
         )
-        found = self._one(latest, (self._space, memory_id, seq))
         if found is None:
             return None
         bound = {"space": self._space, "ids": ids_of([memory_id]), "record": found[1]}
