@@ -160,6 +160,7 @@ def _change(path: Path, sql: str) -> None:
         (rolled_back, "stores", True, "older than the audit log of default", "newer copy"),
         (behind_what_was_recorded, "clock", True, "behind what was recorded", "set the clock"),
         (a_revoked_key, "keys", True, "(keys of default) is revoked", "take it out"),
+        (a_revoked_key, "keys", True, "(keys of concord:system) is revoked", "the operator's"),
         (an_unknown_key, "keys", True, "(keys of default) is not known", "take it out"),
         (a_key_that_expires, "keys", False, "of demo expires at", "key create --space demo"),
         (no_credentials, "keys", True, "credentials.json cannot be read", "move it away"),

@@ -21,7 +21,7 @@ from concord_gateway.credentials import digest_of
 from concord_governance import config as governance_config
 from concord_governance.adapters.sqlite import copies as ledger_copies
 from concord_governance.adapters.sqlite.ledger import SCHEMA as LEDGER_SCHEMA
-from concord_governance.domain.access import ApiKey, KeyStatus
+from concord_governance.domain.access import SYSTEM_SPACE, ApiKey, KeyStatus
 from concord_graph.adapters.sqlite.schema import SCHEMA as GRAPH_SCHEMA
 from concord_graph.config import Limits, read_store
 from concord_search import config as search_config
@@ -250,7 +250,10 @@ def _keys(data: DataDirectory, now: int) -> Iterator[Finding]:
         state = _state(known[key], now)
         if state:
             problem = f"the key in credentials.json ({where}) {state}"
-            advice = "take it out of the file: the next start draws those of `up`'s own spaces"
+            advice = (
+                "take it out of the file: the next start draws a new one, if it is the operator's "
+                f"(of {SYSTEM_SPACE}) or of `up`'s own spaces"
+            )
             yield Finding("keys", problem, advice)
     for each in ending:
         expires = each.expire_time or 0

@@ -129,11 +129,13 @@ def test_a_revoked_key_opens_nothing_within_five_seconds(
 
 
 def test_a_wrong_key_is_told_what_to_do(running: Spawned, tmp_path: Path) -> None:
-    """W4 Beside an address where nothing answers, or HTTP does, the likeliest mistake."""
+    """W4 W7 Beside an address where nothing answers, or HTTP does, the likeliest mistake. Who has
+    no other key is sent to the doctor, who says how the machine's owner gets one."""
     refused = holding(running, tmp_path, "ck_" + "a" * 43)("list")
 
     assert refused.exit_code == 1
     assert "concord key create" in refused.stderr
+    assert "concord doctor" in refused.stderr
 
 
 def test_a_key_expires(running: Spawned, concord: CommandLine, tmp_path: Path) -> None:

@@ -41,7 +41,10 @@ def or_propose(command: str) -> Iterator[None]:
         ) from refused
 
 
-_NEW_KEY = "A key of this Concord, in CONCORD_API_KEY or with --data: concord key create"
+_NEW_KEY = (
+    "A key of this Concord, in CONCORD_API_KEY or with --data: concord key create\n"
+    "  Where Concord runs, without a key that opens anything: concord doctor"
+)
 _HINTS = {
     "ERROR_REASON_CREDENTIAL_INVALID": _NEW_KEY,
     "ERROR_REASON_CREDENTIAL_EXPIRED": _NEW_KEY,
