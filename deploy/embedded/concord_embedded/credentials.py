@@ -45,6 +45,7 @@ class Credentials:
     keys: Mapping[str, str]
     admin_keys: Mapping[str, str]
     enrolment_secrets: Mapping[str, str]
+    deleted_spaces: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         return f"Credentials(url={self.url!r}, spaces={sorted(self.keys)})"
@@ -53,14 +54,13 @@ class Credentials:
 def ensure(data: DataDirectory, deleted: Collection[str] = ()) -> Credentials:
     """Return the credentials, after drawing missing ones and writing the services' files of them.
 
-    None are drawn for the `deleted` spaces: governance would not take them. Raises `StartError` if
-    the file is damaged.
+    None are drawn for the `deleted` spaces, nor for those that the file says are deleted:
+    governance would not take them. Raises `StartError` if the file is damaged.
     """
-    spaces = [space for space in SPACES if space not in deleted]
     found = _read(data.credentials) or Credentials("", "", {}, {}, {})
-    drawn = Credentials(
-        found.url,
-        found.http_url,
+    spaces = [space for space in SPACES if space not in found.deleted_spaces.union(deleted)]
+    drawn = replace(
+        found,
         keys={space: api_keys.new_key() for space in (*spaces, SYSTEM_SPACE)} | dict(found.keys),
         admin_keys={space: api_keys.new_key() for space in spaces} | dict(found.admin_keys),
         enrolment_secrets={space: secrets.token_urlsafe(SECRET_BYTES) for space in spaces}
@@ -133,7 +133,8 @@ def _read(path: Path) -> Credentials | None:
         keys, admin = dict(found["keys"]), dict(found.get("admin_keys", {}))
         enrolment = dict(found["enrolment_secrets"])
         values = (*keys.values(), *admin.values(), *enrolment.values())
-        texts = [found["url"], found["http_url"], *values]
+        deleted = frozenset(found.get("deleted_spaces", ()))
+        texts = [found["url"], found["http_url"], *values, *deleted]
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -148,7 +149,7 @@ def _read(path: Path) -> Credentials | None:
                 f"The key of the space {space!r} in {path} was not drawn at random: anybody may "
                 "guess it. Take it out, and the next start draws one."
             )
-    return Credentials(found["url"], found["http_url"], keys, admin, enrolment)
+    return Credentials(found["url"], found["http_url"], keys, admin, enrolment, deleted)
 
 
 def _damaged(path: Path) -> StartError:
@@ -162,5 +163,6 @@ def _write(data: DataDirectory, known: Credentials) -> None:
         "keys": dict(known.keys),
         "admin_keys": dict(known.admin_keys),
         "enrolment_secrets": dict(known.enrolment_secrets),
+        "deleted_spaces": sorted(known.deleted_spaces),
     }
     secret_files.write(data.credentials, json.dumps(content, indent=2).encode() + b"\n")

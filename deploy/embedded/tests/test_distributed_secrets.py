@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from concord_chassis import services_tls
+from concord_client import credentials as client_side
 from concord_embedded import distributed_secrets, service_certificates
 
 
@@ -33,6 +34,32 @@ def test_secrets_are_made_once_for_their_owner_alone(tmp_path: Path) -> None:
     assert digests <= json.loads(first["keys/api_keys.json"]).keys()
     assert first["keys/neo4j_auth"] == b"neo4j/" + first["keys/neo4j_password"]
     assert first["keys/qdrant_api_key"] in first["keys/qdrant.yaml"]
+
+
+def test_none_are_drawn_for_a_space_that_was_deleted(tmp_path: Path) -> None:
+    """W7 What `concord space delete` took out of the credentials stays out at every later start,
+    of graph's file, too; the operator's key is drawn anew where it was taken out."""
+    places = {"url": "127.0.0.1:7600", "http_url": "http://127.0.0.1:7601"}
+    distributed_secrets.make(tmp_path, **places)
+    file, lists = tmp_path / "credentials.json", tmp_path / "keys"
+    before, listed = json.loads(file.read_text()), json.loads((lists / "api_keys.json").read_text())
+    client_side.forget({"CONCORD_DATA": str(tmp_path)}, "default")
+    held = json.loads(file.read_text())
+    del held["keys"]["concord:system"]
+    file.write_text(json.dumps(held))
+
+    for _ in range(2):
+        distributed_secrets.make(tmp_path, **places)
+
+    after = json.loads(file.read_text())
+    assert set(after["keys"]) == {"demo", "concord:system"}
+    assert set(after["admin_keys"]) == set(after["enrolment_secrets"]) == {"demo"}
+    assert after["keys"]["demo"] == before["keys"]["demo"]
+    assert json.loads((lists / "enrolment.json").read_text()).keys() == {"demo"}
+    drawn = json.loads((lists / "api_keys.json").read_text())
+    assert {each["space"] for digest, each in drawn.items() if digest not in listed} == {
+        "concord:system"
+    }
 
 
 def test_a_certificate_that_ends_soon_is_made_anew_by_the_same_authority(

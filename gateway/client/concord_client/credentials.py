@@ -2,7 +2,8 @@
 
 `concord up` writes `credentials.json` in its data directory: `url` (gRPC, host:port), `http_url`,
 `keys` (API key by space; that of "concord:system" is the operator's), `admin_keys` (the
-administrator's, by space) and `enrolment_secrets` (by space). Commands add keys with `--save`.
+administrator's, by space) and `enrolment_secrets` (by space). Commands add keys with `--save`, and
+note in `deleted_spaces` whose keys they took out.
 """
 
 import json
@@ -28,6 +29,7 @@ ENROLMENT_VARIABLE = "CONCORD_ENROLMENT_SECRET"
 FILE_NAME = "credentials.json"
 LOCK_NAME = "lock"
 """The file in the data directory of a system that `concord up` started on this machine."""
+DELETED = "deleted_spaces"
 
 
 class Role(Enum):
@@ -181,14 +183,12 @@ def save(
 
 
 def forget(environ: Mapping[str, str], space: str) -> None:
-    """Drop the keys and secret of a deleted space from the file that this machine's `up` wrote.
+    """Drop the keys and secret of a deleted space from the file, and note the deletion in it.
 
-    The file of a distributed system stays as it is: its next start would draw others, not knowing
-    of the deletion. Raises `CredentialsError` if the file cannot be written.
+    Without the note the next start of a distributed system, which asks no ledger, would draw
+    others. Raises `CredentialsError` if the file cannot be written.
     """
     path = data_directory(environ) / FILE_NAME
-    if not path.with_name(LOCK_NAME).exists():
-        return
     try:
         demand_savable(environ)
     except CredentialsError:
@@ -198,6 +198,7 @@ def forget(environ: Mapping[str, str], space: str) -> None:
             found = json.loads(path.read_text("utf-8"))
             for name in ("keys", "admin_keys", "enrolment_secrets"):
                 found.get(name, {}).pop(space, None)
+            found[DELETED] = sorted({*found.get(DELETED, ()), space})
             private_files.replace(path, json.dumps(found, indent=2).encode() + b"\n")
     except OSError as error:
         raise CredentialsError(f"Cannot write {path}: {error.strerror}.") from error

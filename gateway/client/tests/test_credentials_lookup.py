@@ -148,12 +148,10 @@ def test_what_is_wrong_with_the_file_is_told(
         found({"CONCORD_DATA": str(tmp_path)})
 
 
-def test_keys_of_a_deleted_space_leave_the_file_of_this_machines_system(data: Path) -> None:
-    """W7 The file of another system, or of a distributed one, stays as it is."""
+def test_keys_of_a_deleted_space_leave_the_file_of_the_system_in_use(data: Path) -> None:
+    """W7 Of a distributed system, too, with a note of it; the file of another one stays."""
     environ = {"CONCORD_DATA": str(data)}
     path = data / "credentials.json"
-    forget(environ, "default")
-    (data / "lock").touch()
     forget({**environ, "CONCORD_URL": "elsewhere:1"}, "default")
     assert json.loads(path.read_text("utf-8")) == CONTENT
 
@@ -162,6 +160,7 @@ def test_keys_of_a_deleted_space_leave_the_file_of_this_machines_system(data: Pa
     left = read(path)
     assert set(left.keys) == {"demo", "concord:system"}
     assert (left.admin_keys, left.enrolment_secrets) == ({}, {"demo": "s2"})
+    assert json.loads(path.read_text("utf-8"))["deleted_spaces"] == ["default"]
 
 
 def test_no_secret_shows_in_a_representation(data: Path) -> None:
