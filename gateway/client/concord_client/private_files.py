@@ -18,9 +18,15 @@ def create(path: Path, content: bytes) -> None:
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Write or replace a file (0600) atomically and durably. Raises OSError."""
+    """Write or replace a file (0600) atomically and durably. Raises OSError.
+
+    If root replaces it, its owner keeps it: containers run as another user and read it, too.
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _fresh(path, content) as fresh:
+        if os.geteuid() == 0 and path.exists():
+            owned = path.stat()
+            os.chown(fresh, owned.st_uid, owned.st_gid)
         fresh.replace(path)
 
 

@@ -1,6 +1,7 @@
 """Where the client finds Concord."""
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -161,6 +162,19 @@ def test_keys_of_a_deleted_space_leave_the_file_of_the_system_in_use(data: Path)
     assert set(left.keys) == {"demo", "concord:system"}
     assert (left.admin_keys, left.enrolment_secrets) == ({}, {"demo": "s2"})
     assert json.loads(path.read_text("utf-8"))["deleted_spaces"] == ["default"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a file to another user")
+def test_a_file_of_the_containers_user_stays_theirs(data: Path) -> None:
+    """W7 Root saves a key in a distributed system's file; `make compose-backup` reads it after."""
+    path = data / "credentials.json"
+    os.chown(path, 10_001, 10_002)
+
+    save({"CONCORD_DATA": str(data)}, "bob", key="ck_bob")
+
+    assert (path.stat().st_uid, path.stat().st_gid) == (10_001, 10_002)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert read(path).keys["bob"] == "ck_bob"
 
 
 def test_no_secret_shows_in_a_representation(data: Path) -> None:
