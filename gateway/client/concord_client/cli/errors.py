@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from concord_client.cli.render.visible import visible
 from concord_client.credentials import CredentialsError
 
 if TYPE_CHECKING:
-    from concord_client.refusal import Refused
+    from concord_client.refusal import Refused, Violation
 
 BROKEN_PIPE = 141  # 128 and SIGPIPE, a shell's status for a tool that wrote to a closed pipe
 
@@ -93,13 +93,24 @@ def _report(error: Exception) -> str:
         return str(error)
     if error.reason == "ERROR_REASON_INTERNAL" and error.request_id:
         return f"{error.reason}: Concord failed; its log says why (request {error.request_id})."
-    # The message may repeat the first violation as a sentence.
-    said = error.message.rstrip(".").replace(": ", " ", 1)
-    more = [each for each in error.violations if f"{each.field} {each.description}" != said]
-    lines = [f"{error.reason}: {_with_item(error)}"]
+    place, more = _violations(error)
+    lines = [f"{error.reason}: {place}{_with_item(error)}"]
     lines += [f"  {each.field}: {each.description}" for each in more]
     lines += [f"  {_HINTS[error.reason]}"] if error.reason in _HINTS else []
     return "\n".join(lines)
+
+
+def _violations(refused: "Refused") -> "tuple[str, Sequence[Violation]]":
+    """The words before the message, and the violations after it.
+
+    A message may have the words of the first violation; then that one gives only its field, unless
+    the message names that, too.
+    """
+    first, *others = refused.violations or (None,)
+    if first is None or first.description not in refused.message:
+        return "", refused.violations
+    is_named = first.field.replace("_", " ") in refused.message.replace("_", " ")
+    return "" if is_named or not first.field else f"{first.field}: ", others
 
 
 def _with_item(refused: "Refused") -> str:
