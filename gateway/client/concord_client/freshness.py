@@ -31,8 +31,10 @@ def follow(client: Client, token: str) -> Iterator[tuple[int, int]]:
     Both are counted from the begin of the call. Raises `IndexStuckError` after `STUCK_AFTER`
     seconds without progress.
     """
-    first = newest = _status(client).applied_seq
+    status = _status(client)
+    first = newest = status.applied_seq
     moved = time.monotonic()
+    yield 0, max(status.head_seq, newest) - first
     while not _has_seen(client, token, LOOK):
         status = _status(client)
         if status.applied_seq != newest:

@@ -16,7 +16,7 @@ from concord.graph.v1.memory_pb2 import (
     BatchAddMemoriesResponse,
     GetMemoryResponse,
 )
-from concord.search.v1.search_pb2 import SearchResponse
+from concord.search.v1.search_pb2 import GetIndexStatusResponse, SearchResponse
 from concord_client import freshness
 from concord_client.importers import formats
 from concord_client.importers import upload as uploading
@@ -166,6 +166,30 @@ def test_an_import_that_is_stopped_says_how_far_it_came(
     assert stopped.stderr.splitlines()[0].startswith(f"{path}:2: ERROR_REASON_FIELD_INVALID: ")
     assert stopped.stderr.splitlines()[1] == "2 of 4 remembered; run it again."
     assert "1 created, 2 unchanged" in concord("import", path).stdout
+
+
+def test_an_import_that_is_stopped_while_it_is_indexed_says_what_goes_on(
+    concord: CommandLine, unique: Unique, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """M6 W4 After Ctrl-C: all of it is remembered, how much search may not find yet, and that
+    nothing needs to be run again."""
+    path = jsonl(tmp_path / "n.jsonl", {"content": unique("a")}, {"content": unique("b")})
+    behind = GetIndexStatusResponse(applied_seq=3, head_seq=1_240)
+
+    def interrupted(*_: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(freshness, "_status", lambda _: behind)
+    monkeypatch.setattr(freshness, "_has_seen", interrupted)
+    stopped = concord("import", path)
+
+    assert stopped.exit_code == 130
+    assert stopped.stdout == "2 memories: 2 created, 0 unchanged, 0 updated; 0 errors\n"
+    (said, *_) = stopped.stderr.splitlines()
+    assert "search does not find all of it yet (1,237 changes of the space)" in said
+    assert "the index goes on by itself" in said
+    assert "concord status" in said
+    assert "run it again" not in stopped.stderr
 
 
 def test_the_reply_as_json_numbers_errors_by_their_place(
