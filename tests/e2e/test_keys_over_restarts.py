@@ -58,11 +58,13 @@ async def test_the_machines_owner_gets_a_new_operators_key(tmp_path: Path) -> No
     """W7 After the last one was revoked: it is taken out of credentials.json, and the next start
     draws one that governance takes; the revoked one opens nothing again."""
     data = tmp_path / "data"
-    async with running(data, environ={}, grace=1.0) as system:
-        async with AsyncClient(Target(system.url, system.keys[SYSTEM_SPACE])) as client:
-            listed = await client.access.ListKeys(access_pb2.ListKeysRequest())
-            (last,) = listed.keys
-            await client.access.RevokeKey(access_pb2.RevokeKeyRequest(key_id=last.id))
+    async with (
+        running(data, environ={}, grace=1.0) as system,
+        AsyncClient(Target(system.url, system.keys[SYSTEM_SPACE])) as client,
+    ):
+        listed = await client.access.ListKeys(access_pb2.ListKeysRequest())
+        (last,) = listed.keys
+        await client.access.RevokeKey(access_pb2.RevokeKeyRequest(key_id=last.id))
     file = data / "credentials.json"
     content = json.loads(file.read_text("utf-8"))
     del content["keys"][SYSTEM_SPACE]
