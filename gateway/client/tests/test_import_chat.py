@@ -255,7 +255,7 @@ def test_lines_whose_time_stands_before_a_dash(tmp_path: Path) -> None:
     assert (first.content, first.sources[0].speaker) == ("hi\nthere", "Ada")
     assert second.valid_from.ToJsonString() == "2024-01-02T10:01:00Z"
     assert [(each.line, each.reason) for each in defects(local)] == [
-        (2, "no date or time: '31.02.2024 10:01'"),
+        (2, "no date or time such as 2026-03-01T10:00:00Z: '31.02.2024 10:01'"),
     ]
 
 
@@ -350,14 +350,14 @@ def test_external_ids_stay_when_a_transcript_grows_or_moves(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ('{"role": "user"', "not JSON: Expecting ',' delimiter"),
+        ('{"role": "user"', "not JSON: Expecting ',' delimiter, at column 16"),
         ("5", "neither a list of messages nor an object"),
         ('{"role": "user"}', "no text"),
         ('{"text": "x"}', "no speaker"),
-        ('{"role": "user", "text": 5}', "the text is no text"),
+        ('{"role": "user", "text": 5}', "text: a text is expected"),
         ('{"role": "user", "text": "  "}', "the content is empty"),
-        ('{"role": ["user"], "text": "x"}', "the speaker is no text"),
-        ('{"role": "user", "text": "x", "time": "8 May"}', "no date or time: '8 May'"),
+        ('{"role": ["user"], "text": "x"}', "speaker: a text is expected"),
+        ('{"role": "user", "text": "x", "time": "8 May"}', "time: no date or time such as "),
         ('{"role": "user", "text": "x", "time": true}', "no date or time"),
         ('{"role": "user", "text": "x", "time": 1e300}', "no date or time"),
         ('{"role": "user", "text": "\\ud800"}', "half of a character"),
@@ -401,9 +401,9 @@ def test_damage_in_documents_and_text_is_told_with_its_place(tmp_path: Path) -> 
     assert [each.place for each in defects(broken)] == [f"{broken}:2"]
     assert [(each.line, each.reason) for each in defects(plain)] == [
         (1, 'no "Speaker: text"'),
-        (3, "no date or time: 'noon'"),
+        (3, "no date or time such as 2026-03-01T10:00:00Z: 'noon'"),
     ]
-    assert defects(latin) == [Defect(str(latin), 2, "not UTF-8")]
+    assert defects(latin) == [Defect(str(latin), 2, "not UTF-8: save the file as UTF-8")]
     assert [each.line for each in defects(tmp_path / "none.txt")] == [0]
 
 

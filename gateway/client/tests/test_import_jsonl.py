@@ -7,7 +7,7 @@ import pytest
 from concord.type.v1 import type_pb2
 from concord_client.importers.form import Format
 from concord_client.importers.formats import detected
-from concord_client.importers.jsonl import read_jsonl
+from concord_client.importers.jsonl import read_jsonl, with_keys
 from concord_client.importers.outcome import MAX_CONTENT, MAX_ITEM_BYTES, Defect, Draft
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -109,14 +109,44 @@ def test_the_memories_of_a_state_export(file: Path) -> None:
     ("line", "reason"),
     [
         (b"{", "not JSON: Expecting property name enclosed in double quotes, at column 2"),
-        (b"[]", "not a JSON object"),
+        (b"[]", 'not a JSON object, such as {"content": "..."}'),
         (b"5", "not a JSON object"),
-        (b'{"content": "x", "sources": [{"who": 1}]}', "no such field: sources[0].who"),
+        (
+            b'{"content": "x", "sources": [{}, {"who": 1}]}',
+            "sources[1].who: no such field; there are speaker, file, ",
+        ),
+        (
+            b'{"content": "x", "facts": ["Ada|LIVES_IN|Bremen"]}',
+            "facts[0]: an object with subject, relation, object, weight, properties is expected",
+        ),
+        (
+            b'{"content": "x", "facts": [{"subject": "A", "predicate": "B"}]}',
+            "facts[0].predicate: no such field; there are subject, relation, object, ",
+        ),
+        (
+            b'{"content": "x", "facts": [{"subject": "A"}, {"subject": 5}]}',
+            "facts[1].subject: a text is expected",
+        ),
+        (b'{"content": "x", "kind": "plan", "facts": [{"weight": "a"}]}', "facts[0].weight: a num"),
+        (
+            b'{"content": "x", "facts": [{"subject": "\\ud800"}]}',
+            "facts[0].subject: half of a char",
+        ),
+        (b'{"content": "x", "facts": [null]}', "facts[0]: an object with subject, "),
+        (b'{"content": "x", "measured": NaN}', "measured: a finite number is expected"),
+        (
+            b'{"content": "x", "properties": {"a": 1e999}}',
+            "properties: a finite number is expected",
+        ),
+        (
+            b'{"content": "x", "facts": [{"properties": {"a": NaN}}]}',
+            "facts[0].properties: a finite number is expected",
+        ),
         (b'{"content": "x", "a": 1, "properties": {"a": 2}}', "a: stands in the properties, too"),
-        (b'{"content": "x", "content": "y"}', "the key content stands twice"),
-        (b'{"content": "x", "kind": "plan", "kind": "fact"}', "the key kind stands twice"),
+        (b'{"content": "x", "content": "y"}', "the key 'content' stands twice"),
+        (b'{"content": "x", "kind": "plan", "kind": "fact"}', "the key 'kind' stands twice"),
         (b'{"content": "x", "kind": "song"}', "kind: one of MEMORY_KIND_FACT, "),
-        (b'{"content": "x", "kind": "plan", "tags": [1]}', "tags: each item: a text is expected"),
+        (b'{"content": "x", "kind": "plan", "tags": [1]}', "tags[0]: a text is expected"),
         (b'{"content": 5}', "content: a text is expected"),
         (b'{"content": "x", "kind": "MEMORY_KIND_SONG"}', "kind: one of MEMORY_KIND_FACT, "),
         (
@@ -125,11 +155,11 @@ def test_the_memories_of_a_state_export(file: Path) -> None:
         ),
         (b'{"content": "x", "validFrom": 5}', "validFrom"),
         (b'{"content": "x", "tags": {"a": 1}}', "tags: a list is expected"),
-        (b'{"content": "x", "tags": [1]}', "tags: each item: a text is expected"),
+        (b'{"content": "x", "tags": [1]}', "tags[0]: a text is expected"),
         (b'{"content": "x", "sources": ' + b"[" * 5000, ""),
-        (b'{"content": "\xff"}', "not UTF-8 at byte 14"),
+        (b'{"content": "\xff"}', "not UTF-8 at byte 14: save the file as UTF-8"),
         (b'{"content": "\\ud800"}', ""),
-        (b'{"id": "a"}', "the content is empty"),
+        (b'{"text": "a"}', "content: a text is expected"),
         (b'{"content": " \\n"}', "the content is empty"),
         (
             json.dumps({"content": "x" * (MAX_CONTENT + 1)}).encode(),
@@ -184,5 +214,5 @@ def test_any_line_is_a_draft_or_a_defect(file: Path, line: bytes | str) -> None:
     """M6 Whatever a file holds, reading it raises nothing."""
     file.write_bytes(line if isinstance(line, bytes) else line.encode())
 
-    for item in read_jsonl(file):
+    for item in with_keys(read_jsonl(file)):
         assert isinstance(item, Defect) or item.memory.content

@@ -1,6 +1,7 @@
 """CSV, and the exports of other memories."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,40 @@ def test_a_bad_row_stops_no_other(tmp_path: Path) -> None:
     assert [each.line for each in found] == [2, 3, 4, 5]
 
 
+def test_a_column_of_facts(tmp_path: Path) -> None:
+    """W8 M6 As front matter states them; another form is told with the field and the right one."""
+    rows = "content,facts\nOld,Ada|LIVES_IN|Bonn; Ada|HAS|Cat\nNew,Ada lives in Bremen\n"
+    good, bad = read(written(tmp_path, "x.csv", rows), Format.AUTO)
+
+    assert isinstance(good, Draft)
+    assert [(each.subject, each.relation, each.object) for each in good.memory.facts] == [
+        ("Ada", "LIVES_IN", "Bonn"),
+        ("Ada", "HAS", "Cat"),
+    ]
+    assert isinstance(bad, Defect)
+    assert bad.line == 3
+    assert bad.reason == "facts: not \"SUBJECT|RELATION|OBJECT\": 'Ada lives in Bremen'"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('content\nGood\n"Two\nlines"\n"no end', 5),
+        ("content\n" + "x" * (1 << 21) + "\n", 2),
+        ('"no end', 1),
+    ],
+)
+def test_a_row_that_is_no_csv_is_named_by_its_first_line(
+    tmp_path: Path, text: str, line: int
+) -> None:
+    """W8 M6 Nothing after it can be told apart."""
+    (defect,) = read(written(tmp_path, "x.csv", text), Format.AUTO)
+
+    assert isinstance(defect, Defect)
+    assert defect.line == line
+    assert defect.reason.startswith("the row that begins here is no CSV: ")
+
+
 def test_an_export_of_mem0(tmp_path: Path) -> None:
     """W8 Memories with their times, tags, ids and metadata; relations as facts."""
     first, second, relation = memories(SAMPLES / "mem0.json", Origin.MEM0)
@@ -122,3 +157,41 @@ def test_what_is_no_export_is_told(tmp_path: Path, origin: Origin, text: str) ->
     found = list(read(written(tmp_path, "x.json", text), origin))
 
     assert not [each for each in found if isinstance(each, Draft)]
+
+
+@pytest.mark.parametrize(
+    ("origin", "export", "reason"),
+    [
+        (Origin.MEM0, {"results": 5}, "results: a list is expected"),
+        (Origin.MEM0, {"results": [], "relations": "x"}, "relations: a list is expected"),
+        (Origin.MEM0, [{"memory": "m", "categories": 5}], "categories: a list is expected"),
+        (Origin.MEM0, [{"memory": "m", "categories": "abc"}], "categories: a list is expected"),
+        (Origin.MEM0, [{"memory": "m", "metadata": "x"}], "metadata: an object is expected"),
+        (Origin.MEM0, [{"memory": "m", "created_at": "noon"}], "created_at: no date or time such"),
+        (Origin.MEM0, [{"memory": "m", "user_id": math.nan}], "properties: a finite number is"),
+        (Origin.GRAPHITI, {"nodes": 5}, "nodes: a list is expected"),
+        (
+            Origin.GRAPHITI,
+            {"edges": [{"uuid": "1", "fact": "f", "episodes": 5}]},
+            "episodes: a list is expected",
+        ),
+        (
+            Origin.GRAPHITI,
+            {"nodes": [{"uuid": "1", "name": "a", "summary": "b", "attributes": "c"}]},
+            "attributes: an object is expected",
+        ),
+        (
+            Origin.GRAPHITI,
+            {"edges": [{"uuid": "1", "fact": "f", "valid_at": "noon"}]},
+            "valid_at: no date or time such as 2026-03-01T10:00:00Z: 'noon'",
+        ),
+    ],
+)
+def test_an_item_of_another_shape_is_told_by_field(
+    tmp_path: Path, origin: Origin, export: object, reason: str
+) -> None:
+    """W8 M6 The field and what is expected there; nothing is raised."""
+    (defect,) = read(written(tmp_path, "x.json", json.dumps(export)), origin)
+
+    assert isinstance(defect, Defect)
+    assert defect.reason.startswith(reason)

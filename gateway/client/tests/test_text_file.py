@@ -18,4 +18,4 @@ def test_a_file_of_more_bytes_than_asked_for_is_not_read(tmp_path: Path) -> None
     path.write_bytes(b"one\n\xff")
     with pytest.raises(ItemUnreadable) as found:
         read_text(path)
-    assert (found.value.reason, found.value.line) == ("not UTF-8", 2)
+    assert (found.value.reason, found.value.line) == ("not UTF-8: save the file as UTF-8", 2)

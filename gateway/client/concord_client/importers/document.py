@@ -1,7 +1,7 @@
 """Reads the objects of a JSON document or of JSON Lines."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,5 +26,23 @@ def values(path: Path) -> Iterator[tuple[int, Any] | Defect]:
             try:
                 yield number, json.loads(line)
             except (ValueError, RecursionError) as error:
-                why = error.msg if isinstance(error, json.JSONDecodeError) else "cannot be read"
+                why = "cannot be read"
+                if isinstance(error, json.JSONDecodeError):
+                    why = f"{error.msg}, at column {error.colno}"
                 yield Defect(str(path), number, f"not JSON: {why}")
+
+
+def list_at(record: Mapping[str, Any], name: str) -> list[Any]:
+    """The list in a field, empty without one. Raises `ItemUnreadable`."""
+    found = record.get(name) or []
+    if not isinstance(found, list):
+        raise ItemUnreadable(f"{name}: a list is expected")
+    return found
+
+
+def object_at(record: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The object in a field, empty without one. Raises `ItemUnreadable`."""
+    found = record.get(name) or {}
+    if not isinstance(found, dict):
+        raise ItemUnreadable(f"{name}: an object is expected")
+    return found

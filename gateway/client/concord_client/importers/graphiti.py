@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from concord_client.importers.document import values
+from concord_client.importers.document import list_at, object_at, values
 from concord_client.importers.jsonl import memory_of
 from concord_client.importers.outcome import MAX_CONTENT, Defect, Draft, ItemUnreadable
 from concord_client.importers.rfc3339 import rfc3339
@@ -39,9 +39,12 @@ def read_graphiti(path: Path) -> Iterator[Draft | Defect]:
         if "uuid" in value:
             kinds[_kind(value)].append((line, value))
             continue
-        for kind, spellings in _LISTS.items():
-            for name in spellings:
-                kinds[kind] += [(line, each) for each in value.get(name) or ()]
+        try:
+            for kind, spellings in _LISTS.items():
+                for name in spellings:
+                    kinds[kind] += [(line, each) for each in list_at(value, name)]
+        except ItemUnreadable as unreadable:
+            yield Defect(str(path), line, unreadable.reason)
     names = {str(node.get("uuid")): str(node.get("name", "")) for _, node in kinds["nodes"]
              if isinstance(node, Mapping)}  # fmt: skip
     readers = {
@@ -60,7 +63,7 @@ def _outcomes(
         part = "" if line else f"{kind} {number}"
         try:
             if not isinstance(record, Mapping) or not record.get("uuid"):
-                raise ItemUnreadable("no uuid")
+                raise ItemUnreadable("no uuid: an object with a uuid is expected")
             if value := read(record):
                 yield Draft(memory_of(value), str(path), line, part)
         except ItemUnreadable as unreadable:
@@ -75,7 +78,7 @@ def _kind(record: Mapping[str, Any]) -> str:
 
 def _episode(record: Mapping[str, Any]) -> dict[str, Any]:
     return _known(record, str(record.get("content", ""))) | {
-        "valid_from": rfc3339(record.get("valid_at")) or None,
+        "valid_from": rfc3339(record, "valid_at") or None,
         "sources": [{"file": str(record.get("source_description") or "")}],
     }
 
@@ -89,9 +92,9 @@ def _edge(record: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
     ends = [names.get(str(record.get(f"{end}_node_uuid")), "") for end in ("source", "target")]
     relation = str(record.get("name", ""))
     found = _known(record, str(record.get("fact", ""))) | {
-        "valid_from": rfc3339(record.get("valid_at")) or None,
-        "valid_until": rfc3339(record.get("invalid_at")) or None,
-        "sources": [{"memory_ids": [_id(each) for each in record.get("episodes") or ()]}],
+        "valid_from": rfc3339(record, "valid_at") or None,
+        "valid_until": rfc3339(record, "invalid_at") or None,
+        "sources": [{"memory_ids": [_id(each) for each in list_at(record, "episodes")]}],
     }
     if all(ends) and relation:
         found["facts"] = [{"subject": ends[0], "relation": relation, "object": ends[1]}]
@@ -100,7 +103,7 @@ def _edge(record: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
 
 def _known(record: Mapping[str, Any], content: str) -> dict[str, Any]:
     """The memory's fields that come from the common fields of Graphiti's models."""
-    properties = dict(record.get("attributes") or {})
+    properties = dict(object_at(record, "attributes"))
     for name in ("group_id", "labels", "expired_at"):
         if record.get(name):
             properties[name] = record[name]

@@ -5,79 +5,104 @@ The library's own errors name its classes and list every field, which does not h
 
 import json
 import re
-from collections.abc import Mapping
-from difflib import get_close_matches
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.json_format import ParseDict, ParseError
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 
-_UNKNOWN = re.compile(r'no field named "(?P<name>[^"]*)" at "\w+\.?(?P<place>[^"]*)"')
+from concord_client.importers.outcome import ItemUnreadable
+
 _EXPECTED = {
     FieldDescriptor.CPPTYPE_STRING: "a text is expected",
     FieldDescriptor.CPPTYPE_BOOL: "true or false is expected",
-    FieldDescriptor.CPPTYPE_MESSAGE: "an object is expected",
 }
 _TIME = 'a time with its zone is expected, such as "2026-11-21T12:00:00Z"'
-
-
-def why_not(text: str, kind: type[Message], complaint: str) -> str:
-    """The reason why `text` is no JSON of `kind`; `complaint`: the library's error."""
-    try:
-        found = read_json(text)
-    except DoubleKey as double:
-        return f"the key {double} stands twice"
-    except json.JSONDecodeError as error:
-        return f"not JSON: {error.msg}, at column {error.colno}"
-    except (ValueError, RecursionError):
-        return "not JSON that can be read"
-    if unknown := _UNKNOWN.search(complaint):
-        place = f"{unknown['place']}." if unknown["place"] else ""
-        return f"no such field: {place}{unknown['name']}{_near(unknown['name'], kind)}"
-    for name, value in found.items():
-        field = _field(kind, name)
-        if field and re.search(rf"\b{re.escape(name)} field", complaint):
-            return f"{name}: {_expected(field, value)}"
-    return "a field has a value of the wrong kind"
+_WELL_KNOWN = "google.protobuf."
+_LONGEST_REASON = 200
 
 
 def read_json(text: str) -> Any:
-    """The JSON value of `text`. Raises `DoubleKey`, ValueError or RecursionError."""
-    return json.loads(text.rstrip(), object_pairs_hook=_without_doubles)
+    """The JSON value of `text`. Raises `ItemUnreadable`, also for a key that stands twice."""
+    try:
+        return json.loads(text.rstrip(), object_pairs_hook=_without_doubles)
+    except json.JSONDecodeError as error:
+        raise ItemUnreadable(f"not JSON: {error.msg}, at column {error.colno}") from None
+    except ItemUnreadable:
+        raise
+    except ValueError:  # a number of thousands of digits
+        raise ItemUnreadable("not JSON that can be read") from None
 
 
-class DoubleKey(Exception):
-    """An object has a key twice."""
+def why_not(value: Mapping[str, object], kind: type[Message]) -> str:
+    """The reason why a JSON object is no message of `kind`: the first wrong field's path, and what
+    is expected there, on one line of at most 200 characters."""
+    reason = re.sub(r"\s+", " ", _why_not(value, kind, "")).strip()
+    return reason if len(reason) <= _LONGEST_REASON else reason[: _LONGEST_REASON - 1] + "…"
+
+
+def _why_not(value: Mapping[str, object], kind: type[Message], path: str) -> str:
+    known = cast(Iterable[FieldDescriptor], kind.DESCRIPTOR.fields)  # the type has two names
+    fields = {name: each for each in known for name in (each.name, each.json_name)}
+    for name, each in value.items():
+        if name not in fields:
+            return f"{path}{name}: no such field; there are {_names(kind.DESCRIPTOR)}"
+        if not _fits({name: each}, kind):
+            return _wrong(fields[name], name, each, kind, path + name)
+    return f"{path.removesuffix('.')}: a value of another kind is expected".removeprefix(": ")
+
+
+def _wrong(field: FieldDescriptor, name: str, value: object, kind: type[Message], path: str) -> str:
+    if field.is_repeated:
+        if not isinstance(value, list):
+            return f"{path}: a list is expected"
+        wrong = (at for at, each in enumerate(value) if not _fits({name: [each]}, kind))
+        at = next(wrong, 0)
+        value, path = value[at], f"{path}[{at}]"
+    inner = field.message_type
+    if inner and not inner.full_name.startswith(_WELL_KNOWN) and isinstance(value, Mapping):
+        return _why_not(value, GetMessageClass(inner), f"{path}.")
+    return f"{path}: {_expected(field, value)}"
+
+
+def _fits(value: Mapping[str, object], kind: type[Message]) -> bool:
+    try:
+        ParseDict(dict(value), kind())
+    except ParseError:
+        return False
+    return True
+
+
+def _expected(field: FieldDescriptor, value: object) -> str:
+    if _has_half_a_character(value):
+        return "half of a character (a lone surrogate)"
+    if field.enum_type:
+        return f"one of {', '.join(each.name for each in field.enum_type.values[1:])} is expected"
+    inner = field.message_type
+    if inner is None:
+        return _EXPECTED.get(field.cpp_type, "a number is expected")
+    if inner.full_name == "google.protobuf.Timestamp":
+        return _TIME
+    if isinstance(value, Mapping):
+        return "it is nested too deep"
+    its = "" if inner.full_name.startswith(_WELL_KNOWN) else f" with {_names(inner)}"
+    return f"an object{its} is expected"
+
+
+def _names(message: Any) -> str:
+    return ", ".join(each.name for each in message.fields)
+
+
+def _has_half_a_character(value: object) -> bool:
+    return any("\ud800" <= each <= "\udfff" for each in json.dumps(value, ensure_ascii=False))
 
 
 def _without_doubles(pairs: list[tuple[str, object]]) -> Mapping[str, object]:
     found: dict[str, object] = {}
     for name, value in pairs:
         if name in found:
-            raise DoubleKey(name)
+            raise ItemUnreadable(f"the key {name[:60]!r} stands twice")
         found[name] = value
     return found
-
-
-def _near(name: str, kind: type[Message]) -> str:
-    near = get_close_matches(name, [field.json_name for field in kind.DESCRIPTOR.fields], n=1)
-    return f"; is {near[0]} meant?" if near else ""
-
-
-def _field(kind: type[Message], name: str) -> FieldDescriptor | None:
-    fields = kind.DESCRIPTOR.fields
-    named = (each for each in fields if name in (each.name, each.json_name))
-    return cast(FieldDescriptor | None, next(named, None))  # its type has two names
-
-
-def _expected(field: FieldDescriptor, value: object) -> str:
-    if field.is_repeated and not isinstance(value, list):
-        return "a list is expected"
-    if field.message_type and field.message_type.full_name == "google.protobuf.Timestamp":
-        return _TIME
-    if field.enum_type:
-        return f"one of {', '.join(each.name for each in field.enum_type.values[1:])} is expected"
-    if isinstance(value, str) and any("\ud800" <= each <= "\udfff" for each in value):
-        return "half of a character (a lone surrogate)"
-    part = "each item: " if field.is_repeated else ""
-    return part + _EXPECTED.get(field.cpp_type, "a number is expected")

@@ -1,7 +1,6 @@
 """Reads JSON Lines: one object per line, the protobuf JSON of `concord.type.v1.Memory`."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
@@ -9,9 +8,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from concord.type.v1.type_pb2 import Memory
-from google.protobuf.json_format import MessageToDict, Parse, ParseDict, ParseError
+from google.protobuf.json_format import (
+    MessageToDict,
+    Parse,
+    ParseDict,
+    ParseError,
+    SerializeToJsonError,
+)
 
-from concord_client.importers.json_words import DoubleKey, read_json, why_not
+from concord_client.importers.json_words import read_json, why_not
 from concord_client.importers.outcome import (
     MAX_ITEM_BYTES,
     Defect,
@@ -19,10 +24,10 @@ from concord_client.importers.outcome import (
     ItemUnreadable,
     check_content,
 )
-from concord_client.importers.properties import add_properties
+from concord_client.importers.properties import FINITE, add_properties
 from concord_client.importers.spelling import memory_of_state, with_contract_names
+from concord_client.importers.text_file import SAVE
 
-_LONGEST_REASON = 200
 _FIELDS = {name for each in Memory.DESCRIPTOR.fields for name in (each.name, each.json_name)}
 
 
@@ -78,60 +83,62 @@ def _lines(stream: BinaryIO) -> Iterator[bytes]:
 
 def _memory(line: bytes, *, first: bool) -> Memory:
     if len(line) > MAX_ITEM_BYTES:
-        raise ItemUnreadable(f"the line has more than {MAX_ITEM_BYTES} bytes")
+        raise ItemUnreadable(f"the line has more than {MAX_ITEM_BYTES} bytes, the most of a memory")
     try:
         text = line.decode("utf-8-sig" if first else "utf-8")
     except UnicodeDecodeError as error:
-        raise ItemUnreadable(f"not UTF-8 at byte {error.start + 1}") from None
+        raise ItemUnreadable(f"not UTF-8 at byte {error.start + 1}: {SAVE}") from None
     if not text.lstrip().startswith("{"):
-        raise ItemUnreadable("not a JSON object")
+        raise ItemUnreadable('not a JSON object, such as {"content": "..."}')
     memory = Memory()
     try:
         _parse(text, memory)
-    except ParseError as error:
-        raise ItemUnreadable(_on_one_line(why_not(text, Memory, str(error)))) from None
     except RecursionError:
         raise ItemUnreadable("the JSON is nested too deeply") from None
+    if not memory.content:
+        raise ItemUnreadable("content: a text is expected")
     check_content(memory.content)
     return memory
 
 
 def _parse(text: str, memory: Memory) -> None:
-    """Read the contract's own JSON, else the other spellings. Raises ParseError."""
+    """Read the contract's own JSON, else the other spellings. Raises `ItemUnreadable`."""
     try:
         Parse(text, memory)
     except ParseError:
-        try:
-            value = read_json(text)
-        except (DoubleKey, ValueError):
-            value = None
-        if not isinstance(value, dict):
-            raise
         memory.Clear()
-        _fill(memory, memory_of_state(value))
+        _fill(memory, memory_of_state(read_json(text)))
+    else:
+        _demand_finite(memory)
 
 
 def memory_of(value: Mapping[str, object]) -> Memory:
     """The memory of a JSON object; other fields become properties. Raises `ItemUnreadable`."""
     memory = Memory()
-    try:
-        _fill(memory, value)
-    except ParseError as error:
-        raise ItemUnreadable(_on_one_line(why_not(json.dumps(value), Memory, str(error)))) from None
+    _fill(memory, value)
     check_content(memory.content)
     return memory
 
 
 def _fill(memory: Memory, value: Mapping[str, object]) -> None:
-    """Set a memory's fields from a JSON object. Raises `ParseError`, `ItemUnreadable`."""
+    """Set a memory's fields from a JSON object. Raises `ItemUnreadable`."""
     spelt = with_contract_names(value, Memory.DESCRIPTOR)
-    ParseDict({name: each for name, each in spelt.items() if name in _FIELDS}, memory)
+    own = {name: each for name, each in spelt.items() if name in _FIELDS}
+    try:
+        ParseDict(own, memory)
+    except ParseError:
+        raise ItemUnreadable(why_not(own, Memory)) from None
+    _demand_finite(memory)
     add_properties(
         memory.properties, {name: each for name, each in spelt.items() if name not in _FIELDS}
     )
 
 
-def _on_one_line(reason: str) -> str:
-    """Return the reason on one line, cut to `_LONGEST_REASON` characters."""
-    reason = re.sub(r"\s+", " ", reason).strip()
-    return reason if len(reason) <= _LONGEST_REASON else reason[: _LONGEST_REASON - 1] + "…"
+def _demand_finite(memory: Memory) -> None:
+    """Raise `ItemUnreadable` for a number in properties that no JSON can have again."""
+    places = {f"facts[{at}].properties": each.properties for at, each in enumerate(memory.facts)}
+    for place, properties in {"properties": memory.properties, **places}.items():
+        try:
+            MessageToDict(properties)
+        except (SerializeToJsonError, ValueError):
+            raise ItemUnreadable(f"{place}: {FINITE}") from None

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from concord_client.importers.document import values
+from concord_client.importers.document import list_at, object_at, values
 from concord_client.importers.jsonl import memory_of
 from concord_client.importers.outcome import Defect, Draft, ItemUnreadable
 from concord_client.importers.rfc3339 import rfc3339
@@ -35,7 +35,12 @@ def read_mem0(path: Path) -> Iterator[Draft | Defect]:
             yield found
             continue
         line, value = found
-        for number, (record, read) in enumerate(_records(value), 1):
+        try:
+            records = list(_records(value))
+        except ItemUnreadable as unreadable:
+            yield Defect(str(path), line, unreadable.reason)
+            continue
+        for number, (record, read) in enumerate(records, 1):
             part = "" if line else f"item {number}"
             try:
                 if not isinstance(record, Mapping):
@@ -50,8 +55,8 @@ def _records(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from ((each, _memory) for each in value)
     elif isinstance(value, Mapping) and any(name in value for name in (*MEMORIES, "relations")):
         for name in MEMORIES:
-            yield from ((each, _memory) for each in value.get(name) or ())
-        yield from ((each, _relation) for each in value.get("relations") or ())
+            yield from ((each, _memory) for each in list_at(value, name))
+        yield from ((each, _relation) for each in list_at(value, "relations"))
     else:
         yield value, _memory
 
@@ -60,9 +65,7 @@ def _memory(record: Mapping[str, Any]) -> dict[str, Any]:
     content = record.get("memory") or record.get("text")
     if not isinstance(content, str):
         raise ItemUnreadable("no memory: none of memory, text")
-    metadata = record.get("metadata") or {}
-    if not isinstance(metadata, Mapping):
-        raise ItemUnreadable("metadata: an object is expected")
+    metadata = object_at(record, "metadata")
     properties = {name: each for name, each in record.items() if name not in _OWN and each}
     properties |= {name: each for name, each in metadata.items() if name not in _OF_OURS}
     found: dict[str, Any] = {
@@ -71,9 +74,9 @@ def _memory(record: Mapping[str, Any]) -> dict[str, Any]:
     found |= {"content": content, "properties": properties}
     if identity := record.get("id"):
         found["external_id"] = f"mem0/{identity}"
-    if categories := record.get("categories"):
+    if categories := list_at(record, "categories"):
         found["tags"] = list(map(str, categories))
-    if begun := rfc3339(record.get("created_at")):
+    if begun := rfc3339(record, "created_at"):
         found["valid_from"] = begun
     if session := record.get("run_id"):
         found["session_id"] = str(session)

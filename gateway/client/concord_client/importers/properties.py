@@ -1,6 +1,7 @@
 """Adds a file's other fields to a memory's properties (spec M1)."""
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 from google.protobuf.struct_pb2 import Struct
@@ -10,6 +11,7 @@ from concord_client.importers.outcome import ItemUnreadable
 
 _MOST_VALUES = 10_000
 _MOST_DEEP = 20  # a message cannot hold much more; graph takes less
+FINITE = "a finite number is expected, neither NaN nor Infinity"
 _MOST_EXACT = 1 << 53  # a property's numbers are doubles
 
 
@@ -17,8 +19,8 @@ def add_properties(properties: Struct, values: Mapping[str, object]) -> None:
     """Add JSON or YAML values to properties.
 
     A whole number beyond a double's exact range becomes a text of its digits. Raises ItemUnreadable
-    for a value that JSON cannot have, for a key that exists already, for more than 10,000 values,
-    and for values nested too deep.
+    for a value that JSON cannot have (NaN and infinite numbers, too), for a key that exists
+    already, for more than 10,000 values, and for values nested too deep.
     """
     room = [_MOST_VALUES]  # YAML's aliases can make millions of values from a few lines
     for key, value in values.items():
@@ -44,6 +46,8 @@ def _kept(value: object, key: str, room: list[int], deep: int) -> Any:
         return {str(name): _kept(each, key, room, deep - 1) for name, each in value.items()}
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _MOST_EXACT:
         return str(value)
+    if isinstance(value, float) and not isfinite(value):
+        raise ItemUnreadable(f"{key[:60]}: {FINITE}")
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise ItemUnreadable(f"{key[:60]}: a text, number, true, false, list or mapping is expected")

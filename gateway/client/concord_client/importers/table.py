@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from concord_client.facts import fact_of
 from concord_client.importers.chat.records import (
     SESSIONS,
     SPEAKERS,
@@ -35,8 +36,8 @@ def read_csv(path: Path, session: str = "") -> Iterator[Draft | Defect]:
     file's name) if they name none. Else they are memories. Their content is the column content,
     text, body, message, memory, note or fact; without such a column it is the whole row, as lines
     "column: value". Columns with the names of a memory's fields fill these, lists are split at ";"
-    or ","; a date or time becomes valid_from; other columns become properties. Delimiters: comma,
-    semicolon, tab, bar.
+    or ",", facts ("SUBJECT|RELATION|OBJECT") at ";"; a date or time becomes valid_from; other
+    columns become properties. Delimiters: comma, semicolon, tab, bar.
     """
     try:
         text = read_text(path)
@@ -58,16 +59,16 @@ class _Table:
         self._sessions = Sessions()
 
     def outcomes(self) -> Iterator[Draft | Defect]:
-        line = 1
+        line = 0
         try:
             columns = [_column(each) for each in next(self._rows, [])]
-            rows = []
+            rows, line = [], self._rows.line_num
             for row in self._rows:
                 if any(cell.strip() for cell in row):
                     rows.append((line + 1, row))
                 line = self._rows.line_num
         except csv.Error as error:
-            yield Defect(self._file, line, f"no CSV: {error}")
+            yield Defect(self._file, line + 1, f"the row that begins here is no CSV: {error}")
             return
         records = [(at, _record(columns, row), len(row) > len(columns)) for at, row in rows]
         month_first = is_month_first(
@@ -124,6 +125,8 @@ def _memory(record: Mapping[str, object]) -> dict[str, object]:
         if name in found:
             parts = re.split(r"[;,]", str(found[name]))
             found[name] = [part.strip().removeprefix("#") for part in parts if part.strip()]
+    if "facts" in found:
+        found["facts"] = [_fact(part) for part in str(found["facts"]).split(";") if part.strip()]
     begun = next((found.pop(name) for name in TIMES if _is_time(found.get(name))), None)
     if begun:
         found.setdefault("valid_from", begun)
@@ -132,6 +135,14 @@ def _memory(record: Mapping[str, object]) -> dict[str, object]:
             found[name] = time.isoformat()
     session = next((found.pop(name) for name in SESSIONS if name in found), None)
     return found if session is None else found | {"session_id": session}
+
+
+def _fact(stated: str) -> dict[str, str]:
+    try:
+        fact = fact_of(stated)
+    except ValueError as error:
+        raise ItemUnreadable(f"facts: {error}") from None
+    return {"subject": fact.subject, "relation": fact.relation, "object": fact.object}
 
 
 def _is_time(value: object) -> bool:

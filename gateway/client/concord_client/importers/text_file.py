@@ -6,6 +6,7 @@ from concord_client.importers.outcome import ItemUnreadable
 
 MAX_FILE_BYTES = 256 << 20
 """Bytes of a document, a table or a transcript."""
+SAVE = "save the file as UTF-8"
 
 
 def read_text(path: Path, most: int = MAX_FILE_BYTES) -> str:
@@ -23,4 +24,4 @@ def read_text(path: Path, most: int = MAX_FILE_BYTES) -> str:
         raise ItemUnreadable(error.strerror or "cannot be read", 0) from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise ItemUnreadable("not UTF-8", line) from None
+        raise ItemUnreadable(f"not UTF-8: {SAVE}", line) from None

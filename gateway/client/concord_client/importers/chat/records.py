@@ -20,6 +20,7 @@ NOT_SAID = frozenset(["system", "developer", "tool", "function"])
 
 _PICTURED = ("photo", "file", "media_type", "location_information", "poll")
 """Keys of a messenger's exported message that is a picture or the like; its text is then empty."""
+_WRITTEN = "2026-03-01T10:00:00Z"
 _MILLISECONDS_FROM = 100_000_000_000  # as seconds that would be the year 5138
 
 
@@ -42,7 +43,7 @@ def turn_of(record: Record, session: str) -> Turn | None:
         raise ItemUnreadable(f"no text: none of {', '.join(TEXTS)}")
     if not speaker:
         raise ItemUnreadable(f"no speaker: none of {', '.join(SPEAKERS)}")
-    time = time_of(_first(record, TIMES))
+    time = time_at(record, *TIMES)
     said_as = role_of(role if isinstance(role, str) else speaker)
     return Turn(session_of(record) or session, speaker, text, time, said_as)
 
@@ -71,7 +72,16 @@ def time_of(value: object, *, month_first: bool = False) -> datetime | None:
             return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
         pass
-    raise ItemUnreadable(f"no date or time: {str(value)[:60]!r}")
+    raise ItemUnreadable(f"no date or time such as {_WRITTEN}: {str(value)[:60]!r}")
+
+
+def time_at(record: Record, *names: str) -> datetime | None:
+    """The time in the first of the named fields that is set. Raises `ItemUnreadable`."""
+    name = next((each for each in names if record.get(each) is not None), "")
+    try:
+        return time_of(record.get(name))
+    except ItemUnreadable as error:
+        raise ItemUnreadable(f"{name}: {error.reason}") from None
 
 
 def _first(record: Record, names: tuple[str, ...]) -> object:
@@ -94,7 +104,7 @@ def _word(value: object, name: str) -> str:
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise ItemUnreadable(f"the {name} is no text")
+        raise ItemUnreadable(f"{name}: a text is expected")
     return str(value).strip()
 
 
@@ -108,5 +118,5 @@ def _text(value: object) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise ItemUnreadable("the text is no text")
+        raise ItemUnreadable("text: a text is expected")
     return value

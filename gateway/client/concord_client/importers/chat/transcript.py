@@ -122,7 +122,9 @@ def _parsed(text: str) -> object:
     try:
         value: object = json.loads(text)
     except json.JSONDecodeError as error:
-        raise ItemUnreadable(f"not JSON: {error.msg}", error.lineno) from None
+        raise ItemUnreadable(
+            f"not JSON: {error.msg}, at column {error.colno}", error.lineno
+        ) from None
     except RecursionError:
         raise ItemUnreadable("the JSON is nested too deeply") from None
     except ValueError:  # a number of more digits than Python reads
