@@ -388,28 +388,35 @@ async def test_a_refused_revocation_and_deletion_name_their_object(ops: AccessCl
 
 async def test_commands_of_those_who_may_not_are_in_the_log(live: World, ops: AccessClient) -> None:
     """W7 A1 A command that the key may not call, and a reserved principal, are entries of the
-    caller's own space; a read that the key may not call is none."""
+    caller's own space, and name what they were about, if that is well formed; a read that the
+    key may not call is none."""
     made = (await ops.key("team")).key
     agent = AccessClient(live, holder("team", "planner", Scope.READ, Scope.WRITE))
     admin = AccessClient(live, holder("team", "ada", Scope.ADMIN, Scope.READ))
     deletion = access_pb2.DeleteSpaceRequest(request_id="d", space="team", typed_name="team")
-    for call in (agent.key(), agent.revoke(made), admin.space("other")):
+    for call in (agent.key("team"), agent.revoke(made), admin.space("other")):
         assert reason_of(await refused(call))[0] == "PERMISSION_MISSING"
+    await refused(agent.stub.RevokeKey(access_pb2.RevokeKeyRequest(key_id="me\nor you")))
     failure = await refused(admin.stub.DeleteSpace(deletion))
     assert reason_of(failure)[0] == "PERMISSION_MISSING"
     assert reason_of(await refused(admin.key(principal="governance")))[0] == "RESERVED_NAME"
     await refused(agent.stub.ListKeys(access_pb2.ListKeysRequest()))
 
-    told = [(action, who) for action, blocked, who, _ in await admin.told() if blocked]
+    told = [
+        (action, who, {name: each for name, each in said.items() if name != "detail"})
+        for action, blocked, who, said in await admin.told()
+        if blocked
+    ]
     assert told == [
-        ("KEY_CREATE", "planner"),
-        ("KEY_REVOKE", "planner"),
-        ("SPACE_CREATE", "ada"),
-        ("SPACE_DELETE", "ada"),
-        ("KEY_CREATE", "ada"),
+        ("KEY_CREATE", "planner", {"space": "team", "principal": "planner"}),
+        ("KEY_REVOKE", "planner", {"key": made.id}),
+        ("SPACE_CREATE", "ada", {"space": "other"}),
+        ("KEY_REVOKE", "planner", {}),
+        ("SPACE_DELETE", "ada", {"space": "team"}),
+        ("KEY_CREATE", "ada", {"space": "team", "principal": "governance"}),
     ]
     assert [entry.reason for entry in reversed(await _refusals(admin))] == [
-        *["ERROR_REASON_PERMISSION_MISSING"] * 4,
+        *["ERROR_REASON_PERMISSION_MISSING"] * 5,
         "ERROR_REASON_RESERVED_NAME",
     ]
 

@@ -9,6 +9,7 @@ from concord.governance.v1 import access_pb2, access_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
+from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_governance.domain.access import (
@@ -38,9 +39,9 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         self._spaces = spaces
         self._keys = keys
 
-    async def not_permitted(self, method: str) -> None:
-        """Record in the log that a key without the permission tried a command."""
-        await self._commands.not_permitted(incoming.author(), method)
+    async def not_permitted(self, method: str, request: Message | None) -> None:
+        """Record in the log that a key without the permission tried a command, and on what."""
+        await self._commands.not_permitted(incoming.author(), method, _object_of(request))
 
     async def CreateSpace(
         self, request: access_pb2.CreateSpaceRequest, context: Context
@@ -150,6 +151,24 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
             kind=type_pb2.PrincipalKind.Value(f"PRINCIPAL_KIND_{own.kind}"),
             permissions=sorted(own.scopes),
         )
+
+
+def _object_of(request: Message | None) -> dict[str, str]:
+    """Return what a command's request names, as its entry in the log has it."""
+    match request:
+        case access_pb2.CreateKeyRequest():
+            named = {
+                "space": request.space,
+                "principal": request.principal,
+                "replaces": request.replaces,
+            }
+        case access_pb2.RevokeKeyRequest():
+            named = {"key": request.key_id}
+        case access_pb2.CreateSpaceRequest() | access_pb2.DeleteSpaceRequest():
+            named = {"space": request.space}
+        case _:
+            named = {}
+    return {name: value for name, value in named.items() if value}
 
 
 def _draft(request: access_pb2.CreateKeyRequest) -> KeyDraft:

@@ -174,8 +174,10 @@ class LedgerCommands:
 
         return await self.ledger.write(space, transaction)
 
-    async def not_permitted(self, caller: Caller, method: str) -> None:
+    async def not_permitted(self, caller: Caller, method: str, about: Mapping[str, str]) -> None:
         """Record that a key without the permission tried a command, in the log of the key's space.
+
+        `about`: as in `recording_refusals`.
 
         Raises:
             TooManyRefusals: the caller's refused steps have reached the limit of this hour.
@@ -183,7 +185,7 @@ class LedgerCommands:
         if method not in COMMANDS or not caller.space:
             return
         with suppress(PermissionMissing):
-            async with self.recording_refusals(caller, method):
+            async with self.recording_refusals(caller, method, **about):
                 raise PermissionMissing(f"this key may not call {method}")
 
     @asynccontextmanager

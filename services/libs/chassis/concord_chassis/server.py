@@ -60,7 +60,8 @@ class Registration:
     add: Callable[[Any, grpc.aio.Server], None]
     servicer: object
     not_permitted: stages.NotPermitted | None = None
-    """Called with the method's name before a call without the permission is refused."""
+    """Called with the method's name and the request, None if that is not well formed, before a call
+    without the permission is refused."""
     parts: Callable[[], Mapping[str, bool]] = dict
     """Returns, by name, whether each optional part of the service answers. The health of a part is
     under SERVICE/NAME."""

@@ -7,9 +7,11 @@ once, when the server is built: each stage is a function around the next one.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Never, cast
 
 import grpc
+from google.protobuf.message import Message
 
 from concord_chassis import deadline, failure, identity, request_id, tracing
 from concord_chassis.access import Method
@@ -28,8 +30,9 @@ _SERVER_FAULTS = frozenset(
 )
 """The codes of faults of ours, which are logged as errors."""
 
-NotPermitted = Callable[[str], Awaitable[None]]
-"""Called with a method's name when its caller lacks the permission."""
+NotPermitted = Callable[[str, Message | None], Awaitable[None]]
+"""Called with a method's name and the request, None if that is not well formed, when the caller
+lacks the permission."""
 
 _TRANSIENT = frozenset(
     {
@@ -62,7 +65,8 @@ def ordered(
         canonical_log(log),  # outside translation, so that it logs the code that was sent
         measured(metrics),  # outside translation, so that it counts the code that was sent
         translated(translate, log),  # outside all that may refuse, so that every refusal is typed
-        authenticated(verifier, not_permitted),  # before any work for a stranger, even parsing
+        # before any work for a stranger, even parsing
+        authenticated(verifier, rulebook, max_message_bytes, not_permitted),
         deadlined(default_deadline, drain),  # before work that nobody may be waiting for
         validated(rulebook, max_message_bytes),  # last: a servicer sees only well-formed messages
     ]
@@ -249,7 +253,12 @@ def _code_of(context: Context) -> grpc.StatusCode:
     return next(known, grpc.StatusCode.UNKNOWN)
 
 
-def authenticated(verifier: TokenVerifier, not_permitted: Mapping[str, NotPermitted]) -> Stage:
+def authenticated(
+    verifier: TokenVerifier,
+    rulebook: Rulebook,
+    max_message_bytes: int,
+    not_permitted: Mapping[str, NotPermitted],
+) -> Stage:
     """Verifies the bearer token, and that its scopes include the method's permission.
 
     `not_permitted` has, by service, a function that is awaited before a call without the permission
@@ -261,20 +270,29 @@ def authenticated(verifier: TokenVerifier, not_permitted: Mapping[str, NotPermit
         permission = method.permission
         if not permission:
             return then
+        record = not_permitted.get(method.service)
+        reader = Reader(method, rulebook.check_for(method.request), max_message_bytes)
 
         async def step(call: Call) -> bytes | None:
             caller = verifier.verify(_bearer(call.metadata.get("authorization")))
             call.caller = caller
             identity.enter(caller)
             if permission not in caller.scopes:
-                if method.service in not_permitted:
-                    await not_permitted[method.service](method.name)
+                if record is not None:
+                    await record(method.name, _well_formed(reader, call.request))
                 raise identity.not_permitted(permission)
             return await then(call)
 
         return step
 
     return stage
+
+
+def _well_formed(reader: Reader, request: object) -> Message | None:
+    if isinstance(request, bytes):
+        with suppress(Failure):
+            return reader.read(request)
+    return None
 
 
 def _bearer(header: object) -> str:
