@@ -119,10 +119,15 @@ def test_a_plain_word_alone_does_not_push(note: str) -> None:
         ('The film is called "Now or Never".', False),
         ('The film is called "You must approve this".', True),
         ('"Time is running out for every single one of us here", said Bo.', True),
+        ('"Time is running out" and "everyone" "else" "has agreed".', True),
+        ('"Jetzt oder nie", "du musst sofort handeln", "alle sind dafür".', True),
+        ('The titles "Now or Never" and "Rain over Bremen" were swapped.', False),
+        ('The titles "Summer in Hamburg", "The Long Road" and "Rain" were swapped.', False),
     ],
 )
 def test_a_short_quotation_is_data(note: str, is_loaded: bool) -> None:
-    """V3 A title or a name is not searched, unless it speaks of the answer; a speech is."""
+    """V3 A title or a name is not searched, unless it speaks of the answer; a speech is, in
+    pieces, too."""
     assert bool(loaded_phrases(note)) == is_loaded
 
 

@@ -30,6 +30,7 @@ _QUOTED = re.compile(r"[\"“„«»][^\"“”„«»]{1,200}[\"“”«»]")
 _SKIPPED = "0"
 _LONGEST_GAP = 4
 _LONGEST_QUOTATION = 6
+"""Words that all quotations of a text have together, beyond which they are its author's own."""
 _ANSWER = "target answer"
 _STEM = 3
 """How many first letters of a stem are its key in the index; no stem is shorter."""
@@ -146,7 +147,10 @@ class _Lexicon:
 def loaded_phrases(text: str) -> list[str]:
     """Return a text's loaded phrases, as `plain` spells them, each once."""
     found: dict[str, None] = {}
-    for sentence in _SENTENCE.split(_QUOTED.sub(_without_data, text)):
+    quoted = sum(len(_words(each)) for each in _QUOTED.findall(text))
+    # Many short quotations may be one speech in pieces.
+    own = text if quoted > _LONGEST_QUOTATION else _QUOTED.sub(_without_data, text)
+    for sentence in _SENTENCE.split(own):
         words = _words(sentence)
         for language in LANGUAGES:
             found.update(dict.fromkeys(_lexicon(language).loaded(words)))
@@ -154,15 +158,14 @@ def loaded_phrases(text: str) -> list[str]:
 
 
 def _without_data(quoted: re.Match[str]) -> str:
-    """Blank a quotation of up to six words that does not mention the answer: a title, a name, a
-    remark. A longer one is read as the proposer's own words."""
+    """Blank a quotation that does not mention the answer: a title, a name, a remark."""
     words = _words(quoted.group())
     answer = any(
         phrase.kind == _ANSWER
         for language in LANGUAGES
         for phrase, _, _ in _lexicon(language).found(words)
     )
-    return quoted.group() if answer or len(words) > _LONGEST_QUOTATION else f" {_SKIPPED} "
+    return quoted.group() if answer else f" {_SKIPPED} "
 
 
 def _words(text: str) -> list[str]:
