@@ -254,11 +254,12 @@ async def test_nobody_is_called_as_a_service_is(ops: AccessClient, name: str) ->
 
 
 async def test_a_spaces_name_is_taken_once(ops: AccessClient) -> None:
-    """W7 A name that is in use is refused, and what no space can be called."""
+    """W7 A name that is in use is refused, in another case not; and what no space can be called."""
     assert reason_of(await refused(ops.space("team")))[0] == "ITEM_EXISTS"
     for name in ("", SYSTEM_SPACE, "-a", "a b", "ä", "a" * 129):
         assert reason_of(await refused(ops.space(name)))[0] == "FIELD_INVALID"
     assert reason_of(await refused(ops.key("nowhere")))[0] == "ITEM_NOT_FOUND"
+    assert (await ops.space("Team")).space.name == "Team"
 
 
 async def test_spaces_and_keys_are_paged(ops: AccessClient) -> None:
