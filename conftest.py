@@ -6,6 +6,7 @@ came that nobody awaited. `PYTHONASYNCIODEBUG=1 make test` runs every test so.
 
 import gc
 import os
+import tempfile
 from collections.abc import Generator
 from zlib import crc32
 
@@ -17,6 +18,17 @@ settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("busy")
 
 _SETTING = "PYTHONASYNCIODEBUG"  # read whenever a loop is made
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep clients of this run, in whatever process, from writing pins into the user's own file.
+
+    Workers and started processes inherit the variable; the helpers drop those of Concord.
+    """
+    if not hasattr(config, "workerinput"):
+        folder = tempfile.TemporaryDirectory(prefix="concord-tests-state-")
+        config.add_cleanup(folder.cleanup)
+        os.environ["XDG_STATE_HOME"] = folder.name
 
 
 def pytest_collection_finish() -> None:

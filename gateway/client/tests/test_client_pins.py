@@ -10,8 +10,9 @@ from concord.type.v1.type_pb2 import LOOKUP_STATUS_FOUND, LOOKUP_STATUS_NOT_FOUN
 from concord_client.cli.governance import verification
 from concord_client.credentials import system_name
 from concord_client.trust.audit.log import Pinned
-from concord_client.trust.pins import MOST_CHECKPOINTS, PinFile, Seen
+from concord_client.trust.pins import MOST_CHECKPOINTS, PinFile, Seen, state_file
 from concord_client.trust.witness import Meeting, Witness, WitnessError
+from concord_testing.up_process import clean_environ
 
 OURS, THEIRS = "0f" * 32, "1e" * 32
 
@@ -33,6 +34,11 @@ class Client:
     def meet(self, told: GetPrincipalsResponse, name: str = "/data", trusted: str = "") -> Meeting:
         """What it makes of an answer."""
         return Witness(self.file, name, "default").meet(told, trusted)
+
+
+def test_a_client_of_these_tests_keeps_no_pins_in_the_users_home() -> None:
+    """V5 Whoever runs the tests has pins of their own, of systems that they trust."""
+    assert not state_file(clean_environ()).is_relative_to(Path.home() / ".local")
 
 
 @pytest.fixture
