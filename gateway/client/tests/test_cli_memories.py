@@ -274,30 +274,6 @@ def test_a_refusal_is_told_once(concord: CommandLine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "report"),
-    [
-        (
-            ["list", "--page-token", "abc"],
-            "PAGE_TOKEN_INVALID: The page token was not made by this query.",
-        ),
-        (
-            ["add", "Supersedes: [[memory:!!]]"],
-            "LINK_MALFORMED: memory.content: not a memory id: [[memory:!!]]",
-        ),
-        (
-            ["key", "create", "--principal", "governance", "--kind", "human", "--scopes", "read"],
-            "RESERVED_NAME: principal: This name is one of Concord's own.",
-        ),
-    ],
-)
-def test_a_refusal_in_other_words_than_its_violation_is_told_once(
-    concord: CommandLine, arguments: list[str], report: str
-) -> None:
-    """W4 The field stands before a message that has the violation's words and does not name it."""
-    assert concord(*arguments).stderr == f"ERROR_REASON_{report}\n"
-
-
-@pytest.mark.parametrize(
     ("arguments", "reason"),
     [
         (["add", "x", "--id", "not an id"], "ERROR_REASON_FIELD_INVALID: "),

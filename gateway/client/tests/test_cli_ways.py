@@ -188,3 +188,27 @@ def test_a_briefing_names_the_conflict_that_waits_for_a_review(
     assert "0 proposals waiting" in shown
     assert "1 conflict for the agent to review" in shown
     assert "c-1" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "report"),
+    [
+        (
+            ["list", "--page-token", "abc"],
+            "PAGE_TOKEN_INVALID: The page token was not made by this query.",
+        ),
+        (
+            ["add", "Supersedes: [[memory:!!]]"],
+            "LINK_MALFORMED: memory.content: not a memory id: [[memory:!!]]",
+        ),
+        (
+            ["key", "create", "--principal", "governance", "--kind", "human", "--scopes", "read"],
+            "RESERVED_NAME: principal: This name is one of Concord's own.",
+        ),
+    ],
+)
+def test_a_refusal_in_other_words_than_its_violation_is_told_once(
+    concord: CommandLine, arguments: list[str], report: str
+) -> None:
+    """W4 The field stands before a message that has the violation's words and does not name it."""
+    assert concord(*arguments).stderr == f"ERROR_REASON_{report}\n"
