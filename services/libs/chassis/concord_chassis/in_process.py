@@ -8,10 +8,11 @@ the same bytes through the same stages. All other calls go through gRPC.
 
 import asyncio
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
+from contextlib import suppress
 from contextvars import Context
 from types import TracebackType
-from typing import Any, NoReturn, Self, cast
+from typing import Any, NamedTuple, NoReturn, Self, cast
 
 import grpc
 
@@ -21,6 +22,7 @@ from concord_chassis.failure import PUSHBACK_KEY
 Serializer = Callable[[Any], bytes]
 Deserializer = Callable[[bytes], Any]
 Handle = Callable[[bytes, Any], Any]
+Again = Callable[[], "grpc.aio.UnaryUnaryCall[Any, Any]"]
 Metadata = tuple[tuple[str, str | bytes], ...]
 
 _SOCKET = "unix:"
@@ -35,8 +37,7 @@ class InProcessServer:
         returns one reply."""
         self._find = find
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._calls: set[asyncio.Task[Any]] = set()
-        self._cut_off: set[asyncio.Task[Any]] = set()
+        self._calls: dict[asyncio.Task[None], _Call] = {}
 
     def start(self, addresses: Iterable[str]) -> None:
         """Takes the calls to those of the addresses that are `unix:/path`, from now on."""
@@ -47,27 +48,19 @@ class InProcessServer:
         """Returns the handler of a method's path; None if the call has to go through gRPC."""
         return self._find(path) if asyncio.get_running_loop() is self._loop else None
 
-    def begin(self, task: "asyncio.Task[Any]") -> None:
-        """Counts a call as under way until it is done."""
-        self._calls.add(task)
-        task.add_done_callback(self._ended)
-
-    def _ended(self, task: "asyncio.Task[Any]") -> None:
-        self._calls.discard(task)
-        if not task.cancelled():
-            task.exception()  # else asyncio reports a failure whose caller has left
-
-    def was_cut_off(self, task: "asyncio.Task[Any] | None") -> bool:
-        """Returns whether a call was cancelled since the server stops."""
-        return task in self._cut_off
+    def begin(self, task: "asyncio.Task[None]", call: "_Call") -> None:
+        """Counts a call as under way until the task that serves it is done."""
+        self._calls[task] = call
+        task.add_done_callback(self._calls.pop)
 
     async def stop(self, grace: float) -> None:
         """Takes no more calls, and cuts off those that last longer than `grace` seconds."""
         for address in [each for each, server in _SERVERS.items() if server is self]:
             del _SERVERS[address]
         if self._calls:
-            _, self._cut_off = await asyncio.wait(self._calls, timeout=grace)
-            for each in self._cut_off:
+            _, late = await asyncio.wait(self._calls, timeout=grace)
+            for each in late:
+                self._calls[each].refuse(grpc.StatusCode.UNAVAILABLE, "The server has stopped.")
                 each.cancel()
 
 
@@ -180,34 +173,26 @@ class _Channel(PassingChannel):
                 return through_grpc(request, timeout=timeout, metadata=metadata, **options)
             context = _CallContext(tuple(metadata or ()), timeout)
 
-            async def replied() -> Any:
-                try:
-                    return deserialize(await handle(serialize(request), context))
-                except grpc.aio.AbortError:
-                    pass
-                except asyncio.CancelledError:
-                    if not server.was_cut_off(asyncio.current_task()):
-                        raise
-                    context.end(grpc.StatusCode.UNAVAILABLE, "The server has stopped.")
-                if not (self._retries and context.may_be_retried):
-                    raise context.error()
+            def again() -> grpc.aio.UnaryUnaryCall[Any, Any]:
                 left = context.time_remaining()
-                again = through_grpc(request, timeout=left, metadata=metadata, **options)
-                try:
-                    return await again
-                finally:
-                    await context.end_as(again)
+                return through_grpc(request, timeout=left, metadata=metadata, **options)
 
+            async def serve() -> None:
+                try:
+                    begun.reply(deserialize(await handle(serialize(request), context)))
+                except grpc.aio.AbortError:
+                    begun.refuse(context.status, context.details)
+
+            begun = _Call(context, timeout, again if self._retries else None)
             # In a new context: the handler must not see its caller's variables.
-            task = asyncio.create_task(replied(), context=Context())
-            server.begin(task)
-            return _Call(task, context)
+            server.begin(begun.run(serve(), Context()), begun)
+            return begun
 
         return cast(grpc.aio.UnaryUnaryMultiCallable[Any, Any], call)
 
 
 class _CallContext:
-    """What the stages use of gRPC's context of a call; then it holds how the call ended."""
+    """What the stages use of gRPC's context of a call; then it holds how the server ended it."""
 
     def __init__(self, metadata: Metadata, timeout: float | None) -> None:
         self._metadata = metadata
@@ -230,71 +215,135 @@ class _CallContext:
         self.trailing = metadata
 
     async def abort(
-        self, code: grpc.StatusCode, details: str, trailing_metadata: Metadata
+        self, code: grpc.StatusCode, details: str = "", trailing_metadata: Metadata = ()
     ) -> NoReturn:
-        self.end(code, details, trailing_metadata)
+        self.status, self.details = code, details
+        self.trailing = trailing_metadata or self.trailing
         raise grpc.aio.AbortError
-
-    def end(self, status: grpc.StatusCode, details: str, trailing: Metadata = ()) -> None:
-        self.status, self.details, self.trailing = status, details, trailing
 
     def code(self) -> int:
         return int(self.status.value[0])
 
+
+class _Status(NamedTuple):
+    """How a call ended for its caller."""
+
+    code: grpc.StatusCode
+    details: str
+    leading: Metadata = ()
+    trailing: Metadata = ()
+
     @property
     def may_be_retried(self) -> bool:
-        return self.status is grpc.StatusCode.UNAVAILABLE and _NO_RETRY not in self.trailing
+        return self.code is grpc.StatusCode.UNAVAILABLE and _NO_RETRY not in self.trailing
 
     def error(self) -> grpc.aio.AioRpcError:
         leading, trailing = (grpc.aio.Metadata(*each) for each in (self.leading, self.trailing))
-        return grpc.aio.AioRpcError(self.status, leading, trailing, self.details)
-
-    async def end_as(self, call: grpc.aio.Call) -> None:
-        trailing = tuple(await call.trailing_metadata())
-        self.end(await call.code(), await call.details(), trailing)
+        return grpc.aio.AioRpcError(self.code, leading, trailing, self.details)
 
 
 class _Call(grpc.aio.UnaryUnaryCall[Any, Any]):
-    """A direct call as its caller sees it."""
+    """A direct call as its caller sees it.
 
-    def __init__(self, task: "asyncio.Task[Any]", context: _CallContext) -> None:
-        self._task, self._context = task, context
+    As through gRPC, it ends at once when its caller leaves or its time is over, even if the
+    servicer then takes long to end, or ends as if nothing had happened.
+    """
+
+    def __init__(self, context: _CallContext, timeout: float | None, again: Again | None) -> None:
+        """`again` makes the call through gRPC; None: it is never made again."""
+        self._context, self._again = context, again
+        self._status = _Status(grpc.StatusCode.CANCELLED, "The caller has left.")
+        loop = asyncio.get_running_loop()
+        self._outcome: asyncio.Future[Any] = loop.create_future()
+        self._outcome.add_done_callback(self._ended)
+        late = (grpc.StatusCode.DEADLINE_EXCEEDED, "The call's time is over.")
+        self._timer = None if timeout is None else loop.call_later(timeout, self.refuse, *late)
+
+    def run(self, work: Coroutine[Any, Any, None], context: Context) -> "asyncio.Task[None]":
+        """Returns the task that does `work`, which ends this call."""
+        self._work = asyncio.create_task(work, context=context)
+        self._work.add_done_callback(self._worked)
+        return self._work
+
+    def reply(self, reply: Any) -> None:
+        """Ends the call with a reply, unless it has ended."""
+        context = self._context
+        self._end(_Status(grpc.StatusCode.OK, "", context.leading, context.trailing), reply)
+
+    def refuse(self, code: grpc.StatusCode, details: str) -> None:
+        """Ends the call with an error, or makes it again, unless it has ended."""
+        again, self._again = self._again, None
+        status = _Status(code, details, self._context.leading, self._context.trailing)
+        if again is None or not status.may_be_retried or self._outcome.done():
+            self._end(status)
+        else:
+            self.run(self._repeat(again), Context())
+
+    async def _repeat(self, again: Again) -> None:
+        call, reply = again(), None
+        with suppress(grpc.aio.AioRpcError):
+            reply = await call
+        leading, trailing = await call.initial_metadata(), await call.trailing_metadata()
+        code, details = await call.code(), await call.details()
+        self._end(_Status(code, details, tuple(leading), tuple(trailing)), reply)
+
+    def _end(self, status: _Status, reply: Any = None) -> None:
+        if self._outcome.done():
+            return
+        self._status = status
+        if status.code is grpc.StatusCode.OK:
+            self._outcome.set_result(reply)
+        else:
+            self._outcome.set_exception(status.error())
+
+    def _worked(self, work: "asyncio.Task[None]") -> None:
+        if work is self._work:  # else the call is made again
+            code = grpc.StatusCode.CANCELLED if work.cancelled() else grpc.StatusCode.UNKNOWN
+            self.refuse(code, "The server has not answered.")
+
+    def _ended(self, outcome: "asyncio.Future[Any]") -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if outcome.cancelled():
+            self._work.cancel()
+        else:
+            outcome.exception()  # else asyncio reports a refusal that nobody awaits
 
     def __await__(self) -> Generator[Any, None, Any]:
-        return self._task.__await__()
+        return self._outcome.__await__()
 
     def cancelled(self) -> bool:
-        return self._task.cancelled()
+        return self._outcome.cancelled()
 
     def done(self) -> bool:
-        return self._task.done()
+        return self._outcome.done()
 
     def cancel(self) -> bool:
-        return self._task.cancel()
+        return self._outcome.cancel()
 
     def time_remaining(self) -> float | None:
         return self._context.time_remaining()
 
     def add_done_callback(self, callback: Callable[[Any], None]) -> None:
-        self._task.add_done_callback(lambda _: callback(self))
+        self._outcome.add_done_callback(lambda _: callback(self))
 
     async def initial_metadata(self) -> grpc.aio.Metadata:
         await self.wait_for_connection()
-        return grpc.aio.Metadata(*self._context.leading)
+        return grpc.aio.Metadata(*self._status.leading)
 
     async def trailing_metadata(self) -> grpc.aio.Metadata:
         await self.wait_for_connection()
-        return grpc.aio.Metadata(*self._context.trailing)
+        return grpc.aio.Metadata(*self._status.trailing)
 
     async def code(self) -> grpc.StatusCode:
         await self.wait_for_connection()
-        return grpc.StatusCode.CANCELLED if self._task.cancelled() else self._context.status
+        return self._status.code
 
     async def details(self) -> str:
         await self.wait_for_connection()
-        return self._context.details
+        return self._status.details
 
     async def wait_for_connection(self) -> None:
         """Waits until the call is done: only then is anything known of it."""
-        if not self._task.done():
-            await asyncio.wait((self._task,))
+        if not self._outcome.done():
+            await asyncio.wait((self._outcome,))

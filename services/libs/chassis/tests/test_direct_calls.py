@@ -155,6 +155,44 @@ async def test_a_caller_that_leaves_ends_the_work(is_direct: bool) -> None:
 
 
 @BOTH
+@pytest.mark.parametrize("ends_as", ["reply", "refusal", "cancelled"])
+async def test_a_caller_leaves_at_once(is_direct: bool, ends_as: str) -> None:
+    """Style 7: a caller that is cancelled, or whose time is over, does not wait for a servicer that
+    takes long to end, loses neither to what the servicer ends with, and asks only once."""
+    go = asyncio.Event()
+
+    async def linger(_request: Dynamic) -> str:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await go.wait()
+            if ends_as == "cancelled":
+                raise
+        if ends_as == "refusal":
+            raise Failure(grpc.StatusCode.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE", "later")
+        return "late"
+
+    servicer = ProbeServicer(linger)
+    async with serving([registration(servicer)]) as live:
+        stub = _stub(live, is_direct=is_direct)
+        async with asyncio.timeout(SECONDS):
+            late = await failure_of(stub.ask(Request(act="a"), timeout=0.3))
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    await stub.ask(Request(act="b"))
+            call = stub.ask(Request(act="c"))
+            await until(lambda: "c" in servicer.seen)
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+        go.set()
+        await asyncio.sleep(0.2)  # in which a retry would arrive
+
+        assert (late.code, call.cancelled()) == (grpc.StatusCode.DEADLINE_EXCEEDED, True)
+        assert servicer.seen == ["a", "b", "c"]
+
+
+@BOTH
 async def test_a_call_sees_nothing_of_its_callers_context(is_direct: bool) -> None:
     """W7: the servicer has the caller, request id and deadline of its own call, not its caller's,
     and leaves nothing of them behind."""
@@ -238,6 +276,73 @@ async def test_a_server_stops_when_its_calls_have_ended(is_direct: bool) -> None
     assert servicer.interrupted == ["long"]
     assert late.code in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}
     assert sorted(servicer.seen) == ["long", "short"]
+
+
+@BOTH
+async def test_a_stop_ends_a_call_that_is_made_again(is_direct: bool) -> None:
+    """W1: a server that stops refuses the calls that it cuts off; their callers are not
+    cancelled, even in a retry."""
+
+    async def refuse_once(_request: Dynamic) -> str:
+        if len(servicer.seen) == 1:
+            raise Failure(grpc.StatusCode.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE", "later")
+        return await _forever(_request)
+
+    servicer = ProbeServicer(refuse_once)
+    async with serving([registration(servicer)]) as live:
+        call = _stub(live, is_direct=is_direct).ask(Request(act="a"))
+        await until(lambda: len(servicer.seen) == 2)
+        await live.server.stop(0.1)
+
+        assert (await failure_of(call)).code is grpc.StatusCode.UNAVAILABLE
+
+
+async def test_a_servicer_cannot_cancel_its_caller() -> None:
+    """Style 7: a servicer that ends as if cancelled ends its call, not its caller's work."""
+
+    async def leave(_request: Dynamic) -> str:
+        raise asyncio.CancelledError
+
+    async with serving([registration(ProbeServicer(leave))]) as live:
+        call = _stub(live, is_direct=True).ask(Request(act="a"))
+        failure = await failure_of(call)
+
+    assert failure.code is grpc.StatusCode.CANCELLED
+    assert not call.cancelled()
+
+
+@BOTH
+async def test_a_stage_that_fails_ends_the_call(is_direct: bool) -> None:
+    """Style 10: a failure outside of translation, such as of the log, is the server's: UNKNOWN."""
+
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            if '"call"' in text:
+                raise OSError("the disk is full")
+            return len(text)
+
+    log = json_lines("test", stream=Full())
+    async with serving([registration(ProbeServicer())], log=log) as live:
+        call = _stub(live, is_direct=is_direct).ask(Request(act="a"))
+
+        assert (await failure_of(call)).code is grpc.StatusCode.UNKNOWN
+        assert await call.code() is grpc.StatusCode.UNKNOWN
+
+
+@BOTH
+async def test_a_servicer_may_abort_with_a_code_alone(is_direct: bool) -> None:
+    """W1: `abort` needs neither a text nor metadata, and keeps the metadata that is set."""
+
+    class Aborting(ProbeServicer):
+        async def Ask(self, _request: Dynamic, context: Dynamic) -> Dynamic:  # noqa: N802
+            await context.abort(grpc.StatusCode.NOT_FOUND)
+
+    async with serving([registration(Aborting())]) as live:
+        call = _stub(live, is_direct=is_direct).ask(
+            Request(act="a"), metadata=(("x-request-id", "r-1"),)
+        )
+        assert (await failure_of(call)).code is grpc.StatusCode.NOT_FOUND
+        assert dict(await call.trailing_metadata()) == {"x-request-id": "r-1"}
 
 
 async def test_a_call_from_another_event_loop_goes_over_the_socket() -> None:
