@@ -278,6 +278,27 @@ async def test_a_server_stops_when_its_calls_have_ended(is_direct: bool) -> None
     assert sorted(servicer.seen) == ["long", "short"]
 
 
+async def test_a_server_started_again_takes_its_calls() -> None:
+    """W1: calls go to the server that was started last at the address; another one's stop does not
+    change that."""
+    async with (
+        serving([registration(ProbeServicer())]) as other,
+        serving([registration(ProbeServicer())]) as first,
+    ):
+        stub = _stub(first, is_direct=True)
+        assert (await stub.ask(Request(act="first"))).text == "first"
+        await first.server.stop(0)
+        again = ProbeServicer()
+        async with serving(
+            [registration(again)], issuer=first.issuer, address=first.address
+        ) as live:
+            await other.server.stop(0)
+            Path(live.address.removeprefix("unix:")).unlink()  # noqa: ASYNC240 - a test
+            assert (await stub.ask(Request(act="again"))).text == "again"
+
+    assert again.seen == ["again"]
+
+
 @BOTH
 async def test_a_stop_ends_a_call_that_is_made_again(is_direct: bool) -> None:
     """W1: a server that stops refuses the calls that it cuts off; their callers are not

@@ -107,7 +107,8 @@ async def test_a_failed_call_says_why_and_no_text() -> None:
     assert {line["trace_id"] for line in lines if line["event"] in ("call", "bug")} == {TRACE}
 
 
-async def test_the_trace_goes_on_through_channels_and_threads() -> None:
+@pytest.mark.parametrize("is_direct", [False, True], ids=["socket", "direct"])
+async def test_the_trace_goes_on_through_channels_and_threads(is_direct: bool) -> None:
     """W1: a call's inner calls and its work in threads are in spans below the call's span."""
     async with collecting() as collector:
         config = read({"OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint})
@@ -119,7 +120,8 @@ async def test_the_trace_goes_on_through_channels_and_threads() -> None:
 
                 async def asking(request: Dynamic) -> str:
                     trace_id = await workers.run(tracing.trace_id)
-                    reply = await Stub(inner.channel(READER)).ask(request)
+                    channel = inner.channel(READER, is_direct=is_direct)
+                    reply = await Stub(channel).ask(request)
                     return f"{trace_id} {reply.text}"
 
                 async with serving(
