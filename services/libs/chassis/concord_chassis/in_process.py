@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
 from contextlib import suppress
-from contextvars import Context
+from contextvars import Context, copy_context
 from types import TracebackType
 from typing import Any, NamedTuple, NoReturn, Self, cast
 
@@ -37,19 +37,25 @@ class InProcessServer:
         returns one reply."""
         self._find = find
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._context = Context()
         self._calls: dict[asyncio.Task[None], _Call] = {}
 
     def start(self, addresses: Iterable[str]) -> None:
         """Takes the calls to those of the addresses that are `unix:/path`, from now on."""
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._context = asyncio.get_running_loop(), copy_context()
         _SERVERS.update((each, self) for each in addresses if each.startswith(_SOCKET))
 
     def find(self, path: str) -> Handle | None:
         """Returns the handler of a method's path; None if the call has to go through gRPC."""
         return self._find(path) if asyncio.get_running_loop() is self._loop else None
 
-    def begin(self, task: "asyncio.Task[None]", call: "_Call") -> None:
-        """Counts a call as under way until the task that serves it is done."""
+    def serve(self, call: "_Call", work: Coroutine[Any, Any, None]) -> None:
+        """Does `work`, which ends the call, and counts the call as under way until it is done.
+
+        It sees the variables of who started the server, as gRPC's handlers do, and none of the
+        caller's.
+        """
+        task = call.run(work, self._context.copy())
         self._calls[task] = call
         task.add_done_callback(self._calls.pop)
 
@@ -184,8 +190,7 @@ class _Channel(PassingChannel):
                     begun.refuse(context.status, context.details)
 
             begun = _Call(context, timeout, again if self._retries else None)
-            # In a new context: the handler must not see its caller's variables.
-            server.begin(begun.run(serve(), Context()), begun)
+            server.serve(begun, serve())
             return begun
 
         return cast(grpc.aio.UnaryUnaryMultiCallable[Any, Any], call)

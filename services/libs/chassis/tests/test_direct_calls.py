@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+from contextvars import ContextVar
 from pathlib import Path
 
 import grpc
@@ -215,6 +216,22 @@ async def test_a_call_sees_nothing_of_its_callers_context(is_direct: bool) -> No
     assert after == ("outer", "writer")
 
 
+@BOTH
+async def test_a_call_sees_the_context_in_which_its_server_was_started(is_direct: bool) -> None:
+    """W6: the servicer has what was set for the process, such as its TLS between services."""
+    setting: ContextVar[str] = ContextVar("setting")
+    setting.set("the process's")
+
+    async def look(_request: Dynamic) -> str:
+        return setting.get("none")
+
+    async with serving([registration(ProbeServicer(look))]) as live:
+        setting.set("the caller's")
+        reply = await _stub(live, is_direct=is_direct).ask(Request(act="a"))
+
+    assert reply.text == "the process's"
+
+
 @pytest.mark.parametrize(
     ("retries", "resend", "attempts"), [(True, True, 3), (True, False, 1), (False, True, 1)]
 )
@@ -288,15 +305,12 @@ async def test_a_server_started_again_takes_its_calls() -> None:
         stub = _stub(first, is_direct=True)
         assert (await stub.ask(Request(act="first"))).text == "first"
         await first.server.stop(0)
-        again = ProbeServicer()
         async with serving(
-            [registration(again)], issuer=first.issuer, address=first.address
+            [registration(ProbeServicer())], issuer=first.issuer, address=first.address
         ) as live:
             await other.server.stop(0)
             Path(live.address.removeprefix("unix:")).unlink()  # noqa: ASYNC240 - a test
             assert (await stub.ask(Request(act="again"))).text == "again"
-
-    assert again.seen == ["again"]
 
 
 @BOTH
