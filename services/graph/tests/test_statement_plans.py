@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
-from concord_graph.adapters.sqlite import conflicts, filters, statements
+from concord_graph.adapters.sqlite import conflicts, filters, statements, views
 from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.statements import Seen
 from concord_graph.domain.items import ItemKind
@@ -71,7 +71,7 @@ def plan(db: sqlite3.Connection, sql: str) -> list[str]:
     return [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", bound)]
 
 
-@pytest.mark.parametrize("sql", [statements.NEWEST_STATES, statements.STATE_THROUGH])
+@pytest.mark.parametrize("sql", [views.NEWEST_STATES, views.STATE_THROUGH])
 def test_the_state_of_a_much_read_memory_is_one_seek(db: sqlite3.Connection, sql: str) -> None:
     """S1 G6 Each read is a change, too: what walks them costs more with each search."""
     (found,) = [step for step in plan(db, sql) if " k " in step]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from enum import Enum, auto
 from functools import cache
 
-from concord_graph.adapters.changes import LEAVE_THE_STATE
 from concord_graph.adapters.sqlite import fact_edges, succession
 from concord_graph.adapters.sqlite.revisions import (
     AT_END,
@@ -278,22 +277,6 @@ def memory_views(now: bool) -> str:
         " FROM memory m LEFT JOIN access a ON a.space = m.space AND a.id = m.id"
         f" WHERE m.space = :space AND m.id IN {IDS} AND {current('m', now)}"
     )
-
-
-_BEGINS_A_STATE = f"k.type NOT IN ({', '.join(map(str, LEAVE_THE_STATE))})"
-"""In the words of the index."""
-NEWEST_STATES = (
-    "SELECT i.value, c.seq, c.record_time FROM json_each(:ids) i"
-    " CROSS JOIN change c ON c.space = :space AND c.seq = (SELECT k.seq FROM change k"
-    " INDEXED BY change_state WHERE k.space = :space AND k.item_id = i.value"
-    f" AND {_BEGINS_A_STATE} AND k.record_time <= :record ORDER BY k.seq DESC LIMIT 1)"
-)
-"""Select (id, seq, record time) of the change by which the state of each of :ids began."""
-STATE_THROUGH = (
-    "SELECT k.seq, k.record_time FROM change k INDEXED BY change_state WHERE k.space = :space"
-    f" AND k.item_id = :id AND {_BEGINS_A_STATE} AND k.seq <= :seq ORDER BY k.seq DESC LIMIT 1"
-)
-"""Select (seq, record time) of the change by which the state of :id began, up to :seq."""
 
 
 @cache

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
+from concord_graph.adapters.changes import LEAVE_THE_STATE
 from concord_graph.adapters.sqlite import filters, rows, statements
 from concord_graph.adapters.sqlite.statements import Seen
 from concord_graph.domain.items import (
@@ -25,6 +26,21 @@ from concord_graph.ports import Hop, ReadCounts, State, Step, View, Walk
 
 Pending = Sequence[ReadCounts]
 _HOPS_AT_ONCE = 500
+
+_BEGINS_A_STATE = f"k.type NOT IN ({', '.join(map(str, LEAVE_THE_STATE))})"
+"""In the words of the index."""
+NEWEST_STATES = (
+    "SELECT i.value, c.seq, c.record_time FROM json_each(:ids) i"
+    " CROSS JOIN change c ON c.space = :space AND c.seq = (SELECT k.seq FROM change k"
+    " INDEXED BY change_state WHERE k.space = :space AND k.item_id = i.value"
+    f" AND {_BEGINS_A_STATE} AND k.record_time <= :record ORDER BY k.seq DESC LIMIT 1)"
+)
+"""Select (id, seq, record time) of the change by which the state of each of :ids began."""
+STATE_THROUGH = (
+    "SELECT k.seq, k.record_time FROM change k INDEXED BY change_state WHERE k.space = :space"
+    f" AND k.item_id = :id AND {_BEGINS_A_STATE} AND k.seq <= :seq ORDER BY k.seq DESC LIMIT 1"
+)
+"""Select (seq, record time) of the change by which the state of :id began, up to :seq."""
 
 
 class ViewReads:
@@ -61,7 +77,7 @@ class ViewReads:
 
     def _known_states(self, ids: Collection[str], at: Instant) -> dict[str, State]:
         bound = {"space": self._space, "ids": ids_of(ids), "record": at.record}
-        newest = self._all(statements.NEWEST_STATES, bound)
+        newest = self._all(NEWEST_STATES, bound)
         changes = {item_id: (int(seq), int(time)) for item_id, seq, time in newest}
         found = self._all(statements.memory_views(at.record == FOREVER), bound)
         return {
@@ -70,9 +86,7 @@ class ViewReads:
         }
 
     def _state(self, memory_id: str, seq: int, valid: int) -> State | None:
-        found = self._one(
-            statements.STATE_THROUGH, {"space": self._space, "id": memory_id, "seq": seq}
-        )
+        found = self._one(STATE_THROUGH, {"space": self._space, "id": memory_id, "seq": seq})
         if found is None:
             return None
         bound = {"space": self._space, "ids": ids_of([memory_id]), "record": found[1]}
