@@ -81,6 +81,27 @@ def test_other_fields_are_properties(file: Path) -> None:
     assert draft.memory == expected
 
 
+def test_lineage_of_a_line_becomes_links(file: Path) -> None:
+    """T2 M6 A line says what it replaces as front matter does, and graph makes lineage of it."""
+    file.write_text(
+        '{"content": "In Bremen.", "supersedes": "office-1", "amends": ["a", "[[memory:b]]"]}\n'
+        '{"content": "x", "supersedes": {"id": "a"}}\n'
+        '{"content": "x", "contradicts": "two words"}\n'
+    )
+
+    first, *others = read_jsonl(file)
+
+    assert isinstance(first, Draft)
+    assert first.memory.content == (
+        "In Bremen.\n\nSupersedes: [[memory:office-1]]\nAmends: [[memory:a]], [[memory:b]]"
+    )
+    assert not first.memory.properties.fields
+    assert [each.reason for each in others if isinstance(each, Defect)] == [
+        "supersedes: a text is expected",
+        "contradicts: a memory's id, or a list of ids, is expected",
+    ]
+
+
 def test_the_memories_of_a_state_export(file: Path) -> None:
     """M6 G15 A memory's line is one; of what is none the reader says what it is."""
     memory = {"kind": "memory", "memory_kind": "FACT", "id": "a", "content": "x", "among": "1"}

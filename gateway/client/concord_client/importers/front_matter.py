@@ -13,6 +13,11 @@ from concord_client.importers.outcome import ItemUnreadable
 _OPENS = re.compile(r"---[ \t]*\r?\n")
 _CLOSES = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 _MAX_CHARACTERS = 65_536
+_TARGET = re.compile(
+    r"(?:\[\[)?(?:memory:)?([^\[\]|#,\s]+)(?:[#|][^\[\]]*)?(?:\]\])?", re.IGNORECASE
+)
+LINEAGE_KEYS = ("supersedes", "deprecates", "amends", "contradicts")
+"""Keys that name other memories, and become lineage to these."""
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
@@ -103,6 +108,12 @@ def list_of(keys: Mapping[str, object], key: str) -> list[str]:
         ]
         return [text for item in items if (text := text_of({key: item}, key))]
     return [part for piece in text_of(keys, key).split(",") if (part := piece.strip())]
+
+
+def linked_id(entry: str) -> str | None:
+    """Return the memory id that an entry is or links to; None if it has none."""
+    named = _TARGET.fullmatch(entry)
+    return named and named[1]
 
 
 def time_of(keys: Mapping[str, object], key: str) -> datetime | None:

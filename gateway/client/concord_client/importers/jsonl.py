@@ -16,6 +16,7 @@ from google.protobuf.json_format import (
     SerializeToJsonError,
 )
 
+from concord_client.importers.front_matter import LINEAGE_KEYS, linked_id, list_of
 from concord_client.importers.json_words import read_json, why_not
 from concord_client.importers.outcome import (
     MAX_ITEM_BYTES,
@@ -27,6 +28,7 @@ from concord_client.importers.outcome import (
 from concord_client.importers.properties import FINITE, add_properties
 from concord_client.importers.spelling import memory_of_state, with_contract_names
 from concord_client.importers.text_file import SAVE
+from concord_client.links import with_links
 
 _FIELDS = {name for each in Memory.DESCRIPTOR.fields for name in (each.name, each.json_name)}
 
@@ -35,9 +37,10 @@ def read_jsonl(path: Path) -> Iterator[Draft | Defect]:
     """Yield one outcome per line of the file, in order; blank lines are skipped.
 
     Field names are the contract's or their lowerCamelCase, enum values the contract's or their
-    short words in any case; other fields become properties. The memories of a state export are
-    read, too. A line that is too long, not UTF-8, not JSON, no memory or without content gives a
-    Defect. The file is read lazily; a file that cannot be read gives one Defect on line 0.
+    short words in any case. `supersedes`, `deprecates`, `amends` and `contradicts`, each a memory's
+    id or a list of ids, become links; all other fields become properties. The memories of a state
+    export are read, too. A line that is too long, not UTF-8, not JSON, no memory or without content
+    gives a Defect. The file is read lazily; a file that cannot be read gives one Defect on line 0.
     """
     file = str(path)
     try:
@@ -124,14 +127,26 @@ def _fill(memory: Memory, value: Mapping[str, object]) -> None:
     """Set a memory's fields from a JSON object. Raises `ItemUnreadable`."""
     spelt = with_contract_names(value, Memory.DESCRIPTOR)
     own = {name: each for name, each in spelt.items() if name in _FIELDS}
+    links = {key.capitalize(): _linked(spelt, key) for key in LINEAGE_KEYS if key in spelt}
     try:
         ParseDict(own, memory)
     except ParseError:
         raise ItemUnreadable(why_not(own, Memory)) from None
+    if links:
+        memory.content = with_links(memory.content, links)
     _demand_finite(memory)
     add_properties(
-        memory.properties, {name: each for name, each in spelt.items() if name not in _FIELDS}
+        memory.properties,
+        {name: each for name, each in spelt.items() if name not in _FIELDS | set(LINEAGE_KEYS)},
     )
+
+
+def _linked(value: Mapping[str, object], key: str) -> list[str]:
+    """The memory ids of a lineage key. Raises `ItemUnreadable`."""
+    ids = [linked_id(entry) for entry in list_of(value, key)]
+    if None in ids:
+        raise ItemUnreadable(f"{key}: a memory's id, or a list of ids, is expected")
+    return [each for each in ids if each]
 
 
 def _demand_finite(memory: Memory) -> None:

@@ -14,7 +14,14 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_client.facts import fact_of
 from concord_client.importers.folder import markdown_files
-from concord_client.importers.front_matter import list_of, split, text_of, time_of
+from concord_client.importers.front_matter import (
+    LINEAGE_KEYS,
+    linked_id,
+    list_of,
+    split,
+    text_of,
+    time_of,
+)
 from concord_client.importers.headings import Part, parts
 from concord_client.importers.outcome import (
     MAX_CONTENT,
@@ -39,7 +46,6 @@ from concord_client.importers.vault import (
 )
 
 _REPLACING = frozenset({"supersedes", "deprecates"})
-LINEAGE_KEYS = ("supersedes", "deprecates", "amends", "contradicts")
 _KEYS = frozenset(
     {
         *("id", "title", "kind", "domain", "tags", "concepts", "importance", "surfaces_when"),
@@ -49,9 +55,6 @@ _KEYS = frozenset(
 MOST_FACTS = 10
 """The contract's limit for a memory."""
 
-_TARGET = re.compile(
-    r"(?:\[\[)?(?:memory:)?([^\[\]|#,\s]+)(?:[#|][^\[\]]*)?(?:\]\])?", re.IGNORECASE
-)
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _NO_WORD = re.compile(r"[\W_]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
@@ -199,10 +202,10 @@ class _Reader:
         note = self.vault.find(target_of(entry), self.name)
         if note and note.id != _id(self.keys, self.name):
             return [note.id, *(note.parts if key in _REPLACING else ())]
-        named = _TARGET.fullmatch(entry)
-        if not named:
+        named = linked_id(entry)
+        if named is None:
             raise ItemUnreadable(f"{key}: no note of this name, and no memory id: {entry[:60]!r}")
-        return [named[1]]
+        return [named]
 
 
 def _placed(body: str) -> list[tuple[str, Part]]:
