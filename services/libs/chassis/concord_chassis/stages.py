@@ -207,7 +207,8 @@ def _failure_of(error: Exception, translate: Translate, log: Logger) -> Failure:
     """Returns the failure for an exception, or for the only exception in a group.
 
     It is INTERNAL for an exception that nothing translates, and for a reason that the contract
-    lacks. An exception whose failure has one of the codes in `_SERVER_FAULTS` is logged as a bug.
+    lacks. A dependency that did not answer in the call's own time makes it DEADLINE_EXCEEDED. An
+    exception whose failure has one of the codes in `_SERVER_FAULTS` is logged as a bug.
     """
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
@@ -220,6 +221,8 @@ def _failure_of(error: Exception, translate: Translate, log: Logger) -> Failure:
         known = _of_dependency(error)
     if known is None or known.reason not in failure.REASONS:
         known = failure.internal()
+    if known.reason == "ERROR_REASON_UNAVAILABLE" and _is_late():
+        known = deadline.exceeded("A dependency did not answer within the call's time.")
     if known.code in _SERVER_FAULTS:
         log.error("bug", exc_info=error)
     return known
@@ -241,9 +244,13 @@ def _why_cancelled() -> grpc.StatusCode:
     caller's deadline is a little before ours, by the time that the call took to arrive: so a call
     that is cancelled within `deadline.RESERVE` seconds of our deadline is DEADLINE_EXCEEDED.
     """
+    return grpc.StatusCode.DEADLINE_EXCEEDED if _is_late() else grpc.StatusCode.CANCELLED
+
+
+def _is_late() -> bool:
+    """Returns whether the call has at most the time for its reply left."""
     left = deadline.remaining()
-    late = left is not None and left <= deadline.RESERVE
-    return grpc.StatusCode.DEADLINE_EXCEEDED if late else grpc.StatusCode.CANCELLED
+    return left is not None and left <= deadline.RESERVE
 
 
 def _code_of(context: Context) -> grpc.StatusCode:

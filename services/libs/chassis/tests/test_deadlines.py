@@ -143,3 +143,21 @@ async def test_an_outgoing_call_gets_less_than_is_left() -> None:
     with pytest.raises(Failure) as caught:
         await asyncio.create_task(within(0.04, 4))
     assert caught.value.reason == "ERROR_REASON_DEADLINE_EXCEEDED"
+
+
+@pytest.mark.parametrize(
+    ("left", "reason"), [(0.04, "ERROR_REASON_DEADLINE_EXCEEDED"), (9, "ERROR_REASON_UNAVAILABLE")]
+)
+async def test_a_dependency_without_time_is_no_dependency_that_is_gone(
+    left: float, reason: str
+) -> None:
+    """Design 4: whoever gave too little time learns that, not that a service does not answer."""
+
+    async def refuse(_request: Dynamic) -> str:
+        deadline.enter(left)
+        raise Failure(grpc.StatusCode.UNAVAILABLE, "ERROR_REASON_UNAVAILABLE", "x", resend=False)
+
+    async with serving([registration(ProbeServicer(refuse))]) as live:
+        failure = await failure_of(Stub(live.channel(READER)).ask(Request(act="a")))
+
+    assert failure.reason == reason
