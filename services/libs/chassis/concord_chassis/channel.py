@@ -6,12 +6,12 @@ task for each call.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import grpc
 
 from concord_chassis import addresses, deadline, in_process, request_id, services_tls, tracing
-from concord_chassis.in_process import Deserializer, PassingChannel, Serializer
+from concord_chassis.in_process import PassingChannel
 from concord_chassis.keepalive import CHANNEL_KEEPALIVE, Keepalive
 from concord_chassis.sizes import MAX_REPLY_BYTES
 
@@ -164,54 +164,5 @@ class _Channel(PassingChannel):
         super().__init__(inner)
         self._defaults = defaults
 
-    def unary_unary(
-        self,
-        method: str,
-        request_serializer: Serializer | None = None,
-        response_deserializer: Deserializer | None = None,
-        _registered_method: bool | None = False,
-    ) -> grpc.aio.UnaryUnaryMultiCallable[Any, Any]:
-        inner = super().unary_unary(method, request_serializer, response_deserializer)
-        return cast(
-            grpc.aio.UnaryUnaryMultiCallable[Any, Any],
-            _Multicallable(method, inner, self._defaults),
-        )
-
-    def unary_stream(
-        self,
-        method: str,
-        request_serializer: Serializer | None = None,
-        response_deserializer: Deserializer | None = None,
-        _registered_method: bool | None = False,
-    ) -> grpc.aio.UnaryStreamMultiCallable[Any, Any]:
-        inner = super().unary_stream(method, request_serializer, response_deserializer)
-        return cast(
-            grpc.aio.UnaryStreamMultiCallable[Any, Any],
-            _Multicallable(method, inner, self._defaults),
-        )
-
-    def stream_unary(
-        self,
-        method: str,
-        request_serializer: Serializer | None = None,
-        response_deserializer: Deserializer | None = None,
-        _registered_method: bool | None = False,
-    ) -> grpc.aio.StreamUnaryMultiCallable[Any, Any]:
-        inner = super().stream_unary(method, request_serializer, response_deserializer)
-        return cast(
-            grpc.aio.StreamUnaryMultiCallable[Any, Any],
-            _Multicallable(method, inner, self._defaults),
-        )
-
-    def stream_stream(
-        self,
-        method: str,
-        request_serializer: Serializer | None = None,
-        response_deserializer: Deserializer | None = None,
-        _registered_method: bool | None = False,
-    ) -> grpc.aio.StreamStreamMultiCallable[Any, Any]:
-        inner = super().stream_stream(method, request_serializer, response_deserializer)
-        return cast(
-            grpc.aio.StreamStreamMultiCallable[Any, Any],
-            _Multicallable(method, inner, self._defaults),
-        )
+    def _changed(self, method: str, multicallable: Any) -> Any:
+        return _Multicallable(method, multicallable, self._defaults)

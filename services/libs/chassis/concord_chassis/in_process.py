@@ -91,6 +91,10 @@ class PassingChannel(grpc.aio.Channel):
     def __init__(self, inner: grpc.aio.Channel) -> None:
         self._inner = inner
 
+    def _changed(self, _method: str, multicallable: Any) -> Any:
+        """Returns what the channel gives in place of its inner channel's multicallable."""
+        return multicallable
+
     def unary_unary(
         self,
         method: str,
@@ -98,7 +102,8 @@ class PassingChannel(grpc.aio.Channel):
         response_deserializer: Deserializer | None = None,
         _registered_method: bool | None = False,
     ) -> grpc.aio.UnaryUnaryMultiCallable[Any, Any]:
-        return self._inner.unary_unary(method, request_serializer, response_deserializer)
+        inner = self._inner.unary_unary(method, request_serializer, response_deserializer)
+        return cast(grpc.aio.UnaryUnaryMultiCallable[Any, Any], self._changed(method, inner))
 
     def unary_stream(
         self,
@@ -107,7 +112,8 @@ class PassingChannel(grpc.aio.Channel):
         response_deserializer: Deserializer | None = None,
         _registered_method: bool | None = False,
     ) -> grpc.aio.UnaryStreamMultiCallable[Any, Any]:
-        return self._inner.unary_stream(method, request_serializer, response_deserializer)
+        inner = self._inner.unary_stream(method, request_serializer, response_deserializer)
+        return cast(grpc.aio.UnaryStreamMultiCallable[Any, Any], self._changed(method, inner))
 
     def stream_unary(
         self,
@@ -116,7 +122,8 @@ class PassingChannel(grpc.aio.Channel):
         response_deserializer: Deserializer | None = None,
         _registered_method: bool | None = False,
     ) -> grpc.aio.StreamUnaryMultiCallable[Any, Any]:
-        return self._inner.stream_unary(method, request_serializer, response_deserializer)
+        inner = self._inner.stream_unary(method, request_serializer, response_deserializer)
+        return cast(grpc.aio.StreamUnaryMultiCallable[Any, Any], self._changed(method, inner))
 
     def stream_stream(
         self,
@@ -125,7 +132,8 @@ class PassingChannel(grpc.aio.Channel):
         response_deserializer: Deserializer | None = None,
         _registered_method: bool | None = False,
     ) -> grpc.aio.StreamStreamMultiCallable[Any, Any]:
-        return self._inner.stream_stream(method, request_serializer, response_deserializer)
+        inner = self._inner.stream_stream(method, request_serializer, response_deserializer)
+        return cast(grpc.aio.StreamStreamMultiCallable[Any, Any], self._changed(method, inner))
 
     async def close(self, grace: float | None = None) -> None:
         await self._inner.close(grace)
