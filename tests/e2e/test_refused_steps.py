@@ -7,6 +7,7 @@ import pytest
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
+from concord_chassis.identity import Caller
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
 from governed_world import (
@@ -151,6 +152,38 @@ async def test_each_of_many_that_is_refused_is_an_entry(party: Party) -> None:
     told = await _blocked(party)
     assert [(_named(each), each.proposal_id) for each in told] == [(ENVELOPE, both.id)]
     assert (await party.verified()).executed == 1
+
+
+async def test_a_step_without_the_permission_is_an_entry(party: Party, live: World) -> None:
+    """A1 W7 A key that may only read, and tries a step, is told of with what it tried that on."""
+    made = await party.propose(edge_action())
+    reader = Caller(party.space, "spy", frozenset({"governance:read"}), "AGENT")
+    stub = type(party.proposals)(live.governance.channel(reader))
+    consent = party.consent(made, AGENT)
+    attempts = [
+        stub.CreateProposal(proposal_pb2.CreateProposalRequest(request_id=request_id())),
+        stub.ApproveProposal(
+            proposal_pb2.ApproveProposalRequest(
+                request_id=request_id(), proposal_id=made.id, consent=consent
+            )
+        ),
+        stub.WithdrawProposal(
+            proposal_pb2.WithdrawProposalRequest(request_id=request_id(), proposal_id=made.id)
+        ),
+    ]
+    for each in attempts:
+        assert (await refused(each)).reason == "ERROR_REASON_PERMISSION_MISSING"
+    await stub.ListProposals(proposal_pb2.ListProposalsRequest())
+
+    told = sorted(
+        (_named(each), each.proposal_id, each.principal, each.reason)
+        for each in await _blocked(party)
+    )
+    assert told == sorted(
+        (action, proposal_id, "spy", "ERROR_REASON_PERMISSION_MISSING")
+        for action, proposal_id in ((STEP, ""), (ENVELOPE, made.id), (STEP, made.id))
+    )
+    assert (await party.verified()).refused >= 3
 
 
 async def test_anothers_revision_is_an_entry(party: Party, live: World) -> None:

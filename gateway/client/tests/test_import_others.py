@@ -79,6 +79,15 @@ def test_a_bad_row_stops_no_other(tmp_path: Path) -> None:
     assert [each.line for each in found] == [2, 3, 4, 5]
 
 
+def test_a_column_of_lineage(tmp_path: Path) -> None:
+    """T2 W8 As front matter names other memories; a row without any replaces none."""
+    rows = 'content,supersedes\nNew,"a, [[memory:b]]"\nOther,\n'
+    new, other = memories(written(tmp_path, "x.csv", rows))
+
+    assert new.content == "New\n\nSupersedes: [[memory:a]], [[memory:b]]"
+    assert other.content == "Other"
+
+
 def test_a_column_of_facts(tmp_path: Path) -> None:
     """W8 M6 As front matter states them; another form is told with the field and the right one."""
     rows = "content,facts\nOld,Ada|LIVES_IN|Bonn; Ada|HAS|Cat\nNew,Ada lives in Bremen\n"

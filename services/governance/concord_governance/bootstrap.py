@@ -97,12 +97,14 @@ class GovernanceApp:
         reads = self._reads = ProposalReads(commands, graph)
         self._spaces, self._keys = Spaces(commands, graph, log), ApiKeys(commands, log)
         access = AccessServicer(commands, self._spaces, self._keys)
+        steps = ProposalServicer(commands, proposals, decisions, reads, translate)
         self._tasks: list[asyncio.Task[None]] = []
         self.registrations: Sequence[Registration] = (
             Registration(
                 proposal_pb2.DESCRIPTOR.services_by_name["ProposalService"],
                 proposal_pb2_grpc.add_ProposalServiceServicer_to_server,
-                ProposalServicer(proposals, decisions, reads, translate),
+                steps,
+                not_permitted=steps.not_permitted,
             ),
             Registration(
                 principal_pb2.DESCRIPTOR.services_by_name["PrincipalService"],

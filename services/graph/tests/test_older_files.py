@@ -34,3 +34,18 @@ def test_a_converted_file_is_as_a_new_one(tmp_path: Path) -> None:
     older.close()
     new.close()
     assert converted == made
+
+
+def test_a_file_without_the_index_of_states_gets_it() -> None:
+    """G16 S1 What was written before each search sought a memory's state by an index of its own."""
+    older, new = (sqlite3.connect(":memory:", isolation_level=None) for _ in range(2))
+    for db in (older, new):
+        SCHEMA.prepare(db)
+    older.execute("DROP INDEX change_state")
+    older.execute("UPDATE meta SET value = '34' WHERE key = 'schema'")
+
+    SCHEMA.prepare(older)
+
+    assert shape(older) == shape(new)
+    older.close()
+    new.close()

@@ -41,7 +41,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
 
     async def not_permitted(self, method: str, request: Message | None) -> None:
         """Record in the log that a key without the permission tried a command, and on what."""
-        await self._commands.not_permitted(incoming.author(), method, _object_of(request))
+        await self._commands.not_permitted(incoming.author(), method, **_object_of(request))
 
     async def CreateSpace(
         self, request: access_pb2.CreateSpaceRequest, context: Context

@@ -11,10 +11,12 @@ from concord_chassis.failure import Translate
 from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
 from concord_chassis.paging import page_of
+from google.protobuf.message import Message
 
 from concord_governance.domain.proposals import Status
 from concord_governance.servicer import incoming, outgoing
 from concord_governance.usecases.decisions import Decisions, Outcome
+from concord_governance.usecases.ledger_commands import LedgerCommands
 from concord_governance.usecases.proposal_reads import ProposalReads
 from concord_governance.usecases.proposals import Proposals
 
@@ -26,12 +28,23 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     """Translates in, calls one use case, translates out."""
 
     def __init__(
-        self, proposals: Proposals, decisions: Decisions, reads: ProposalReads, translate: Translate
+        self,
+        commands: LedgerCommands,
+        proposals: Proposals,
+        decisions: Decisions,
+        reads: ProposalReads,
+        translate: Translate,
     ) -> None:
+        self._commands = commands
         self._proposals = proposals
         self._decisions = decisions
         self._reads = reads
         self._translate = translate
+
+    async def not_permitted(self, method: str, request: Message | None) -> None:
+        """Record in the log that a key without the permission tried a step, and on what."""
+        proposal_id: str = getattr(request, "proposal_id", "")
+        await self._commands.not_permitted(incoming.author(), method, proposal_id)
 
     async def CreateProposal(
         self, request: proposal_pb2.CreateProposalRequest, context: Context

@@ -91,6 +91,10 @@ COMMANDS = {
 """The commands on spaces and keys, with the actions of their entries."""
 _WITH_ENVELOPES = frozenset({"ApproveProposal", "RejectProposal", "RevokeConsent", "BulkApprove"})
 """The RPCs with a signed envelope: refusals of these are recorded as CONSENT_REFUSED."""
+_STEPS = _WITH_ENVELOPES | {
+    *("CreateProposal", "ReviseProposal", "WithdrawProposal", "UndoModification")
+}
+"""The RPCs that are steps of governance."""
 
 Refused = FramingViolation | SafeguardViolation | ConsentError | UndoConflict
 
@@ -174,18 +178,21 @@ class LedgerCommands:
 
         return await self.ledger.write(space, transaction)
 
-    async def not_permitted(self, caller: Caller, method: str, about: Mapping[str, str]) -> None:
-        """Record that a key without the permission tried a command, in the log of the key's space.
+    async def not_permitted(
+        self, caller: Caller, method: str, proposal_id: str = "", **about: str
+    ) -> None:
+        """Record that a key without the permission tried a command or a step of governance, in the
+        log of the key's space.
 
-        `about`: as in `recording_refusals`.
+        `proposal_id`, `about`: as in `recording_refusals`.
 
         Raises:
             TooManyRefusals: the caller's refused steps have reached the limit of this hour.
         """
-        if method not in COMMANDS or not caller.space:
+        if method not in COMMANDS.keys() | _STEPS or not caller.space:
             return
         with suppress(PermissionMissing):
-            async with self.recording_refusals(caller, method, **about):
+            async with self.recording_refusals(caller, method, proposal_id, **about):
                 raise PermissionMissing(f"this key may not call {method}")
 
     @asynccontextmanager
