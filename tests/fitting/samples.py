@@ -15,6 +15,7 @@ from concord_search.domain.memory import MemoryState, Origin
 from concord_search.domain.signals import QueryFacts
 from concord_search.domain.speech import Asked
 from concord_search.ports import Batch, Embedder, Question, Vector, Vectors
+from concord_testing.embedders import ready
 
 from tests.bench.conversations import Collection, Turn
 from tests.bench.conversations import Question as Wanted
@@ -139,7 +140,7 @@ async def _ask(
     concepts = tuple(dict.fromkeys(filter(None, map(normalise, extract(wanted.text)))))
     now = START + 1_000_000_000
     scope = Scope(now, Superseded.EXCLUDE, MemoryFilter())
-    question = Question(vector, wanted.text, scope, embedder.model, concepts)
+    question = Question(ready(vector), wanted.text, scope, embedder.model, concepts)
     found = await index.ask(space, question)
     evidence = {key.replace(":", ".") for key in wanted.evidence}
     ids = [index.id_of(space, item) for item in found.candidates.items]

@@ -17,7 +17,7 @@ from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import NEVER, PRESENT, AsOf, Micros
 from concord_search.domain.memory import MemoryState
 from concord_search.ports import Batch, EmbeddingModel, Found, Question, VersionedIndex
-from concord_testing.embedders import WordEmbedder
+from concord_testing.embedders import WordEmbedder, ready
 
 START: Micros = 1_760_000_000_000_000
 """When the first test state is recorded."""
@@ -115,7 +115,7 @@ class Lab:
     ) -> Found:
         vector = await self.embedder.embed_query(text)
         scope = Scope(now, superseded, wanted or MemoryFilter(), as_of)
-        question = Question(vector, text, scope, self.embedder.model, **asked)  # type: ignore[arg-type] # named fields
+        question = Question(ready(vector), text, scope, self.embedder.model, **asked)  # type: ignore[arg-type] # named fields
         return await self.index.ask(space, question)
 
     def ids(self, found: Found, space: str = SPACE) -> list[str]:

@@ -12,6 +12,7 @@ from concord_search.domain.profiles import shipped
 from concord_search.domain.ranking import Ranking
 from concord_search.domain.signals import QueryFacts
 from concord_search.ports import Batch, Embedder, Question
+from concord_testing.embedders import ready
 from search_lab import NOW, SPACE, plain_state
 
 MEMORIES = (
@@ -49,7 +50,7 @@ async def test_only_what_memory_can_answer_is_not_low(
         await index.apply(SPACE, Batch(last.seq, last.record_from, pairs, model=minilm.model))
         vector = await minilm.embed_query(query)
         scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
-        asked = Question(vector, query, scope, minilm.model, extract(query))
+        asked = Question(ready(vector), query, scope, minilm.model, extract(query))
         found = await index.ask(SPACE, asked)
         ranking = Ranking(found.candidates, QueryFacts(NOW, False, True, True), shipped())
         first = int(ranking.order[0])

@@ -7,7 +7,7 @@ import pytest
 import qdrant_edge as qdrant
 from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.qdrant.shard import DENSE, WORDS
-from concord_search.domain.fusion import fused, normalised
+from concord_search.domain.fusion import fused, scale
 from concord_search.domain.signals import Weights
 from search_lab import SPACE, Lab, MakeState
 
@@ -73,12 +73,16 @@ async def test_every_candidate_has_both_raw_scores(lab: Lab, make_state: MakeSta
 @pytest.mark.parametrize("scores", [[], [3.0], [2.0, 2.0, 2.0]])
 def test_scores_without_spread_count_half(scores: list[float]) -> None:
     """S1 one hit, or equals, say nothing about their distribution."""
-    assert normalised(np.array(scores)).tolist() == [0.5] * len(scores)
+    branch = np.array(scores)
+
+    assert fused([branch], [scale(branch)]).tolist() == [0.5] * len(scores)
 
 
 def test_what_a_branch_did_not_find_adds_nothing() -> None:
     """S1 a candidate of one branch has that branch's share alone."""
-    total = fused(3, [(np.array([0]), np.array([9.0])), (np.array([0, 2]), np.array([1.0, 1.0]))])
+    one, other = np.array([9.0, np.nan, np.nan]), np.array([1.0, np.nan, 1.0])
+
+    total = fused([one, other], [scale(np.array([9.0])), scale(np.array([1.0, 1.0]))])
 
     assert total.tolist() == [1.0, 0.0, 0.5]
 

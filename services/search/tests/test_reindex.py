@@ -20,7 +20,7 @@ from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.ports import Batch, EmbeddingModel, Question, Vector, Version
 from concord_search.usecases.parked import ParkedChanges
 from concord_search.usecases.reconcile import Reconcile
-from concord_testing.embedders import WordEmbedder
+from concord_testing.embedders import WordEmbedder, ready
 from concord_testing.polling import until
 from following import Following, MoodyEmbedder, follower_of
 from search_lab import NOW, SPACE, Lab, MakeState, make_index
@@ -70,7 +70,7 @@ async def asked(at_work: Following, text: str) -> list[str]:
     model = index.model(SPACE)
     vector = await (await at_work.context.embedders.of(model)).embed_query(text)
     await asyncio.sleep(0.001)
-    found = await index.ask(SPACE, Question(vector, text, SCOPE, model, limit=3))
+    found = await index.ask(SPACE, Question(ready(vector), text, SCOPE, model, limit=3))
     return [index.id_of(SPACE, item) for item in found.candidates.items]
 
 
@@ -237,7 +237,7 @@ async def test_a_question_from_before_the_swap_is_answered_by_the_former_version
     at_work.graph.say(SPACE, make_state("own id", 1, "red fox"))
     await at_work.reached(1)
     index, vector = at_work.lab.index, at_work.embedder.vector("red fox")
-    before = Question(vector, "red fox", SCOPE, WordEmbedder.model)
+    before = Question(ready(vector), "red fox", SCOPE, WordEmbedder.model)
     await at_work.reindex(SPACE, OTHER.model_id)
     await serves(at_work, OTHER)
 
@@ -261,7 +261,7 @@ async def test_vectors_of_another_model_are_neither_written_nor_compared(
     index, vector = at_work.lab.index, other.vector("red fox")
 
     with pytest.raises(ModelReplaced):
-        await index.ask(SPACE, Question(vector, "red fox", SCOPE, OTHER))
+        await index.ask(SPACE, Question(ready(vector), "red fox", SCOPE, OTHER))
     with pytest.raises(ModelReplaced):
         await index.near(SPACE, vector, SCOPE, 5, -1.0, model=OTHER)
     batch = Batch(2, NOW, states=[(make_state("b", 2), vector)], model=OTHER)

@@ -1,13 +1,17 @@
 """Embedders for search's tests, which need no model or share one."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
+from typing import TypeVar
 
 import numpy as np
 from concord_search.ports import Embedder, EmbeddingModel, Vector, Vectors
 from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 
 class WordEmbedder:
@@ -34,6 +38,13 @@ class WordEmbedder:
 
     async def close(self) -> None:
         """Nothing to free."""
+
+
+def ready(value: T) -> asyncio.Future[T]:
+    """A value that is there already, such as a question's vector."""
+    made: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+    made.set_result(value)
+    return made
 
 
 @cache

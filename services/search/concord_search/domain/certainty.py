@@ -29,12 +29,10 @@ def certainties(ranking: Ranking, rows: Sequence[int], profiles: Profiles) -> di
     found = ranking.found
     compared = list(dict.fromkeys([*ranking.order[:COMPARED].tolist(), *rows]))
     shown = evidence(found, ranking.scores, ranking.composite, compared)
-    bands: dict[int, Band] = {}
-    for talk in {Talk(int(found.talk.kind[row])) for row in rows}:
-        confidence = profiles.of(talk).confidence
-        for row, band in zip(compared, confidence.bands(shown), strict=True):
-            if found.talk.kind[row] == talk:
-                bands[row] = band
-    held = rarest(found)
-    asks = found.talk.asks
-    return {row: Certainty(bands[row], bool(asks[row]), bool(held[row] < 1)) for row in rows}
+    kinds = found.talk.kind[compared].tolist()
+    bands = {kind: profiles.of(Talk(kind)).confidence.bands(shown) for kind in {*kinds}}
+    asks = found.talk.asks[compared].tolist()
+    lacks = (rarest(found)[compared] < 1).tolist()
+    return {
+        row: Certainty(bands[kinds[at]][at], asks[at], lacks[at]) for at, row in enumerate(compared)
+    }

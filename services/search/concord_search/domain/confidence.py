@@ -49,11 +49,10 @@ class Logit:
 
     def probability(self, evidence: Mapping[str, Floats]) -> Floats:
         """The probability, in [0, 1], for every row of the evidence."""
-        logits = sum(
-            (weight * evidence[name] for name, weight in self.coefficients.items()),
-            np.full(len(next(iter(evidence.values()))), self.intercept),
-        )
-        return 1 / (1 + np.exp(-np.clip(logits, -50.0, 50.0)))
+        weights = np.array([*self.coefficients.values()])
+        logits = self.intercept + weights @ np.array([evidence[name] for name in self.coefficients])
+        probability: Floats = 1 / (1 + np.exp(-np.clip(logits, -50.0, 50.0)))
+        return probability
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +102,9 @@ def evidence(
     cosine, first = found.cosine, rows[:COMPARED]
     of_all = {
         "best_cosine": cosine.max(),
-        "mean_cosine": cosine[first].mean(),
+        "mean_cosine": cosine[first].sum() / len(first),
         "best_coverage": coverage.max(),
-        "mean_coverage": coverage[first].mean(),
+        "mean_coverage": coverage[first].sum() / len(first),
         "best_concepts": np.log1p(found.shared_concepts.max()),
     }
     stands_out, beats_next = (_softmax(composite * each)[rows] for each in SHARPNESS)
@@ -120,7 +119,7 @@ def evidence(
         "held": found.holds[rows] @ found.term_weights,
         "lexical": found.lexical[rows],
         "ranks": _log_rank(cosine, rows) + _log_rank(found.lexical, rows),
-        "says_when": np.nan_to_num(scores["says_when"][rows]),
+        "says_when": np.fmax(scores["says_when"][rows], 0.0),
     }
 
 
@@ -132,7 +131,7 @@ def _softmax(values: Floats) -> Floats:
 
 def _log_rank(values: Floats, rows: list[int]) -> Floats:
     """log(1 + number of candidates with a higher value), for each row."""
-    above: Floats = np.log1p((values[:, None] > values[rows]).sum(axis=0))
+    above: Floats = np.log1p(len(values) - np.searchsorted(np.sort(values), values[rows], "right"))
     return above
 
 
@@ -141,7 +140,7 @@ def rarest(found: Candidates) -> Floats:
     if not len(found.term_weights):
         return np.zeros(len(found))
     terms = np.argsort(-found.term_weights, kind="stable")[:RAREST]
-    shares: Floats = found.holds[:, terms].mean(axis=1)
+    shares: Floats = found.holds[:, terms].sum(axis=1) / len(terms)
     return shares
 
 

@@ -51,7 +51,7 @@ def share(found: Candidates, held: np.ndarray) -> Floats:
 def _sessions(found: Candidates, fused: Floats) -> Floats:
     """For each candidate, the mean score of its session's best candidates."""
     scores = np.zeros(len(found))
-    for session in np.unique(found.talk.session):
+    for session in {*found.talk.session.tolist()} - {0}:
         members = found.talk.session == session
         scores[members] = np.sort(fused[members])[-SESSION_BEST:].mean()
     return scores

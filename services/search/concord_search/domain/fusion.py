@@ -6,6 +6,9 @@ formula, the sample deviation and the .5 for a branch without spread are those o
 and a test compares the two.
 """
 
+from collections.abc import Sequence
+from math import sqrt
+
 import numpy as np
 
 from concord_search.domain.candidates import Floats
@@ -13,21 +16,20 @@ from concord_search.domain.candidates import Floats
 
 def scale(scores: Floats) -> tuple[float, float]:
     """(low, width) of a branch's scale: (score - low) / width is the normalised score."""
-    deviation = float(scores.std(ddof=1)) if len(scores) > 1 else 0.0
+    mean = float(scores.sum()) / max(len(scores), 1)
+    apart = scores - mean
+    deviation = sqrt(float(apart @ apart) / max(len(scores) - 1, 1))
     if deviation == 0.0:
-        return (float(scores[0]) if len(scores) else 0.0) - 0.5, 1.0
-    return float(scores.mean()) - 3 * deviation, 6 * deviation
+        return mean - 0.5, 1.0
+    return mean - 3 * deviation, 6 * deviation
 
 
-def normalised(scores: Floats) -> Floats:
-    """Normalises the scores of one branch, shape (n,), by their own distribution."""
-    low, width = scale(scores)
-    return (scores - low) / width
+def fused(branches: Sequence[Floats], scales: Sequence[tuple[float, float]]) -> Floats:
+    """The sum of the branches' normalised scores, each by its scale; all of shape (n,).
 
-
-def fused(count: int, branches: list[tuple[np.ndarray, Floats]]) -> Floats:
-    """The sum of the branches' normalised scores, shape (count,); a branch: (rows, scores)."""
-    total = np.zeros(count)
-    for rows, scores in branches:
-        total[rows] += normalised(scores)
+    A branch has NaN in place of a candidate that it did not find; one without a scale found none.
+    """
+    total = np.zeros(len(branches[0]))
+    for scores, (low, width) in zip(branches, scales, strict=False):
+        total += np.where(np.isnan(scores), 0.0, (scores - low) / width)
     return total

@@ -59,8 +59,8 @@ class Ranking:
 
     def breakdown(self, row: int) -> Breakdown:
         """Explains one candidate by its row in `found`."""
-        columns = zip(self.scores, self._scores[:, row], self._weights[:, row], strict=True)
-        scored = [(name, float(score), float(weight)) for name, score, weight in columns]
+        columns = self._scores[:, row].tolist(), self._weights[:, row].tolist()
+        scored = list(zip(self.scores, *columns, strict=True))
         present = [each for each in scored if each[2] > 0 and not isnan(each[1])]
         total = sum(weight for _, _, weight in present)
         parts = tuple(SignalPart(name, score, weight / total) for name, score, weight in present)
@@ -74,14 +74,16 @@ class Ranking:
 
 def _weighted_means(scores: Floats, weights: Floats) -> Floats:
     """The weighted mean of each column's scores but NaN; both arrays have shape (signals, n)."""
-    weighed = np.where(np.isnan(scores), 0.0, weights)
-    total: Floats = (weighed * np.nan_to_num(scores)).sum(axis=0)
+    absent = np.isnan(scores)
+    weighed = np.where(absent, 0.0, weights)
+    total: Floats = (weighed * np.where(absent, 0.0, scores)).sum(axis=0)
     means: Floats = total / np.maximum(weighed.sum(axis=0), 1e-12)
     return means
 
 
 def _best_first(composite: Floats, items: Sequence[str]) -> Ints:
     order = np.argsort(-composite, kind="stable")
-    if np.all(np.diff(composite[order]) < 0):
+    ordered = composite[order]
+    if (ordered[1:] < ordered[:-1]).all():
         return order
     return np.lexsort((np.array(items, dtype=np.str_), -composite))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from math import log
+from operator import attrgetter
 
 import numpy as np
 
@@ -60,7 +61,7 @@ class Weights:
 
     def values(self, names: Iterable[str]) -> list[float]:
         """The weights of some signals, in their order."""
-        return [getattr(self, name) for name in names]
+        return list(attrgetter(*names)(self))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,13 @@ from concord_search.ports.graph import (
     Statement,
 )
 from concord_search.ports.index import (
+    NOTHING_WEIGHED,
     Batch,
     Found,
     Index,
     IndexState,
     Near,
+    Place,
     Question,
     Version,
     VersionedIndex,
@@ -46,6 +48,7 @@ from concord_search.ports.records import (
 )
 
 __all__ = [
+    "NOTHING_WEIGHED",
     "Assessed",
     "Batch",
     "Calibration",
@@ -64,6 +67,7 @@ __all__ = [
     "Judges",
     "Near",
     "OpenConflict",
+    "Place",
     "Question",
     "RankedQuery",
     "Recall",

@@ -1,11 +1,14 @@
 """The index of each space, derived from graph, and its versions."""
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from concord_search.domain.candidates import Candidates
+import numpy as np
+
+from concord_search.domain.candidates import NO_CANDIDATES, Bools, Candidates, Floats
 from concord_search.domain.digests import State
 from concord_search.domain.filters import Scope
 from concord_search.domain.instants import Micros
@@ -16,14 +19,15 @@ from concord_search.ports.records import CoRead
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of the index; `model` made the vector.
+    """What is asked of the index; `model` makes the vector.
 
+    The vector may still be in the making: until then the index looks for the text's words.
     `only` restricts the candidates to these memories and lifts the scope but for its record time;
     `branch_limit` bounds each generator, `limit` the candidates that come back. `co_reads` are
     those of the session in which is asked.
     """
 
-    vector: Vector
+    vector: asyncio.Future[Vector]
     text: str
     scope: Scope
     model: EmbeddingModel
@@ -53,15 +57,9 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
-    """A candidate with the factors of its place (spec S6), the text relevance and R in [0, 1].
+class Place:
+    """The factors of a candidate's place (spec S6); text relevance and recency are in [0, 1]."""
 
-    `item` is the index's own name of a memory or of an edge, `seq` the state that was scored.
-    """
-
-    item: str
-    seq: int
-    is_edge: bool
     text_relevance: float
     factor: float
     recency: float
@@ -70,6 +68,32 @@ class Weighed:
     def score(self) -> float:
         """The product."""
         return self.text_relevance * self.factor * self.recency
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """The answer to a question by the integrative formula: the candidates, which are memories and
+    edges, best first, and by candidate whether it is an edge and the factors of its place, each of
+    shape (n,)."""
+
+    found: Found
+    is_edge: Bools
+    text_relevance: Floats
+    factor: Floats
+    recency: Floats
+
+    def place(self, row: int) -> Place:
+        """The place of one candidate."""
+        columns = (self.text_relevance, self.factor, self.recency)
+        return Place(*(float(column[row]) for column in columns))
+
+
+NOTHING_WEIGHED = Weighed(
+    Found(NO_CANDIDATES, has_words=False),
+    np.zeros(0, dtype=np.bool_),
+    *(np.zeros(0) for _ in range(3)),
+)
+"""The answer where nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +204,7 @@ class Index(Protocol):
         """
         ...
 
-    async def weigh(self, space: str, question: Question, weight: float) -> Sequence[Weighed]:
+    async def weigh(self, space: str, question: Question, weight: asyncio.Future[float]) -> Weighed:
         """The candidates by the integrative formula, best first; none without a part.
 
         `weight` is the factor of what is constitutive. Of equals, that comes first.

@@ -182,7 +182,7 @@ def _integrative_result(result: IntegrativeResult) -> search_pb2.IntegrativeResu
             for each in result.clashes
         ],
     )
-    if place.is_edge:
+    if found.memory.state.is_edge:
         message.edge.CopyFrom(cast(type_pb2.Edge, found.memory.shown))
     else:
         message.memory.CopyFrom(cast(type_pb2.Memory, found.memory.shown))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC
+from datetime import UTC, datetime
 
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
@@ -32,11 +32,12 @@ def context(results: Iterable[search_pb2.SearchResult]) -> str:
 def _parts(memory: type_pb2.Memory) -> Iterator[str]:
     yield type_pb2.MemoryKind.Name(memory.kind).removeprefix("MEMORY_KIND_").lower()
     yield _held(memory.supersession)
+    sources = list(memory.sources)
     for word, names in (
-        ("said by", [each.speaker for each in memory.sources]),
-        ("from", [each.file for each in memory.sources]),
-        ("from turns", [turn for each in memory.sources for turn in each.turn_ids]),
-        ("drawn from", [f"memory:{i}" for each in memory.sources for i in each.memory_ids]),
+        ("said by", [each.speaker for each in sources]),
+        ("from", [each.file for each in sources]),
+        ("from turns", [turn for each in sources for turn in each.turn_ids]),
+        ("drawn from", [f"memory:{i}" for each in sources for i in each.memory_ids]),
     ):
         if named := list(dict.fromkeys(filter(None, names))):
             yield f"{word} {', '.join(named)}"
@@ -56,8 +57,8 @@ def _held(span: type_pb2.Supersession) -> str:
 
 def _day(time: Timestamp) -> str:
     """An instant in UTC to the minute; to the day at midnight."""
-    at = time.ToDatetime(tzinfo=UTC)
-    return at.strftime("%Y-%m-%d" if (at.hour, at.minute) == (0, 0) else "%Y-%m-%d %H:%M")
+    said = datetime.fromtimestamp(time.seconds, UTC).isoformat(" ", "minutes")
+    return said.removesuffix("+00:00").removesuffix(" 00:00")
 
 
 def _lines(result: search_pb2.SearchResult) -> Iterator[str]:

@@ -13,6 +13,7 @@ from concord_search.ports import (
     Graph,
     Hydrated,
     Index,
+    Place,
     Question,
     RankedQuery,
     Recall,
@@ -28,7 +29,6 @@ from concord_search.usecases.search import (
     Search,
     SearchQuery,
     may_be_shown,
-    only,
     wait_until_fresh,
 )
 
@@ -58,7 +58,7 @@ class IntegrativeResult:
     """
 
     found: Result
-    place: Weighed
+    place: Place
     reason: str
     clashes: Sequence[Clash] = ()
 
@@ -78,6 +78,17 @@ class IntegrativeAnswer:
     epoch: str
     applied_seq: int
     is_incomplete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was found, before it is explained; `shown`: rows of `weighed` with their items."""
+
+    asked: SearchQuery
+    question: Question
+    weighed: Weighed
+    shown: Sequence[tuple[int, Hydrated]]
+    statements: Sequence[Statement]
 
 
 class IntegrativeSearch:
@@ -111,37 +122,22 @@ class IntegrativeSearch:
         `IndexDiskFull`, `NodeUnknown`, `FilterUnsupported`.
         """
         await wait_until_fresh(self._progress, space, query.demand)
-        (asked, question), statements, weight = await asyncio.gather(
-            self._question(space, query),
-            self._graph.statements(space, query.node, query.as_of),
-            self._feedback.weight(space),
-        )
-        weighed = await self._index.weigh(space, question, weight)
+        asked, question = await self._question(space, query)
+        weight, statements, weighed = await self._weighed(space, query, question)
         shown = await self._shown(space, query, question, weighed)
+        query_id = ""
         if not shown:
             self._progress.demand_following("anything matches")
-        beside = [self._index.id_of(space, each.item) for each in weighed]
-        explained = await self._explained(space, asked, only(question, beside), shown)
-        clashes, check = await self._check(
-            space, [each.memory for _, each in explained], statements or (), query.use_models
-        )
-        results = [
-            IntegrativeResult(found, place, _reason(place, found, statements or ()), clashing)
-            for (place, found), clashing in zip(explained, clashes, strict=True)
-        ]
-        query_id = ""
-        if results and not query.peek:
+        elif not query.peek:
             query_id = self._new_id()
-            first = results[0].place.factor > 1.0
-            ranked = RankedQuery(query_id, query.text, weight, first)
-            memories = [each.found.memory for each in results if not each.place.is_edge]
-            returned = [each.state.id for each in memories if each.is_logged]
-            await asyncio.gather(
-                self._records.put_query(space, ranked),
-                self._search.recall(
-                    space, Recall(query_id, query.principal, query.session_id, returned)
-                ),
-            )
+        first = bool(shown) and float(weighed.factor[shown[0][0]]) > 1.0
+        _, (results, check) = await asyncio.gather(
+            # first, so that the store writes beside the rest
+            self._recorded(space, query, RankedQuery(query_id, query.text, weight, first), shown),
+            self._explained(
+                space, query, _Found(asked, question, weighed, shown, statements or ())
+            ),
+        )
         followed = self._progress.of(space)
         return IntegrativeAnswer(
             statements=statements,
@@ -165,92 +161,122 @@ class IntegrativeSearch:
         question = await self._search.question(space, asked)
         return asked, replace(question, scope=replace(question.scope, edges=True))
 
+    async def _weighed(
+        self, space: str, query: IntegrativeQuery, question: Question
+    ) -> tuple[float, Sequence[Statement] | None, Weighed]:
+        """The constitutive weight, the node's statements, and the candidates."""
+        weight = asyncio.create_task(self._feedback.weight(space))
+        statements, weighed = await asyncio.gather(
+            self._graph.statements(space, query.node, query.as_of),
+            self._index.weigh(space, question, weight),
+        )
+        return await weight, statements, weighed
+
     async def _shown(
-        self, space: str, query: IntegrativeQuery, question: Question, weighed: Sequence[Weighed]
-    ) -> list[tuple[Weighed, Hydrated]]:
+        self, space: str, query: IntegrativeQuery, question: Question, weighed: Weighed
+    ) -> list[tuple[int, Hydrated]]:
         """Reads items from graph, best first, until enough of them may be shown."""
-        found: list[tuple[Weighed, Hydrated]] = []
-        at = 0
-        while len(found) < query.limit and at < len(weighed):
-            some = weighed[at : at + query.limit - len(found)]
-            at += len(some)
-            ids = [self._index.id_of(space, each.item) for each in some]
-            hydrated = await self._hydrated(
-                space, query, question, dict(zip(ids, some, strict=True))
-            )
-            found += [
-                (each, hydrated[i]) for i, each in zip(ids, some, strict=True) if i in hydrated
-            ]
+        found: list[tuple[int, Hydrated]] = []
+        at, end = 0, len(weighed.found.candidates)
+        while len(found) < query.limit and at < end:
+            rows = range(at, min(at + query.limit - len(found), end))
+            at = rows.stop
+            found += await self._hydrated(space, query, question, weighed, rows)
         return found
 
+    async def _recorded(
+        self,
+        space: str,
+        query: IntegrativeQuery,
+        answered: RankedQuery,
+        shown: Sequence[tuple[int, Hydrated]],
+    ) -> None:
+        """Stores the query for feedback, and what it returned; neither if it has no id."""
+        if answered.id:
+            logged = [each.state.id for _, each in shown if each.is_logged]
+            recall = Recall(answered.id, query.principal, query.session_id, logged)
+            await asyncio.gather(
+                self._records.put_query(space, answered), self._search.recall(space, recall)
+            )
+
+    async def _explained(
+        self, space: str, query: IntegrativeQuery, found: _Found
+    ) -> tuple[list[IntegrativeResult], Check]:
+        """The results, checked against the node's statements."""
+        ranked = self._search.rank(space, found.asked, found.question, found.weighed.found)
+        results = self._search.results(ranked, found.shown)
+        explained = await self._search.with_conflicts(space, results, query.as_of)
+        clashes, check = await self._check(
+            space, [each.memory for each in explained], found.statements, query.use_models
+        )
+        reason = _Reasons(found.statements)
+        places = [found.weighed.place(row) for row, _ in found.shown]
+        return [
+            IntegrativeResult(each, place, reason(place, each), clashing)
+            for each, place, clashing in zip(explained, places, clashes, strict=True)
+        ], check
+
     async def _hydrated(
-        self, space: str, query: IntegrativeQuery, question: Question, places: dict[str, Weighed]
-    ) -> dict[str, Hydrated]:
-        edge_ids = [item_id for item_id, place in places.items() if place.is_edge]
-        memory_ids = [item_id for item_id, place in places.items() if not place.is_edge]
+        self,
+        space: str,
+        query: IntegrativeQuery,
+        question: Question,
+        weighed: Weighed,
+        rows: range,
+    ) -> list[tuple[int, Hydrated]]:
+        candidates = weighed.found.candidates
+        ids = {row: self._index.id_of(space, candidates.items[row]) for row in rows}
+        edge_rows = [row for row in rows if weighed.is_edge[row]]
+        memory_rows = [row for row in rows if not weighed.is_edge[row]]
         memories, edges = await asyncio.gather(
             self._graph.current(
                 space,
-                memory_ids,
+                [ids[row] for row in memory_rows],
                 count_as_read=not query.peek,
                 session_id=query.session_id,
                 as_of=query.as_of,
             ),
-            self._graph.edges(space, edge_ids, query.as_of),
+            self._graph.edges(space, [ids[row] for row in edge_rows], query.as_of),
         )
-        found = {
-            item_id: memory
-            for item_id, memory in zip(memory_ids, memories, strict=True)
-            if memory is not None and may_be_shown(memory, places[item_id].seq, question)
-        }
-        return found | {
-            item_id: edge
-            for item_id, edge in zip(edge_ids, edges, strict=True)
+        found = [
+            (row, memory)
+            for row, memory in zip(memory_rows, memories, strict=True)
+            if memory is not None and may_be_shown(memory, int(candidates.seqs[row]), question)
+        ]
+        found += [
+            (row, edge)
+            for row, edge in zip(edge_rows, edges, strict=True)
             if edge is not None and admits(question.scope, edge.state)
-        }
-
-    async def _explained(
-        self,
-        space: str,
-        asked: SearchQuery,
-        question: Question,
-        shown: Sequence[tuple[Weighed, Hydrated]],
-    ) -> list[tuple[Weighed, Result]]:
-        """The shown items with their composites, signal by signal, in the given order.
-
-        Items that were erased in the meantime are left out. `question` names all candidates.
-        """
-        if not shown:
-            return []
-        ranked = await self._search.ranked(space, asked, question)
-        names = ranked.ranking.found.items
-        rows = {self._index.id_of(space, name): row for row, name in enumerate(names)}
-        there = [(place, item) for place, item in shown if item.state.id in rows]
-        results = self._search.results(ranked, [(rows[i.state.id], i) for _, i in there])
-        results = await self._search.with_conflicts(space, results, asked.as_of)
-        return [(place, found) for (place, _), found in zip(there, results, strict=True)]
+        ]
+        return sorted(found, key=lambda each: each[0])
 
 
-def _reason(place: Weighed, found: Result, statements: Sequence[Statement]) -> str:
-    """One sentence: the factors, and the constitutive statement that is nearest to the result."""
-    factors = (
-        f"Text relevance {place.text_relevance:.2f}, constitutive weight {place.factor:.2f},"
-        f" recency {place.recency:.2f}"
-    )
-    state = found.memory.state
-    if place.factor > 1.0:
-        return f'{factors}: it is constitutive itself: "{state.content[:200]}".'
-    basis = _basis(state, statements)
-    if basis is None:
-        return f"{factors}; it rests on no constitutive statement of the node."
-    return f'{factors}; it rests on "{basis.text}".'
+class _Reasons:
+    """Says in one sentence why an item has its place, and on which statement it rests."""
 
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        self._statements = [(each, frozenset(extract(each.text))) for each in statements]
 
-def _basis(state: MemoryState, statements: Sequence[Statement]) -> Statement | None:
-    """The statement that the memory itself states, else the one sharing most concepts with it."""
-    concepts = set(state.concepts)
-    shared = [(len(concepts.intersection(extract(each.text))), each) for each in statements]
-    stating = [each for each in statements if state.id in each.memory_ids]
-    best = max((count for count, _ in shared), default=0)
-    near = [each for count, each in shared if count == best > 0]
-    return next(iter([*stating, *near]), None)
+    def __call__(self, place: Place, found: Result) -> str:
+        """The factors, and the constitutive statement that is nearest to the result."""
+        factors = (
+            f"Text relevance {place.text_relevance:.2f}, constitutive weight {place.factor:.2f},"
+            f" recency {place.recency:.2f}"
+        )
+        state = found.memory.state
+        if place.factor > 1.0:
+            return f'{factors}: it is constitutive itself: "{state.content[:200]}".'
+        basis = self._basis(state)
+        if basis is None:
+            return f"{factors}; it rests on no constitutive statement of the node."
+        return f'{factors}; it rests on "{basis.text}".'
+
+    def _basis(self, state: MemoryState) -> Statement | None:
+        """The statement that the memory itself states, else the one sharing most concepts."""
+        shared = [
+            (len(words.intersection(state.concepts)), each) for each, words in self._statements
+        ]
+        stating = [each for _, each in shared if state.id in each.memory_ids]
+        best = max((count for count, _ in shared), default=0)
+        near = [each for count, each in shared if count == best > 0]
+        return next(iter([*stating, *near]), None)

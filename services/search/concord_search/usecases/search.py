@@ -20,6 +20,7 @@ from concord_search.domain.stac import Case, NextAction, Preference, StacOptions
 from concord_search.ports import (
     Clock,
     CoRead,
+    Found,
     Graph,
     Hydrated,
     Index,
@@ -37,6 +38,10 @@ RANKED = 200
 
 MOST_CONFLICTS = 20
 """The most conflicts that a result shows."""
+
+HEAD_START = 0.001
+"""Seconds for which only the query's vector is made, so that nothing else takes Python's global
+lock: once a local model computes, it needs no lock, and all that follows goes on beside it."""
 
 ANSWER_RESERVE = 0.1
 """Seconds before the caller's deadline that waiting for a fresh index leaves for the answer."""
@@ -158,10 +163,8 @@ class Search:
             self._progress.demand_following("nothing matches")
         query_id = "" if query.peek else self._new_id()
         logged = [each.memory.state.id for each in results if each.memory.is_logged]
-        shown, _ = await asyncio.gather(
-            self.with_conflicts(space, results, query.as_of),
-            self.recall(space, Recall(query_id, query.principal, query.session_id, logged)),
-        )
+        shown = await self.with_conflicts(space, results, query.as_of)
+        await self.recall(space, Recall(query_id, query.principal, query.session_id, logged))
         answer = self._answer(space, query, question, shown, next_offset)
         return replace(answer, query_id=query_id)
 
@@ -185,11 +188,14 @@ class Search:
         """The question that a query puts to the index."""
         model = self._index.model(space)
         embedder = await self._embedders.of(model)
-        vector, co_reads, wanted = await asyncio.gather(
-            embedder.embed_query(query.text),
-            self._co_reads(space, query.session_id),
-            located(self._graph, space, query.filter, query.as_of),
-        )
+        vector = asyncio.create_task(embedder.embed_query(query.text))
+        try:
+            await asyncio.wait([vector], timeout=HEAD_START)
+            co_reads = await self._co_reads(space, query.session_id)
+            wanted = await located(self._graph, space, query.filter, query.as_of)
+        except BaseException:
+            vector.cancel()
+            raise
         # Never before the index's newest change: graph's record time may be ahead of this clock.
         now = query.now or max(self._clock(), self._progress.of(space).latest)
         named = (normalise(concept) for concept in query.concepts)
@@ -210,7 +216,10 @@ class Search:
 
     async def ranked(self, space: str, query: SearchQuery, question: Question) -> Ranked:
         """The candidates, ranked by the composite score."""
-        found = await self._index.ask(space, question)
+        return self.rank(space, query, question, await self._index.ask(space, question))
+
+    def rank(self, space: str, query: SearchQuery, question: Question, found: Found) -> Ranked:
+        """Ranks candidates by the composite score."""
         facts = QueryFacts(
             now=question.scope.now,
             has_domain=bool(question.domain),

@@ -4,25 +4,40 @@ from dataclasses import replace
 from math import exp, log
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 import pytest
 from concord.type.v1 import type_pb2
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import DAY
-from concord_search.ports import Question, Weighed
+from concord_search.ports import Place, Question
+from concord_testing.embedders import ready
 from search_lab import NOW, SPACE, Lab, MakeState, OpenLab
 
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
 OPEN = MemoryFilter()
 
 
+class Found(NamedTuple):
+    """One found item."""
+
+    item_id: str
+    is_edge: bool
+    place: Place
+
+
 async def weigh(
     lab: Lab, text: str, weight: float = 2.0, *, wanted: MemoryFilter = OPEN, edges: bool = True
-) -> list[Weighed]:
+) -> list[Found]:
     """Asks as the use case does; the items come back by their ids."""
     scope = Scope(NOW, Superseded.EXCLUDE, wanted, edges=edges)
-    question = Question(lab.embedder.vector(text), text, scope, lab.embedder.model)
-    return list(await lab.index.weigh(SPACE, question, weight))
+    question = Question(ready(lab.embedder.vector(text)), text, scope, lab.embedder.model)
+    weighed = await lab.index.weigh(SPACE, question, ready(weight))
+    items = weighed.found.candidates.items
+    return [
+        Found(lab.index.id_of(SPACE, item), bool(weighed.is_edge[row]), weighed.place(row))
+        for row, item in enumerate(items)
+    ]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -48,12 +63,11 @@ async def test_at_equal_text_relevance_what_is_constitutive_comes_first(
 
     found = await weigh(lab, "honesty matters", chance.uniform(1.5, 5.0))
 
-    ids = [lab.index.id_of(SPACE, each.item) for each in found]
+    ids = [each.item_id for each in found]
     assert next(each for each in ids if each.startswith("m")) == same[0].id
     assert len(found) == 5 + others
     for each in found:
-        assert each.score == each.text_relevance * each.factor * each.recency
-        assert 0.0 <= each.text_relevance <= 1.0
+        assert 0.0 <= each.place.text_relevance <= 1.0
 
 
 async def test_the_engine_counts_as_the_formula_does(lab: Lab, make_state: MakeState) -> None:
@@ -71,9 +85,9 @@ async def test_the_engine_counts_as_the_formula_does(lab: Lab, make_state: MakeS
         *(make_state(i, at + 1, text, **each) for at, (i, each) in enumerate(said.items()))
     )
 
-    found = {lab.index.id_of(SPACE, each.item): each for each in await weigh(lab, text, 3.0)}
+    found = {each.item_id: each for each in await weigh(lab, text, 3.0)}
 
-    assert found["value"].factor == 3.0
+    assert found["value"].place.factor == 3.0
     expected = {
         "old": exp(-1),
         "read": exp(-1 / (1 + log(11))),
@@ -82,10 +96,10 @@ async def test_the_engine_counts_as_the_formula_does(lab: Lab, make_state: MakeS
         "value": 1.0,
     }
     for item_id, recency in expected.items():
-        assert found[item_id].recency == pytest.approx(recency)
+        assert found[item_id].place.recency == pytest.approx(recency)
         # the engine's own score, divided by C and R, is the same text relevance for each
-        assert found[item_id].text_relevance == pytest.approx(
-            found["future"].text_relevance, rel=1e-5
+        assert found[item_id].place.text_relevance == pytest.approx(
+            found["future"].place.text_relevance, rel=1e-5
         )
 
 
@@ -104,7 +118,7 @@ async def test_a_value_is_a_candidate_behind_any_number_of_better_texts(
 
     near = await lab.ask("honesty now")
     assert "value" not in lab.ids(near)
-    assert "value" in [lab.index.id_of(SPACE, each.item) for each in found]
+    assert "value" in [each.item_id for each in found]
 
 
 async def test_constitutive_edges_are_found_as_sentences_by_this_query_alone(
@@ -145,17 +159,16 @@ async def test_filters_restrict_values_too(lab: Lab, make_state: MakeState) -> N
     descriptive = await weigh(lab, "honesty", wanted=MemoryFilter(edge_types=(1,)))
 
     for found in (tagged, descriptive):
-        assert [lab.index.id_of(SPACE, each.item) for each in found] == ["note"]
+        assert [each.item_id for each in found] == ["note"]
 
 
 async def test_nothing_is_found_where_nothing_is(lab: Lab) -> None:
     """S6 S2 An empty space, and a space without a part."""
-    question = Question(
-        lab.embedder.vector("x"), "x", Scope(NOW, Superseded.EXCLUDE, OPEN), lab.embedder.model
-    )
+    vector, scope = ready(lab.embedder.vector("x")), Scope(NOW, Superseded.EXCLUDE, OPEN)
+    question = Question(vector, "x", scope, lab.embedder.model)
 
     assert await weigh(lab, "honesty") == []
-    assert list(await lab.index.weigh("nowhere", question, 2.0)) == []
+    assert len((await lab.index.weigh("nowhere", question, ready(2.0))).found.candidates) == 0
 
 
 async def test_edges_are_back_after_a_restart(

@@ -41,7 +41,7 @@ def talk(columns: Columns, rows: Ints, terms: Terms, found: Fused, known_at: Mic
     return Talk(
         kind=columns["talk"][rows],
         session=columns["session"][rows],
-        speaker_named=np.isin(columns["speaker"][rows], terms.wanted),
+        speaker_named=(columns["speaker"][rows][:, np.newaxis] == terms.wanted).any(axis=1),
         asks=(speech & ASKS) > 0,
         says_when=(speech & SAYS_WHEN) > 0,
         window=terms.holds | beside[: len(rows)] | beside[len(rows) :],

@@ -3,7 +3,6 @@
 import asyncio
 import fcntl
 import hashlib
-import json
 import os
 import shutil
 from collections import defaultdict
@@ -11,14 +10,17 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any, Generic, TypeVar
 
 from concord_chassis.workers import Workers
 
+from concord_search.adapters.qdrant import stamps
 from concord_search.adapters.qdrant.columns_file import ColumnsFile
 from concord_search.adapters.qdrant.keys import new_key, read_key
+from concord_search.adapters.qdrant.query import CandidateQuery
 from concord_search.adapters.qdrant.shard import LAYOUT, S, Shards, Words
 from concord_search.adapters.qdrant.space import SpaceIndex
+from concord_search.adapters.qdrant.weigh import WeighedQuery
 from concord_search.domain.candidates import NO_CANDIDATES
 from concord_search.domain.digests import State
 from concord_search.domain.errors import (
@@ -33,6 +35,7 @@ from concord_search.domain.errors import (
 from concord_search.domain.filters import Scope
 from concord_search.domain.memory import MemoryState
 from concord_search.ports import (
+    NOTHING_WEIGHED,
     Batch,
     EmbeddingModel,
     Found,
@@ -45,6 +48,9 @@ from concord_search.ports import (
 
 SERVER = "qdrant"
 """The engine whose shards cannot be reached without its address."""
+
+Q = TypeVar("Q", bound=CandidateQuery)
+T = TypeVar("T")
 
 QUERIES_AT_ONCE = 16
 """Queries in one call: the embedded engine holds Python's global lock meanwhile."""
@@ -104,9 +110,9 @@ class QdrantIndex(Generic[S]):
 
     def _open_parts(self) -> None:
         directories = sorted(path for path in self._root.iterdir() if path.is_dir())
-        stamps = {path: _read_stamp(path) for path in directories}
-        lost = self._shards.missing({str(stamp["shard"]) for stamp in stamps.values() if stamp})
-        for directory, stamp in stamps.items():
+        stamped = {path: stamps.read(path) for path in directories}
+        lost = self._shards.missing({str(stamp["shard"]) for stamp in stamped.values() if stamp})
+        for directory, stamp in stamped.items():
             if stamp is not None and stamp.get("engine") == SERVER != self._shards.engine:
                 raise IndexUnusable(
                     f"{directory} belongs to the collections {stamp['shard']}-* of a Qdrant "
@@ -217,7 +223,7 @@ class QdrantIndex(Generic[S]):
             "model": asdict(model),
             "shard": shard.name,
         }
-        _write_stamp(directory, stamp)
+        stamps.write(directory, stamp)
 
     def _part(self, space: str) -> SpaceIndex[S]:
         try:
@@ -259,29 +265,39 @@ class QdrantIndex(Generic[S]):
 
     async def ask(self, space: str, question: Question) -> Found:
         """The candidates for a question; none for a space without a part."""
-        part = self._parts.get(space)
-        if part is None:
-            return Found(NO_CANDIDATES, has_words=False)
-        _demand_same(part.model, question.model)
-        try:
-            return await self._readers.run(part.ask, question)
-        except IndexCorrupt:
-            if self._parts.get(space) is part:
-                raise
-            return await self.ask(space, question)  # the part was replaced meanwhile
+        found = await self._asked(
+            space, question, SpaceIndex.candidates, CandidateQuery.end, question.vector
+        )
+        return Found(NO_CANDIDATES, has_words=False) if found is None else found
 
-    async def weigh(self, space: str, question: Question, weight: float) -> Sequence[Weighed]:
+    async def weigh(self, space: str, question: Question, weight: asyncio.Future[float]) -> Weighed:
         """The candidates by the integrative formula, best first; none without a part."""
+        found = await self._asked(
+            space, question, SpaceIndex.weighed, WeighedQuery.weigh, question.vector, weight
+        )
+        return NOTHING_WEIGHED if found is None else found
+
+    async def _asked(
+        self,
+        space: str,
+        question: Question,
+        make: Callable[[SpaceIndex[S], Question], Q],
+        end: Callable[..., T],
+        *given: asyncio.Future[Any],
+    ) -> T | None:
+        """Begins a query, and ends it once all is `given`; None for a space without a part."""
         part = self._parts.get(space)
         if part is None:
-            return ()
+            return None
         _demand_same(part.model, question.model)
+        query = make(part, question)
         try:
-            return await self._readers.run(part.weigh, question, weight)
+            await self._readers.run(query.begin)
+            return await self._readers.run(end, query, *[await each for each in given])
         except IndexCorrupt:
             if self._parts.get(space) is part:
                 raise
-            return await self.weigh(space, question, weight)  # replaced meanwhile
+        return await self._asked(space, question, make, end, *given)  # replaced meanwhile
 
     async def near(
         self,
@@ -403,34 +419,6 @@ def _locked(root: Path) -> int:
             "another data directory."
         ) from error
     return lock
-
-
-def _read_stamp(directory: Path) -> Mapping[str, Any] | None:
-    """None for a part whose making was interrupted."""
-    try:
-        found = json.loads((directory / "stamp.json").read_text("utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise IndexCorrupt(
-            f"{directory / 'stamp.json'} cannot be read. Delete {directory}: it is rebuilt."
-        ) from error
-    return found if isinstance(found, dict) else None
-
-
-def _write_stamp(directory: Path, stamp: Mapping[str, Any]) -> None:
-    """Write the stamp to the disk, since the shard that it no longer names is removed next."""
-    draft = directory / "stamp.tmp"
-    with draft.open("w", encoding="utf-8") as file:
-        json.dump(stamp, file)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(directory / "stamp.json")
-    folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _demand_same(ours: EmbeddingModel, theirs: EmbeddingModel | None) -> None:

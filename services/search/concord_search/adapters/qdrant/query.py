@@ -1,16 +1,17 @@
 """Answers a question from one space's shard and columns (spec S1).
 
-It takes two planned batches of the engine. In the first, each branch generates its candidates, and
-fusion picks the best. In the second, each branch scores those of the best that it had not found, so
-that every candidate has both raw scores.
+Each branch generates its candidates, that of words while the question's vector is still being made,
+and fusion picks the best. In a second batch of the engine, each branch scores those of the best
+that it had not found, so that every candidate has both raw scores.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from threading import Lock
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from concord_search.adapters.qdrant import filters
 from concord_search.adapters.qdrant.columns import Columns
@@ -19,21 +20,19 @@ from concord_search.adapters.qdrant.filters import Filter
 from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.adapters.qdrant.shard import (
     DENSE,
-    NOTHING,
     WORDS,
     Nearest,
     Scored,
     Shard,
-    Sparse,
     Words,
 )
 from concord_search.domain import fusion
-from concord_search.domain.candidates import Candidates, Floats, Ints
+from concord_search.domain.candidates import Bools, Candidates, Floats, Ints
 from concord_search.domain.filters import Scope
-from concord_search.domain.instants import DAY, Micros
+from concord_search.domain.instants import DAY
 from concord_search.domain.memory import parent_domain
 from concord_search.domain.signals import IMPORTANCE_NUMBER
-from concord_search.ports import Found, Question
+from concord_search.ports import Found, Question, Vector
 
 HALF_LIFE = 30
 """Days after which a co-read counts half."""
@@ -42,88 +41,101 @@ _IMPORTANCE = np.array([IMPORTANCE_NUMBER[level] for level in sorted(IMPORTANCE_
 
 
 @dataclass(frozen=True, slots=True)
-class _Branch:
-    """The rows that one branch found (-1: not current) and their scores, of one length."""
-
-    rows: Ints
-    scores: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class _Scores:
-    """Candidates by row, with their scores; all of one length."""
+class Scores:
+    """Candidates by row, with their scores; all of one length. NaN: no branch gave the score."""
 
     rows: Ints
     cosine: Floats
     lexical: Floats
     fusion: Floats
 
-    def among(self, kept: NDArray[np.bool_]) -> "_Scores":
-        """Only some of them."""
-        return _Scores(self.rows[kept], self.cosine[kept], self.lexical[kept], self.fusion[kept])
+    def at(self, chosen: Ints | Bools) -> "Scores":
+        """Only some of them, in the chosen order."""
+        return Scores(
+            self.rows[chosen], self.cosine[chosen], self.lexical[chosen], self.fusion[chosen]
+        )
 
 
 class CandidateQuery:
     """Asks one space for candidates. Blocking; holds the lock only while it reads columns."""
 
     def __init__(
-        self, shard: Shard, key: SpaceKey, columns: Columns, lock: Lock, words: Words
+        self,
+        shard: Shard,
+        key: SpaceKey,
+        columns: Columns,
+        lock: Lock,
+        words: Words,
+        *,
+        question: Question,
     ) -> None:
         self._shard = shard
         self._key = key
         self._columns = columns
         self._lock = lock
-        self._words = words
+        self._question = question
+        self._words = words.of_query(question.text)
+        terms = [] if self._words is None else words.terms_of(self._words)
+        self._terms = np.array(terms, dtype=np.int64)
+        self._filters: Sequence[Filter] = ()
+        self._worded: Sequence[Scored] = ()
 
-    def run(self, question: Question) -> Found:
-        """The candidates for a question."""
-        words = self._words.of_query(question.text)
-        dense = question.vector.tolist()
-        wanted, limit = self._wanted(question), question.branch_limit
-        queries = [Nearest(dense, DENSE, limit, wanted)]
-        if words is not None:
-            queries.append(Nearest(words, WORDS, limit, wanted))
-        answers = [*self._shard.query(queries), NOTHING][:2]
-        near, worded = (self._branch(answer, question.scope) for answer in answers)
-        fused, best = self._best(near, worded, question)
-        if len(worded.rows) < limit:  # then the branch has found every point that shares a word
-            np.nan_to_num(best.lexical, copy=False)
-        self._complete(best, dense, words, question.scope)
+    def begin(self) -> None:
+        """Asks all that needs no vector."""
         with self._lock:
-            terms = np.array([] if words is None else self._words.terms_of(words), dtype=np.int64)
-            return Found(self._described(question, best, terms, fused), words is not None)
+            self._filters = self._wanted()
+        if self._words is not None:
+            self._worded = self._branch(self._words, WORDS)
 
-    def _wanted(self, question: Question) -> Filter:
-        scope, key, columns = question.scope, self._key, self._columns
+    def end(self, vector: Vector) -> Found:
+        """The candidates for the question, once it has begun."""
+        dense = vector.tolist()
+        found, _ = self._scored(self._branch(dense, DENSE))
+        order = np.argsort(-found.fusion, kind="stable")
+        best = self._completed(found.at(order[: self._question.limit]), dense)
         with self._lock:
-            if question.only is None:
-                return filters.of_scope(scope, key, columns)
-            rows = filters.rows_of(question.only, scope, key, columns)
-        return filters.among(rows, filters.known_at(scope))
+            return self._described(best.at(self._there(best.rows)), found)
 
-    def _branch(self, scored: Scored, scope: Scope) -> _Branch:
-        found = np.array(scored.points, dtype=np.int64)
+    def _wanted(self) -> Sequence[Filter]:
+        """The filters with which each branch is asked; the first is that of the question."""
+        scope, key, columns = self._question.scope, self._key, self._columns
+        if self._question.only is None:
+            return [filters.of_scope(scope, key, columns)]
+        rows = filters.rows_of(self._question.only, scope, key, columns)
+        return [filters.among(rows, filters.known_at(scope))]
+
+    def _branch(self, vector: Any, using: str) -> Sequence[Scored]:
+        limit = self._question.branch_limit
+        return self._shard.query([Nearest(vector, using, limit, each) for each in self._filters])
+
+    def _scored(self, near: Sequence[Scored]) -> tuple[Scores, Sequence[tuple[float, float]]]:
+        """All that the branches found, by row, and their scales: those of their first answers."""
         with self._lock:
-            return _Branch(rows_for(scope, self._columns, found), scored.scores)
-
-    def _best(self, near: _Branch, worded: _Branch, question: Question) -> tuple[Fused, _Scores]:
-        """All found rows, and the best by fusion; NaN for a score that a branch has not given."""
-        found = np.unique(np.concatenate([near.rows, worded.rows]))
-        rows = self._recorded_by(question.scope.now, found[found >= 0])
+            sides = [[self._known(each) for each in side] for side in (near, self._worded) if side]
+        rows = _distinct(np.concatenate([found for side in sides for found, _ in side]))
         cosine, lexical = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
-        placed = [_placed(rows, near), _placed(rows, worded)]
-        for column, (where, scores) in zip((cosine, lexical), placed, strict=True):
-            column[where] = scores
-        fused = fusion.fused(len(rows), placed)
-        best = np.argsort(-fused, kind="stable")[: question.limit]
-        scored = _Scores(rows[best], cosine[best], lexical[best], fused[best])
-        return Fused(rows, fused), scored
+        for column, side in zip((cosine, lexical), sides, strict=False):
+            for found, scores in side:
+                column[np.searchsorted(rows, found)] = scores
+        scales = [fusion.scale(side[0][1]) for side in sides]
+        fused = fusion.fused([cosine, lexical], scales)
+        return Scores(rows, cosine, lexical, fused), scales
 
-    def _complete(
-        self, best: _Scores, dense: list[float], words: Sparse | None, scope: Scope
-    ) -> None:
-        """Fills in scores that are NaN; a candidate that shares no word scores 0."""
-        sides = ((best.cosine, dense, DENSE), (best.lexical, words, WORDS))
+    def _known(self, scored: Scored) -> tuple[Ints, Floats]:
+        """The rows that may answer among points that the engine found, and their scores.
+
+        Memories that were added after the request of the first page are left out.
+        """
+        scope, columns = self._question.scope, self._columns
+        rows = rows_for(scope, columns, np.array(scored.points, dtype=np.int64))
+        kept = (rows >= 0) & (columns["created"][rows] <= scope.now)
+        return rows[kept], scored.scores[kept]
+
+    def _completed(self, best: Scores, dense: list[float]) -> Scores:
+        """Fills in missing scores; a candidate that shares no word scores 0."""
+        if not self._worded or len(self._worded[0].points) < self._question.branch_limit:
+            best.lexical[np.isnan(best.lexical)] = 0.0  # every point that shares a word was found
+        sides = ((best.cosine, dense, DENSE), (best.lexical, self._words, WORDS))
         missing = [
             (column, Nearest(vector, using, len(rows), filters.among(rows)))
             for column, vector, using in sides
@@ -131,21 +143,21 @@ class CandidateQuery:
         ]
         answers = self._shard.query([query for _, query in missing]) if missing else []
         order = np.argsort(best.rows)
-        for (column, _), answer in zip(missing, answers, strict=True):
-            where, scores = _placed(best.rows[order], self._branch(answer, scope))
-            column[order[where]] = scores
-            np.nan_to_num(column, copy=False)
-
-    def _recorded_by(self, now: Micros, rows: Ints) -> Ints:
-        """The rows without memories that were added after the request of the first page."""
         with self._lock:
-            return rows[self._columns["created"][rows] <= now]
+            found = [self._known(each) for each in answers]
+        for (column, _), (rows, scores) in zip(missing, found, strict=True):
+            column[order[np.searchsorted(best.rows[order], rows)]] = scores
+            column[np.isnan(column)] = 0.0
+        return best
 
-    def _described(
-        self, question: Question, best: _Scores, terms: Ints, fused: Fused
-    ) -> Candidates:
-        columns = self._columns
-        best = best.among(columns["seq"][best.rows] > 0)  # without rows that were erased meanwhile
+    def _there(self, rows: Ints) -> Bools:
+        """Which rows were not erased meanwhile."""
+        there: Bools = self._columns["seq"][rows] > 0
+        return there
+
+    def _described(self, best: Scores, found: Scores) -> Found:
+        """The best ones, with all that ranking needs; reads the columns."""
+        question, columns, terms = self._question, self._columns, self._terms
         rows = best.rows
         read = rows if question.scope.record is None else columns.newest_rows(rows)
         concepts = {self._key.number("concept", each) for each in question.concepts}
@@ -155,13 +167,14 @@ class CandidateQuery:
         weights, known = columns.term_weights(terms)
         scope = question.scope
         known_at = scope.now if scope.record is None else scope.record
-        return Candidates(
+        fused = Fused(found.rows, found.fusion)
+        candidates = Candidates(
             items=[columns.items[row] for row in rows.tolist()],
             seqs=columns["seq"][rows],
             cosine=best.cosine,
             lexical=best.lexical,
             fusion=best.fusion,
-            domain_match=self._domain_match(question.domain, rows),
+            domain_match=self._domain_match(rows),
             shared_concepts=shared,
             all_concepts=union,
             importance=_IMPORTANCE[columns["imp"][rows]],
@@ -169,7 +182,7 @@ class CandidateQuery:
             last_access=columns["la"][read],
             created=columns["created"][rows],
             valid_from=columns["from"][rows],
-            coactivation=self._coactivation(question, rows),
+            coactivation=self._coactivation(rows),
             is_head=columns["head"][rows].astype(np.bool_),
             holds=holds,
             term_weights=weights,
@@ -177,9 +190,11 @@ class CandidateQuery:
             lengths=columns.lengths(rows),
             talk=talk(columns, rows, Terms(terms, holds), fused, known_at),
         )
+        return Found(candidates, has_words=self._words is not None)
 
-    def _coactivation(self, question: Question, rows: Ints) -> Floats:
+    def _coactivation(self, rows: Ints) -> Floats:
         """The largest co-reads ÷ √(reads · reads) with a memory that the session read."""
+        question = self._question
         if not question.co_reads:
             return np.full(len(rows), np.nan)
         columns, best = self._columns, dict[str, float]()
@@ -194,7 +209,8 @@ class CandidateQuery:
             best[items[1]] = max(best.get(items[1], 0.0), share)
         return np.array([best.get(columns.items[row], 0.0) for row in rows.tolist()])
 
-    def _domain_match(self, domain: str, rows: Ints) -> Floats:
+    def _domain_match(self, rows: Ints) -> Floats:
+        domain = self._question.domain
         if not domain:
             return np.zeros(len(rows))
         same = self._columns["d"][rows] == self._key.number("domain", domain)
@@ -213,10 +229,10 @@ def rows_for(scope: Scope, columns: Columns, found: Ints) -> Ints:
     return columns.current_rows(found) if scope.record is None else columns.known_rows(found)
 
 
-def _placed(rows: Ints, branch: _Branch) -> tuple[Ints, Floats]:
-    """The positions of a branch's current rows in `rows` (sorted), with their scores."""
-    known = branch.rows >= 0
-    found = branch.rows[known]
-    where = np.minimum(np.searchsorted(rows, found), max(len(rows) - 1, 0))
-    there = rows[where] == found if len(rows) else np.zeros(len(found), dtype=np.bool_)
-    return where[there], branch.scores[known][there]
+def _distinct(rows: Ints) -> Ints:
+    """The rows without repetitions, ascending."""
+    rows.sort()
+    first = np.ones(len(rows), dtype=np.bool_)
+    first[1:] = rows[1:] != rows[:-1]
+    distinct: Ints = rows[first]
+    return distinct

@@ -31,12 +31,10 @@ from concord_search.domain.memory import Ending, MemoryState, Parked
 from concord_search.ports import (
     Batch,
     EmbeddingModel,
-    Found,
     IndexState,
     Near,
     Question,
     Vector,
-    Weighed,
 )
 
 WATERMARK = UUID(int=0)
@@ -343,15 +341,15 @@ class SpaceIndex(Generic[S]):
 
     # Reading
 
-    def ask(self, question: Question) -> Found:
-        """The candidates for a question."""
-        query = CandidateQuery(self._shard, self._key, self._columns, self._lock, self._words)
-        return query.run(question)
+    def candidates(self, question: Question) -> CandidateQuery:
+        """A query for the candidates for a question."""
+        columns, lock = self._columns, self._lock
+        return CandidateQuery(self._shard, self._key, columns, lock, self._words, question=question)
 
-    def weigh(self, question: Question, weight: float) -> list[Weighed]:
-        """The candidates for a question by the integrative formula, best first."""
-        query = WeighedQuery(self._shard, self._key, self._columns, self._lock, self._words)
-        return query.run(question, weight)
+    def weighed(self, question: Question) -> WeighedQuery:
+        """A query for the candidates for a question by the integrative formula."""
+        columns, lock = self._columns, self._lock
+        return WeighedQuery(self._shard, self._key, columns, lock, self._words, question=question)
 
     def near(self, vector: Vector, scope: Scope, limit: int, least: float) -> list[Near]:
         """Memories by cosine, descending."""

@@ -152,7 +152,7 @@ class PartVersions:
         """The candidates for a question; none for a space without a part."""
         return await self._parts.ask(self._answering(space, question.model), question)
 
-    async def weigh(self, space: str, question: Question, weight: float) -> Sequence[Weighed]:
+    async def weigh(self, space: str, question: Question, weight: asyncio.Future[float]) -> Weighed:
         """The candidates by the integrative formula, best first; none without a part."""
         name = self._answering(space, question.model)
         return await self._parts.weigh(name, question, weight)
