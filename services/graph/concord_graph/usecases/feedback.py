@@ -111,7 +111,7 @@ class Feedback:
 
     async def calibration(self, space: str) -> Calibration:
         """Return the weight with the votes and moves that led to it."""
-        return await self._store.read(space, _calibration)
+        return await self._store.read(space, _calibration, brief=True)
 
     async def move(self, space: str, move: Move, etag: str) -> Calibration:
         """Move the weight.

@@ -132,7 +132,6 @@ class IntegrativeSearch:
             query_id = self._new_id()
         first = bool(shown) and float(weighed.factor[shown[0][0]]) > 1.0
         _, (results, check) = await asyncio.gather(
-            # first, so that the store writes beside the rest
             self._recorded(space, query, RankedQuery(query_id, query.text, weight, first), shown),
             self._explained(
                 space, query, _Found(asked, question, weighed, shown, statements or ())
@@ -195,14 +194,14 @@ class IntegrativeSearch:
         if answered.id:
             logged = [each.state.id for _, each in shown if each.is_logged]
             recall = Recall(answered.id, query.principal, query.session_id, logged)
-            await asyncio.gather(
-                self._records.put_query(space, answered), self._search.recall(space, recall)
-            )
+            await self._records.put_query(space, answered)
+            await self._search.recall(space, recall)
 
     async def _explained(
         self, space: str, query: IntegrativeQuery, found: _Found
     ) -> tuple[list[IntegrativeResult], Check]:
         """The results, checked against the node's statements."""
+        await asyncio.sleep(0)  # graph begins to store the query, beside the rest
         ranked = self._search.rank(space, found.asked, found.question, found.weighed.found)
         results = self._search.results(ranked, found.shown)
         explained = await self._search.with_conflicts(space, results, query.as_of)
