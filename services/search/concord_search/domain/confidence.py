@@ -16,7 +16,6 @@ from enum import Enum
 import numpy as np
 
 from concord_search.domain.candidates import Candidates, Floats
-from concord_search.domain.context import share
 
 
 class Band(Enum):
@@ -98,7 +97,7 @@ def evidence(
     `rows`: the best candidates, best first. `scores`: all candidates' signals, NaN without data.
     `composite`: all candidates' composite scores.
     """
-    coverage = share(found, found.holds)
+    coverage = np.fmax(scores["lexical"], 0.0)
     cosine, first = found.cosine, rows[:COMPARED]
     of_all = {
         "best_cosine": cosine.max(),

@@ -10,7 +10,6 @@ from concord_chassis import opaque
 
 from concord_search.domain.confidence import Band
 from concord_search.domain.memory import Parked
-from concord_search.domain.ranking import SignalPart
 from concord_search.domain.stac import NextAction
 from concord_search.ports import EmbeddingModel, IndexState, Version
 from concord_search.servicer.provenance import context, provenance
@@ -61,11 +60,8 @@ def answer(
 ) -> search_pb2.SearchResponse:
     """A page of results."""
     more = found.next_offset is not None
-    results = [result(each) for each in found.results]
-    return search_pb2.SearchResponse(
-        results=results,
+    reply = search_pb2.SearchResponse(
         query_id=found.query_id,
-        context=context(results) if request.include_context else "",
         next_page_token=(
             opaque.page_token(request, [found.next_offset, found.now]) if more else ""
         ),
@@ -76,6 +72,11 @@ def answer(
         index_token=token(space, found.epoch, found.applied_seq),
         index_incomplete=found.is_incomplete,
     )
+    for each in found.results:
+        _add_result(reply, each)
+    if request.include_context:
+        reply.context = context(reply.results)
+    return reply
 
 
 def token(space: str, epoch: str, seq: int) -> str:
@@ -84,33 +85,34 @@ def token(space: str, epoch: str, seq: int) -> str:
     return opaque.seal(fresh.SerializeToString(deterministic=True))
 
 
-def result(found: Result) -> search_pb2.SearchResult:
-    """One result with its explanation."""
+def _add_result(reply: search_pb2.SearchResponse, found: Result) -> None:
+    """Adds one result with its explanation."""
     memory = cast(type_pb2.Memory, found.memory.shown)
-    return search_pb2.SearchResult(
+    message = reply.results.add(
         memory=memory,
         provenance=provenance(memory),
         composite_score=found.breakdown.composite,
         vector_similarity=found.cosine,
         fusion_score=found.fusion,
-        explanation=_explanation(found, found.relevance_reason),
         confidence=_BANDS[found.certainty.band],
         potential_conflicts=_conflicts(found),
     )
+    _explain(message.explanation, found, found.relevance_reason)
 
 
-def _explanation(found: Result, reason: str) -> search_pb2.Explanation:
-    breakdown = found.breakdown
-    return search_pb2.Explanation(
-        signals=[
-            _signal(part, said) for part, said in zip(breakdown.parts, found.reasons, strict=True)
-        ],
-        dropped=[
-            search_pb2.DroppedSignal(signal_name=name, reason=said)
-            for name, said in breakdown.dropped
-        ],
-        relevance_reason=reason,
-    )
+def _explain(message: search_pb2.Explanation, found: Result, reason: str) -> None:
+    """Fills in an explanation: in place, as most of a reply is explanations."""
+    message.relevance_reason = reason
+    for part, said in zip(found.breakdown.parts, found.reasons, strict=True):
+        message.signals.add(
+            signal_name=part.name,
+            score=part.score,
+            weight=part.weight,
+            contribution=part.contribution,
+            reason=said,
+        )
+    for name, said in found.breakdown.dropped:
+        message.dropped.add(signal_name=name, reason=said)
 
 
 def _conflicts(found: Result) -> list[search_pb2.PotentialConflict]:
@@ -130,7 +132,7 @@ def integrative(found: IntegrativeAnswer, space: str) -> search_pb2.IntegrativeS
     """The reply of an integrative search: results, weighed by the node's values."""
     known = found.statements is not None
     check = found.check
-    return search_pb2.IntegrativeSearchResponse(
+    reply = search_pb2.IntegrativeSearchResponse(
         context_status=(
             type_pb2.LOOKUP_STATUS_FOUND if known else type_pb2.LOOKUP_STATUS_NOT_FOUND
         ),
@@ -140,7 +142,6 @@ def integrative(found: IntegrativeAnswer, space: str) -> search_pb2.IntegrativeS
             )
             for each in found.statements or ()
         ],
-        results=[_integrative_result(each) for each in found.results],
         constitutive_weight=found.weight,
         feedback_request=(
             search_pb2.FeedbackRequest(query_id=found.query_id, question=FEEDBACK_QUESTION)
@@ -156,11 +157,16 @@ def integrative(found: IntegrativeAnswer, space: str) -> search_pb2.IntegrativeS
         index_token=token(space, found.epoch, found.applied_seq),
         index_incomplete=found.is_incomplete,
     )
+    for each in found.results:
+        _add_integrative_result(reply, each)
+    return reply
 
 
-def _integrative_result(result: IntegrativeResult) -> search_pb2.IntegrativeResult:
+def _add_integrative_result(
+    reply: search_pb2.IntegrativeSearchResponse, result: IntegrativeResult
+) -> None:
     found, place = result.found, result.place
-    message = search_pb2.IntegrativeResult(
+    message = reply.results.add(
         statement=found.memory.state.content,
         ief_score=place.score,
         text_relevance=place.text_relevance,
@@ -168,7 +174,6 @@ def _integrative_result(result: IntegrativeResult) -> search_pb2.IntegrativeResu
         relevance_score=place.recency,
         composite_score=found.breakdown.composite,
         vector_similarity=found.cosine,
-        explanation=_explanation(found, result.reason),
         confidence=_BANDS[found.certainty.band],
         potential_conflicts=_conflicts(found),
         conflict_flag=bool(result.clashes),
@@ -182,21 +187,11 @@ def _integrative_result(result: IntegrativeResult) -> search_pb2.IntegrativeResu
             for each in result.clashes
         ],
     )
+    _explain(message.explanation, found, result.reason)
     if found.memory.state.is_edge:
         message.edge.CopyFrom(cast(type_pb2.Edge, found.memory.shown))
     else:
         message.memory.CopyFrom(cast(type_pb2.Memory, found.memory.shown))
-    return message
-
-
-def _signal(part: SignalPart, reason: str) -> search_pb2.Signal:
-    return search_pb2.Signal(
-        signal_name=part.name,
-        score=part.score,
-        weight=part.weight,
-        contribution=part.contribution,
-        reason=reason,
-    )
 
 
 def similar(found: SimilarAnswer) -> search_pb2.FindSimilarResponse:

@@ -91,8 +91,8 @@ class CandidateQuery:
         """The candidates for the question, once it has begun."""
         dense = vector.tolist()
         found, _ = self._scored(self._branch(dense, DENSE))
-        order = np.argsort(-found.fusion, kind="stable")
-        best = self._completed(found.at(order[: self._question.limit]), dense)
+        order = np.argsort(-found.fusion, kind="stable")[: self._question.limit]
+        best = self._completed(found, order, dense)
         with self._lock:
             return self._described(best.at(self._there(best.rows)), found)
 
@@ -131,24 +131,23 @@ class CandidateQuery:
         kept = (rows >= 0) & (columns["created"][rows] <= scope.now)
         return rows[kept], scored.scores[kept]
 
-    def _completed(self, best: Scores, dense: list[float]) -> Scores:
-        """Fills in missing scores; a candidate that shares no word scores 0."""
+    def _completed(self, found: Scores, chosen: Ints, dense: list[float]) -> Scores:
+        """The chosen ones, each with both scores; a candidate that shares no word scores 0."""
         if not self._worded or len(self._worded[0].points) < self._question.branch_limit:
-            best.lexical[np.isnan(best.lexical)] = 0.0  # every point that shares a word was found
-        sides = ((best.cosine, dense, DENSE), (best.lexical, self._words, WORDS))
+            found.lexical[np.isnan(found.lexical)] = 0.0  # all that share a word were found
         missing = [
             (column, Nearest(vector, using, len(rows), filters.among(rows)))
-            for column, vector, using in sides
-            if (rows := best.rows[np.isnan(column)].tolist())
+            for column, vector, using in (
+                (found.cosine, dense, DENSE),
+                (found.lexical, self._words, WORDS),
+            )
+            if (rows := found.rows[chosen[np.isnan(column[chosen])]].tolist())
         ]
         answers = self._shard.query([query for _, query in missing]) if missing else []
-        order = np.argsort(best.rows)
-        with self._lock:
-            found = [self._known(each) for each in answers]
-        for (column, _), (rows, scores) in zip(missing, found, strict=True):
-            column[order[np.searchsorted(best.rows[order], rows)]] = scores
+        for (column, _), answer in zip(missing, answers, strict=True):
+            column[np.searchsorted(found.rows, np.array(answer.points, np.int64))] = answer.scores
             column[np.isnan(column)] = 0.0
-        return best
+        return found.at(chosen)
 
     def _there(self, rows: Ints) -> Bools:
         """Which rows were not erased meanwhile."""

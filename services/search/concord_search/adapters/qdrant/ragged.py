@@ -43,7 +43,7 @@ class Ragged:
         """The numbers of some lists, one list after the other, and where each list ends."""
         ends = np.cumsum(counts)
         places = np.arange(counts.sum()) + np.repeat(starts - ends + counts, counts)
-        return self._values[places], ends
+        return self._values.take(places), ends
 
 
 def zeros(count: int) -> NDArray[np.int64]:

@@ -53,7 +53,7 @@ class WeighedQuery(CandidateQuery):
             point for branch in (near, self._worded) for each in branch[1:] for point in each.points
         }
         factor = np.array([weight if row in constitutive else 1.0 for row in rows.tolist()])
-        candidates = self._completed(found.at(np.searchsorted(found.rows, rows)), dense)
+        candidates = self._completed(found, np.searchsorted(found.rows, rows), dense)
         with self._lock:
             recent = np.where(factor == 1.0, self._recency(rows, now), 1.0)
             # The engine computes in single precision: the best text may be slightly above 1.
