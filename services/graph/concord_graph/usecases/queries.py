@@ -460,9 +460,9 @@ class Queries:
             found = await tx.states(refs, at.valid, at.record)
             ended = [
                 replace(state, view=(await with_ends(tx, [state.view], state.at))[0])
-                if state
-                else None
-                for state in found
+                if state and seq
+                else state
+                for state, (_, seq) in zip(found, refs, strict=True)
             ]
             amended = await _amended_now(tx, refs, ended, at)
             shown = [
@@ -557,6 +557,6 @@ async def _amended_now(
     """
     places = [i for i, state in enumerate(states) if state and not refs[i][1]]
     views = [state.view for i in places if (state := states[i])]
-    disputed = await with_conflicts(tx, await with_amendments(tx, views, at), at)
-    annotated = await with_connections(tx, disputed, at)
+    amended = await with_amendments(tx, await with_ends(tx, views, at), at)
+    annotated = await with_connections(tx, await with_conflicts(tx, amended, at), at)
     return dict(zip(places, annotated, strict=True))

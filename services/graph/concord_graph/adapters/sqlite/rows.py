@@ -51,9 +51,12 @@ def _columns(field: Field) -> Iterable[tuple[str, Convert]]:
 _REVISION = "id, revision, seq, record_from, record_until, deleted, principal, salt, create_time"
 _KINDS = (Node, Edge, Memory, DeclaredRelation, Entry)
 _KEPT = {kind: [each for f in own_fields(kind) for each in _columns(f)] for kind in _KINDS}
-_READ: Mapping[type, list[tuple[str, Convert | None]]] = {
-    kind: [(f.name, codec(f, _TYPES)[1]) for f in own_fields(kind)] for kind in _KINDS
+_NAMES: Mapping[type, list[str]] = {kind: [f.name for f in own_fields(kind)] for kind in _KINDS}
+_READ: Mapping[type, list[tuple[str, Convert]]] = {
+    kind: [(f.name, read) for f in own_fields(kind) if (read := codec(f, _TYPES)[1]) is not None]
+    for kind in _KINDS
 }
+"""The fields whose values are not those of their columns."""
 NODE, EDGE, MEMORY, RELATION, ENTRY = (
     ", ".join([_REVISION, *(name for name, _ in _KEPT[kind])]) for kind in _KINDS
 )
@@ -172,15 +175,16 @@ def _derived(item_: Record) -> dict[str, Any]:
 
 
 def _fields(kind: type, row: Row) -> dict[str, Any]:
-    found = {
+    found: dict[str, Any] = dict(zip(_NAMES[kind], row[9:], strict=False))  # more may follow
+    for name, read in _READ[kind]:
+        found[name] = read(found[name])
+    revision, is_deleted = _revision(row), row[5] == 1
+    return found | {
         "id": row[0],
-        "revision": _revision(row),
-        "deleted": row[5] == 1,
+        "revision": revision,
+        "deleted": is_deleted,
         "create_time": row[8],
     }
-    for (name, read), value in zip(_READ[kind], row[9:], strict=False):  # more may follow
-        found[name] = value if read is None else read(value)
-    return found
 
 
 def _revision(row: Row) -> Revision:

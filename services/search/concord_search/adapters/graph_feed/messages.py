@@ -79,8 +79,8 @@ def hydrated(
         return None
     began = micros(revision.record_time) if record_from is None else record_from
     memory = revision.memory
-    facts = [(each.subject, each.relation, each.object) for each in memory.facts]
-    fact = facts[0] if len(facts) == 1 else None
+    facts = memory.facts
+    fact = (facts[0].subject, facts[0].relation, facts[0].object) if len(facts) == 1 else None
     found = state(memory, revision.seq, began)
     return Hydrated(found, memory, bool(memory.conflict_ids), fact, is_logged)
 
@@ -111,7 +111,8 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
     """A memory's state; its concepts in normal form."""
     supersession = memory.supersession
     created = micros(memory.create_time)
-    concepts = map(_normal_form, memory.concepts)
+    concepts = dict.fromkeys(map(_normal_form, memory.concepts))
+    concepts.pop("", None)
     return MemoryState(
         id=memory.id,
         seq=seq,
@@ -119,12 +120,12 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
         kind=memory.kind,
         edge_type=memory.edge_type,
         importance=memory.importance,
-        concepts=tuple(dict.fromkeys(each for each in concepts if each)),
+        concepts=tuple(concepts),
         domain=memory.domain,
         category=memory.category,
         tags=tuple(memory.tags),
         session_id=memory.session_id,
-        origins=tuple(Origin(each.speaker, each.file, each.trust) for each in memory.sources),
+        origins=tuple([Origin(each.speaker, each.file, each.trust) for each in memory.sources]),
         record_from=record_from,
         created=created,
         valid_from=(
@@ -147,7 +148,7 @@ def state(memory: type_pb2.Memory, seq: int, record_from: Micros) -> MemoryState
             else created
         ),
         forgotten=memory.HasField("forget_time"),
-        properties=tuple(_plain_ones(memory.properties)),
+        properties=_plain_ones(memory.properties) if memory.HasField("properties") else (),
         role=memory.role,
         origin=memory.origin,
     )
@@ -205,7 +206,9 @@ def value(edge: type_pb2.Edge, seq: int, record_from: Micros) -> Hydrated | None
     return Hydrated(found, edge, bool(edge.conflict_ids), statement(edge).fact)
 
 
-def _plain_ones(properties: Struct) -> Iterator[str]:
-    for name, value in properties.items():
-        if isinstance(value, (str, float, bool)):
-            yield property_of(name, value)
+def _plain_ones(properties: Struct) -> tuple[str, ...]:
+    return tuple(
+        property_of(name, value)
+        for name, value in properties.items()
+        if isinstance(value, (str, float, bool))
+    )
