@@ -69,8 +69,10 @@ class WeighedQuery(CandidateQuery):
 
     def _best_first(self, rows: Ints, scores: Floats, factor: Floats) -> Ints:
         """The places of the rows that were not erased meanwhile."""
-        items = np.array([self._columns.items[row] for row in rows.tolist()], dtype=np.str_)
-        order = np.lexsort((items, -factor, -scores))
+        order = np.lexsort((-factor, -scores))
+        if (np.diff(scores[order]) == 0).any():
+            items = np.array([self._columns.items[row] for row in rows.tolist()], dtype=np.str_)
+            order = np.lexsort((items, -factor, -scores))
         return order[self._there(rows[order])]
 
 
