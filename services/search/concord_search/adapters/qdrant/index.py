@@ -288,6 +288,7 @@ class QdrantIndex(Generic[S]):
         """Begins a query, and ends it once all is `given`; None for a space without a part."""
         part = self._parts.get(space)
         if part is None:
+            await asyncio.gather(*given)
             return None
         _demand_same(part.model, question.model)
         query = make(part, question)

@@ -1,0 +1,87 @@
+"""What an index answers while the vector of a question is still being made."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+from concord_search.adapters.qdrant.query import CandidateQuery
+from concord_search.domain.errors import EmbeddingUnavailable
+from concord_search.domain.filters import MemoryFilter, Scope, Superseded
+from concord_search.domain.memory import Ending
+from concord_search.ports import Batch, Found, Question, Vector
+from concord_testing.polling import until
+from search_lab import NOW, SPACE, Lab, MakeState
+
+QUERY = "red fox"
+Asked = tuple[asyncio.Task[Found], asyncio.Future[Vector]]
+
+
+@pytest.fixture
+def ask(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Awaitable[Asked]]:
+    """Asks until the words have answered; returns the question's task, and the vector to make."""
+    begun: list[None] = []
+    begin = CandidateQuery.begin
+
+    def noted(query: CandidateQuery) -> None:
+        begin(query)
+        begun.append(None)
+
+    monkeypatch.setattr(CandidateQuery, "begin", noted)
+
+    async def ask() -> Asked:
+        vector: asyncio.Future[Vector] = asyncio.get_running_loop().create_future()
+        scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
+        question = Question(vector, QUERY, scope, lab.embedder.model)
+        task = asyncio.create_task(lab.index.ask(SPACE, question))
+        await until(lambda: bool(begun))
+        return task, vector
+
+    return ask
+
+
+async def test_words_are_looked_for_before_the_vector_is_there(
+    lab: Lab, make_state: MakeState, ask: Callable[[], Awaitable[Asked]]
+) -> None:
+    """S1 The answer is the same as for a vector that was there before."""
+    await lab.write(make_state("fox", 1, "a red fox"), make_state("whale", 2, "a blue whale"))
+    task, vector = await ask()
+    assert not task.done()
+
+    vector.set_result(lab.embedder.vector(QUERY))
+    found = (await task).candidates
+
+    known = (await lab.ask(QUERY)).candidates
+    assert found.items == known.items
+    assert found.cosine.tolist() == known.cosine.tolist()
+    assert found.lexical.tolist() == known.lexical.tolist()
+    assert found.fusion.tolist() == known.fusion.tolist()
+
+
+async def test_what_changes_meanwhile_is_found_as_it_is_in_the_end(
+    lab: Lab, make_state: MakeState, ask: Callable[[], Awaitable[Asked]]
+) -> None:
+    """S1 S10 A memory that was erased or forgotten after its words were found is not returned."""
+    await lab.write(*(make_state(name, n, "a red fox") for n, name in enumerate("abc", 1)))
+    task, vector = await ask()
+    await lab.index.apply(SPACE, Batch(4, NOW, erased=("a",)))
+    await lab.index.apply(SPACE, Batch(5, NOW, endings=(Ending("b", 5, NOW),)))
+
+    vector.set_result(lab.embedder.vector(QUERY))
+
+    assert lab.ids(await task) == ["c"]
+
+
+async def test_a_vector_that_is_not_made_fails_the_question(
+    lab: Lab, make_state: MakeState, ask: Callable[[], Awaitable[Asked]]
+) -> None:
+    """S1 S10 Words alone are no answer; not even where nothing is."""
+    await lab.write(make_state("fox", 1, "a red fox"))
+    task, vector = await ask()
+
+    vector.set_exception(EmbeddingUnavailable("away"))
+
+    with pytest.raises(EmbeddingUnavailable):
+        await task
+    scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
+    with pytest.raises(EmbeddingUnavailable):
+        await lab.index.ask("nowhere", Question(vector, QUERY, scope, lab.embedder.model))
