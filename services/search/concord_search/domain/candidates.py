@@ -46,8 +46,9 @@ class Candidates:
     """The candidates of one query, best fused score first. Every array has shape (n,).
 
     `items`: the index's own names of the memories; `seqs`: the changes that made the scored states.
-    `cosine`: raw, in [-1, 1]; `lexical`: the raw BM25 score, at least 0; `fusion`: the sum of both
-    branches' normalised scores, in [0, 2]. `domain_match`: 1, .5 or 0 (spec S3).
+    `cosine`: raw, in [-1, 1]; `lexical`: the raw BM25 score, 0 for a memory that is not among the
+    best of the branch of words; `fusion`: the sum of both branches' normalised scores, in [0, 2].
+    `domain_match`: 1, .5 or 0 (spec S3).
     `shared_concepts` and `all_concepts`: the sizes of intersection and union with the query's.
     `coactivation`, in [0, 1]: how often it was read together with the session's memories; NaN
     without a session. `holds`, shape (n, terms): which of the query's terms each holds;

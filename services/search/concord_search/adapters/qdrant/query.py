@@ -1,11 +1,11 @@
 """Answers a question from one space's shard and columns (spec S1).
 
 Each branch generates its candidates, that of words while the question's vector is still being made,
-and fusion picks the best. In a second batch of the engine, each branch scores those of the best
-that it had not found, so that every candidate has both raw scores.
+and fusion picks the best. The branch of meaning also scores what only that of words found, so that
+every candidate has its cosine.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from threading import Lock
@@ -16,7 +16,7 @@ import numpy as np
 from concord_search.adapters.qdrant import filters
 from concord_search.adapters.qdrant.columns import Columns
 from concord_search.adapters.qdrant.conversation import Fused, Terms, talk
-from concord_search.adapters.qdrant.filters import Filter
+from concord_search.adapters.qdrant.filters import Filter, PointId
 from concord_search.adapters.qdrant.keys import SpaceKey
 from concord_search.adapters.qdrant.shard import (
     DENSE,
@@ -42,7 +42,7 @@ _IMPORTANCE = np.array([IMPORTANCE_NUMBER[level] for level in sorted(IMPORTANCE_
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Candidates by row, with their scores; all of one length. NaN: no branch gave the score."""
+    """Candidates by row, ascending, with their scores; all of one length."""
 
     rows: Ints
     cosine: Floats
@@ -54,6 +54,16 @@ class Scores:
         return Scores(
             self.rows[chosen], self.cosine[chosen], self.lexical[chosen], self.fusion[chosen]
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """The rows that a branch found, ascending, and those by filter; and the scale of its scores,
+    which is that of the first filter's (`fusion.scale`)."""
+
+    rows: Ints
+    by_filter: Sequence[Ints]
+    scale: tuple[float, float]
 
 
 class CandidateQuery:
@@ -89,12 +99,10 @@ class CandidateQuery:
 
     def end(self, vector: Vector) -> Found:
         """The candidates for the question, once it has begun."""
-        dense = vector.tolist()
-        found, _ = self._scored(self._branch(dense, DENSE))
+        found, _ = self._scored(vector.tolist())
         order = np.argsort(-found.fusion, kind="stable")[: self._question.limit]
-        best = self._completed(found, order, dense)
         with self._lock:
-            return self._described(best.at(self._there(best.rows)), found)
+            return self._described(found.at(order[self._there(found.rows[order])]), found)
 
     def _wanted(self) -> Sequence[Filter]:
         """The filters with which each branch is asked; the first is that of the question."""
@@ -104,22 +112,31 @@ class CandidateQuery:
         rows = filters.rows_of(self._question.only, scope, key, columns)
         return [filters.among(rows, filters.known_at(scope))]
 
-    def _branch(self, vector: Any, using: str) -> Sequence[Scored]:
+    def _branch(self, vector: Any, using: str, also: Collection[PointId] = ()) -> list[Scored]:
+        """A branch's answers, one a filter; the last one scores some points besides, if any."""
         limit = self._question.branch_limit
-        return self._shard.query([Nearest(vector, using, limit, each) for each in self._filters])
+        queries = [Nearest(vector, using, limit, each) for each in self._filters]
+        if also:
+            queries.append(Nearest(vector, using, len(also), filters.among(also)))
+        return self._shard.query(queries)
 
-    def _scored(self, near: Sequence[Scored]) -> tuple[Scores, Sequence[tuple[float, float]]]:
-        """All that the branches found, by row, and their scales: those of their first answers."""
+    def _scored(self, dense: list[float]) -> tuple[Scores, list[Branch]]:
+        """All that the branches found; what only meaning found counts as sharing no word."""
+        worded = {point for each in self._worded for point in each.points}
+        answers = self._branch(dense, DENSE, also=worded)
         with self._lock:
-            sides = [[self._known(each) for each in side] for side in (near, self._worded) if side]
-        rows = _distinct(np.concatenate([found for side in sides for found, _ in side]))
-        cosine, lexical = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
-        for column, side in zip((cosine, lexical), sides, strict=False):
-            for found, scores in side:
-                column[np.searchsorted(rows, found)] = scores
-        scales = [fusion.scale(side[0][1]) for side in sides]
-        fused = fusion.fused([cosine, lexical], scales)
-        return Scores(rows, cosine, lexical, fused), scales
+            near, words = ([self._known(each) for each in side] for side in (answers, self._worded))
+        near, besides = near[: len(self._filters)], near[len(self._filters) :]
+        rows = _distinct(np.concatenate([found for found, _ in (*near, *words)]))
+        cosine, lexical = (_placed(rows, side) for side in (near, words))
+        branches = [
+            Branch(rows[~np.isnan(column)], [found for found, _ in side], fusion.scale(side[0][1]))
+            for column, side in ((cosine, near), (lexical, words))
+            if side
+        ]
+        fused = fusion.fused([cosine, lexical], [each.scale for each in branches])
+        cosine = np.fmax(np.fmax(cosine, _placed(rows, besides)), -1.0)
+        return Scores(rows, cosine, np.fmax(lexical, 0.0), fused), branches
 
     def _known(self, scored: Scored) -> tuple[Ints, Floats]:
         """The rows that may answer among points that the engine found, and their scores.
@@ -130,24 +147,6 @@ class CandidateQuery:
         rows = rows_for(scope, columns, np.array(scored.points, dtype=np.int64))
         kept = (rows >= 0) & (columns["created"][rows] <= scope.now)
         return rows[kept], scored.scores[kept]
-
-    def _completed(self, found: Scores, chosen: Ints, dense: list[float]) -> Scores:
-        """The chosen ones, each with both scores; a candidate that shares no word scores 0."""
-        if not self._worded or len(self._worded[0].points) < self._question.branch_limit:
-            found.lexical[np.isnan(found.lexical)] = 0.0  # all that share a word were found
-        missing = [
-            (column, Nearest(vector, using, len(rows), filters.among(rows)))
-            for column, vector, using in (
-                (found.cosine, dense, DENSE),
-                (found.lexical, self._words, WORDS),
-            )
-            if (rows := found.rows[chosen[np.isnan(column[chosen])]].tolist())
-        ]
-        answers = self._shard.query([query for _, query in missing]) if missing else []
-        for (column, _), answer in zip(missing, answers, strict=True):
-            column[np.searchsorted(found.rows, np.array(answer.points, np.int64))] = answer.scores
-            column[np.isnan(column)] = 0.0
-        return found.at(chosen)
 
     def _there(self, rows: Ints) -> Bools:
         """Which rows were not erased meanwhile."""
@@ -226,6 +225,14 @@ def rows_for(scope: Scope, columns: Columns, found: Ints) -> Ints:
     For now, that is the newest open state of each memory; for the past, the filter has chosen it.
     """
     return columns.current_rows(found) if scope.record is None else columns.known_rows(found)
+
+
+def _placed(rows: Ints, side: Iterable[tuple[Ints, Floats]]) -> Floats:
+    """A side's scores of rows, ascending; NaN where it has none."""
+    column = np.full(len(rows), np.nan)
+    for found, scores in side:
+        column[np.searchsorted(rows, found)] = scores
+    return column
 
 
 def _distinct(rows: Ints) -> Ints:

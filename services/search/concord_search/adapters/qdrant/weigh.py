@@ -34,32 +34,29 @@ class WeighedQuery(CandidateQuery):
     def weigh(self, vector: Vector, weight: float) -> Weighed:
         """The candidates, best first; among equals, constitutive ones come first."""
         dense = vector.tolist()
-        near = self._branch(dense, DENSE)
-        found, scales = self._scored(near)
-        sides = ((dense, DENSE, found.cosine), (self._words, WORDS, found.lexical))
+        found, branches = self._scored(dense)
+        sides = ((dense, DENSE), (self._words, WORDS))
         asked = [
-            (Nearest(vector, using, len(rows), filters.among(rows.tolist())), scale)
-            for (vector, using, scores), scale in zip(sides, scales, strict=False)
-            if len(rows := found.rows[~np.isnan(scores)])
+            (Nearest(made, using, len(rows), filters.among(rows)), branch.scale)
+            for (made, using), branch in zip(sides, branches, strict=False)
+            if (rows := branch.rows.tolist())
         ]
         if not asked:
             return NOTHING_WEIGHED
-        branches, scales = zip(*asked, strict=True)
+        queries, scales = zip(*asked, strict=True)
         now, best = self._question.scope.now, float(found.fusion.max())
         formula = integrative(scales, best, weight, now, self._key)
-        scored = self._shard.weigh(Weighing(branches, formula, self._question.limit))
+        scored = self._shard.weigh(Weighing(queries, formula, self._question.limit))
         rows = np.array(scored.points, dtype=np.int64)
-        constitutive = {
-            point for branch in (near, self._worded) for each in branch[1:] for point in each.points
-        }
-        factor = np.array([weight if row in constitutive else 1.0 for row in rows.tolist()])
-        candidates = self._completed(found, np.searchsorted(found.rows, rows), dense)
+        constitutive = np.concatenate([branch.by_filter[1] for branch in branches])
+        factor = np.where((rows[:, np.newaxis] == constitutive).any(axis=1), weight, 1.0)
         with self._lock:
             recent = np.where(factor == 1.0, self._recency(rows, now), 1.0)
             # The engine computes in single precision: the best text may be slightly above 1.
             text = np.minimum(1.0, scored.scores / np.maximum(factor * recent, 1e-300))
             order = self._best_first(rows, text * factor * recent, factor)
-            described = self._described(candidates.at(order), found)
+            ordered = found.at(np.searchsorted(found.rows, rows[order]))
+            described = self._described(ordered, found)
             is_edge = self._columns["edge"][rows[order]] > 0
         return Weighed(described, is_edge, text[order], factor[order], recent[order])
 
