@@ -6,8 +6,8 @@ So the contributions that an explanation lists sum to the composite, which lies 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isnan
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from concord_search.domain.profiles import Profiles
 from concord_search.domain.signals import NO_DATA, QueryFacts
 
 
-@dataclass(frozen=True, slots=True)
-class SignalPart:
+class SignalPart(NamedTuple):
     """One signal's part in one score: `contribution` = `score` · `weight`, all in [0, 1]."""
 
     name: str
@@ -32,8 +31,7 @@ class SignalPart:
         return self.score * self.weight
 
 
-@dataclass(frozen=True, slots=True)
-class Breakdown:
+class Breakdown(NamedTuple):
     """The parts of one composite: the signals with data, and why the others have none."""
 
     composite: float

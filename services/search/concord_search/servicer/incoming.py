@@ -162,6 +162,8 @@ def memory_filter(wanted: search_pb2.SearchFilter, path: str, depth: int = 0) ->
     """A filter with all its parts. Raises `FilterUnsupported`, naming the part at fault."""
     if depth > MAX_FILTER_DEPTH:
         raise FilterUnsupported(path, f"is nested more than {MAX_FILTER_DEPTH} deep")
+    if not wanted.ByteSize():  # most requests have none
+        return MemoryFilter()
     inner = depth + 1
     return MemoryFilter(
         kinds=numbers(wanted.kinds, f"{path}.kinds"),

@@ -165,8 +165,7 @@ class Search:
         logged = [each.memory.state.id for each in results if each.memory.is_logged]
         shown = await self.with_conflicts(space, results, query.as_of)
         await self.recall(space, Recall(query_id, query.principal, query.session_id, logged))
-        answer = self._answer(space, query, question, shown, next_offset)
-        return replace(answer, query_id=query_id)
+        return self._answer(space, query, question, shown, next_offset, query_id=query_id)
 
     async def recall(self, space: str, recall: Recall) -> None:
         """Reports the returned memories to graph's recall log; a search that only peeked has none.
@@ -348,6 +347,8 @@ class Search:
         question: Question,
         results: Sequence[Result],
         next_offset: int | None,
+        *,
+        query_id: str,
     ) -> SearchAnswer:
         limits = self._formula.thresholds
         # the lines are about a current result, even if a replaced one matches best (spec T4, S5)
@@ -355,8 +356,9 @@ class Search:
         current = [each for each in results if each.memory.state.current_at(valid)]
         best = sorted(current or results, key=lambda each: -each.breakdown.composite)
         breakdowns = [each.breakdown for each in best]
-        case = self._case(space, query, question, best, current=bool(current))
-        case = replace(case, replaced=len(results) - len(best))
+        case = self._case(
+            space, query, question, best, current=bool(current), replaced=len(results) - len(best)
+        )
         followed = self._progress.of(space)
         return SearchAnswer(
             results=results,
@@ -376,7 +378,7 @@ class Search:
             is_incomplete=bool(self._progress.disk_full),
             epoch=followed.epoch,
             applied_seq=followed.applied_seq,
-            query_id="",
+            query_id=query_id,
         )
 
     def _case(
@@ -387,6 +389,7 @@ class Search:
         best: Sequence[Result],
         *,
         current: bool,
+        replaced: int,
     ) -> Case:
         if not best:
             return Case(lag=self._progress.lag().get(space, 0), of_past=_of_past(query))
@@ -399,6 +402,7 @@ class Search:
             lacks_rarest=top.lacks_rarest,
             words=_words_to_add(question, best),
             of_past=_of_past(query),
+            replaced=replaced,
             disputed_by=best[0].conflicts[0].other_id if best[0].conflicts else "",
         )
 

@@ -87,6 +87,8 @@ class CandidateQuery:
         self._words = words.of_query(question.text)
         terms = [] if self._words is None else words.terms_of(self._words)
         self._terms = np.array(terms, dtype=np.int64)
+        concepts = {key.number("concept", each) for each in question.concepts}
+        self._concepts = np.array(sorted(concepts), dtype=np.int64)
         self._filters: Sequence[Filter] = ()
         self._worded: Sequence[Scored] = ()
 
@@ -158,9 +160,7 @@ class CandidateQuery:
         question, columns, terms = self._question, self._columns, self._terms
         rows = best.rows
         read = rows if question.scope.record is None else columns.newest_rows(rows)
-        concepts = {self._key.number("concept", each) for each in question.concepts}
-        wanted = np.array(sorted(concepts), dtype=np.int64)
-        shared, union = columns.shared_concepts(rows, wanted)
+        shared, union = columns.shared_concepts(rows, self._concepts)
         holds = columns.holds(rows, terms)
         weights, known = columns.term_weights(terms)
         scope = question.scope
