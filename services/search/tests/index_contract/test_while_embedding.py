@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 from concord_search.adapters.qdrant.query import CandidateQuery
@@ -17,7 +18,7 @@ Asked = tuple[asyncio.Task[Found], asyncio.Future[Vector]]
 
 
 @pytest.fixture
-def ask(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Awaitable[Asked]]:
+def ask(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Awaitable[Asked]]:
     """Asks until the words have answered; returns the question's task, and the vector to make."""
     begun: list[None] = []
     begin = CandidateQuery.begin
@@ -28,10 +29,10 @@ def ask(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Awaitable[Ask
 
     monkeypatch.setattr(CandidateQuery, "begin", noted)
 
-    async def ask() -> Asked:
+    async def ask(**limits: int) -> Asked:
         vector: asyncio.Future[Vector] = asyncio.get_running_loop().create_future()
         scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
-        question = Question(vector, QUERY, scope, lab.embedder.model)
+        question = Question(vector, QUERY, scope, lab.embedder.model, **limits)
         task = asyncio.create_task(lab.index.ask(SPACE, question))
         await until(lambda: bool(begun))
         return task, vector
@@ -40,7 +41,7 @@ def ask(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Awaitable[Ask
 
 
 async def test_words_are_looked_for_before_the_vector_is_there(
-    lab: Lab, make_state: MakeState, ask: Callable[[], Awaitable[Asked]]
+    lab: Lab, make_state: MakeState, ask: Callable[..., Awaitable[Asked]]
 ) -> None:
     """S1 The answer is the same as for a vector that was there before."""
     await lab.write(make_state("fox", 1, "a red fox"), make_state("whale", 2, "a blue whale"))
@@ -58,7 +59,7 @@ async def test_words_are_looked_for_before_the_vector_is_there(
 
 
 async def test_what_changes_meanwhile_is_found_as_it_is_in_the_end(
-    lab: Lab, make_state: MakeState, ask: Callable[[], Awaitable[Asked]]
+    lab: Lab, make_state: MakeState, ask: Callable[..., Awaitable[Asked]]
 ) -> None:
     """S1 S10 A memory that was erased or forgotten after its words were found is not returned."""
     await lab.write(*(make_state(name, n, "a red fox") for n, name in enumerate("abc", 1)))
@@ -72,7 +73,7 @@ async def test_what_changes_meanwhile_is_found_as_it_is_in_the_end(
 
 
 async def test_a_vector_that_is_not_made_fails_the_question(
-    lab: Lab, make_state: MakeState, ask: Callable[[], Awaitable[Asked]]
+    lab: Lab, make_state: MakeState, ask: Callable[..., Awaitable[Asked]]
 ) -> None:
     """S1 S10 Words alone are no answer; not even where nothing is."""
     await lab.write(make_state("fox", 1, "a red fox"))
@@ -85,3 +86,23 @@ async def test_a_vector_that_is_not_made_fails_the_question(
     scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
     with pytest.raises(EmbeddingUnavailable):
         await lab.index.ask("nowhere", Question(vector, QUERY, scope, lab.embedder.model))
+
+
+async def test_a_memory_with_a_new_state_meanwhile_is_found_by_its_words(
+    lab: Lab, make_state: MakeState, ask: Callable[..., Awaitable[Asked]]
+) -> None:
+    """S1 S10 Neither lost, nor taken for one that shares no word; for a full branch, too."""
+    padding = " ".join(f"padding{n}" for n in range(60))
+    former = make_state("fox", 1, f"a red fox {padding}")
+    others = [make_state(f"red {n}", n, f"red tea {n}") for n in range(2, 32)]
+    await lab.write(former, *others)
+    task, vector = await ask(limit=10, branch_limit=10)
+    await lab.write(replace(former, seq=40, record_from=NOW - 1, tags=("new",)))
+
+    vector.set_result(lab.embedder.vector(QUERY))
+    found = await task
+
+    known = await lab.ask(QUERY, limit=10, branch_limit=10)
+    assert "fox" in lab.ids(known)
+    assert lab.ids(found) == lab.ids(known)
+    assert found.candidates.lexical.tolist() == known.candidates.lexical.tolist()

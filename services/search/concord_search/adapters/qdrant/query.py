@@ -91,10 +91,12 @@ class CandidateQuery:
         self._concepts = np.array(sorted(concepts), dtype=np.int64)
         self._filters: Sequence[Filter] = ()
         self._worded: Sequence[Scored] = ()
+        self._begun = 0
 
     def begin(self) -> None:
         """Asks all that needs no vector."""
         with self._lock:
+            self._begun = len(self._columns.items)
             self._filters = self._wanted()
         if self._words is not None:
             self._worded = self._branch(self._words, WORDS)
@@ -124,6 +126,8 @@ class CandidateQuery:
 
     def _scored(self, dense: list[float]) -> tuple[Scores, list[Branch]]:
         """All that the branches found; what only meaning found counts as sharing no word."""
+        if self._has_changed():
+            self.begin()
         worded = {point for each in self._worded for point in each.points}
         answers = self._branch(dense, DENSE, also=worded)
         with self._lock:
@@ -139,6 +143,12 @@ class CandidateQuery:
         fused = fusion.fused([cosine, lexical], [each.scale for each in branches])
         cosine = np.fmax(np.fmax(cosine, _placed(rows, besides)), -1.0)
         return Scores(rows, cosine, np.fmax(lexical, 0.0), fused), branches
+
+    def _has_changed(self) -> bool:
+        """Whether a memory got a new state since: if at all, words found its former one."""
+        with self._lock:
+            added = self._columns["created"][self._begun : len(self._columns.items)]
+            return bool((added <= self._question.scope.now).any())
 
     def _known(self, scored: Scored) -> tuple[Ints, Floats]:
         """The rows that may answer among points that the engine found, and their scores.
