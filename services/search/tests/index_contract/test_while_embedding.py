@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from concord_search.adapters.qdrant.query import CandidateQuery
-from concord_search.domain.errors import EmbeddingUnavailable
+from concord_search.domain.errors import EmbeddingUnavailable, IndexUnavailable
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.memory import Ending
 from concord_search.ports import Batch, Found, Question, Vector
@@ -106,3 +106,28 @@ async def test_a_memory_with_a_new_state_meanwhile_is_found_by_its_words(
     assert "fox" in lab.ids(known)
     assert lab.ids(found) == lab.ids(known)
     assert found.candidates.lexical.tolist() == known.candidates.lexical.tolist()
+
+
+async def test_nothing_is_made_for_a_question_that_failed(
+    lab: Lab, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S1 S10 Neither where the index does not answer, nor where another part was not made."""
+    await lab.write(make_state("fox", 1, "a red fox"))
+    loop, scope = asyncio.get_running_loop(), Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
+    vector: asyncio.Future[Vector] = loop.create_future()
+    weight: asyncio.Future[float] = loop.create_future()
+    failed: asyncio.Future[Vector] = loop.create_future()
+    failed.set_exception(EmbeddingUnavailable("away"))
+    with pytest.raises(EmbeddingUnavailable):
+        question = Question(failed, QUERY, scope, lab.embedder.model)
+        await lab.index.weigh(SPACE, question, weight)
+
+    def away(_query: CandidateQuery) -> None:
+        raise IndexUnavailable("away")
+
+    monkeypatch.setattr(CandidateQuery, "begin", away)
+    with pytest.raises(IndexUnavailable):
+        await lab.index.ask(SPACE, Question(vector, QUERY, scope, lab.embedder.model))
+
+    assert weight.cancelled()
+    assert vector.cancelled()

@@ -285,20 +285,28 @@ class QdrantIndex(Generic[S]):
         end: Callable[..., T],
         *given: asyncio.Future[Any],
     ) -> T | None:
-        """Begins a query, and ends it once all is `given`; None for a space without a part."""
-        part = self._parts.get(space)
-        if part is None:
-            await asyncio.gather(*given)
-            return None
-        _demand_same(part.model, question.model)
-        query = make(part, question)
+        """Begins a query, and ends it once all is `given`; None for a space without a part.
+
+        Cancels what is given when it fails, as nobody waits for it any more.
+        """
         try:
-            await self._readers.run(query.begin)
-            return await self._readers.run(end, query, *[await each for each in given])
-        except IndexCorrupt:
-            if self._parts.get(space) is part:
-                raise
-        return await self._asked(space, question, make, end, *given)  # replaced meanwhile
+            part = self._parts.get(space)
+            if part is None:
+                await asyncio.gather(*given)
+                return None
+            _demand_same(part.model, question.model)
+            query = make(part, question)
+            try:
+                await self._readers.run(query.begin)
+                return await self._readers.run(end, query, *[await each for each in given])
+            except IndexCorrupt:
+                if self._parts.get(space) is part:
+                    raise
+            return await self._asked(space, question, make, end, *given)  # replaced meanwhile
+        except BaseException:
+            for each in given:
+                each.cancel()
+            raise
 
     async def near(
         self,
