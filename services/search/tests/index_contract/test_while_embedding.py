@@ -108,6 +108,22 @@ async def test_a_memory_with_a_new_state_meanwhile_is_found_by_its_words(
     assert found.candidates.lexical.tolist() == known.candidates.lexical.tolist()
 
 
+async def test_files_made_anew_meanwhile_answer(
+    lab: Lab, make_state: MakeState, ask: Callable[..., Awaitable[Asked]]
+) -> None:
+    """M4 S10 The former ones are removed, and get no more changes."""
+    fox = make_state("fox", 1, "a red fox")
+    await lab.write(fox, make_state("erased", 2, "a red fox"))
+    task, vector = await ask()
+    await lab.index.apply(SPACE, Batch(3, NOW, erased=("erased",)))
+    await lab.index.scrub(SPACE)
+    await lab.write(replace(fox, seq=4, record_from=NOW - 1, tags=("new",)))
+
+    vector.set_result(lab.embedder.vector(QUERY))
+
+    assert lab.ids(await task) == ["fox"]
+
+
 async def test_nothing_is_made_for_a_question_that_failed(
     lab: Lab, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
 ) -> None:

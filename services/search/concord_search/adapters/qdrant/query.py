@@ -5,7 +5,7 @@ and fusion picks the best. The branch of meaning also scores what only that of w
 every candidate has its cosine.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from threading import Lock
@@ -71,7 +71,7 @@ class CandidateQuery:
 
     def __init__(
         self,
-        shard: Shard,
+        shard: Callable[[], Shard],
         key: SpaceKey,
         columns: Columns,
         lock: Lock,
@@ -79,7 +79,8 @@ class CandidateQuery:
         *,
         question: Question,
     ) -> None:
-        self._shard = shard
+        self._current = shard
+        self._shard = shard()
         self._key = key
         self._columns = columns
         self._lock = lock
@@ -95,6 +96,7 @@ class CandidateQuery:
 
     def begin(self) -> None:
         """Asks all that needs no vector."""
+        self._shard = self._current()
         with self._lock:
             self._begun = len(self._columns.items)
             self._filters = self._wanted()
@@ -145,7 +147,12 @@ class CandidateQuery:
         return Scores(rows, cosine, np.fmax(lexical, 0.0), fused), branches
 
     def _has_changed(self) -> bool:
-        """Whether a memory got a new state since: if at all, words found its former one."""
+        """Whether a memory got a new state since: if at all, words found its former one.
+
+        Or whether its files were made anew: the former ones get no more states, and are removed.
+        """
+        if self._current() is not self._shard:
+            return True
         with self._lock:
             added = self._columns["created"][self._begun : len(self._columns.items)]
             return bool((added <= self._question.scope.now).any())

@@ -19,6 +19,7 @@ from concord_search.adapters.qdrant.shard import (
     Nearest,
     S,
     Scored,
+    Shard,
     Vectors,
     Words,
 )
@@ -343,13 +344,14 @@ class SpaceIndex(Generic[S]):
 
     def candidates(self, question: Question) -> CandidateQuery:
         """A query for the candidates for a question."""
-        columns, lock = self._columns, self._lock
-        return CandidateQuery(self._shard, self._key, columns, lock, self._words, question=question)
+        return CandidateQuery(*self._readable(), question=question)
 
     def weighed(self, question: Question) -> WeighedQuery:
         """A query for the candidates for a question by the integrative formula."""
-        columns, lock = self._columns, self._lock
-        return WeighedQuery(self._shard, self._key, columns, lock, self._words, question=question)
+        return WeighedQuery(*self._readable(), question=question)
+
+    def _readable(self) -> tuple[Callable[[], Shard], SpaceKey, Columns, Lock, Words]:
+        return lambda: self._shard, self._key, self._columns, self._lock, self._words
 
     def near(self, vector: Vector, scope: Scope, limit: int, least: float) -> list[Near]:
         """Memories by cosine, descending."""
