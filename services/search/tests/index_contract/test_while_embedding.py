@@ -9,7 +9,7 @@ from concord_search.adapters.qdrant.query import CandidateQuery
 from concord_search.domain.errors import EmbeddingUnavailable, IndexUnavailable
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.memory import Ending
-from concord_search.ports import Batch, Found, Question, Vector
+from concord_search.ports import Batch, Found, Question, Vector, Version
 from concord_testing.polling import until
 from search_lab import NOW, SPACE, Lab, MakeState
 
@@ -118,6 +118,25 @@ async def test_files_made_anew_meanwhile_answer(
     await lab.index.apply(SPACE, Batch(3, NOW, erased=("erased",)))
     await lab.index.scrub(SPACE)
     await lab.write(replace(fox, seq=4, record_from=NOW - 1, tags=("new",)))
+
+    vector.set_result(lab.embedder.vector(QUERY))
+
+    assert lab.ids(await task) == ["fox"]
+
+
+async def test_the_version_that_serves_answers_for_one_that_was_removed(
+    lab: Lab, make_state: MakeState, ask: Callable[..., Awaitable[Asked]]
+) -> None:
+    """S10 That a version is gone does not mean that nothing was found."""
+    fox = make_state("fox", 1, "a red fox")
+    await lab.write(fox)
+    task, vector = await ask()
+    model, known = lab.embedder.model, lab.embedder.vector(fox.content)
+    await lab.index.begin_next(SPACE, model)
+    batch = Batch(1, fox.record_from, states=[(fox, known)], model=model)
+    await lab.index.apply(SPACE, batch, Version.NEXT)
+    await lab.index.promote(SPACE)
+    await lab.index.remove_version(SPACE, Version.FORMER)
 
     vector.set_result(lab.embedder.vector(QUERY))
 

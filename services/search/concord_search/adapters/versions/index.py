@@ -3,8 +3,9 @@
 import asyncio
 import secrets
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from cryptography.exceptions import InvalidTag
 
@@ -25,6 +26,8 @@ from concord_search.ports import (
     Version,
     Weighed,
 )
+
+T = TypeVar("T")
 
 MARK = "\n"
 """The separator between a space's name and a version's; no space's name contains it."""
@@ -150,12 +153,24 @@ class PartVersions:
 
     async def ask(self, space: str, question: Question) -> Found:
         """The candidates for a question; none for a space without a part."""
-        return await self._parts.ask(self._answering(space, question.model), question)
+        return await self._asked(self._parts.ask, space, question)
 
     async def weigh(self, space: str, question: Question, weight: asyncio.Future[float]) -> Weighed:
         """The candidates by the integrative formula, best first; none without a part."""
+        return await self._asked(self._parts.weigh, space, question, weight)
+
+    async def _asked(
+        self,
+        ask: Callable[..., Awaitable[T]],
+        space: str,
+        question: Question,
+        *given: asyncio.Future[float],
+    ) -> T:
         name = self._answering(space, question.model)
-        return await self._parts.weigh(name, question, weight)
+        found = await ask(name, question, *given)
+        if name in self._of(space).values():
+            return found
+        return await self._asked(ask, space, question, *given)  # removed meanwhile
 
     async def near(
         self,
