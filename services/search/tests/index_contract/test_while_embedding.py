@@ -29,10 +29,12 @@ def ask(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Awaitable[As
 
     monkeypatch.setattr(CandidateQuery, "begin", noted)
 
-    async def ask(**limits: int) -> Asked:
+    async def ask(limit: int = 200) -> Asked:
         vector: asyncio.Future[Vector] = asyncio.get_running_loop().create_future()
         scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
-        question = Question(vector, QUERY, scope, lab.embedder.model, **limits)
+        question = replace(
+            Question(vector, QUERY, scope, lab.embedder.model), limit=limit, branch_limit=limit
+        )
         task = asyncio.create_task(lab.index.ask(SPACE, question))
         await until(lambda: bool(begun))
         return task, vector
@@ -96,7 +98,7 @@ async def test_a_memory_with_a_new_state_meanwhile_is_found_by_its_words(
     former = make_state("fox", 1, f"a red fox {padding}")
     others = [make_state(f"red {n}", n, f"red tea {n}") for n in range(2, 32)]
     await lab.write(former, *others)
-    task, vector = await ask(limit=10, branch_limit=10)
+    task, vector = await ask(10)
     await lab.write(replace(former, seq=40, record_from=NOW - 1, tags=("new",)))
 
     vector.set_result(lab.embedder.vector(QUERY))
