@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from concord_search.adapters.qdrant.query import CandidateQuery
+from concord_search.adapters.qdrant.shard import DENSE, WORDS, Scored
 from concord_search.domain.errors import EmbeddingUnavailable, IndexUnavailable
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.memory import Ending
@@ -110,6 +112,29 @@ async def test_a_memory_with_a_new_state_meanwhile_is_found_by_its_words(
     assert found.candidates.lexical.tolist() == known.candidates.lexical.tolist()
 
 
+async def test_a_memory_with_a_new_state_while_meaning_is_asked_is_found_by_its_words(
+    lab: Lab, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S1 S10 The branches are asked one after the other; the second may know a newer state."""
+    fox = make_state("fox", 1, "a red fox")
+    await lab.write(fox)
+    branch, asked = CandidateQuery._branch, list[str]()
+    loop, new = asyncio.get_running_loop(), replace(fox, seq=2, record_from=NOW - 1, tags=("new",))
+
+    def written(query: CandidateQuery, vector: Any, using: str, **also: Any) -> list[Scored]:
+        if using == DENSE and using not in asked:
+            asyncio.run_coroutine_threadsafe(lab.write(new), loop).result()
+        asked.append(using)
+        return branch(query, vector, using, **also)
+
+    monkeypatch.setattr(CandidateQuery, "_branch", written)
+    found = (await lab.ask(QUERY)).candidates
+
+    assert asked == [WORDS, DENSE, WORDS, DENSE]
+    assert found.seqs.tolist() == [2]
+    assert found.lexical.tolist() > [0.0]
+
+
 async def test_files_made_anew_meanwhile_answer(
     lab: Lab, make_state: MakeState, ask: Callable[..., Awaitable[Asked]]
 ) -> None:
@@ -155,8 +180,8 @@ async def test_nothing_is_made_for_a_question_that_failed(
     weight: asyncio.Future[float] = loop.create_future()
     failed: asyncio.Future[Vector] = loop.create_future()
     failed.set_exception(EmbeddingUnavailable("away"))
+    question = Question(failed, QUERY, scope, lab.embedder.model)
     with pytest.raises(EmbeddingUnavailable):
-        question = Question(failed, QUERY, scope, lab.embedder.model)
         await lab.index.weigh(SPACE, question, weight)
 
     def away(_query: CandidateQuery) -> None:

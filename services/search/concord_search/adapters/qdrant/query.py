@@ -130,10 +130,10 @@ class CandidateQuery:
         """All that the branches found; what only meaning found counts as sharing no word."""
         if self._has_changed():
             self.begin()
-        worded = {point for each in self._worded for point in each.points}
-        answers = self._branch(dense, DENSE, also=worded)
-        with self._lock:
-            near, words = ([self._known(each) for each in side] for side in (answers, self._worded))
+        near, words = self._sides(dense)
+        if self._has_changed():  # while meaning was asked
+            self.begin()
+            near, words = self._sides(dense)
         near, besides = near[: len(self._filters)], near[len(self._filters) :]
         rows = _distinct(np.concatenate([found for found, _ in (*near, *words)]))
         cosine, lexical = (_placed(rows, side) for side in (near, words))
@@ -145,6 +145,13 @@ class CandidateQuery:
         fused = fusion.fused([cosine, lexical], [each.scale for each in branches])
         cosine = np.fmax(np.fmax(cosine, _placed(rows, besides)), -1.0)
         return Scores(rows, cosine, np.fmax(lexical, 0.0), fused), branches
+
+    def _sides(self, dense: list[float]) -> list[list[tuple[Ints, Floats]]]:
+        """What meaning found, and what words found; meaning also scores what words found."""
+        worded = {point for each in self._worded for point in each.points}
+        answers = self._branch(dense, DENSE, also=worded)
+        with self._lock:
+            return [[self._known(each) for each in side] for side in (answers, self._worded)]
 
     def _has_changed(self) -> bool:
         """Whether a memory got a new state since: if at all, words found its former one.
