@@ -299,7 +299,7 @@ class QdrantIndex(Generic[S]):
             try:
                 await self._readers.run(query.begin)
                 return await self._readers.run(end, query, *[await each for each in given])
-            except IndexCorrupt:
+            except (IndexCorrupt, IndexUnavailable):
                 if self._parts.get(space) is part:
                     raise
             return await self._asked(space, question, make, end, *given)  # replaced meanwhile
