@@ -203,3 +203,15 @@ def test_no_columns_are_columns_too(tmp_path: Path) -> None:
     assert found is not None
     assert (found.items, found.open_items, found.reserve()) == ([], 0, 0)
     assert kept.read({**STAMP, "applied": 2}) is None
+
+
+def test_a_file_of_another_format_is_not_read(tmp_path: Path) -> None:
+    """S10 Its arrays would be taken for others; the engine is asked instead."""
+    kept = ColumnsFile(tmp_path / "columns")
+    kept.void()
+    kept.write(STAMP, Columns())
+    assert kept.read(STAMP) is not None
+    path = tmp_path / "columns"
+    path.write_bytes(path.read_bytes().replace(b"concord-columns 2", b"concord-columns 1", 1))
+
+    assert kept.read(STAMP) is None

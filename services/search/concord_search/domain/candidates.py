@@ -43,7 +43,7 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The candidates of one query, best fused score first. Every array has shape (n,).
+    """The candidates of one query, in the order of the index. Every array has shape (n,).
 
     `items`: the index's own names of the memories; `seqs`: the changes that made the scored states.
     `cosine`: raw, in [-1, 1]; `lexical`: the raw BM25 score, 0 for a memory that is not among the

@@ -42,7 +42,7 @@ _IMPORTANCE = np.array([IMPORTANCE_NUMBER[level] for level in sorted(IMPORTANCE_
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Candidates by row, ascending, with their scores; all of one length."""
+    """Candidates by row, with their scores; all of one length."""
 
     rows: Ints
     cosine: Floats
@@ -127,7 +127,10 @@ class CandidateQuery:
         return self._shard.query(queries)
 
     def _scored(self, dense: list[float]) -> tuple[Scores, list[Branch]]:
-        """All that the branches found; what only meaning found counts as sharing no word."""
+        """All that the branches found; what only meaning found counts as sharing no word.
+
+        The rows ascend.
+        """
         if self._has_changed():
             self.begin()
         near, words = self._sides(dense)

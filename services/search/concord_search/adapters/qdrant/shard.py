@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-
 from concord_search.adapters.qdrant.filters import Filter, PointId
 from concord_search.adapters.qdrant.formula import Term
 from concord_search.adapters.qdrant.payload import Payload
@@ -53,10 +51,6 @@ class Scored:
 
     points: Sequence[PointId]
     scores: Floats
-
-
-NOTHING = Scored((), np.zeros(0))
-"""An answer without points."""
 
 
 class Words(Protocol):
