@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from concord_search.adapters.qdrant.query import CandidateQuery
 from concord_search.adapters.qdrant.shard import DENSE, WORDS, Scored
+from concord_search.domain.candidates import Bools, Ints
 from concord_search.domain.errors import EmbeddingUnavailable, IndexUnavailable
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.memory import Ending
 from concord_search.ports import Batch, Found, Question, Vector, Version
+from concord_testing.embedders import ready
 from concord_testing.polling import until
 from search_lab import NOW, SPACE, Lab, MakeState
 
@@ -193,3 +195,27 @@ async def test_nothing_is_made_for_a_question_that_failed(
 
     assert weight.cancelled()
     assert vector.cancelled()
+
+
+@pytest.mark.parametrize("by_values", [False, True])
+async def test_a_memory_erased_while_it_is_ranked_is_not_returned(
+    lab: Lab, make_state: MakeState, monkeypatch: pytest.MonkeyPatch, *, by_values: bool
+) -> None:
+    """S1 S6 V8 Between the engine's answer and the description of what it found."""
+    await lab.write(make_state("a", 1, "a red fox"), make_state("b", 2, "a red fox"))
+    described = CandidateQuery._there
+
+    def erased(query: CandidateQuery, rows: Ints) -> Bools:
+        query._columns.drop(query._key.item("a"))
+        return described(query, rows)
+
+    monkeypatch.setattr(CandidateQuery, "_there", erased)
+
+    if by_values:
+        scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
+        question = Question(ready(lab.embedder.vector(QUERY)), QUERY, scope, lab.embedder.model)
+        found = (await lab.index.weigh(SPACE, question, ready(2.0))).found
+    else:
+        found = await lab.ask(QUERY)
+
+    assert lab.ids(found) == ["b"]
