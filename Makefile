@@ -57,8 +57,7 @@ test-neo4j: $(VENV)/dev.stamp ## run the stores' tests on a real Neo4j: its own 
 	  $(PYTEST) $(if $(NEO4J_URI),,$(PARALLEL)) -m "not chaos and not soak" \
 	  --timeout 300 $(NEO4J_TESTS) $(ARGS)
 
-test-neo4j test-qdrant test-replicas chaos bench: export QDRANT_PROGRAM := $(or $(QDRANT_PROGRAM),../shared/tools/qdrant/start)
-test-qdrant: $(VENV)/dev.stamp ## run the index's tests on a real Qdrant server: QDRANT_PROGRAM's, or QDRANT_URL's
+test-qdrant: $(VENV)/dev.stamp ## run the index's tests on a Qdrant server: QDRANT_URL's, QDRANT_PROGRAM's, else the stand-in
 	INDEX_STORE=qdrant $(PYTEST) $(PARALLEL) -m "not chaos and not soak" $(QDRANT_TESTS) $(ARGS)
 
 test-replicas: $(VENV)/dev.stamp ## run two of each service on one Neo4j and one Qdrant, kill and renew them (CONCORD_KILLS_REPLICAS=n)
