@@ -91,7 +91,6 @@ test-alone: $(VENV)/dev.stamp ## run a service's tests where no other service is
 # Compose v2: the engine's own plugin, else the program that COMPOSE_PROGRAM names, packed or not.
 COMPOSE_PROGRAM ?= $(if $(shell docker compose version 2>/dev/null),docker compose,$(CURDIR)/../shared/tools/compose/docker-compose.xz)
 test-compose: export COMPOSE_PROGRAM := $(COMPOSE_PROGRAM)
-test-compose: export QDRANT_PACKED := $(or $(QDRANT_PACKED),$(CURDIR)/../shared/tools/qdrant/qdrant.xz)
 test-compose: $(VENV)/dev.stamp ## build the images, start all of compose.yaml, test it and take it down (BASE_IMAGE=)
 	$(BIN)/python -m tests.composed $(ARGS)
 

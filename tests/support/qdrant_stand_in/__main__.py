@@ -1,4 +1,4 @@
-"""`python -m tests.support.qdrant_stand_in DIR PORT [HOST]`: serves until SIGTERM; see the package."""
+"""`python -m tests.support.qdrant_stand_in DIR PORT [HOST]`: serves until SIGTERM."""
 
 import signal
 import sys

@@ -23,7 +23,7 @@ Behaviour = Callable[[Any, grpc.ServicerContext], Any]
 _wire: Any = wire  # what registers servicers has no types
 
 
-class Guard(grpc.ServerInterceptor):  # type: ignore[misc] # its base has no types
+class Guard(grpc.ServerInterceptor):
     """Demands the key, if there is one, of every call, and tells refusals."""
 
     def __init__(self, key: str) -> None:

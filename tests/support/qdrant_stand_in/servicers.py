@@ -15,17 +15,15 @@ VERSION = "1.19.0"
 EDGE = "0.9"
 """The minor version of qdrant-edge-py."""
 
-_wire: Any = wire  # its servicers have no types
 
-
-class Qdrant(_wire.QdrantServicer):
+class Qdrant(wire.QdrantServicer):
     """Health."""
 
     def HealthCheck(self, request: Any, context: Any) -> Any:
         return wire.HealthCheckReply(title="qdrant: Concord's stand-in", version=VERSION)
 
 
-class Collections(_wire.CollectionsServicer):
+class Collections(wire.CollectionsServicer):
     """Collections and aliases."""
 
     def __init__(self, storage: Storage) -> None:
@@ -63,7 +61,7 @@ class Collections(_wire.CollectionsServicer):
         return wire.CollectionOperationResponse(result=True)
 
 
-class Points(_wire.PointsServicer):
+class Points(wire.PointsServicer):
     """Points of a collection, which its name or an alias names."""
 
     def __init__(self, storage: Storage) -> None:
@@ -143,5 +141,5 @@ def implemented() -> set[str]:
         f"{made.__name__}.{method}"
         for made in (Qdrant, Collections, Points)
         for method in vars(made)
-        if method in vars(made.__base__)
+        if method.isalpha() and method in vars(made.__base__)
     }

@@ -1,5 +1,7 @@
-"""A Qdrant server for tests: the one that QDRANT_URL names, else one that runs only for them, by the
-program that QDRANT_PROGRAM names, else by the stand-in (`tests/support/qdrant_stand_in`)."""
+"""A Qdrant server for tests: the one that QDRANT_URL names, else one that runs only for them.
+
+The program that QDRANT_PROGRAM names runs it, else the stand-in, `tests/support/qdrant_stand_in`.
+"""
 
 import os
 import shutil
@@ -14,9 +16,9 @@ from pathlib import Path
 import pytest
 
 PROGRAM = "QDRANT_PROGRAM"
-"""The variable with the path of a program: called as `PROGRAM DIR PORT`, it serves gRPC on PORT, may
-take the next port for HTTP, writes only in DIR, keeps its data in DIR/storage, demands the key in
-QDRANT_API_KEY if there is one, and prints a line "ready"."""
+"""The variable with the path of a program: called as `PROGRAM DIR PORT`, it serves gRPC on PORT and
+may serve HTTP on the next, writes only in DIR, its data in DIR/storage, demands the key that
+QDRANT_API_KEY holds if any, and prints a line "ready"."""
 _ROOT = Path(__file__).parents[4]
 STAND_IN = (sys.executable, "-m", "tests.support.qdrant_stand_in")
 """The stand-in as such a program; its folder is the repository."""
@@ -91,14 +93,29 @@ def local(folder: Path, environ: Mapping[str, str]) -> LocalQdrant:
     return LocalQdrant(folder, [str(program)])
 
 
+def stands_in(environ: Mapping[str, str]) -> bool:
+    """Whether the server of the tests is the stand-in, whose figures are not a server's."""
+    return not environ.get("QDRANT_URL") and not environ.get(PROGRAM)
+
+
+@contextmanager
+def serving(folder: Path, environ: Mapping[str, str]) -> Iterator[str]:
+    """The address of the server that QDRANT_URL names, else of a local one within the block."""
+    if url := environ.get("QDRANT_URL"):
+        yield url
+        return
+    with local(folder, environ) as server:
+        yield server.url
+
+
 @contextmanager
 def chosen(folder: Path) -> Iterator[None]:
     """While INDEX_STORE chooses a server, have QDRANT_URL name one."""
-    if os.environ.get("INDEX_STORE") != "qdrant" or os.environ.get("QDRANT_URL"):
+    if os.environ.get("INDEX_STORE") != "qdrant":
         yield
         return
-    with local(folder, os.environ) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("QDRANT_URL", server.url)
+    with serving(folder, os.environ) as url, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("QDRANT_URL", url)
         yield
 
 
