@@ -16,7 +16,8 @@ TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)
 READ_TESTS := $(foreach name,nodes edges memories episodes near_names as_of_reads,services/graph/tests/test_$(name).py)
 QDRANT_TESTS := services/search/tests/index_contract $(addprefix services/search/tests/, \
                 test_qdrant_server.py test_following_the_feed.py test_slices_and_retries.py test_reindex.py) \
-                tests/e2e/test_search_service.py $(if $(QDRANT_URL),,services/search/tests/test_qdrant_gone.py tests/e2e/test_qdrant_server.py)
+                tests/e2e/test_search_service.py tests/support/test_qdrant_contract.py \
+                $(if $(QDRANT_URL),,services/search/tests/test_qdrant_gone.py tests/e2e/test_qdrant_server.py tests/support/test_qdrant_killed.py)
 NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests \
                tests/chaos/test_backup_of_neo4j.py tests/e2e/test_late_stores.py
 PYTEST := $(BIN)/python -W error -m pytest

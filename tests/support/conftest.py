@@ -2,20 +2,11 @@
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from concord_testing import qdrant_server
-from concord_testing.qdrant_server import LocalQdrant
 
 from tests.support.qdrant_caller import Caller, calling
-
-
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[LocalQdrant]:
-    """A server of the test's own, which it may kill."""
-    with qdrant_server.local(tmp_path / "qdrant", os.environ) as server:
-        yield server
 
 
 @pytest.fixture(scope="module")
