@@ -157,7 +157,7 @@ async def _agreement(one: Whole, other: Whole, size: int) -> Row:
         for mine, theirs in zip(await _pages(one, texts), await _pages(other, texts), strict=True)
     ]
     return Row(
-        f"first ten alike on {_server()} and Edge, {size:,}",
+        f"Edge's first ten, {_server()}, {size:,}",
         "",
         (sum(shares) / len(shares),),
         note=f"share of Edge's first {PAGE} that it finds, too, mean over {ASKED} queries",

@@ -112,6 +112,8 @@ def test_a_removed_collection_takes_its_aliases_along(server: Caller) -> None:
         with pytest.raises(grpc.RpcError) as refused:
             held(server, name)
         assert refused.value.code() is grpc.StatusCode.NOT_FOUND
+    aliases = server.collections.ListAliases(wire.ListAliasesRequest()).aliases
     create(server, "gone")
 
+    assert "alias" not in {each.alias_name for each in aliases}
     assert held(server, "gone") == {}
