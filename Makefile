@@ -16,7 +16,8 @@ TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)
 READ_TESTS := $(foreach name,nodes edges memories episodes near_names as_of_reads,services/graph/tests/test_$(name).py)
 QDRANT_TESTS := services/search/tests/index_contract $(addprefix services/search/tests/, \
                 test_qdrant_server.py test_following_the_feed.py test_slices_and_retries.py test_reindex.py) \
-                tests/e2e/test_search_service.py $(if $(QDRANT_URL),,services/search/tests/test_qdrant_gone.py tests/e2e/test_qdrant_server.py)
+                tests/e2e/test_search_service.py tests/support/test_qdrant_contract.py \
+                $(if $(QDRANT_URL),,services/search/tests/test_qdrant_gone.py tests/e2e/test_qdrant_server.py tests/support/test_qdrant_killed.py)
 NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests \
                tests/chaos/test_backup_of_neo4j.py tests/e2e/test_late_stores.py
 PYTEST := $(BIN)/python -W error -m pytest
@@ -57,8 +58,7 @@ test-neo4j: $(VENV)/dev.stamp ## run the stores' tests on a real Neo4j: its own 
 	  $(PYTEST) $(if $(NEO4J_URI),,$(PARALLEL)) -m "not chaos and not soak" \
 	  --timeout 300 $(NEO4J_TESTS) $(ARGS)
 
-test-neo4j test-qdrant test-replicas chaos bench: export QDRANT_PROGRAM := $(or $(QDRANT_PROGRAM),../shared/tools/qdrant/start)
-test-qdrant: $(VENV)/dev.stamp ## run the index's tests on a real Qdrant server: QDRANT_PROGRAM's, or QDRANT_URL's
+test-qdrant: $(VENV)/dev.stamp ## run the index's tests on a Qdrant server: QDRANT_URL's, QDRANT_PROGRAM's, else the stand-in
 	INDEX_STORE=qdrant $(PYTEST) $(PARALLEL) -m "not chaos and not soak" $(QDRANT_TESTS) $(ARGS)
 
 test-replicas: $(VENV)/dev.stamp ## run two of each service on one Neo4j and one Qdrant, kill and renew them (CONCORD_KILLS_REPLICAS=n)
@@ -92,7 +92,6 @@ test-alone: $(VENV)/dev.stamp ## run a service's tests where no other service is
 # Compose v2: the engine's own plugin, else the program that COMPOSE_PROGRAM names, packed or not.
 COMPOSE_PROGRAM ?= $(if $(shell docker compose version 2>/dev/null),docker compose,$(CURDIR)/../shared/tools/compose/docker-compose.xz)
 test-compose: export COMPOSE_PROGRAM := $(COMPOSE_PROGRAM)
-test-compose: export QDRANT_PACKED := $(or $(QDRANT_PACKED),$(CURDIR)/../shared/tools/qdrant/qdrant.xz)
 test-compose: $(VENV)/dev.stamp ## build the images, start all of compose.yaml, test it and take it down (BASE_IMAGE=)
 	$(BIN)/python -m tests.composed $(ARGS)
 

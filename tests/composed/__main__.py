@@ -49,7 +49,7 @@ def _started(environ: Mapping[str, str], folder: Path) -> Iterator[Mapping[str, 
     grpc, http = _free_port(), _free_port()
     distributed_secrets.make(secrets, url=f"127.0.0.1:{grpc}", http_url=f"http://127.0.0.1:{http}")
     user = distributed_secrets.CONTAINER_USER if os.geteuid() == 0 else os.geteuid()
-    instead = images.instead_of_public(environ, folder)
+    instead = images.instead_of_public(environ)
     environ = {
         **environ,
         **instead,

@@ -10,6 +10,7 @@ from pathlib import Path
 from concord_neo4j import distribution
 
 ROOT = Path(__file__).parents[2]
+STAND_IN = ROOT / "tests" / "support" / "qdrant_stand_in"
 SERVICES = ("graph", "search", "dissonance", "governance", "gateway")
 NAMES = "concord-test"
 BASE = f"{NAMES}/base"
@@ -26,7 +27,7 @@ def build(environ: Mapping[str, str], folder: Path) -> None:
         subprocess.run([*command, "--network", "host", "."], cwd=ROOT, env=environ, check=True)
 
 
-def instead_of_public(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
+def instead_of_public(environ: Mapping[str, str]) -> dict[str, str]:
     """What `compose.test.yaml` asks for; empty where BASE_IMAGE says that images are pulled."""
     if environ.get("BASE_IMAGE"):
         return {}
@@ -36,8 +37,17 @@ def instead_of_public(environ: Mapping[str, str], folder: Path) -> dict[str, str
         "TEST_JAVA": str(Path(distribution.java()).resolve().parents[1]),
         "TEST_NEO4J_JARS": jars,
         "TEST_NEO4J_REPOSITORY": os.path.commonpath(jars.split(":")),
-        "TEST_QDRANT": unpacked(Path(environ["QDRANT_PACKED"]), folder / "qdrant"),
+        "TEST_QDRANT_IMAGE": _qdrant(environ),
     }
+
+
+def _qdrant(environ: Mapping[str, str]) -> str:
+    """The name of an image of Qdrant's stand-in, which is built on search's."""
+    name = f"{NAMES}/qdrant-stand-in"
+    command = ["docker", "build", "-q", "-t", name]
+    command += ["--build-arg", f"SEARCH={NAMES}/search:0.1.0", str(STAND_IN)]
+    subprocess.run(command, env=environ, check=True)
+    return name
 
 
 def unpacked(packed: Path, program: Path) -> str:
