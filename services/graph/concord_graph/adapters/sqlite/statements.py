@@ -81,12 +81,21 @@ def _replaced(alias: str, table: str, now: bool) -> str:
 
 
 def _counts(lineage: str, older: str, table: str, now: bool) -> str:
-    """Return the test that lineage is not void (G4): made with consent, or its target is free.
+    """Return the test that lineage is not void: made with consent, or its target is free (G4) and
+    no ghost under which another principal than the lineage's then made a memory (M3).
 
     Every part reads the lineage row, so that SQLite evaluates it only where there is one.
     """
     held = rests(table, f"{lineage}.target_id", f"{lineage}.space", now)
-    return f"({lineage}.governed = 1 OR ({older}.edge_type <> 2 AND NOT {held}))"
+    free = f"{older}.edge_type <> 2 AND NOT {held}"
+    if table == "memory":
+        writer, maker = (
+            f"(SELECT f.principal FROM {kind} f WHERE f.space = {alias}.space"
+            f" AND f.id = {alias}.id AND f.revision = 1)"
+            for kind, alias in (("edge", lineage), (table, older))
+        )
+        free += f" AND ({lineage}.create_time >= {older}.create_time OR {writer} = {maker})"
+    return f"({lineage}.governed = 1 OR ({free}))"
 
 
 @cache
