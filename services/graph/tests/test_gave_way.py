@@ -108,14 +108,14 @@ async def test_a_later_value_of_a_functional_relation_lists_the_earlier_one(home
     inserted = await home.upsert(edge_of("ada", "LIVES_IN", "bonn", valid_from=START - 7 * DAY))
 
     assert not new.HasField("gave_way")
-    expected = [(old.edge.id, new.edge.id), (told.memory.id, new.edge.id)]
+    expected = [(old.edge.id, new.edge.id), (told.memory.id, "")]  # no memory states the new one
     assert sorted((one, by) for one, _, by in given(declared)) == sorted(expected)
     assert given(newest) == [(new.edge.id, "SUPERSEDES", newest.edge.id)]
     assert not inserted.HasField("gave_way")
 
 
 async def test_what_will_give_way_is_listed_when_that_is_decided(home: Calls) -> None:
-    """W9 T2 A successor whose time is to come: the older one stays until then, the reply says so."""
+    """W9 T2 A successor whose time is to come: the older one stays until then; the reply has it."""
     await add(home, "a", id="a")
     later = await add(home, "Supersedes: [[memory:a]]", id="n", valid_from=stamp(START + DAY))
 

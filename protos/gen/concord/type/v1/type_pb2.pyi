@@ -842,7 +842,9 @@ class GivenWay(_message.Message):
     of all facts of a memory.
     """
     by_id: _builtins.str
-    """What it gave way to: the item that the lineage leads from, else the head of its chain."""
+    """What it gave way to: the item that the lineage leads from, else the head of its chain; empty while its
+    successor has not begun, and where no memory states what ended its facts.
+    """
     def __init__(
         self,
         *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar, cast
 
 from concord_attestation.consent import ConsentError
@@ -82,7 +82,7 @@ class Done(Generic[R_co]):
     now: int
     entries: tuple[Entry, ...] = ()
     relation: DeclaredRelation | None = None
-    gave_way: GaveWay = GaveWay()
+    gave_way: GaveWay = field(default_factory=GaveWay)
 
 
 class Commands:
