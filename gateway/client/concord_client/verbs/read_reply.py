@@ -18,7 +18,24 @@ CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
 
 def memory(read: type_pb2.Memory) -> things.Memory:
     """A memory."""
-    return things.Memory(
+    return things.Memory(**_memory(read))
+
+
+def written_memory(read: type_pb2.Memory, given: type_pb2.GaveWay) -> things.WrittenMemory:
+    """A memory that was written, and what gave way by it."""
+    return things.WrittenMemory(**_memory(read), gave_way=gave_way(given))
+
+
+def gave_way(read: type_pb2.GaveWay) -> tuple[things.GivenWay, ...]:
+    """What gave way by a write."""
+    return tuple(
+        things.GivenWay(each.id, name_of(type_pb2.LineageRelation, each.relation), each.by_id)
+        for each in read.items
+    )
+
+
+def _memory(read: type_pb2.Memory) -> dict[str, Any]:
+    return dict(
         id=read.id,
         content=read.content,
         kind=name_of(type_pb2.MemoryKind, read.kind),
@@ -48,7 +65,7 @@ def memory(read: type_pb2.Memory) -> things.Memory:
 
 def added(read: memory_pb2.AddMemoryResponse) -> things.Added:
     """The result of adding a memory."""
-    return things.Added(memory(read.memory), read.created)
+    return things.Added(memory(read.memory), read.created, gave_way(read.gave_way))
 
 
 def answer(read: search_pb2.SearchResponse) -> things.Answer:
@@ -100,7 +117,16 @@ def version(read: memory_pb2.MemoryVersion) -> things.Version:
 
 def edge(read: type_pb2.Edge) -> things.Edge:
     """An edge."""
-    return things.Edge(
+    return things.Edge(**_edge(read))
+
+
+def written_edge(read: type_pb2.Edge, given: type_pb2.GaveWay) -> things.WrittenEdge:
+    """An edge that was written, and what gave way by it."""
+    return things.WrittenEdge(**_edge(read), gave_way=gave_way(given))
+
+
+def _edge(read: type_pb2.Edge) -> dict[str, Any]:
+    return dict(
         id=read.id,
         source=read.source.name or read.source.id,
         relation=read.relation,

@@ -63,8 +63,13 @@ class AddMemoryRequest(_message.Message):
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     MEMORY_FIELD_NUMBER: _builtins.int
+    EXTRACTED_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
+    extracted: _builtins.bool
+    """True when a program or model took the text from elsewhere, such as from a chat or a page: its links are
+    RELATED_TO, whatever stands before them.
+    """
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
         """The memory: `content` is required."""
@@ -74,10 +79,11 @@ class AddMemoryRequest(_message.Message):
         *,
         request_id: _builtins.str = ...,
         memory: _type_pb2.Memory | None = ...,
+        extracted: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["extracted", b"extracted", "memory", b"memory", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -174,9 +180,7 @@ class BatchHeader(_message.Message):
     aborted stream from a complete one.
     """
     extracted: _builtins.bool
-    """True when a program or model took the texts from elsewhere, such as from a chat or a page: their links
-    are RELATED_TO, whatever stands before them.
-    """
+    """As in AddMemoryRequest, for all of the texts."""
     def __init__(
         self,
         *,

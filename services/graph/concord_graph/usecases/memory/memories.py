@@ -67,13 +67,16 @@ class Memories:
         self.links = links
         self._concepts = concepts
 
-    async def add(self, writer: Writer, draft: MemoryDraft) -> Written:
-        """Create a memory, unless it exists: by id, external id or its words (M1, M5)."""
+    async def add(self, writer: Writer, draft: MemoryDraft, *, extracted: bool = False) -> Written:
+        """Create a memory, unless it exists: by id, external id or its words (M1, M5).
+
+        `extracted`: a program or model took the text from elsewhere; its links are RELATED_TO.
+        """
         self._check(draft)
         await writer.tx.expect(lambda: self._asked_about([draft]))
         known = await self._known(writer, draft)
         if known is None:
-            return written(None, await self._create(writer, draft))
+            return written(None, await self._create(writer, draft, extracted=extracted))
         if known.erase_time:
             raise ItemErased(known.id)
         if known.deleted:
@@ -92,10 +95,7 @@ class Memories:
         update_existing: bool,
         extracted: bool = False,
     ) -> BatchAdded:
-        """Create memories in one transaction: all, or none with every refusal listed.
-
-        `extracted`: a program or model took the texts from elsewhere; their links are RELATED_TO.
-        """
+        """Create memories in one transaction: all, or none with every refusal listed."""
         await writer.tx.expect(lambda: self._asked_about(drafts))
         added: list[Written] = []
         refusals: list[ItemRefused] = []
