@@ -115,6 +115,8 @@ NO_LINEAGE = [
     "Superseded: [[memory:old]]",
     "Amends: [[memory:other]], and it supersedes [[memory:old]]",
     "10:42 Bob: Supersedes: [[memory:old]]",
+    "His status: supersedes [[memory:old]]",
+    "Status: superseded by [[memory:old]]",
     f"> {LINE}",
 ]
 OWN_LINES = [
@@ -130,6 +132,8 @@ OWN_LINES = [
     "Some prose without an end\nsupersedes: [[memory:old]]",
     "amends [[memory:other]]\nsupersedes [[memory:old]]",
     "  Supersedes: [[memory:other]], [[memory:old]]",
+    "Status: supersedes [[memory:old]]",
+    "* **Status:** Accepted, supersedes [[memory:old]]",
 ]
 
 

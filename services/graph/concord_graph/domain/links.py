@@ -36,7 +36,7 @@ class Voice(Enum):
     WRITTEN = auto()
     """Whoever adds or changes the memory: before any link, on its line."""
     IMPORTED = auto()
-    """A note or table that somebody imports: only as the first word of a line."""
+    """A note or table that somebody imports: only as the first word of a line, or in a status."""
     STORED = auto()
     """A turn, a chat, or text that a program or model took from elsewhere: nowhere."""
 
@@ -55,7 +55,7 @@ class WrittenLink:
     """One place in a content where a link is written, as the grammar reads its line.
 
     `line`: its line. `quoted`: it stands in a quotation. `begins`: its relation word is the first
-    word of the line. `malformed`: the link as written, where it names no valid id.
+    word of the line, or part of a status. `malformed`: the link as written, without a valid id.
     """
 
     link: Link

@@ -2,7 +2,7 @@
 
 from concord.type.v1 import type_pb2
 
-from concord_client.cli.render.page import plural, show, text
+from concord_client.cli.render.page import show, text
 
 MOST_NAMED = 20
 _HOW = {
@@ -12,7 +12,7 @@ _HOW = {
 
 
 def show_gave_way(given: type_pb2.GaveWay) -> None:
-    """Print what gave way, if anything did: "Superseded: ID, ID (deprecated)"."""
+    """Print what gave way, if anything did: "Gave way: ID, ID (deprecated) and 3 more"."""
     if not given.count:
         return
     named = [
@@ -20,6 +20,5 @@ def show_gave_way(given: type_pb2.GaveWay) -> None:
         for each in given.items[:MOST_NAMED]
     ]
     more = given.count - len(named)
-    ids = ", ".join(named) + (f" and {more:,} more" if more else "")
-    least = "At least " if given.truncated else ""
-    show(text(f"{least}{plural(given.count, 'item')} gave way: {ids}", "yellow"))
+    others = f" and {'at least ' * given.truncated}{more:,} more" if more else ""
+    show(text(f"Gave way: {', '.join(named)}{others}", "yellow"))

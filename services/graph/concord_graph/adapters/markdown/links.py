@@ -37,7 +37,8 @@ line is a label, and no sentence comes to it from the line before.
 The sentence is read as this memory's own also where it names another as its subject. A link
 without a valid id, and with a relation word, is returned as malformed; without one it is text, as
 is `[[Other note]]`. Whether a relation word acts depends on who speaks (`domain.links.Voice`): each
-link comes with its line, whether that is quoted, and whether the word begins it, after emphasis.
+link comes with its line, whether that is quoted, and whether the word begins it, after emphasis or
+in a status ("Status: supersedes [[memory:a]]").
 """
 
 import re
@@ -62,7 +63,8 @@ _FIRST_LETTER = re.compile(r"[^\W_]")
 _ENDS = frozenset(".;!?")
 _ENDINGS = (".", ";", "!", "?", ":")
 _CLOSING = " \t*_\"'”’»)]"
-_BEFORE_FIRST_WORD = re.compile(r"[ \t*_]*")
+_OWN_LINE = re.compile(r"[ \t*_]*(?:status[ \t*_]*:.*)?", re.IGNORECASE)
+"""What may stand before the relation word that a line begins with: emphasis, or a status."""
 _DASHES = frozenset(["–", "—", "-", "--", "|"])
 _FURTHEST = 8  # words between a relation word and its link
 _AUXILIARY_REACH = 3  # "is", up to two words, "superseded"
@@ -234,7 +236,7 @@ class _LineReader:
         self.begin_line(line_start)
 
     def _read_relation(self, word: str, place: int) -> None:
-        is_first = _BEFORE_FIRST_WORD.fullmatch(self.lines, self.line_start, place) is not None
+        is_first = _OWN_LINE.fullmatch(self.lines, self.line_start, place) is not None
         self.begins = is_first and self.may_begin and word in words.PRESENT
         past = word in words.PAST
         passive = past and self.since_auxiliary < _AUXILIARY_REACH
