@@ -115,12 +115,7 @@ def reread_links(
 
 
 class MalformedLink(ValueError):
-    """A relation word stands before a link whose target is empty or no valid id.
-
-    `field` is the path in the request of the content that has it.
-    """
-
-    field = "memory.content"
+    """A relation word stands before a link whose target is empty or no valid id."""
 
     def __init__(self, link: str) -> None:
         """Store the link as it is written, cut to 200 characters."""

@@ -137,6 +137,7 @@ class CallersGraphClient:
             kind=type_pb2.MEMORY_KIND_INSIGHT,
             sources=sources[:MOST_SOURCES],
         )
+        # extracted: a link in a source's words must not become lineage of the insight
         request = memory_pb2.AddMemoryRequest(request_id=request_id, memory=memory, extracted=True)
         reply = await of_caller(self._memories.AddMemory(request, metadata=in_name_of(who)))
         return reply.memory.id, reply.token

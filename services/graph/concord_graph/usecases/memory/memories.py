@@ -159,13 +159,9 @@ class Memories:
         """
         await writer.tx.expect(lambda: self._asked_about(drafts))
         turns: list[Written] = []
-        for index, draft in enumerate(drafts):
+        for draft in drafts:
             writer.tx.step()
-            try:
-                turns.append(await self._append_one(writer, draft))
-            except MalformedLink as error:
-                error.field = f"turns[{index}].content"
-                raise
+            turns.append(await self._append_one(writer, draft))
         return TurnsAppended(tuple(turns))
 
     async def _append_one(self, writer: Writer, draft: MemoryDraft) -> Written:
