@@ -14,7 +14,13 @@ from concord_client.importers.jsonl import read_jsonl
 from concord_client.importers.outcome import Draft
 from concord_concepts import normalise
 from concord_graph.adapters.markdown.links import parse_links
-from concord_graph.domain.links import RELATED_TO, SUPERSEDES, is_memory_id
+from concord_graph.domain.links import (
+    RELATED_TO,
+    SUPERSEDES,
+    Voice,
+    is_memory_id,
+    meant_links,
+)
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("CONCORD_EVALUATION_DATA", ROOT.parent / "shared" / "data"))
@@ -47,7 +53,10 @@ def test_the_corpus_holds_every_proposal_once(memories: dict[str, type_pb2.Memor
 
 def test_its_links_are_those_of_the_index(memories: dict[str, type_pb2.Memory]) -> None:
     """M3 T1 Each link of the contents names a proposal; supersession has no cycle."""
-    links = {memory_id: parse_links(memory.content) for memory_id, memory in memories.items()}
+    links = {
+        memory_id: meant_links(parse_links(memory.content), Voice.IMPORTED)
+        for memory_id, memory in memories.items()
+    }
     relations = [link.relation for found in links.values() for link in found]
     replaced = {
         memory_id: [link.target_id for link in found if link.relation == SUPERSEDES]

@@ -341,6 +341,7 @@ async def test_a_resolution_supersedes_and_can_be_taken_back(home: Space) -> Non
     assert reply.conflict.state == RESOLVED
     assert reply.conflict.resolution.superseded_id == old.id
     assert reply.conflict.resolution.resolved_by == "agent"
+    assert [(each.id, each.by_id) for each in reply.gave_way.items] == [(old.id, new.id)]
     assert reply.token
     reopened = (await home.review(reply.conflict, pb.REVIEW_ACTION_REOPEN)).conflict
     assert reopened.state == POTENTIAL
@@ -361,7 +362,8 @@ async def test_the_earlier_of_two_values_can_be_the_right_one(home: Space) -> No
     assert reply.conflict.resolution.superseding_id == right.id
     assert await home.current("Ada") == {"Berlin"}
     assert (await home.detect()).said == set()
-    await home.review(reply.conflict, pb.REVIEW_ACTION_REOPEN)
+    reopened = await home.review(reply.conflict, pb.REVIEW_ACTION_REOPEN)
+    assert [each.id for each in reopened.gave_way.items] == [right.id]
     assert await home.current("Ada") == {"Paris"}
 
 

@@ -47,7 +47,8 @@ async def test_memories_are_synthesized_and_the_synthesis_is_kept(
     """D8 D10 Named ones and those that a query finds; kept once, with its grounds and lineage, and
     what stays open is a potential conflict, never a CONTRADICTS."""
     both = [(await home.add(text)).id for text in (YES, NO)]
-    linking = await home.add("Deadlines: four weeks. `Supersedes: [[memory:x]]`")
+    said = f"The deadline is four weeks, which supersedes [[memory:{both[0]}]]."
+    linking = await home.add(said, kind=type_pb2.MEMORY_KIND_TURN, session_id="talk")
     await home.amendments(linking)  # the index has them all
     keep = pb.KeepSynthesis(memory=True, amend_sources=True, conflicts=True)
     asked = {"request_id": "once", "memory_ids": [*both, linking.id], "query": YES, "keep": keep}
@@ -66,7 +67,7 @@ async def test_memories_are_synthesized_and_the_synthesis_is_kept(
     memory = (await home.memories.GetMemory(memory_pb2.GetMemoryRequest(id=kept.memory_id))).memory
     assert memory.kind == type_pb2.MEMORY_KIND_INSIGHT
     assert {*memory.sources[0].memory_ids} == {*both, linking.id}
-    assert "[[memory:x]]" not in memory.content
+    assert f"which supersedes [[memory:{both[0]}]]" in memory.content
     lineage = lineage_pb2_grpc.LineageServiceStub(works.world.graph.channel(WHO))
     chain = await lineage.GetLineage(lineage_pb2.GetLineageRequest(id=kept.memory_id))
     relations = {each.relation for each in chain.edges}

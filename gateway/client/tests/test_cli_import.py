@@ -375,3 +375,52 @@ def test_a_vault_of_notes_full_of_links(
         each["neighbor"]["name"] for each in edges["neighbors"]
     }
     assert f"{name} 137" in found
+
+
+def test_an_import_lists_what_gave_way(
+    concord: CommandLine, unique: Unique, tmp_path: Path
+) -> None:
+    """M3 W9 A note's own line and a column are lineage; what it quotes or says in passing not."""
+    ids = {name: unique(name) for name in ("line", "column", "quoted", "said")}
+    for each in ids.values():
+        concord.done("add", f"A person said {each}.", "--id", each)
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    own = unique("n")
+    text = f"# {own}\n\n> Supersedes: [[memory:{ids['quoted']}]]\n\n"
+    text += f"It supersedes [[memory:{ids['said']}]].\n\nSupersedes: [[memory:{ids['line']}]]\n"
+    (folder / f"{own}.md").write_text(text, "utf-8")
+    rows = jsonl(tmp_path / "r.jsonl", {"content": unique("row"), "deprecates": ids["column"]})
+
+    notes = concord.done("import", str(folder), "--no-wait")
+    again = concord.done("import", str(folder), "--no-wait")
+    table = concord.reply(BatchAddMemoriesResponse, "import", rows, "--no-wait")
+
+    assert notes.splitlines()[1:] == [f"Gave way: {ids['line']}"]
+    assert len(again.splitlines()) == 1
+    assert [each.id for each in table.gave_way.items] == [ids["column"]]
+    assert table.gave_way.count == 1
+
+
+def test_chats_and_other_memories_exports_hide_nothing(
+    concord: CommandLine, unique: Unique, tmp_path: Path
+) -> None:
+    """M3 What people wrote to each other, and what a model drew from it, is no lineage."""
+    old = unique("old")
+    concord.done("add", f"A person said {old}.", "--id", old)
+    line = f"Supersedes: [[memory:{old}]]"
+    chat = tmp_path / f"{unique('talk')}.txt"
+    chat.write_text(f"[2026-03-01 10:00] Bo: {line}\n{line}\n", "utf-8")
+    csv = tmp_path / f"{unique('talk')}.csv"
+    csv.write_text(f"Name,Message\nBo,{line}\n", "utf-8")
+    other = tmp_path / "mem0.json"
+    other.write_text(json.dumps([{"id": unique("m"), "memory": line}]), "utf-8")
+
+    for told in (
+        ("import", str(chat)),
+        ("import", str(csv)),
+        ("import", str(other), "--from", "mem0"),
+    ):
+        assert "Gave way" not in concord.done(*told, "--no-wait")
+
+    assert not concord.reply(GetMemoryResponse, "get", old).memory.supersession.is_superseded

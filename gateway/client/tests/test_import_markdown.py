@@ -325,6 +325,19 @@ def test_a_status_in_the_body_replaces_a_note_and_its_parts(tmp_path: Path) -> N
     assert found["0002 chat.md"].content == f"# 0002 chat\n\nChat.\n\nSupersedes: {links}"
 
 
+def test_what_others_say_of_a_note_replaces_nothing(tmp_path: Path) -> None:
+    """M3 "Superseded by" in a quotation or in code is nobody's word about this note."""
+    write(tmp_path, "old.md", "> Superseded by [[new]]\n\n`Superseded by [[new]]`\n\n"
+          "```\nSuperseded by [[new]]\n```\n> > Status: superseded by [[new]]")  # fmt: skip
+    write(tmp_path, "new.md", "It is new.")
+    write(tmp_path, "own.md", "**Superseded by [[other]]**")
+    write(tmp_path, "other.md", "It is other.")
+    found = drafts(tmp_path)
+
+    assert found["new.md"].content == "# new\n\nIt is new."
+    assert found["other.md"].content.endswith(f"Supersedes: [[memory:{found['own.md'].id}]]")
+
+
 def test_names_are_read_as_people_type_them(tmp_path: Path) -> None:
     """W8 A file of a Mac, whose name is decomposed, is linked to; so is one in angle brackets."""
     write(tmp_path, unicodedata.normalize("NFD", "Jörg Müller.md"), "He.")

@@ -56,6 +56,28 @@ async def test_both_clients_have_the_same_verbs(tmp_path: Path) -> None:
     assert verbs == {name for name in dir(AsyncConcord) if not name.startswith("_")}
 
 
+def test_each_write_lists_what_gave_way(tmp_path: Path) -> None:
+    """W9 W4 Added, updated and related memories, and edges; what hides nothing has none."""
+    with concord_client.embedded(tmp_path / "data") as concord:
+        first, second, third = (concord.add(text) for text in ("One.", "Two.", "Three."))
+        added = concord.add("Four.", supersedes=[first.id], amends=[second.id])
+        updated = concord.update(
+            added.memory, content=f"{added.memory.content}\n\nDeprecates: [[memory:{third.id}]]"
+        )
+        related = concord.relate(concord.add("Five.").id, "SUPERSEDES", updated.id)
+
+        assert first.gave_way == ()
+        assert {each.id: each.relation for each in added.gave_way} == {
+            first.id: "SUPERSEDES",
+            second.id: "AMENDS",
+        }
+        assert {each.by_id for each in added.gave_way} == {added.id}
+        assert [(e.id, e.relation) for e in updated.gave_way] == [(third.id, "DEPRECATES")]
+        assert [each.id for each in related.gave_way] == [updated.id]
+        assert concord.link("Ada", "KNOWS", "Bo").gave_way == ()
+        assert concord.forget(updated).gave_way == ()
+
+
 def test_what_matters_here_is_suggested(tmp_path: Path) -> None:
     """S9 W4 By a trigger that the caller stated, once a session; a malformed one is refused."""
     with concord_client.embedded(tmp_path / "data") as concord:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 FORK_AND_MERGE = [
     type_pb2.Memory(id="a", content="The first.", valid_from=stamp(START - DAY)),
     type_pb2.Memory(id="b/1.0", content="Supersedes: [[Memory:a|the first]]"),
-    type_pb2.Memory(id="c", content="This deprecates [[memory:a#why]], see [[memory:nowhere]]."),
+    type_pb2.Memory(id="c", content="Deprecates [[memory:a#why]], see [[memory:nowhere]]."),
     type_pb2.Memory(id="d", content="Supersedes [[memory:b/1.0]] and [[memory:c]]", tags=["t"]),
     type_pb2.Memory(external_id="e", content="Amends: [[memory:d]], [[memory:not-yet]]"),
 ]

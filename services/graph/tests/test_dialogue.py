@@ -93,22 +93,14 @@ async def test_an_imported_turn_is_kept_once(home: Calls) -> None:
 
 
 async def test_all_turns_or_none(home: Calls) -> None:
-    """M2 One bad turn keeps the others out, and is named."""
+    """M2 One turn that is refused keeps the others out."""
+    await home.add("not a turn", external_id="key")
     good = dialogue_pb2.DialogueTurn(speaker="Ada", content="Hello")
-    bad = dialogue_pb2.DialogueTurn(speaker="Ada", content="Supersedes: [[memory:]]")
+    bad = dialogue_pb2.DialogueTurn(speaker="Ada", content="Bye", external_id="key")
     failure = await refused(home.dialogue_service.AppendDialogue(append_request(good, bad)))
 
-    assert failure.reason == "ERROR_REASON_LINK_MALFORMED"
-    assert [each.field for each in failure.violations] == ["turns[1].content"]
+    assert failure.reason == "ERROR_REASON_ITEM_EXISTS"
     assert await home.dialogue("s") == []
-
-
-async def test_a_link_in_a_turn_counts(home: Calls) -> None:
-    """M3 Turns are memories: what they link to, they link to."""
-    plan = await home.add("We meet on Monday")
-    (turn,) = await home.append("s", ("Ada", f"No, Tuesday. Supersedes: [[memory:{plan.id}]]"))
-
-    assert (await home.get(plan.id)).supersession.head_ids == [turn.id]
 
 
 @pytest.mark.parametrize(

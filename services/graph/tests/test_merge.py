@@ -226,3 +226,20 @@ async def test_a_merge_is_of_the_versions_that_were_proposed(home: Calls) -> Non
     }.items()
     await home.update(type_pb2.Memory(id=same.id, etag=same.etag, content="Gone."), "content")
     assert await reason(applied(home, action)) == "ERROR_REASON_ETAG_MISMATCH"
+
+
+async def test_void_lineage_does_not_take_effect_by_a_merge(live: World, home: Calls) -> None:
+    """V1 M3 What waited for another principal's memory hides neither that one nor the kept one,
+    which is older than the lineage; nor after the merge is undone."""
+    bob = live.calls(principal="bob")
+    kept = await bob.add("Ada lives in Rome.", id="kept")
+    await home.add("Supersedes: [[memory:same]]", id="trap")
+    same = await bob.add("Ada lives in Rome!", id="same")
+
+    done = await applied(home, merging(kept, same))
+    assert not (await bob.get("kept")).supersession.is_superseded
+    assert [each.id for each in done.gave_way.items] == ["same"]
+
+    await undone(home, done)
+    for memory_id in ("kept", "same"):
+        assert not (await bob.get(memory_id)).supersession.is_superseded

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 from concord_graph.adapters import receipts
 from concord_graph.domain.conflicts import ConflictState
-from concord_graph.domain.items import ItemKind
+from concord_graph.domain.items import ItemKind, Relation
 from concord_graph.domain.sessions import Session
 from concord_graph.ports import (
     Acknowledged,
@@ -15,11 +15,14 @@ from concord_graph.ports import (
     ChangeApplied,
     ConflictsRecorded,
     FindingOutcome,
+    GaveWay,
+    GivenWay,
     ItemEffect,
     ItemsReverted,
     MemoryErased,
     NodeDeleted,
     Outcome,
+    Receipt,
     Recorded,
     Ref,
     Result,
@@ -42,6 +45,8 @@ APPLIED = ChangeApplied(
     Cascaded(1, "digest"),
     ("o",),
 )
+
+GAVE_WAY = GaveWay(2, (GivenWay("m", ItemKind.MEMORY, Relation.AMENDS, "é"),), truncated=True)
 
 RESULTS: list[Result] = [
     *(CREATED, TurnsAppended(BATCH), BatchAdded(BATCH), NodeDeleted(NODE, 2)),
@@ -94,7 +99,9 @@ UNTYPED: dict[str, tuple[list[list[object]], Result]] = {
 @pytest.mark.parametrize("result", RESULTS, ids=lambda each: type(each).__name__)
 def test_a_result_comes_back_as_it_was_kept(result: Result) -> None:
     """M5 A request that comes again gets what it did, typed."""
-    assert receipts.from_json("any", receipts.to_json(result)) == result
+    for gave_way in (GaveWay(), GAVE_WAY):
+        receipt = Receipt(result, 7, gave_way)
+        assert receipts.from_json("any", receipts.to_json(receipt), 7) == receipt
 
 
 def test_every_type_of_result_is_among_them() -> None:
@@ -107,4 +114,4 @@ def test_a_list_of_references_is_read_as_its_methods_result(method: str) -> None
     """M5 V6 A receipt that was kept as references tells what it did all the same."""
     rows, result = UNTYPED[method]
 
-    assert receipts.from_json(method, json.dumps(rows)) == result
+    assert receipts.from_json(method, json.dumps(rows), 7) == Receipt(result, 7)

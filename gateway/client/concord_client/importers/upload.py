@@ -10,6 +10,7 @@ from itertools import count, islice
 import grpc
 from concord.graph.v1 import memory_pb2
 from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
+from concord.type.v1.type_pb2 import GaveWay
 
 from concord_client.importers.outcome import Defect, Draft
 from concord_client.refusal import Refused
@@ -71,13 +72,23 @@ class Upload:
     of the first, even if the memories changed in between.
     """
 
-    def __init__(self, *, update_existing: bool = False, stop_on_error: bool = False) -> None:
-        """`stop_on_error`: only the items before the first refused one are written."""
+    def __init__(
+        self,
+        *,
+        update_existing: bool = False,
+        stop_on_error: bool = False,
+        extracted: bool = False,
+    ) -> None:
+        """`stop_on_error`: only the items before the first refused one are written. `extracted`: a
+        program or model took the texts from elsewhere, so no link in them is lineage."""
         self.refusals: list[Refusal] = []
         self.token = ""
         self.finished = False
         """Whether the import is over: all items were sent, or it stopped at a refused one."""
+        self.gave_way = GaveWay()
+        """What gave way by all batches; of each, the first thousand are listed."""
         self._update = update_existing
+        self._extracted = extracted
         self._stop = stop_on_error
         self._results: list[tuple[int, memory_pb2.BatchResult]] = []
         self._run = secrets.token_hex(8)
@@ -123,6 +134,7 @@ class Upload:
                 for each in sorted(self.refusals, key=lambda refusal: refusal.index)
             ],
             token=self.token,
+            gave_way=self.gave_way if self.gave_way.count else None,
         )
 
     def _divided(
@@ -180,12 +192,16 @@ class Upload:
             (item.index, result) for item, result in zip(items, reply.results, strict=True)
         ]
         self.token = reply.token or self.token
+        self.gave_way.count += reply.gave_way.count
+        self.gave_way.items.extend(reply.gave_way.items)
+        self.gave_way.truncated |= reply.gave_way.truncated
 
     def _messages(self, items: Sequence[_Item]) -> Iterator[memory_pb2.BatchAddMemoriesRequest]:
         header = memory_pb2.BatchHeader(
             request_id=f"import-{self._run}-{next(self._numbers)}",
             update_existing=self._update,
             memory_count=len(items),
+            extracted=self._extracted,
         )
         yield memory_pb2.BatchAddMemoriesRequest(header=header)
         for item in items:

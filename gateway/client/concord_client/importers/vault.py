@@ -22,7 +22,8 @@ _LINK = re.compile(
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _OF_OTHER_FILE = re.compile(r"\.\w{1,5}")
 _REPLACED = re.compile(
-    r"[\W_]*(?:status[\W_]+)?(?:superseded|replaced|obsoleted)[ _-]by:?\s+(.+)", re.IGNORECASE
+    r"(?:[^\w>`]|_)*(?:status[\W_]+)?(?:superseded|replaced|obsoleted)[ _-]by:?\s+(.+)",
+    re.IGNORECASE,
 )
 MOST_NAME = 512
 
@@ -125,7 +126,8 @@ def replaced_by(status: str) -> list[str]:
 
 
 def replaced_in(body: str) -> list[str]:
-    """The links in the body's lines that begin with "superseded by" or the like."""
+    """The links in the body's lines that begin with "superseded by" or the like; not in quotations
+    or code."""
     said = [_REPLACED.match(line) for line, is_code in _lines(body) if not is_code]
     return [link[0] for found in said if found for link in _LINK.finditer(found[1])]
 

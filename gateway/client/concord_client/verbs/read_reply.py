@@ -18,37 +18,57 @@ CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
 
 def memory(read: type_pb2.Memory) -> things.Memory:
     """A memory."""
-    return things.Memory(
-        id=read.id,
-        content=read.content,
-        kind=name_of(type_pb2.MemoryKind, read.kind),
-        importance=name_of(type_pb2.Importance, read.importance),
-        domain=read.domain,
-        tags=tuple(read.tags),
-        surfaces_when=tuple(read.surfaces_when),
-        facts=tuple(things.Fact(each.subject, each.relation, each.object) for each in read.facts),
-        sources=tuple(
+    return things.Memory(**_memory(read))
+
+
+def written_memory(read: type_pb2.Memory, given: type_pb2.GaveWay) -> things.WrittenMemory:
+    """A memory that was written, and what gave way by it."""
+    return things.WrittenMemory(**_memory(read), gave_way=gave_way(given))
+
+
+def gave_way(read: type_pb2.GaveWay) -> tuple[things.GivenWay, ...]:
+    """What gave way by a write."""
+    return tuple(
+        things.GivenWay(each.id, name_of(type_pb2.LineageRelation, each.relation), each.by_id)
+        for each in read.items
+    )
+
+
+def _memory(read: type_pb2.Memory) -> dict[str, Any]:
+    heads = read.supersession.head_ids if read.supersession.is_superseded else ()
+    return {
+        "id": read.id,
+        "content": read.content,
+        "kind": name_of(type_pb2.MemoryKind, read.kind),
+        "importance": name_of(type_pb2.Importance, read.importance),
+        "domain": read.domain,
+        "tags": tuple(read.tags),
+        "surfaces_when": tuple(read.surfaces_when),
+        "facts": tuple(
+            things.Fact(each.subject, each.relation, each.object) for each in read.facts
+        ),
+        "sources": tuple(
             things.Source(each.speaker, each.file, tuple(each.turn_ids), tuple(each.memory_ids))
             for each in read.sources
         ),
-        session_id=read.session_id,
-        origin=name_of(type_pb2.Origin, read.origin),
-        properties=json_format.MessageToDict(read.properties),
-        valid_from=time_of(read, "valid_from"),
-        valid_until=time_of(read, "valid_until"),
-        created=time_of(read, "create_time"),
-        modified=time_of(read, "modify_time"),
-        etag=read.etag,
-        is_constitutive=read.edge_type == CONSTITUTIVE,
-        is_superseded=read.supersession.is_superseded,
-        superseded_by=tuple(read.supersession.head_ids) if read.supersession.is_superseded else (),
-        conflict_ids=tuple(read.conflict_ids),
-    )
+        "session_id": read.session_id,
+        "origin": name_of(type_pb2.Origin, read.origin),
+        "properties": json_format.MessageToDict(read.properties),
+        "valid_from": time_of(read, "valid_from"),
+        "valid_until": time_of(read, "valid_until"),
+        "created": time_of(read, "create_time"),
+        "modified": time_of(read, "modify_time"),
+        "etag": read.etag,
+        "is_constitutive": read.edge_type == CONSTITUTIVE,
+        "is_superseded": read.supersession.is_superseded,
+        "superseded_by": tuple(heads),
+        "conflict_ids": tuple(read.conflict_ids),
+    }
 
 
 def added(read: memory_pb2.AddMemoryResponse) -> things.Added:
     """The result of adding a memory."""
-    return things.Added(memory(read.memory), read.created)
+    return things.Added(memory(read.memory), read.created, gave_way(read.gave_way))
 
 
 def answer(read: search_pb2.SearchResponse) -> things.Answer:
@@ -100,18 +120,27 @@ def version(read: memory_pb2.MemoryVersion) -> things.Version:
 
 def edge(read: type_pb2.Edge) -> things.Edge:
     """An edge."""
-    return things.Edge(
-        id=read.id,
-        source=read.source.name or read.source.id,
-        relation=read.relation,
-        target=read.target.name or read.target.id,
-        weight=read.weight,
-        valid_from=time_of(read, "valid_from"),
-        valid_until=time_of(read, "valid_until"),
-        etag=read.etag,
-        is_constitutive=read.edge_type == CONSTITUTIVE,
-        is_superseded=read.supersession.is_superseded,
-    )
+    return things.Edge(**_edge(read))
+
+
+def written_edge(read: type_pb2.Edge, given: type_pb2.GaveWay) -> things.WrittenEdge:
+    """An edge that was written, and what gave way by it."""
+    return things.WrittenEdge(**_edge(read), gave_way=gave_way(given))
+
+
+def _edge(read: type_pb2.Edge) -> dict[str, Any]:
+    return {
+        "id": read.id,
+        "source": read.source.name or read.source.id,
+        "relation": read.relation,
+        "target": read.target.name or read.target.id,
+        "weight": read.weight,
+        "valid_from": time_of(read, "valid_from"),
+        "valid_until": time_of(read, "valid_until"),
+        "etag": read.etag,
+        "is_constitutive": read.edge_type == CONSTITUTIVE,
+        "is_superseded": read.supersession.is_superseded,
+    }
 
 
 def neighbor(read: graph_pb2.Neighbor) -> things.Neighbor:

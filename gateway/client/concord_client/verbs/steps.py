@@ -178,7 +178,7 @@ def update(
     tags: Sequence[str] | None = None,
     domain: str | None = None,
     surfaces_when: Sequence[str] | None = None,
-) -> Step[things.Memory]:
+) -> Step[things.WrittenMemory]:
     """Correct a memory. If the world has changed instead, add a memory that supersedes it.
 
     `content`: the whole content; a line of links (`Supersedes: …`) that is left out no longer
@@ -204,18 +204,18 @@ def update(
         mask.append("surfaces_when")
     request = memory_pb2.UpdateMemoryRequest(memory=changed, update_mask=FieldMask(paths=mask))
 
-    def read(reply: memory_pb2.UpdateMemoryResponse) -> things.Memory:
-        return read_reply.memory(reply.memory)
+    def read(reply: memory_pb2.UpdateMemoryResponse) -> things.WrittenMemory:
+        return read_reply.written_memory(reply.memory, reply.gave_way)
 
     return Step(f"{_MEMORY}UpdateMemory", request, memory_pb2.UpdateMemoryResponse, read)
 
 
-def forget(memory: things.Memory) -> Step[things.Memory]:
+def forget(memory: things.Memory) -> Step[things.WrittenMemory]:
     """Forget a memory: reads and searches leave it out, but its history stays."""
     request = memory_pb2.ForgetMemoryRequest(id=memory.id, etag=memory.etag)
 
-    def read(reply: memory_pb2.ForgetMemoryResponse) -> things.Memory:
-        return read_reply.memory(reply.memory)
+    def read(reply: memory_pb2.ForgetMemoryResponse) -> things.WrittenMemory:
+        return read_reply.written_memory(reply.memory, reply.gave_way)
 
     return Step(f"{_MEMORY}ForgetMemory", request, memory_pb2.ForgetMemoryResponse, read)
 
@@ -230,7 +230,7 @@ def history(id: str, *, limit: int = 50) -> Step[tuple[things.Version, ...]]:  #
     return Step(f"{_MEMORY}GetMemoryHistory", request, memory_pb2.GetMemoryHistoryResponse, read)
 
 
-def relate(newer_id: str, relation: Lineage, older_id: str) -> Step[things.Edge]:
+def relate(newer_id: str, relation: Lineage, older_id: str) -> Step[things.WrittenEdge]:
     """Add lineage from an item to an older one."""
     request = lineage_pb2.AddLineageRequest(
         newer_id=newer_id,
@@ -238,8 +238,8 @@ def relate(newer_id: str, relation: Lineage, older_id: str) -> Step[things.Edge]
         older_id=older_id,
     )
 
-    def read(reply: lineage_pb2.AddLineageResponse) -> things.Edge:
-        return read_reply.edge(reply.edge)
+    def read(reply: lineage_pb2.AddLineageResponse) -> things.WrittenEdge:
+        return read_reply.written_edge(reply.edge, reply.gave_way)
 
     return Step(f"{_LINEAGE}AddLineage", request, lineage_pb2.AddLineageResponse, read)
 
@@ -253,7 +253,7 @@ def link(
     valid_from: datetime | None = None,
     valid_until: datetime | None = None,
     properties: Mapping[str, object] | None = None,
-) -> Step[things.Edge]:
+) -> Step[things.WrittenEdge]:
     """Add an edge between two nodes, by their names; missing nodes are created."""
     edge = type_pb2.Edge(
         source=type_pb2.EdgeEnd(name=source),
@@ -266,8 +266,8 @@ def link(
     )
     request = graph_pb2.UpsertEdgeRequest(edge=edge)
 
-    def read(reply: graph_pb2.UpsertEdgeResponse) -> things.Edge:
-        return read_reply.edge(reply.edge)
+    def read(reply: graph_pb2.UpsertEdgeResponse) -> things.WrittenEdge:
+        return read_reply.written_edge(reply.edge, reply.gave_way)
 
     return Step(f"{_GRAPH}UpsertEdge", request, graph_pb2.UpsertEdgeResponse, read)
 

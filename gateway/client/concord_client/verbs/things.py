@@ -63,11 +63,34 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenWay:
+    """An item that gave way by a write: `relation` is SUPERSEDES, DEPRECATES or AMENDS.
+
+    `by_id`: what it gave way to; "" if that has not begun, or is no memory.
+    """
+
+    id: str
+    relation: str
+    by_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMemory(Memory):
+    """A memory as a write left it. `gave_way`: what gave way by the write, at most 1,000 items."""
+
+    gave_way: tuple[GivenWay, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Added:
-    """The result of `add`; `created` is False for a memory that existed before."""
+    """The result of `add`; `created` is False for a memory that existed before.
+
+    `gave_way`: what gave way by it, at most 1,000 items.
+    """
 
     memory: Memory
     created: bool
+    gave_way: tuple[GivenWay, ...] = ()
 
     @property
     def id(self) -> str:
@@ -144,6 +167,13 @@ class Edge:
     etag: str
     is_constitutive: bool
     is_superseded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenEdge(Edge):
+    """An edge as a write left it. `gave_way`: what gave way by the write, at most 1,000 items."""
+
+    gave_way: tuple[GivenWay, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

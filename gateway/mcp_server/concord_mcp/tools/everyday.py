@@ -8,7 +8,17 @@ from concord.graph.v1 import graph_pb2, memory_pb2, space_pb2
 from concord.search.v1 import search_pb2
 
 from concord_mcp.tool import Argument, Json, Shape, Tool
-from concord_mcp.tools.parts import EDGE, MEMORY, PROVENANCE, as_of, end, limit, texts, truth
+from concord_mcp.tools.parts import (
+    EDGE,
+    GAVE_WAY,
+    MEMORY,
+    PROVENANCE,
+    as_of,
+    end,
+    limit,
+    texts,
+    truth,
+)
 
 IDS = {"type": "array", "items": {"type": "string"}}
 
@@ -54,6 +64,7 @@ ADD_MEMORY = Tool(
         "id": "memory.id",
         "created": "created",
         "superseded_by": "memory.supersession.head_ids",
+        "gave_way": GAVE_WAY,
         "token": "token",
     },
     reads=False,

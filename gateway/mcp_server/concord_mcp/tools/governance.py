@@ -9,7 +9,7 @@ from concord.graph.v1 import governed_pb2
 from google.protobuf import json_format
 
 from concord_mcp.tool import Argument, Json, Shape, Tool
-from concord_mcp.tools.parts import limit
+from concord_mcp.tools.parts import GAVE_WAY, limit
 
 ACTIONS = ", ".join(field.name for field in governed_pb2.GovernedAction.DESCRIPTOR.fields)
 
@@ -146,6 +146,7 @@ REVIEW_CONFLICT = Tool(
         "conflict": ("conflict", CONFLICT),
         "proposal_id": "proposal_id",
         "dependent_ids": "dependent_ids",
+        "gave_way": GAVE_WAY,
         "token": "token",
     },
     reads=False,
@@ -166,6 +167,7 @@ RESOLVE_DISSONANCE = Tool(
         "conflict": ("conflict", CONFLICT),
         "proposal_id": "proposal_id",
         "dependent_ids": "dependent_ids",
+        "gave_way": GAVE_WAY,
         "token": "token",
     },
     reads=False,

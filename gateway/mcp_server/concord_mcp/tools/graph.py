@@ -8,7 +8,7 @@ from concord.search.v1 import health_pb2, suggestion_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from concord_mcp.tool import Argument, Json, Tool
-from concord_mcp.tools.parts import EDGE, MEMORY, as_of, end, limit, texts, truth
+from concord_mcp.tools.parts import EDGE, GAVE_WAY, MEMORY, as_of, end, limit, texts, truth
 
 
 def _flag(name: str) -> Argument:
@@ -133,7 +133,7 @@ GRAPH_ADD_EDGE = Tool(
         Argument("valid_from", "edge.valid_from"),
         Argument("valid_until", "edge.valid_until"),
     ),
-    {"edge": ("edge", EDGE), "created": "created", "token": "token"},
+    {"edge": ("edge", EDGE), "created": "created", "gave_way": GAVE_WAY, "token": "token"},
     reads=False,
 )
 
@@ -143,7 +143,7 @@ DELETE_EDGE = Tool(
     "GraphService.DeleteEdge",
     "Use when an edge was a mistake. What merely ceased to hold gets a valid_until.",
     (Argument("id", "id", required=True), Argument("etag", "etag", required=True)),
-    {"token": "token"},
+    {"gave_way": GAVE_WAY, "token": "token"},
     reads=False,
     destroys=True,
 )
@@ -170,7 +170,7 @@ UPDATE_MEMORY = Tool(
             hint="all of them: when to surface unasked, as in add_memory",
         ),
     ),
-    {"memory": ("memory", MEMORY), "token": "token"},
+    {"memory": ("memory", MEMORY), "gave_way": GAVE_WAY, "token": "token"},
     reads=False,
 )
 

@@ -36,6 +36,9 @@ MEMORY: Shape = {
     "conflict_ids": "conflict_ids",
 }
 
+GAVE_WAY = ("gave_way.items", {"id": "id", "relation": "relation", "by": "by_id"})
+"""What gave way by a write."""
+
 EDGE: Shape = {
     "id": "id",
     "source": "source.name",

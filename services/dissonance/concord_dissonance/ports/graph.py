@@ -39,11 +39,12 @@ class ConflictPage:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A conflict after a review or resolution."""
+    """A conflict after a review or resolution. `gave_way`: what gave way by it; None: nothing."""
 
     conflict: Shown
     dependent_ids: Sequence[str]
     token: str
+    gave_way: Shown | None
 
 
 class Graph(Protocol):

@@ -234,6 +234,8 @@ def _outcome(
     if outcome.decided is not None:
         message.dependent_ids.extend(outcome.decided.dependent_ids)
         message.token = outcome.decided.token
+        if outcome.decided.gave_way is not None:
+            message.gave_way.CopyFrom(cast(type_pb2.GaveWay, outcome.decided.gave_way))
 
 
 def _shown(conflict: Shown) -> conflict_pb2.Conflict:

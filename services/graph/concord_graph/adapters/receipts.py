@@ -9,26 +9,32 @@ from pydantic import TypeAdapter
 
 from concord_graph.adapters import receipts_of_e65dbee
 from concord_graph.domain.items import FOREVER
-from concord_graph.ports import Author, Receipt, Result
+from concord_graph.ports import Author, GaveWay, Receipt, Result
 
 _KEPT_MICROSECONDS: Final = 7 * 86_400_000_000
 _DECISIONS: Final = "ApplyGovernedChange"
+_GAVE_WAY: Final = "gave_way"
+_FORM_OF_GAVE_WAY: Final = TypeAdapter(GaveWay)
 _FORMS: Final = {form.__name__: TypeAdapter(form) for form in get_args(Result)}
 
 
-def to_json(result: Result) -> str:
-    """Return the text of a result, under the name of its type."""
-    name = type(result).__name__
-    return json.dumps({name: _FORMS[name].dump_python(result)}, separators=(",", ":"))
+def to_json(receipt: Receipt) -> str:
+    """Return the text of a receipt: its result under the name of its type, and what gave way."""
+    name = type(receipt.result).__name__
+    fields = {name: _FORMS[name].dump_python(receipt.result)}
+    if receipt.gave_way.count:
+        fields[_GAVE_WAY] = _FORM_OF_GAVE_WAY.dump_python(receipt.gave_way)
+    return json.dumps(fields, separators=(",", ":"))
 
 
-def from_json(method: str, text: str) -> Result:
-    """Return the result of a method's receipt."""
+def from_json(method: str, text: str, seq: int) -> Receipt:
+    """Return the receipt of a method's request that ended at the change `seq`."""
     read = json.loads(text)
     if isinstance(read, list):
-        return receipts_of_e65dbee.result_of(method, read)
+        return Receipt(receipts_of_e65dbee.result_of(method, read), seq)
+    gave_way = _FORM_OF_GAVE_WAY.validate_python(read.pop(_GAVE_WAY, {}))
     ((name, fields),) = read.items()
-    return cast(Result, _FORMS[name].validate_python(fields))
+    return Receipt(cast(Result, _FORMS[name].validate_python(fields)), seq, gave_way)
 
 
 def kept(author: Author, salt: bytes, digest: str, receipt: Receipt, now: int) -> dict[str, Any]:
@@ -44,7 +50,7 @@ def kept(author: Author, salt: bytes, digest: str, receipt: Receipt, now: int) -
         "request_id": author.request_id,
         "salt": salt,
         "digest": digest,
-        "refs": to_json(receipt.result),
+        "refs": to_json(receipt),
         "seq": receipt.seq,
         "create_time": FOREVER if author.method == _DECISIONS else now,
     }

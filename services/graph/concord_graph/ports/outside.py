@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from concord_graph.domain.links import Link
+from concord_graph.domain.links import WrittenLink
 
-LinkParser = Callable[[str], Sequence[Link]]
+LinkParser = Callable[[str], Sequence[WrittenLink]]
 ConceptExtractor = Callable[[str], Sequence[str]]
 Clock = Callable[[], int]

@@ -199,7 +199,7 @@ class SupersessionReads(Protocol):
     ) -> Mapping[str, Collection[str]]:
         """Return the ids of the items, live or not, that amend each item by live lineage.
 
-        Items without any are absent. Lineage that is void (G4) amends nothing.
+        Items without any are absent. Lineage that is void (G4, M3) amends nothing.
         """
         ...
 

@@ -9,7 +9,7 @@ import enum
 from dataclasses import dataclass
 
 from concord_graph.domain.conflicts import ConflictState
-from concord_graph.domain.items import ItemKind
+from concord_graph.domain.items import ItemKind, Relation
 from concord_graph.domain.sessions import Session
 
 
@@ -223,8 +223,32 @@ Result = (
 
 
 @dataclass(frozen=True, slots=True)
+class GivenWay:
+    """An item that gave way to another, and how: SUPERSEDES, DEPRECATES or AMENDS."""
+
+    id: str
+    kind: ItemKind
+    relation: Relation
+    by_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class GaveWay:
+    """What gave way by a write, by id; `items` are at most 1,000 of `count`.
+
+    `truncated`: more items were affected than were looked at.
+    """
+
+    count: int = 0
+    items: tuple[GivenWay, ...] = ()
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
-    """A request's result, and the sequence number of the space's last change at that time."""
+    """A request's result, the sequence number of the space's last change at that time, and what
+    gave way by it."""
 
     result: Result
     seq: int
+    gave_way: GaveWay = GaveWay()

@@ -76,7 +76,7 @@ class Actions:
     def add_memory(self, request: memory_pb2.AddMemoryRequest) -> Command[Written]:
         """Add a memory."""
         draft = incoming.memory_draft(request.memory)
-        return partial(self.memories.add, draft=draft)
+        return partial(self.memories.add, draft=draft, extracted=request.extracted)
 
     def update_memory(self, request: memory_pb2.UpdateMemoryRequest) -> Command[Written]:
         """Change the named fields of a memory."""

@@ -1,14 +1,16 @@
-"""Functions that several servicers share: running a write request, and pages of entries."""
+"""Functions that several servicers share: running a write request, and what gave way by it; pages
+of entries."""
 
 from __future__ import annotations
 
 from concord.graph.v1.episode_pb2 import ListEpisodesRequest
 from concord.graph.v1.working_memory_pb2 import ListWorkingMemoryRequest
+from concord.type.v1 import type_pb2
 from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
 from google.protobuf.message import Message
 
-from concord_graph.ports import EntryFilter
+from concord_graph.ports import EntryFilter, Result
 from concord_graph.servicer import incoming
 from concord_graph.usecases.memory.entries import EntryPage, list_entries
 from concord_graph.usecases.queries import Queries
@@ -40,6 +42,23 @@ async def execute_as(
     who = caller()
     author = incoming.author(who, header, method)
     return await commands.run(who.space, author, compared, command, session_id=session_id)
+
+
+def gave_way(done: Done[Result]) -> type_pb2.GaveWay | None:
+    """Return what gave way by a write; None when nothing did."""
+    given = done.gave_way
+    if not given.count:
+        return None
+    items = [
+        type_pb2.GivenWay(
+            id=each.id,
+            kind=int(each.kind),  # type: ignore[arg-type] # numbers are the contract's
+            relation=type_pb2.LineageRelation.Value(f"LINEAGE_RELATION_{each.relation}"),
+            by_id=each.by_id,
+        )
+        for each in given.items
+    ]
+    return type_pb2.GaveWay(count=given.count, items=items, truncated=given.truncated)
 
 
 async def entry_page(

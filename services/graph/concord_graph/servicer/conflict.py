@@ -15,7 +15,7 @@ from concord_graph.domain.items import AsOf, ItemKind
 from concord_graph.ports import EntryFilter, Reads, Written
 from concord_graph.servicer import conflict_messages, incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import DEFAULT_PAGE, execute
+from concord_graph.servicer.calls import DEFAULT_PAGE, execute, gave_way
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.read.conflicts import (
     ShownConflict,
@@ -110,11 +110,12 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
         done = await execute(self._commands, request, self._actions.resolve_conflict(request))
         shown = await self._decided(done)
         resolution = shown.conflict.resolution
-        gave_way = resolution.superseded_id if resolution else ""
+        superseded_id = resolution.superseded_id if resolution else ""
         return conflict_pb2.ResolveConflictResponse(
             conflict=conflict_messages.conflict(shown),
-            dependent_ids=await self._dependents(shown, gave_way),
+            dependent_ids=await self._dependents(shown, superseded_id),
             token=outgoing.done_token(caller().space, done),
+            gave_way=gave_way(done),
         )
 
     async def ReopenConflict(
@@ -125,6 +126,7 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
         return conflict_pb2.ReopenConflictResponse(
             conflict=conflict_messages.conflict(await self._decided(done)),
             token=outgoing.done_token(caller().space, done),
+            gave_way=gave_way(done),
         )
 
     async def _decided(self, done: Done[Written]) -> ShownConflict:

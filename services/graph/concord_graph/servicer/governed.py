@@ -20,7 +20,7 @@ from concord_graph.domain.items import ItemKind
 from concord_graph.ports import Author, ChangeApplied, ItemEffect
 from concord_graph.servicer import outgoing
 from concord_graph.servicer.actions import Actions, scope_of
-from concord_graph.servicer.calls import execute, execute_as
+from concord_graph.servicer.calls import execute, execute_as, gave_way
 from concord_graph.usecases.governed.apply import GovernedChange, GovernedChanges
 from concord_graph.usecases.governed.preview import Previews
 from concord_graph.usecases.queries import Queries
@@ -210,6 +210,7 @@ def _applied(done: Done[ChangeApplied]) -> governed_pb2.ApplyGovernedChangeRespo
         orphaned_ids=result.orphaned_ids,
         cascaded_count=result.cascaded.count,
         cascaded_digest=result.cascaded.digest,
+        gave_way=gave_way(done),
     )
     if outgoing.is_kind(done, ItemKind.NODE):
         reply.node.CopyFrom(outgoing.done_node(done))

@@ -15,7 +15,7 @@ from concord_chassis.opaque import page_cursor, page_token
 from concord_graph.domain.spelling import NameKind
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import DEFAULT_PAGE, execute
+from concord_graph.servicer.calls import DEFAULT_PAGE, execute, gave_way
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.read.near_names import near_triple
 from concord_graph.usecases.read.neighbors import NeighborPage
@@ -83,6 +83,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         return graph_pb2.DeleteNodeResponse(
             deleted_edge_count=done.result.edge_count,
             token=outgoing.done_token(caller().space, done),
+            gave_way=gave_way(done),
         )
 
     async def ListNodes(
@@ -110,6 +111,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
             edge=outgoing.done_edge(done),
             created=done.result.is_new,
             token=outgoing.done_token(caller().space, done),
+            gave_way=gave_way(done),
         )
 
     async def GetEdge(
@@ -149,7 +151,9 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         command = self._actions.update_edge(request)
         done = await execute(self._commands, request, command, session_id=request.session_id)
         return graph_pb2.UpdateEdgeResponse(
-            edge=outgoing.done_edge(done), token=outgoing.done_token(caller().space, done)
+            edge=outgoing.done_edge(done),
+            token=outgoing.done_token(caller().space, done),
+            gave_way=gave_way(done),
         )
 
     async def DeleteEdge(
@@ -158,7 +162,9 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         """Delete an edge."""
         command = self._actions.delete_edge(request)
         done = await execute(self._commands, request, command, session_id=request.session_id)
-        return graph_pb2.DeleteEdgeResponse(token=outgoing.done_token(caller().space, done))
+        return graph_pb2.DeleteEdgeResponse(
+            token=outgoing.done_token(caller().space, done), gave_way=gave_way(done)
+        )
 
     async def ListEdges(
         self, request: graph_pb2.ListEdgesRequest, context: Context

@@ -11,7 +11,7 @@ from concord_chassis.identity import caller
 
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import execute
+from concord_graph.servicer.calls import execute, gave_way
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.write.commands import Commands
 
@@ -35,6 +35,7 @@ class LineageServicer(lineage_pb2_grpc.LineageServiceServicer):
             edge=outgoing.done_edge(done),
             created=done.result.is_new,
             token=outgoing.done_token(caller().space, done),
+            gave_way=gave_way(done),
         )
 
     async def GetLineage(

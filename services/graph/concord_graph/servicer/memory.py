@@ -22,7 +22,7 @@ from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import BatchAdded
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import DEFAULT_PAGE, execute, execute_as
+from concord_graph.servicer.calls import DEFAULT_PAGE, execute, execute_as, gave_way
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.write.commands import Commands, Done
 from concord_graph.usecases.write.refusals import BatchRefused
@@ -67,6 +67,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
             memory=_noted(outgoing.done_memory(done)),
             created=done.result.is_new,
             token=outgoing.done_token(caller().space, done),
+            gave_way=gave_way(done),
         )
 
     async def BatchAddMemories(
@@ -87,6 +88,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
                     self._actions.memories.add_many,
                     drafts=drafts,
                     update_existing=header.update_existing,
+                    extracted=header.extracted,
                 ),
             )
         except BatchRefused as refused:
@@ -135,6 +137,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         return memory_pb2.UpdateMemoryResponse(
             memory=_noted(outgoing.done_memory(done)),
             token=outgoing.done_token(caller().space, done),
+            gave_way=gave_way(done),
         )
 
     async def ForgetMemory(
@@ -145,6 +148,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         return memory_pb2.ForgetMemoryResponse(
             memory=_noted(outgoing.done_memory(done)),
             token=outgoing.done_token(caller().space, done),
+            gave_way=gave_way(done),
         )
 
     async def RestoreMemory(
@@ -153,7 +157,9 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         """Bring a forgotten memory back."""
         done = await execute(self._commands, request, self._actions.restore_memory(request))
         return memory_pb2.RestoreMemoryResponse(
-            memory=outgoing.done_memory(done), token=outgoing.done_token(caller().space, done)
+            memory=outgoing.done_memory(done),
+            token=outgoing.done_token(caller().space, done),
+            gave_way=gave_way(done),
         )
 
     async def EraseMemory(
@@ -166,6 +172,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
             erase_id=done.result.erase_id,
             memory=_noted(outgoing.done_memory(done)),
             token=outgoing.done_token(caller().space, done),
+            gave_way=gave_way(done),
         )
 
     async def GetEraseReceipt(
@@ -256,4 +263,6 @@ def _batch_reply(done: Done[BatchAdded]) -> memory_pb2.BatchAddMemoriesResponse:
         for one in done.result.memories
     ]
     token = outgoing.done_token(caller().space, done)
-    return memory_pb2.BatchAddMemoriesResponse(results=results, token=token)
+    return memory_pb2.BatchAddMemoriesResponse(
+        results=results, token=token, gave_way=gave_way(done)
+    )

@@ -13,7 +13,7 @@ from concord_chassis.opaque import page_cursor, page_token
 from concord_graph.domain.spelling import NameKind
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
-from concord_graph.servicer.calls import DEFAULT_PAGE, execute
+from concord_graph.servicer.calls import DEFAULT_PAGE, execute, gave_way
 from concord_graph.usecases.queries import FollowedPage, Queries
 from concord_graph.usecases.write.commands import Commands
 
@@ -37,6 +37,7 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
             relation=outgoing.done_relation(done),
             created=done.result.is_new,
             token=outgoing.done_token(caller().space, done),
+            gave_way=gave_way(done),
         )
 
     async def ListRelations(

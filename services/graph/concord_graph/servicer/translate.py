@@ -44,7 +44,7 @@ def _malformed_link(error: MalformedLink) -> Failure:
         _Code.INVALID_ARGUMENT,
         "ERROR_REASON_LINK_MALFORMED",
         str(error),
-        violations=[FieldViolation(error.field, str(error))],
+        violations=[FieldViolation("memory.content", str(error))],
     )
 
 

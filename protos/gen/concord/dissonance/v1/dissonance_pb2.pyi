@@ -848,6 +848,7 @@ class ReviewConflictResponse(_message.Message):
     PROPOSAL_NUMBER_FIELD_NUMBER: _builtins.int
     DEPENDENT_IDS_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    GAVE_WAY_FIELD_NUMBER: _builtins.int
     proposal_id: _builtins.str
     """The proposal that waits for both slots; empty when the review took effect."""
     proposal_number: _builtins.int
@@ -862,6 +863,10 @@ class ReviewConflictResponse(_message.Message):
     def dependent_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Of a confirmed evolution: items that depend on its older side, as suggestions for a review; at most 50."""
 
+    @_builtins.property
+    def gave_way(self) -> _type_pb2.GaveWay:
+        """What gave way by this write; absent when nothing did."""
+
     def __init__(
         self,
         *,
@@ -870,10 +875,11 @@ class ReviewConflictResponse(_message.Message):
         proposal_number: _builtins.int = ...,
         dependent_ids: _abc.Iterable[_builtins.str] | None = ...,
         token: _builtins.str = ...,
+        gave_way: _type_pb2.GaveWay | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "dependent_ids", b"dependent_ids", "proposal_id", b"proposal_id", "proposal_number", b"proposal_number", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "dependent_ids", b"dependent_ids", "gave_way", b"gave_way", "proposal_id", b"proposal_id", "proposal_number", b"proposal_number", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -936,6 +942,7 @@ class ResolveDissonanceResponse(_message.Message):
     PROPOSAL_NUMBER_FIELD_NUMBER: _builtins.int
     DEPENDENT_IDS_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    GAVE_WAY_FIELD_NUMBER: _builtins.int
     proposal_id: _builtins.str
     """The proposal that waits for both slots; empty when it took effect."""
     proposal_number: _builtins.int
@@ -950,6 +957,10 @@ class ResolveDissonanceResponse(_message.Message):
     def dependent_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Items that depend on the side that gave way, as suggestions for a review; at most 50."""
 
+    @_builtins.property
+    def gave_way(self) -> _type_pb2.GaveWay:
+        """What gave way by this write; absent when nothing did."""
+
     def __init__(
         self,
         *,
@@ -958,10 +969,11 @@ class ResolveDissonanceResponse(_message.Message):
         proposal_number: _builtins.int = ...,
         dependent_ids: _abc.Iterable[_builtins.str] | None = ...,
         token: _builtins.str = ...,
+        gave_way: _type_pb2.GaveWay | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "dependent_ids", b"dependent_ids", "proposal_id", b"proposal_id", "proposal_number", b"proposal_number", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "dependent_ids", b"dependent_ids", "gave_way", b"gave_way", "proposal_id", b"proposal_id", "proposal_number", b"proposal_number", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -962,6 +962,7 @@ class ResolveConflictResponse(_message.Message):
     CONFLICT_FIELD_NUMBER: _builtins.int
     DEPENDENT_IDS_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    GAVE_WAY_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
     @_builtins.property
@@ -972,16 +973,21 @@ class ResolveConflictResponse(_message.Message):
     def dependent_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Items that depend on the side that gave way, as suggestions for a review; at most 50."""
 
+    @_builtins.property
+    def gave_way(self) -> _type_pb2.GaveWay:
+        """What gave way by this write; absent when nothing did."""
+
     def __init__(
         self,
         *,
         conflict: Global___Conflict | None = ...,
         dependent_ids: _abc.Iterable[_builtins.str] | None = ...,
         token: _builtins.str = ...,
+        gave_way: _type_pb2.GaveWay | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "dependent_ids", b"dependent_ids", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "dependent_ids", b"dependent_ids", "gave_way", b"gave_way", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1025,21 +1031,27 @@ class ReopenConflictResponse(_message.Message):
 
     CONFLICT_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    GAVE_WAY_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
     @_builtins.property
     def conflict(self) -> Global___Conflict:
         """As it was before that review or resolution."""
 
+    @_builtins.property
+    def gave_way(self) -> _type_pb2.GaveWay:
+        """What gave way by this write; absent when nothing did."""
+
     def __init__(
         self,
         *,
         conflict: Global___Conflict | None = ...,
         token: _builtins.str = ...,
+        gave_way: _type_pb2.GaveWay | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict", b"conflict", "gave_way", b"gave_way", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

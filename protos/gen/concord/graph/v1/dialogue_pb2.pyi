@@ -66,7 +66,7 @@ class DialogueTurn(_message.Message):
     speaker: _builtins.str
     """Who said it, 1 to 256 characters."""
     content: _builtins.str
-    """The words, 1 to 20,000 characters. Links in them count as in any memory."""
+    """The words, 1 to 20,000 characters. Links in them are RELATED_TO: nothing gives way by a turn."""
     external_id: _builtins.str
     """The importer's own key: a turn with the same key is not kept twice."""
     role: _type_pb2.TurnRole.ValueType

@@ -853,6 +853,7 @@ class ApplyGovernedChangeResponse(_message.Message):
     ORPHANED_IDS_FIELD_NUMBER: _builtins.int
     CASCADED_COUNT_FIELD_NUMBER: _builtins.int
     CASCADED_DIGEST_FIELD_NUMBER: _builtins.int
+    GAVE_WAY_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
     cascaded_count: _builtins.int
@@ -885,6 +886,10 @@ class ApplyGovernedChangeResponse(_message.Message):
         most 1000.
         """
 
+    @_builtins.property
+    def gave_way(self) -> _type_pb2.GaveWay:
+        """What gave way by this write; absent when nothing did."""
+
     def __init__(
         self,
         *,
@@ -896,10 +901,11 @@ class ApplyGovernedChangeResponse(_message.Message):
         orphaned_ids: _abc.Iterable[_builtins.str] | None = ...,
         cascaded_count: _builtins.int = ...,
         cascaded_digest: _builtins.str = ...,
+        gave_way: _type_pb2.GaveWay | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "item", b"item", "memory", b"memory", "node", b"node"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "gave_way", b"gave_way", "item", b"item", "memory", b"memory", "node", b"node"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cascaded_count", b"cascaded_count", "cascaded_digest", b"cascaded_digest", "edge", b"edge", "effects", b"effects", "item", b"item", "memory", b"memory", "node", b"node", "orphaned_ids", b"orphaned_ids", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cascaded_count", b"cascaded_count", "cascaded_digest", b"cascaded_digest", "edge", b"edge", "effects", b"effects", "gave_way", b"gave_way", "item", b"item", "memory", b"memory", "node", b"node", "orphaned_ids", b"orphaned_ids", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_item: _TypeAlias = _typing.Literal["node", "edge", "memory"]  # noqa: Y015
     _WhichOneofArgType_item: _TypeAlias = _typing.Literal["item", b"item"]  # noqa: Y015

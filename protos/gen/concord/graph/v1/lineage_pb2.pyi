@@ -74,6 +74,7 @@ class AddLineageResponse(_message.Message):
     EDGE_FIELD_NUMBER: _builtins.int
     CREATED_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    GAVE_WAY_FIELD_NUMBER: _builtins.int
     created: _builtins.bool
     """False when it was there already."""
     token: _builtins.str
@@ -82,16 +83,21 @@ class AddLineageResponse(_message.Message):
     def edge(self) -> _type_pb2.Edge:
         """The lineage edge or resolution record. Its id deletes it (DeleteEdge)."""
 
+    @_builtins.property
+    def gave_way(self) -> _type_pb2.GaveWay:
+        """What gave way by this write; absent when nothing did."""
+
     def __init__(
         self,
         *,
         edge: _type_pb2.Edge | None = ...,
         created: _builtins.bool = ...,
         token: _builtins.str = ...,
+        gave_way: _type_pb2.GaveWay | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "edge", b"edge", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "edge", b"edge", "gave_way", b"gave_way", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -63,8 +63,13 @@ class AddMemoryRequest(_message.Message):
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     MEMORY_FIELD_NUMBER: _builtins.int
+    EXTRACTED_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
+    extracted: _builtins.bool
+    """True when a program or model took the text from elsewhere, such as from a chat or a page: its links are
+    RELATED_TO, whatever stands before them.
+    """
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
         """The memory: `content` is required."""
@@ -74,10 +79,11 @@ class AddMemoryRequest(_message.Message):
         *,
         request_id: _builtins.str = ...,
         memory: _type_pb2.Memory | None = ...,
+        extracted: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["extracted", b"extracted", "memory", b"memory", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -92,6 +98,7 @@ class AddMemoryResponse(_message.Message):
     MEMORY_FIELD_NUMBER: _builtins.int
     CREATED_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    GAVE_WAY_FIELD_NUMBER: _builtins.int
     created: _builtins.bool
     """False when it was there already."""
     token: _builtins.str
@@ -100,16 +107,21 @@ class AddMemoryResponse(_message.Message):
     def memory(self) -> _type_pb2.Memory:
         """As stored."""
 
+    @_builtins.property
+    def gave_way(self) -> _type_pb2.GaveWay:
+        """What gave way by this write; absent when nothing did."""
+
     def __init__(
         self,
         *,
         memory: _type_pb2.Memory | None = ...,
         created: _builtins.bool = ...,
         token: _builtins.str = ...,
+        gave_way: _type_pb2.GaveWay | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "memory", b"memory", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "gave_way", b"gave_way", "memory", b"memory", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -156,6 +168,7 @@ class BatchHeader(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     UPDATE_EXISTING_FIELD_NUMBER: _builtins.int
     MEMORY_COUNT_FIELD_NUMBER: _builtins.int
+    EXTRACTED_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     update_existing: _builtins.bool
@@ -166,16 +179,19 @@ class BatchHeader(_message.Message):
     """How many memories follow, 1 to 1,000. A stream with fewer or more is refused: a server cannot tell an
     aborted stream from a complete one.
     """
+    extracted: _builtins.bool
+    """As in AddMemoryRequest, for all of the texts."""
     def __init__(
         self,
         *,
         request_id: _builtins.str = ...,
         update_existing: _builtins.bool = ...,
         memory_count: _builtins.int | None = ...,
+        extracted: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_memory_count", b"_memory_count", "memory_count", b"memory_count"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_memory_count", b"_memory_count", "memory_count", b"memory_count", "request_id", b"request_id", "update_existing", b"update_existing"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_memory_count", b"_memory_count", "extracted", b"extracted", "memory_count", b"memory_count", "request_id", b"request_id", "update_existing", b"update_existing"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__memory_count: _TypeAlias = _typing.Literal["memory_count"]  # noqa: Y015
     _WhichOneofArgType__memory_count: _TypeAlias = _typing.Literal["_memory_count", b"_memory_count"]  # noqa: Y015
@@ -192,6 +208,7 @@ class BatchAddMemoriesResponse(_message.Message):
     RESULTS_FIELD_NUMBER: _builtins.int
     ERRORS_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    GAVE_WAY_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
     @_builtins.property
@@ -202,16 +219,21 @@ class BatchAddMemoriesResponse(_message.Message):
     def errors(self) -> _containers.RepeatedCompositeFieldContainer[Global___BatchError]:
         """Empty when the batch was written."""
 
+    @_builtins.property
+    def gave_way(self) -> _type_pb2.GaveWay:
+        """What gave way by this write; absent when nothing did."""
+
     def __init__(
         self,
         *,
         results: _abc.Iterable[Global___BatchResult] | None = ...,
         errors: _abc.Iterable[Global___BatchError] | None = ...,
         token: _builtins.str = ...,
+        gave_way: _type_pb2.GaveWay | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["errors", b"errors", "results", b"results", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["errors", b"errors", "gave_way", b"gave_way", "results", b"results", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -397,21 +419,27 @@ class UpdateMemoryResponse(_message.Message):
 
     MEMORY_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    GAVE_WAY_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
         """As stored."""
 
+    @_builtins.property
+    def gave_way(self) -> _type_pb2.GaveWay:
+        """What gave way by this write; absent when nothing did."""
+
     def __init__(
         self,
         *,
         memory: _type_pb2.Memory | None = ...,
         token: _builtins.str = ...,
+        gave_way: _type_pb2.GaveWay | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -455,21 +483,27 @@ class ForgetMemoryResponse(_message.Message):
 
     MEMORY_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    GAVE_WAY_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
         """With its `forget_time`."""
 
+    @_builtins.property
+    def gave_way(self) -> _type_pb2.GaveWay:
+        """What gave way by this write; absent when nothing did."""
+
     def __init__(
         self,
         *,
         memory: _type_pb2.Memory | None = ...,
         token: _builtins.str = ...,
+        gave_way: _type_pb2.GaveWay | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -513,21 +547,27 @@ class RestoreMemoryResponse(_message.Message):
 
     MEMORY_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    GAVE_WAY_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Freshness token of this write."""
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
         """As stored."""
 
+    @_builtins.property
+    def gave_way(self) -> _type_pb2.GaveWay:
+        """What gave way by this write; absent when nothing did."""
+
     def __init__(
         self,
         *,
         memory: _type_pb2.Memory | None = ...,
         token: _builtins.str = ...,
+        gave_way: _type_pb2.GaveWay | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -576,6 +616,7 @@ class EraseMemoryResponse(_message.Message):
     ERASE_ID_FIELD_NUMBER: _builtins.int
     MEMORY_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    GAVE_WAY_FIELD_NUMBER: _builtins.int
     erase_id: _builtins.str
     """Id of the receipt, for GetEraseReceipt. From this reply on no method returns the content; its bytes
     have left every store once the receipt is complete.
@@ -586,16 +627,21 @@ class EraseMemoryResponse(_message.Message):
     def memory(self) -> _type_pb2.Memory:
         """The memory without its content."""
 
+    @_builtins.property
+    def gave_way(self) -> _type_pb2.GaveWay:
+        """What gave way by this write; absent when nothing did."""
+
     def __init__(
         self,
         *,
         erase_id: _builtins.str = ...,
         memory: _type_pb2.Memory | None = ...,
         token: _builtins.str = ...,
+        gave_way: _type_pb2.GaveWay | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "memory", b"memory"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["erase_id", b"erase_id", "memory", b"memory", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["erase_id", b"erase_id", "gave_way", b"gave_way", "memory", b"memory", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -32,7 +32,12 @@ class MemoryServiceStub:
 
     Links in content make edges in the same write: "Supersedes: [[memory:ID]]", likewise Deprecates,
     Amends, Contradicts, on the same line before the link and not negated; a link without such a word
-    is RELATED_TO. A target that does not exist yet is a ghost until the memory arrives.
+    is RELATED_TO. In turns and quotations ("> ") every link is, and in what comes by BatchAddMemories or with
+    a key for imports every link whose word does not begin its line ("Status:" may stand before it); links in
+    code are text. An update reads
+    only changed lines anew. A target that does not exist yet is a ghost until the memory arrives; if another
+    principal makes it, lineage that was written before does not hide it. AddLineage, or writing the line anew,
+    does. Replies list what gave way.
     """
 
     def __init__(self, channel):
@@ -105,7 +110,12 @@ class MemoryServiceServicer:
 
     Links in content make edges in the same write: "Supersedes: [[memory:ID]]", likewise Deprecates,
     Amends, Contradicts, on the same line before the link and not negated; a link without such a word
-    is RELATED_TO. A target that does not exist yet is a ghost until the memory arrives.
+    is RELATED_TO. In turns and quotations ("> ") every link is, and in what comes by BatchAddMemories or with
+    a key for imports every link whose word does not begin its line ("Status:" may stand before it); links in
+    code are text. An update reads
+    only changed lines anew. A target that does not exist yet is a ghost until the memory arrives; if another
+    principal makes it, lineage that was written before does not hide it. AddLineage, or writing the line anew,
+    does. Replies list what gave way.
     """
 
     def AddMemory(self, request, context):
@@ -264,7 +274,12 @@ class MemoryService:
 
     Links in content make edges in the same write: "Supersedes: [[memory:ID]]", likewise Deprecates,
     Amends, Contradicts, on the same line before the link and not negated; a link without such a word
-    is RELATED_TO. A target that does not exist yet is a ghost until the memory arrives.
+    is RELATED_TO. In turns and quotations ("> ") every link is, and in what comes by BatchAddMemories or with
+    a key for imports every link whose word does not begin its line ("Status:" may stand before it); links in
+    code are text. An update reads
+    only changed lines anew. A target that does not exist yet is a ghost until the memory arrives; if another
+    principal makes it, lineage that was written before does not hide it. AddLineage, or writing the line anew,
+    does. Replies list what gave way.
     """
 
     @staticmethod

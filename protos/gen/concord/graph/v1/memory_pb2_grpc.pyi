@@ -33,7 +33,12 @@ class MemoryServiceStub:
 
     Links in content make edges in the same write: "Supersedes: [[memory:ID]]", likewise Deprecates,
     Amends, Contradicts, on the same line before the link and not negated; a link without such a word
-    is RELATED_TO. A target that does not exist yet is a ghost until the memory arrives.
+    is RELATED_TO. In turns and quotations ("> ") every link is, and in what comes by BatchAddMemories or with
+    a key for imports every link whose word does not begin its line ("Status:" may stand before it); links in
+    code are text. An update reads
+    only changed lines anew. A target that does not exist yet is a ghost until the memory arrives; if another
+    principal makes it, lineage that was written before does not hide it. AddLineage, or writing the line anew,
+    does. Replies list what gave way.
     """
 
     @_typing.overload
@@ -81,7 +86,12 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
 
     Links in content make edges in the same write: "Supersedes: [[memory:ID]]", likewise Deprecates,
     Amends, Contradicts, on the same line before the link and not negated; a link without such a word
-    is RELATED_TO. A target that does not exist yet is a ghost until the memory arrives.
+    is RELATED_TO. In turns and quotations ("> ") every link is, and in what comes by BatchAddMemories or with
+    a key for imports every link whose word does not begin its line ("Status:" may stand before it); links in
+    code are text. An update reads
+    only changed lines anew. A target that does not exist yet is a ghost until the memory arrives; if another
+    principal makes it, lineage that was written before does not hide it. AddLineage, or writing the line anew,
+    does. Replies list what gave way.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -125,7 +135,12 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
 
     Links in content make edges in the same write: "Supersedes: [[memory:ID]]", likewise Deprecates,
     Amends, Contradicts, on the same line before the link and not negated; a link without such a word
-    is RELATED_TO. A target that does not exist yet is a ghost until the memory arrives.
+    is RELATED_TO. In turns and quotations ("> ") every link is, and in what comes by BatchAddMemories or with
+    a key for imports every link whose word does not begin its line ("Status:" may stand before it); links in
+    code are text. An update reads
+    only changed lines anew. A target that does not exist yet is a ghost until the memory arrives; if another
+    principal makes it, lineage that was written before does not hide it. AddLineage, or writing the line anew,
+    does. Replies list what gave way.
     """
 
     @_abc_1.abstractmethod

@@ -225,6 +225,7 @@ class DeclareRelationResponse(_message.Message):
     RELATION_FIELD_NUMBER: _builtins.int
     CREATED_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    GAVE_WAY_FIELD_NUMBER: _builtins.int
     created: _builtins.bool
     """True when it was not declared before."""
     token: _builtins.str
@@ -233,16 +234,21 @@ class DeclareRelationResponse(_message.Message):
     def relation(self) -> Global___Relation:
         """As stored."""
 
+    @_builtins.property
+    def gave_way(self) -> _type_pb2.GaveWay:
+        """What gave way by this write; absent when nothing did."""
+
     def __init__(
         self,
         *,
         relation: Global___Relation | None = ...,
         created: _builtins.bool = ...,
         token: _builtins.str = ...,
+        gave_way: _type_pb2.GaveWay | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["relation", b"relation"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["gave_way", b"gave_way", "relation", b"relation"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "relation", b"relation", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "gave_way", b"gave_way", "relation", b"relation", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -789,6 +789,79 @@ class Supersession(_message.Message):
 Global___Supersession: _TypeAlias = Supersession  # noqa: Y015
 
 @_typing.final
+class GaveWay(_message.Message):
+    """What gave way by a write: memories and edges that were not superseded before it, and are since, or will be
+    once what they give way to begins; and those that it amends. The item that the reply itself shows is left
+    out. A repeated request gets the same list.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COUNT_FIELD_NUMBER: _builtins.int
+    ITEMS_FIELD_NUMBER: _builtins.int
+    TRUNCATED_FIELD_NUMBER: _builtins.int
+    count: _builtins.int
+    """How many there are."""
+    truncated: _builtins.bool
+    """True when the write affected more than 10,000 items: then only so many were looked at."""
+    @_builtins.property
+    def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___GivenWay]:
+        """Which, by id: at most 1,000."""
+
+    def __init__(
+        self,
+        *,
+        count: _builtins.int = ...,
+        items: _abc.Iterable[Global___GivenWay] | None = ...,
+        truncated: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "items", b"items", "truncated", b"truncated"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GaveWay: _TypeAlias = GaveWay  # noqa: Y015
+
+@_typing.final
+class GivenWay(_message.Message):
+    """One item that gave way."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    RELATION_FIELD_NUMBER: _builtins.int
+    BY_ID_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Its id."""
+    kind: Global___ItemKind.ValueType
+    """MEMORY or EDGE."""
+    relation: Global___LineageRelation.ValueType
+    """SUPERSEDES, DEPRECATES or AMENDS. A later value of a functional relation supersedes, and so does the end
+    of all facts of a memory.
+    """
+    by_id: _builtins.str
+    """What it gave way to: the item that the lineage leads from, else the head of its chain; empty while its
+    successor has not begun, and where no memory states what ended its facts.
+    """
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        kind: Global___ItemKind.ValueType = ...,
+        relation: Global___LineageRelation.ValueType = ...,
+        by_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by_id", b"by_id", "id", b"id", "kind", b"kind", "relation", b"relation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GivenWay: _TypeAlias = GivenWay  # noqa: Y015
+
+@_typing.final
 class Source(_message.Message):
     """A source of a memory."""
 

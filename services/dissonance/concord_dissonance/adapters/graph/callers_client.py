@@ -35,6 +35,7 @@ Reply = (
     | conflict_pb2.ResolveConflictResponse
     | conflict_pb2.ReopenConflictResponse
 )
+Resolution = conflict_pb2.ResolveConflictResponse | conflict_pb2.ReopenConflictResponse
 
 
 class CallersGraphClient:
@@ -100,10 +101,10 @@ class CallersGraphClient:
                 return _decided(reviewed, reviewed.dependent_ids)
             case conflict_pb2.ResolveConflictRequest():
                 resolved = await of_caller(self._conflicts.ResolveConflict(message, metadata=own))
-                return _decided(resolved, resolved.dependent_ids)
+                return _decided(resolved, resolved.dependent_ids, resolved)
             case _:
                 reopened = await of_caller(self._conflicts.ReopenConflict(message, metadata=own))
-                return _decided(reopened, ())
+                return _decided(reopened, (), reopened)
 
     async def end_session(
         self, who: Credential, request_id: str, session_id: str
@@ -136,7 +137,8 @@ class CallersGraphClient:
             kind=type_pb2.MEMORY_KIND_INSIGHT,
             sources=sources[:MOST_SOURCES],
         )
-        request = memory_pb2.AddMemoryRequest(request_id=request_id, memory=memory)
+        # extracted: a link in a source's words must not become lineage of the insight
+        request = memory_pb2.AddMemoryRequest(request_id=request_id, memory=memory, extracted=True)
         reply = await of_caller(self._memories.AddMemory(request, metadata=in_name_of(who)))
         return reply.memory.id, reply.token
 
@@ -156,5 +158,10 @@ class CallersGraphClient:
         await self._channel.close()
 
 
-def _decided(reply: Reply, dependent_ids: Sequence[str]) -> Decided:
-    return Decided(Shown(reply.conflict), list(dependent_ids), reply.token)
+def _decided(
+    reply: Reply, dependent_ids: Sequence[str], ending: Resolution | None = None
+) -> Decided:
+    gave_way = (
+        Shown(ending.gave_way) if ending is not None and ending.HasField("gave_way") else None
+    )
+    return Decided(Shown(reply.conflict), list(dependent_ids), reply.token, gave_way)

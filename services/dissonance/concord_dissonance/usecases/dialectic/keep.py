@@ -64,8 +64,7 @@ class KeepSynthesis:
         theses = found.conclusions.theses
         memory_ids = list(dict.fromkeys(each.memory.id for each in theses if each.memory))
         speakers = list(dict.fromkeys(each.agent for each in theses if not each.memory))
-        # A link in a source's words must not become lineage of the synthesis.
-        content = found.text.replace("[[", "[ [")[:MOST_CHARACTERS]
+        content = found.text[:MOST_CHARACTERS]
         memory_id, token = await self._callers.add_insight(
             who, _own_id(request_id, "memory"), Insight(content, memory_ids, speakers)
         )

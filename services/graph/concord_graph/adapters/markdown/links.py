@@ -34,18 +34,20 @@ on the next line, too, where that one begins in lower case and the one before en
 relation does not: its word stands on the line of its link. `supersedes:` at the beginning of a
 line is a label, and no sentence comes to it from the line before.
 
-The sentence is read as this memory's own also where it names another as its subject.
-A relation at an empty or invalid id is an error; without a relation such a link is text, as is
-`[[Other note]]`. The same relation to the same target counts once.
+The sentence is read as this memory's own also where it names another as its subject. A link
+without a valid id, and with a relation word, is returned as malformed; without one it is text, as
+is `[[Other note]]`. Whether a relation word acts depends on who speaks (`domain.links.Voice`): each
+link comes with its line, whether that is quoted, and whether the word begins it, after emphasis or
+in a status ("Status: supersedes [[memory:a]]").
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from concord_graph.adapters.markdown import link_words as words
 from concord_graph.adapters.markdown.prose import HIDDEN, prose_paragraphs
-from concord_graph.domain.links import RELATED_TO, Link, MalformedLink, is_memory_id
+from concord_graph.domain.links import RELATED_TO, Link, WrittenLink, is_memory_id
 
 _MAY_HAVE_LINK = re.compile(r"\[\[[ \t]*memory", re.IGNORECASE)
 _TOKEN = re.compile(
@@ -61,24 +63,25 @@ _FIRST_LETTER = re.compile(r"[^\W_]")
 _ENDS = frozenset(".;!?")
 _ENDINGS = (".", ";", "!", "?", ":")
 _CLOSING = " \t*_\"'”’»)]"
+_OWN_LINE = re.compile(r"[ \t*_]*(?:status[ \t*_]*:.*)?", re.IGNORECASE)
+"""What may stand before the relation word that a line begins with: emphasis, or a status."""
 _DASHES = frozenset(["–", "—", "-", "--", "|"])
 _FURTHEST = 8  # words between a relation word and its link
 _AUXILIARY_REACH = 3  # "is", up to two words, "superseded"
 
 
-def parse_links(content: str) -> tuple[Link, ...]:
-    """Return the links of a Markdown content in order of appearance, each once.
+def parse_links(content: str) -> tuple[WrittenLink, ...]:
+    """Return the links of a Markdown content in order of appearance.
 
-    Raises MalformedLink where a relation word stands before a link without a valid id.
     Front matter is not known here; a link to the memory itself is returned like any other.
     """
     if not _MAY_HAVE_LINK.search(content):
         return ()
-    found: dict[Link, None] = {}
-    for paragraph in prose_paragraphs(content):
+    found: list[WrittenLink] = []
+    for paragraph, quoted in prose_paragraphs(content):
         for lines in _running_on(paragraph):
             if _MAY_HAVE_LINK.search(lines):
-                found.update(dict.fromkeys(_links_of(lines)))
+                found += _links_of(lines, quoted=quoted)
     return tuple(found)
 
 
@@ -101,8 +104,9 @@ def _goes_on(line: str, following: str) -> bool:
     return not line.rstrip(_CLOSING).endswith(_ENDINGS)
 
 
-def _links_of(lines: str) -> list[Link]:
-    reader = _LineReader()
+def _links_of(lines: str, *, quoted: bool) -> list[WrittenLink]:
+    reader = _LineReader(lines, quoted)
+    reader.begin_line(0)
     for sentence, is_question in _sentences(lines):
         reader.begin_sentence(is_question=is_question)
         for token in sentence:
@@ -128,20 +132,26 @@ def _read(reader: "_LineReader", token: re.Match[str]) -> None:
     elif written is not None:
         word = written.strip("_")
         if word:
-            reader.read_word(word.casefold().replace("’", "'"), word)
+            reader.read_word(word.casefold().replace("’", "'"), word, token.start())
     elif token["stop"] is not None:
         reader.read_stop(token["stop"])
     elif token["break"] is not None:
-        reader.read_break()
+        reader.read_break(token.end())
     else:
-        reader.read_word(HIDDEN, HIDDEN)
+        reader.read_word(HIDDEN, HIDDEN, token.start())
 
 
 @dataclass(slots=True)
 class _LineReader:
     """Reads lines from left to right; its fields are the parser's state."""
 
-    links: list[Link] = field(default_factory=list)
+    lines: str
+    quoted: bool
+    line: str = ""
+    line_start: int = 0
+    links: list[WrittenLink] = field(default_factory=list)
+    may_begin: bool = True  # the line goes on with no sentence, but perhaps with such lines
+    begins: bool = False  # the last relation word began its line
     relation: str | None = None  # of the last relation word, while its first link may come
     only_directly: bool = False  # a past form without a subject: its link must follow at once
     distance: int = 0  # words read since that relation word
@@ -159,6 +169,10 @@ class _LineReader:
     comma_after_link: bool = False
     after_link: bool = False
 
+    def begin_line(self, start: int) -> None:
+        end = self.lines.find("\n", start)
+        self.line_start, self.line = start, self.lines[start : end if end >= 0 else None]
+
     def begin_sentence(self, *, is_question: bool) -> None:
         self.question, self.doubtful = is_question, False
 
@@ -167,16 +181,18 @@ class _LineReader:
         target_id = target.partition("|")[0].partition("#")[0].strip(" \t")
         self._end_reach()
         self.after_link, self.subject, self.article = True, True, False
-        if is_memory_id(target_id):
+        is_valid = is_memory_id(target_id)
+        if is_valid or relation:
             self.run = self.run + 1 if self.running else 1
-            self.links.append(Link(relation or RELATED_TO, target_id))
+            link = Link(relation or RELATED_TO, target_id if is_valid else "")
+            begins = self.begins and bool(relation)
+            malformed = "" if is_valid else written
+            self.links.append(WrittenLink(link, self.line, self.quoted, begins, malformed))
             self.running = relation
-        elif relation:
-            raise MalformedLink(written)
         else:
             self.run = 0
 
-    def read_word(self, word: str, written: str) -> None:
+    def read_word(self, word: str, written: str, place: int) -> None:
         if self.comma_after_link and word not in words.CARRIES_ON:
             self.negated = False
         if self.run and self._takes_back(word):
@@ -187,7 +203,7 @@ class _LineReader:
         self._note_doubt(word, is_month=written == words.THE_MONTH)
         self._note_negation(word)
         if word in words.PRESENT or word in words.PAST:
-            self._read_relation(word)
+            self._read_relation(word, place)
         elif self.relation:
             self._read_between(word)
         self.only_article = written == words.A_NAME_OR_ARTICLE and not self.subject
@@ -213,10 +229,15 @@ class _LineReader:
                 self.negated = self.subject = False
         self.after_link = self.article = self.only_article = False
 
-    def read_break(self) -> None:
+    def read_break(self, line_start: int) -> None:
         self.relation = self.running = None
+        self.may_begin = self.begins
+        self.begins = False
+        self.begin_line(line_start)
 
-    def _read_relation(self, word: str) -> None:
+    def _read_relation(self, word: str, place: int) -> None:
+        is_first = _OWN_LINE.fullmatch(self.lines, self.line_start, place) is not None
+        self.begins = is_first and self.may_begin and word in words.PRESENT
         past = word in words.PAST
         passive = past and self.since_auxiliary < _AUXILIARY_REACH
         open_ = self.negated or self.doubtful or self.question
@@ -258,7 +279,8 @@ class _LineReader:
     def _take_back(self) -> None:
         """Make the relation of the links of the run just read RELATED_TO."""
         for place in range(len(self.links) - self.run, len(self.links)):
-            self.links[place] = Link(RELATED_TO, self.links[place].target_id)
+            taken_back = Link(RELATED_TO, self.links[place].link.target_id)
+            self.links[place] = replace(self.links[place], link=taken_back)
 
     def _end_reach(self) -> None:
         self.relation = None

@@ -12,16 +12,22 @@ HIDDEN = "\ufffc"
 _NO_CLOSER = "concord_no_comment_closer"
 
 
-def prose_paragraphs(content: str) -> Iterator[list[str]]:
-    """Yield the lines of each paragraph of prose, in order, HIDDEN where a line is not prose.
+def prose_paragraphs(content: str) -> Iterator[tuple[list[str], bool]]:
+    """Yield the lines of each paragraph of prose, in order, and whether it is in a quotation.
+
+    The lines have HIDDEN where they are not prose.
 
     Headings and the like are paragraphs, too; a hard line break ends one. Code fences, indented
     code and raw HTML blocks yield nothing; code spans, comments and escaped brackets inside a
     line are hidden. Emphasis marks, link syntax and entities stay as written.
     """
+    quotations = 0  # that are open
     for block in _PARSER.parse(content):
-        if block.type == "inline":
-            yield from _paragraphs(block.children or [])
+        if block.type in ("blockquote_open", "blockquote_close"):
+            quotations += block.nesting
+        elif block.type == "inline":
+            for lines in _paragraphs(block.children or []):
+                yield lines, quotations > 0
 
 
 def _paragraphs(tokens: list[Token]) -> Iterator[list[str]]:

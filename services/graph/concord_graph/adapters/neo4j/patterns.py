@@ -140,7 +140,8 @@ def rests_on(expression: str, known: Known) -> str:
 
 
 def counts(older: str, kind: ItemKind, known: Known, lineage: str = "l") -> str:
-    """Return the test that lineage is not void (G4): made with consent, or its target is free.
+    """Return the test that lineage is not void: made with consent, or its target is free (G4) and
+    no ghost under which another principal than the lineage's then made a memory (M3).
 
     Whether the target is held is tested only for lineage that was made without consent.
     """
@@ -149,6 +150,13 @@ def counts(older: str, kind: ItemKind, known: Known, lineage: str = "l") -> str:
     else:
         rests = f"{older}:Held" if known is None else rests_on(f"{older}.id", known)
     free = f"{older}.edge_type <> {CONSTITUTIVE} AND NOT {rests}"
+    if kind == ItemKind.MEMORY:
+        first = (
+            f"EXISTS {{ MATCH (w:EdgeVersion {{id: {lineage}.id, revision: 1}})"
+            f" MATCH (k:MemoryVersion {{id: {older}.id, revision: 1}})"
+            " WHERE w.principal <> k.principal }"
+        )
+        free += f" AND ({lineage}.create_time >= {older}.create_time OR NOT {first})"
     return f"CASE WHEN {lineage}.governed THEN true ELSE {free} END"
 
 

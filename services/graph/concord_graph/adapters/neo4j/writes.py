@@ -385,7 +385,7 @@ class Neo4jWrites(LearntReads):
         """Return (salt, digest, receipt) of the author's request."""
         if not (kept := self._request):
             return None
-        receipt = Receipt(receipts.from_json(kept["method"], kept["refs"]), kept["seq"])
+        receipt = receipts.from_json(kept["method"], kept["refs"], kept["seq"])
         return bytes(kept["salt"]), kept["digest"], receipt
 
     def _declare(self, relation: DeclaredRelation) -> None:

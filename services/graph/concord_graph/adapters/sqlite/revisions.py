@@ -1,5 +1,5 @@
 """Tests that statements share: which revision of a row is read, that of now or as known at
-:record, and whether a consent depends on an item."""
+:record, whether a consent depends on an item, and whether lineage counts."""
 
 from __future__ import annotations
 
@@ -56,3 +56,21 @@ def rests(table: str, item_id: str, space: str, now: bool) -> str:
         resting = governed.format("c.id")
         tests.append(f"SELECT 1 FROM edge c {any_edge} {at_end} AND EXISTS ({resting})")
     return f"({' OR '.join(f'EXISTS ({test})' for test in tests)})"
+
+
+def counts(lineage: str, older: str, table: str, now: bool) -> str:
+    """Return the test that lineage is not void: made with consent, or its target is free (G4) and
+    no ghost under which another principal than the lineage's then made a memory (M3).
+
+    Every part reads the lineage row, so that SQLite evaluates it only where there is one.
+    """
+    held = rests(table, f"{lineage}.target_id", f"{lineage}.space", now)
+    free = f"{older}.edge_type <> 2 AND NOT {held}"
+    if table == "memory":
+        writer, maker = (
+            f"(SELECT f.principal FROM {kind} f WHERE f.space = {alias}.space"
+            f" AND f.id = {alias}.id AND f.revision = 1)"
+            for kind, alias in (("edge", lineage), (table, older))
+        )
+        free += f" AND ({lineage}.create_time >= {older}.create_time OR {writer} = {maker})"
+    return f"({lineage}.governed = 1 OR ({free}))"

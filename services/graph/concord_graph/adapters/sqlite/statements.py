@@ -15,6 +15,7 @@ from concord_graph.adapters.sqlite.revisions import (
     IDS,
     are_any,
     by,
+    counts,
     current,
     live,
     rests,
@@ -75,18 +76,9 @@ def _replaced(alias: str, table: str, now: bool) -> str:
         f" JOIN {table} n ON n.space = l.space"
         f" AND n.id = l.source_id AND {live('n', now)} WHERE l.space = {alias}.space"
         f" AND l.target_id = {alias}.id AND l.replaces = 1 AND {live('l', now)}"
-        f" AND {_counts('l', alias, table, now)}"
+        f" AND {counts('l', alias, table, now)}"
     )
     return f"SELECT CASE WHEN {are_any('replaces = 1', 'edge_replaces', now)} THEN ({first}) END"
-
-
-def _counts(lineage: str, older: str, table: str, now: bool) -> str:
-    """Return the test that lineage is not void (G4): made with consent, or its target is free.
-
-    Every part reads the lineage row, so that SQLite evaluates it only where there is one.
-    """
-    held = rests(table, f"{lineage}.target_id", f"{lineage}.space", now)
-    return f"({lineage}.governed = 1 OR ({older}.edge_type <> 2 AND NOT {held}))"
 
 
 @cache
@@ -135,7 +127,7 @@ def amending(kind: ItemKind, now: bool) -> str:
         f" JOIN {name} o ON o.space = l.space AND o.id = l.target_id AND {current('o', now)}"
         f" WHERE l.space = :space AND l.target_id IN {IDS}"
         f" AND l.relation = '{Relation.AMENDS}' AND {live('l', now)}"
-        f" AND {_counts('l', 'o', name, now)}"
+        f" AND {counts('l', 'o', name, now)}"
     )
 
 
@@ -152,7 +144,7 @@ def _resolved(kind: ItemKind, now: bool, ids: str) -> str:
         f" AND l.replaces = 1 AND {live('l', now)} JOIN {name} n ON n.space = l.space"
         f" AND n.id = l.source_id AND {live('n', now)} AND n.effective_from <= :valid"
         f" WHERE e.space = :space AND e.id IN {ids} AND {current('e', now)}"
-        f" AND {_counts('l', 'e', name, now)}"
+        f" AND {counts('l', 'e', name, now)}"
     )
 
 
@@ -180,10 +172,10 @@ def _predecessors(alias: str, table: str, now: bool) -> str:
         f"SELECT count(*) {named.format('l')} JOIN {table} n ON n.space = l.space"
         f" AND n.id = l.target_id AND {live('n', now)}"
         f" WHERE l.space = {alias}.space AND l.source_id = {alias}.id"
-        f" AND l.replaces = 1 AND {live('l', now)} AND {_counts('l', 'n', table, now)}"
+        f" AND l.replaces = 1 AND {live('l', now)} AND {counts('l', 'n', table, now)}"
         f" AND NOT EXISTS (SELECT 1 {named.format('k')} WHERE k.space = l.space"
         f" AND k.source_id = l.source_id AND k.target_id = l.target_id AND k.replaces = 1"
-        f" AND k.id < l.id AND {live('k', now)} AND {_counts('k', 'n', table, now)})"
+        f" AND k.id < l.id AND {live('k', now)} AND {counts('k', 'n', table, now)})"
     )
     if table != "edge":
         former = fact_edges.former_count(succession.former_count(now), now)

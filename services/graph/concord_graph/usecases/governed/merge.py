@@ -20,7 +20,11 @@ from concord_graph.domain.items import (
 )
 from concord_graph.ports import Written
 from concord_graph.usecases.items.edges import put_edge
-from concord_graph.usecases.items.lineage import add_lineage, refuse_descent
+from concord_graph.usecases.items.lineage import (
+    add_lineage,
+    refuse_descent,
+    waited_for_another,
+)
 from concord_graph.usecases.memory.facts import move_facts, settle
 from concord_graph.usecases.memory.memories import MERGED, Memories
 from concord_graph.usecases.write.writer import Writer, etag_matches, written
@@ -123,7 +127,9 @@ async def _move_edges(writer: Writer, kept: Memory | Node, merged: Memory | Node
             End(kept.id, kept.kind) if end.id == merged.id else end
             for end in (edge.source, edge.target)
         )
-        if source != target:
+        if await waited_for_another(writer.tx, edge):  # at the kept item it would take effect
+            await writer.put(edge, replace(edge, deleted=True))
+        elif source != target:
             await _move(writer, edge, source, target)
         elif isinstance(merged, Node):
             await writer.put(edge, replace(edge, deleted=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from concord_graph.domain.conflicts import Conflict
@@ -26,9 +26,9 @@ from concord_graph.domain.items import (
     Origin,
     Relation,
 )
-from concord_graph.domain.links import Link, is_memory_id
+from concord_graph.domain.links import Link, is_memory_id, meant_links, voice_of
 from concord_graph.domain.protection import is_constitutive
-from concord_graph.ports import LinkParser, Reads, Written
+from concord_graph.ports import LinkParser, Reads, Ref, Written
 from concord_graph.usecases.write.writer import Writer, etag_matches, written
 
 MOST_FORMER = 100_000
@@ -93,38 +93,64 @@ async def _stored(writer: Writer, newer: End, relation: Relation, older: End) ->
 
 
 async def _is_void(writer: Writer, edge: Edge) -> bool:
-    """Return whether this lineage has no effect: its older end is protected (G4)."""
+    """Return whether this lineage has no effect: its older end is protected (G4), or another
+    principal made it under an id that was only named before (M3)."""
     if edge.governed or edge.relation not in HIDING:
         return False
     older = await writer.tx.memory(edge.target.id) or await writer.tx.edge(edge.target.id)
-    return is_constitutive(older) or await writer.tx.is_pinned(edge.target.id)
+    if is_constitutive(older) or await writer.tx.is_pinned(edge.target.id):
+        return True
+    return await waited_for_another(writer.tx, edge)
 
 
-async def sync_links(writer: Writer, memory: Memory, links: Sequence[Link]) -> None:
-    """Create the edges of the links in a memory's content; delete those of removed links.
+async def waited_for_another(tx: Reads, edge: Edge) -> bool:
+    """Return whether lineage was written at a ghost under which another principal than its writer
+    then made a memory: it is void (M3)."""
+    if edge.governed or edge.relation not in HIDING or edge.target.kind != ItemKind.MEMORY:
+        return False
+    older = await tx.memory(edge.target.id)
+    if older is None or older.create_time <= edge.create_time:
+        return False
+    writer, maker = [
+        first.revision.principal
+        for each in (edge, older)
+        if isinstance(first := await tx.revision(Ref(each.kind, each.id, 1)), (Edge, Memory))
+    ]
+    return writer != maker
+
+
+async def sync_links(
+    writer: Writer, memory: Memory, anew: Sequence[Link], kept: Collection[Link] = ()
+) -> None:
+    """Create the edges of the links that a memory's content makes anew; delete those of links that
+    it neither makes anew nor keeps.
 
     A link without a relation word to an item that is no memory is plain text; with a relation word
     it is refused.
     """
-    if not links and memory.revision.number == 1:
+    if not anew and memory.revision.number == 1:
         return
-    kinds = await writer.tx.kinds([link.target_id for link in links])
+    kinds = await writer.tx.kinds([link.target_id for link in anew])
     others = {target_id for target_id, kind in kinds.items() if kind != ItemKind.MEMORY}
     wanted = {
         (link.relation, link.target_id)
-        for link in links
+        for link in anew
         if _is_edge(memory.id, link)
         and (link.target_id not in others or link.relation in LINEAGE_WORDS)
     }
+    left = wanted | {(link.relation, link.target_id) for link in kept}
     for edge in await writer.tx.content_edges_from(memory.id):
         # An edge that was erased with its other end stays erased (M4).
-        if (edge.relation, edge.target.id) not in wanted and not edge.erase_time:
+        if (edge.relation, edge.target.id) not in left and not edge.erase_time:
             await writer.put(edge, replace(edge, deleted=True))
     for relation, target_id in sorted(wanted):
-        if await writer.tx.live_edges_of_triple(memory.id, relation, target_id):
+        stored = await writer.tx.live_edges_of_triple(memory.id, relation, target_id)
+        if stored and not await waited_for_another(writer.tx, stored[-1]):
             continue
         if relation in HIDING:
             await refuse_descent(writer, memory.id, target_id)
+        if stored:  # written anew, now that the writer knows what it names
+            await writer.put(stored[-1], replace(stored[-1], deleted=True))
         # the write comes before the check: an attempt to replace a constitutive item is recorded
         await writer.put(
             None,
@@ -150,9 +176,11 @@ async def refuse_linked(writer: Writer, edge: Edge, parse: LinkParser) -> None:
     if beside or edge.target.kind != ItemKind.MEMORY:
         return
     memory = await writer.tx.memory(edge.source.id)
-    for link in parse(memory.content) if memory else ():
-        if (link.relation, link.target_id) == (edge.relation, edge.target.id):
-            raise ItemState("a link in a memory's content makes this edge: change the content")
+    if memory is None:
+        return
+    links = meant_links(parse(memory.content), voice_of(memory.memory_kind, memory.origin))
+    if Link(edge.relation, edge.target.id) in links:
+        raise ItemState("a link in a memory's content makes this edge: change the content")
 
 
 async def refuse_stated(writer: Writer, edge: Edge) -> None:
@@ -223,21 +251,35 @@ async def refuse_descent(
     first, so a head of a long chain costs one step. The edge `in_no_row` will be in no succession
     once this lineage is written.
     """
-    down = _Walk(writer.tx, older_id, in_no_row, down=True)
-    up = _Walk(writer.tx, newer_id, in_no_row, down=False)
+    for strictly in (False, True):  # void lineage closes none, but is looked for only then
+        if not await _meet(writer.tx, newer_id, older_id, in_no_row, strictly=strictly):
+            return
+    raise LineageCycle(newer_id)
+
+
+async def _meet(tx: Reads, newer_id: str, older_id: str, in_no_row: str, *, strictly: bool) -> bool:
+    down = _Walk(tx, older_id, in_no_row, down=True, strictly=strictly)
+    up = _Walk(tx, newer_id, in_no_row, down=False, strictly=strictly)
     while down.frontier and up.frontier:
         walk, other = (down, up) if down.size < up.size else (up, down)
         if await walk.step() & other.seen:
-            raise LineageCycle(newer_id)
+            return True
+    return False
 
 
 class _Walk:
-    """Walks step by step to the items that these replace (down), or that replace them (up)."""
+    """Walks step by step to the items that these replace (down), or that replace them (up).
 
-    def __init__(self, tx: Reads, item_id: str, in_no_row: str, *, down: bool) -> None:
+    `strictly`: not along lineage that waited for another principal's memory.
+    """
+
+    def __init__(
+        self, tx: Reads, item_id: str, in_no_row: str, *, down: bool, strictly: bool
+    ) -> None:
         self._tx = tx
         self._in_no_row = in_no_row
         self._down = down
+        self._strictly = strictly
         self.frontier = [item_id]
         self.seen = {item_id}
         self._in_row: set[str] = set()
@@ -253,7 +295,9 @@ class _Walk:
         for edge in await self._tx.lineage_edges(self.frontier):
             ends = (edge.source.id, edge.target.id)
             here, there = ends if self._down else reversed(ends)
-            if edge.relation in HIDING and here in self.seen:
+            if edge.relation not in HIDING or here not in self.seen:
+                continue
+            if not self._strictly or not await waited_for_another(self._tx, edge):
                 reached.add(there)
         self.frontier = sorted(reached - self.seen)
         self.seen |= reached

@@ -30,7 +30,15 @@ from concord_graph.domain.items import (
     MemoryKind,
     content_digest,
 )
-from concord_graph.domain.links import MalformedLink, without_links
+from concord_graph.domain.links import (
+    Link,
+    MalformedLink,
+    Voice,
+    meant_links,
+    reread_links,
+    voice_of,
+    without_links,
+)
 from concord_graph.domain.supersession import Supersession
 from concord_graph.domain.turns import check_turn_unchanged, said
 from concord_graph.ports import (
@@ -59,13 +67,16 @@ class Memories:
         self.links = links
         self._concepts = concepts
 
-    async def add(self, writer: Writer, draft: MemoryDraft) -> Written:
-        """Create a memory, unless it exists: by id, external id or its words (M1, M5)."""
+    async def add(self, writer: Writer, draft: MemoryDraft, *, extracted: bool = False) -> Written:
+        """Create a memory, unless it exists: by id, external id or its words (M1, M5).
+
+        `extracted`: a program or model took the text from elsewhere; its links are RELATED_TO.
+        """
         self._check(draft)
         await writer.tx.expect(lambda: self._asked_about([draft]))
         known = await self._known(writer, draft)
         if known is None:
-            return written(None, await self._create(writer, draft))
+            return written(None, await self._create(writer, draft, extracted=extracted))
         if known.erase_time:
             raise ItemErased(known.id)
         if known.deleted:
@@ -77,7 +88,12 @@ class Memories:
         return written(known, known)
 
     async def add_many(
-        self, writer: Writer, drafts: Sequence[MemoryDraft], *, update_existing: bool
+        self,
+        writer: Writer,
+        drafts: Sequence[MemoryDraft],
+        *,
+        update_existing: bool,
+        extracted: bool = False,
     ) -> BatchAdded:
         """Create memories in one transaction: all, or none with every refusal listed."""
         await writer.tx.expect(lambda: self._asked_about(drafts))
@@ -87,9 +103,10 @@ class Memories:
             for index, draft in enumerate(drafts):
                 writer.tx.step()
                 try:
-                    added.append(
-                        await self._add_one(writer, draft, update_existing=update_existing)
+                    one = await self._add_one(
+                        writer, draft, update_existing=update_existing, extracted=extracted
                     )
+                    added.append(one)
                 except (GraphError, MalformedLink) as error:
                     refusals.append(ItemRefused(index, error))
         if refusals:
@@ -142,13 +159,9 @@ class Memories:
         """
         await writer.tx.expect(lambda: self._asked_about(drafts))
         turns: list[Written] = []
-        for index, draft in enumerate(drafts):
+        for draft in drafts:
             writer.tx.step()
-            try:
-                turns.append(await self._append_one(writer, draft))
-            except MalformedLink as error:
-                error.field = f"turns[{index}].content"
-                raise
+            turns.append(await self._append_one(writer, draft))
         return TurnsAppended(tuple(turns))
 
     async def _append_one(self, writer: Writer, draft: MemoryDraft) -> Written:
@@ -161,12 +174,12 @@ class Memories:
         return written(known, known)  # forgotten stays forgotten: an import restores none
 
     async def _add_one(
-        self, writer: Writer, draft: MemoryDraft, *, update_existing: bool
+        self, writer: Writer, draft: MemoryDraft, *, update_existing: bool, extracted: bool
     ) -> Written:
         self._check(draft)
         known = await self._known(writer, draft)
         if known is None:
-            return written(None, await self._create(writer, draft))
+            return written(None, await self._create(writer, draft, extracted=extracted))
         if known.erase_time:
             return Written(ref(known), Outcome.ERASED)
         if not known.deleted:
@@ -176,10 +189,13 @@ class Memories:
             return written(known, known)  # forgotten stays forgotten: a batch restores none
         if not update_existing:
             await _refuse_other_words(writer, known, drafted)
-        return written(known, await self.replace(writer, known, drafted))
+        return written(known, await self.replace(writer, known, drafted, extracted=extracted))
 
-    async def _create(self, writer: Writer, draft: MemoryDraft) -> Memory:
-        links = self.links(draft.content)
+    async def _create(
+        self, writer: Writer, draft: MemoryDraft, *, extracted: bool = False
+    ) -> Memory:
+        voice = _voice(writer, draft, extracted=extracted)
+        links = meant_links(self.links(draft.content), voice)
         blank = Memory(
             id=draft.id or writer.new_id(),
             content=draft.content,
@@ -197,17 +213,23 @@ class Memories:
         await sync_links(writer, memory, links)
         return memory
 
-    async def replace(self, writer: Writer, stored: Memory, memory: Memory) -> Memory:
+    async def replace(
+        self, writer: Writer, stored: Memory, memory: Memory, *, extracted: bool = False
+    ) -> Memory:
         """Write a memory's next revision, and the edges of its content's links and its facts."""
         if memory == stored:
             return stored
         check_turn_unchanged(stored, memory)
         check_interval(memory, "memory.valid_until")
         _check_triggers(memory)
-        links = self.links(memory.content)
+        if memory.content == stored.content:
+            return await self._put(writer, stored, memory)
+        edges = await writer.tx.content_edges_from(stored.id)
+        held = {Link(edge.relation, edge.target.id) for edge in edges}
+        now, before = self.links(memory.content), self.links(stored.content)
+        kept, anew = reread_links(now, before, held, _voice(writer, memory, extracted=extracted))
         replaced = await self._put(writer, stored, memory)
-        if memory.content != stored.content:
-            await sync_links(writer, replaced, links)
+        await sync_links(writer, replaced, anew, kept)
         return replaced
 
     async def _put(self, writer: Writer, before: Memory | None, after: Memory) -> Memory:
@@ -282,10 +304,7 @@ class Memories:
         )
 
     def _linked_ids(self, content: str) -> list[str]:
-        try:
-            return [link.target_id for link in self.links(content)]
-        except MalformedLink:
-            return []  # the draft itself is refused later
+        return [each.link.target_id for each in self.links(content) if not each.malformed]
 
     def _check(self, draft: MemoryDraft) -> None:
         if not draft.content:
@@ -329,6 +348,11 @@ async def _refuse_other_words(writer: Writer, known: Memory, drafted: Memory) ->
     if known.edge_type == EdgeType.CONSTITUTIVE:
         await writer.demand_allowed(known, drafted)
     raise ItemExists(known.id, "id or external id")
+
+
+def _voice(writer: Writer, text: Memory | MemoryDraft, *, extracted: bool) -> Voice:
+    """Return who speaks in a content that this writer writes."""
+    return Voice.STORED if extracted else voice_of(text.memory_kind, writer.author.origin)
 
 
 def _stating(memory: Memory | None) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar, cast
 
 from concord_attestation.consent import ConsentError
@@ -33,6 +33,7 @@ from concord_graph.ports import (
     Change,
     ChangeType,
     Clock,
+    GaveWay,
     GraphStore,
     Reads,
     Receipt,
@@ -41,6 +42,7 @@ from concord_graph.ports import (
     Writes,
 )
 from concord_graph.usecases.read.shown import with_heads
+from concord_graph.usecases.write.gave_way import gave_way
 from concord_graph.usecases.write.refusals import BatchRefused
 from concord_graph.usecases.write.writer import Writer
 
@@ -80,6 +82,7 @@ class Done(Generic[R_co]):
     now: int
     entries: tuple[Entry, ...] = ()
     relation: DeclaredRelation | None = None
+    gave_way: GaveWay = field(default_factory=GaveWay)
 
 
 class Commands:
@@ -133,7 +136,7 @@ class Commands:
                 receipt = await self._first(writer, request, command)
                 sessions.update(writer.sessions)
             result = cast(R, receipt.result)  # of the same method, so of the same type
-            return await self._done(tx, result, receipt.seq)
+            return await self._done(tx, result, receipt)
 
         try:
             done = await self._store.write(space, transaction, author=author)
@@ -163,15 +166,18 @@ class Commands:
     async def _first(self, writer: Writer, request: bytes, command: Command[R]) -> Receipt:
         tx, author = writer.tx, writer.author
         early = await tx.early_refusals() if await tx.head_seq() == 0 else ()
+        before = Instant(writer.now, tx.last_time)
         result = await command(writer)
+        times = before, Instant(writer.now, tx.last_time)
+        given_way = await gave_way(tx, writer.moved, result.shown, times)
         for _, whose, why in early:
             await _refused(tx, "", ItemKind.GHOST, whose, why)
         salt = secrets.token_bytes(16)
-        receipt = Receipt(result, await tx.head_seq())
+        receipt = Receipt(result, await tx.head_seq(), given_way)
         await tx.keep_receipt(author, salt, _fingerprint(salt, request), receipt)
         return receipt
 
-    async def _done(self, tx: Writes, result: R, seq: int) -> Done[R]:
+    async def _done(self, tx: Writes, result: R, receipt: Receipt) -> Done[R]:
         now = max(self._clock(), tx.last_time)
         views = []
         entries = []
@@ -188,11 +194,12 @@ class Commands:
         return Done(
             result,
             tuple(shown_views),
-            seq,
+            receipt.seq,
             tx.epoch,
             now,
             tuple(entries),
             relation,
+            receipt.gave_way,
         )
 
     async def _defines(self, space: str, item_id: str) -> bool:

@@ -44,6 +44,7 @@ from concord_graph.domain.protection import Surroundings
 from concord_graph.ports import Author, Change, ChangeType, Outcome, Ref, Writes, Written
 from concord_graph.usecases.read.attested import digests_of_ends
 from concord_graph.usecases.write import affected, conflicts
+from concord_graph.usecases.write.gave_way import Moved
 
 ItemT = TypeVar("ItemT", Node, Edge, Memory)
 RecordT = TypeVar("RecordT", Node, Edge, Memory, Entry, DeclaredRelation)
@@ -88,6 +89,7 @@ class Writer:
         self.author = author
         self._grant = grant
         self.sessions: set[str] = set()  # sessions of the items that it created
+        self.moved = Moved()
         self._owed: dict[str, ItemKind] | None = None
         self._made: set[str] = (
             set()
@@ -100,7 +102,9 @@ class Writer:
 
     def with_grant(self, grant: Grant | GenesisRecord | RestoreGrant | PreviewGrant) -> Writer:
         """Return a writer that this verified grant lets through protection."""
-        return Writer(self.tx, self.author, self.now, grant)
+        granted = Writer(self.tx, self.author, self.now, grant)
+        granted.moved = self.moved
+        return granted
 
     @property
     def is_granted(self) -> bool:
@@ -172,7 +176,9 @@ class Writer:
         after, needs_consent = await self._protected(before, after)
         item = await self._record(before, after, needs_consent=needs_consent)
         self._note(before, item, needs_consent=needs_consent)
-        await self._announce(await affected.by_item(self.tx, before, item))
+        changed = await affected.by_item(self.tx, before, item)
+        self.moved.note(before, item, changed)
+        await self._announce(changed)
         await self._follow(before, item)
         return item
 
@@ -277,7 +283,9 @@ class Writer:
         """Write the declaration of a relation, which protection does not restrict."""
         declared = await self._record(before, after)
         self._note(before, declared, needs_consent=False)
-        await self._announce(await affected.by_declaration(self.tx, before, declared))
+        changed = await affected.by_declaration(self.tx, before, declared)
+        self.moved.items |= changed
+        await self._announce(changed)
         return declared
 
     async def demand_allowed(self, before: ItemT | None, after: ItemT) -> None:

@@ -60,9 +60,12 @@ def resolve(
         session.reply(reply)
         return
     from concord_client.cli.render.conflict_page import decided
+    from concord_client.cli.render.gave_way import show_gave_way
     from concord_client.cli.render.page import show
 
     show(*decided(reply))
+    if reply.gave_way.count > 1:  # more than the side that is shown
+        show_gave_way(reply.gave_way)
 
 
 def _class_of(

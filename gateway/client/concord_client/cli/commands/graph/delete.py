@@ -48,6 +48,7 @@ def delete(
 def _delete_edge(client: "Client", session: Session, edge: "Edge", etag: str) -> None:
     from concord.graph.v1.graph_pb2 import DeleteEdgeRequest
 
+    from concord_client.cli.render.gave_way import show_gave_way
     from concord_client.cli.render.item_page import statement
     from concord_client.cli.render.page import show, text
 
@@ -57,6 +58,7 @@ def _delete_edge(client: "Client", session: Session, edge: "Edge", etag: str) ->
         session.reply(reply)
     else:
         show(text("Deleted ").append(statement(edge), "bold"), text(f"edge {edge.id}", "dim"))
+        show_gave_way(reply.gave_way)
 
 
 def _delete_node(
@@ -64,6 +66,7 @@ def _delete_node(
 ) -> None:
     from concord.graph.v1.graph_pb2 import DeleteNodeRequest
 
+    from concord_client.cli.render.gave_way import show_gave_way
     from concord_client.cli.render.page import plural, show, text
 
     request = DeleteNodeRequest(id=node.id, etag=etag or node.etag, cascade=cascade)
@@ -77,3 +80,4 @@ def _delete_node(
         text("Deleted ").append(node.name, "bold").append(f" and {plural(count, 'edge')}"),
         text(f"node {node.id}", "dim"),
     )
+    show_gave_way(reply.gave_way)

@@ -44,6 +44,8 @@ def relation(
     """Declare what holds of a relation; what no option says stays as it was declared."""
     from concord.graph.v1.relation_pb2 import DeclareRelationRequest, ExclusiveSet, ExclusiveSets
 
+    from concord_client.cli.render.gave_way import show_gave_way
+
     session = Session.of(ctx, space, as_json)
     asked = DeclareRelationRequest(name=name, functional=functional, transitive=transitive)
     if temporal_class:
@@ -57,6 +59,7 @@ def relation(
         session.reply(reply)
     else:
         _show([reply.relation])
+        show_gave_way(reply.gave_way)
 
 
 def relations(

@@ -137,6 +137,7 @@ def _show_ghosts(client: "Client", targets: set[str]) -> None:
 
 
 def _show_added(reply: "AddMemoryResponse") -> None:
+    from concord_client.cli.render.gave_way import show_gave_way
     from concord_client.cli.render.page import show, text
 
     line = text("Remembered " if reply.created else "Known already: ")
@@ -145,3 +146,4 @@ def _show_added(reply: "AddMemoryResponse") -> None:
         show(
             text(f"It is superseded by {', '.join(reply.memory.supersession.head_ids)}.", "yellow")
         )
+    show_gave_way(reply.gave_way)

@@ -39,6 +39,8 @@ def erase(
     """Take out for good what a memory says: every version, in every store. Nothing undoes it."""
     from concord.graph.v1.memory_pb2 import EraseMemoryRequest
 
+    from concord_client.cli.render.gave_way import show_gave_way
+
     session = Session.of(ctx, space, as_json)
     with session.client() as client:
         memory = found_memory(client, session, memory_id)
@@ -46,13 +48,17 @@ def erase(
             typer.confirm(f"Erase {memory.id} for good? Nothing brings it back", abort=True)
         request = EraseMemoryRequest(id=memory.id, etag=memory.etag, reason=reason)
         with or_propose(f"concord propose erase {memory.id}"):
-            client.memory.EraseMemory(request)
+            erased = client.memory.EraseMemory(request)
         reply = _receipt(client, memory.id)
         until = time.monotonic() + RECEIPT_TIMEOUT
         while wait and not reply.receipt.HasField("complete_time") and time.monotonic() < until:
             time.sleep(0.05)
             reply = _receipt(client, memory.id)
-    session.reply(reply) if session.as_json else _show_receipt(reply.receipt)
+    if session.as_json:
+        session.reply(reply)
+    else:
+        _show_receipt(reply.receipt)
+        show_gave_way(erased.gave_way)
 
 
 def receipt(

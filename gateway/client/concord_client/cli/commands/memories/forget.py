@@ -66,6 +66,7 @@ def _show(
     verb: str,
 ) -> None:
     """Wait until search has seen the write, and print the result."""
+    from concord_client.cli.render.gave_way import show_gave_way
     from concord_client.cli.render.page import show, text
     from concord_client.freshness import settle
 
@@ -74,3 +75,4 @@ def _show(
         session.reply(reply)
     else:
         show(text(f"{verb} ").append(reply.memory.id, "bold"))
+        show_gave_way(reply.gave_way)

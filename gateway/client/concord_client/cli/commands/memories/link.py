@@ -16,7 +16,8 @@ from concord_client.cli.values import (
 )
 
 if TYPE_CHECKING:
-    from concord.graph.v1.lineage_pb2 import AddLineageRequest
+    from concord.graph.v1.graph_pb2 import UpsertEdgeResponse
+    from concord.graph.v1.lineage_pb2 import AddLineageRequest, AddLineageResponse
 
 
 def link(
@@ -52,8 +53,6 @@ def link(
     from concord.graph.v1.graph_pb2 import UpsertEdgeRequest
     from concord.type.v1.type_pb2 import Edge
 
-    from concord_client.cli.render.item_page import statement
-
     edge = Edge(
         source=edge_end(source),
         relation=relation,
@@ -65,27 +64,26 @@ def link(
     )
     with session.client() as client:
         reply = client.graph.UpsertEdge(UpsertEdgeRequest(edge=edge))
-    if session.as_json:
-        session.reply(reply)
-    else:
-        _show(reply.created, statement(reply.edge), reply.edge.id)
+    _show(session, reply)
 
 
 def _link_lineage(session: Session, request: "AddLineageRequest") -> None:
-    from concord_client.cli.render.item_page import statement
     from concord_client.freshness import settle
 
     with session.client() as client:
         reply = client.lineage.AddLineage(request)
         settle(client, reply.token)
-    if session.as_json:
-        session.reply(reply)
-    else:
-        _show(reply.created, statement(reply.edge), reply.edge.id)
+    _show(session, reply)
 
 
-def _show(created: bool, what: str, edge_id: str) -> None:
+def _show(session: Session, reply: "UpsertEdgeResponse | AddLineageResponse") -> None:
+    from concord_client.cli.render.gave_way import show_gave_way
+    from concord_client.cli.render.item_page import statement
     from concord_client.cli.render.page import show, text
 
-    show(text("Linked " if created else "Known already: ").append(what, "bold"))
-    show(text(f"edge {edge_id}", "dim"))
+    if session.as_json:
+        session.reply(reply)
+        return
+    said = text("Linked " if reply.created else "Known already: ")
+    show(said.append(statement(reply.edge), "bold"), text(f"edge {reply.edge.id}", "dim"))
+    show_gave_way(reply.gave_way)

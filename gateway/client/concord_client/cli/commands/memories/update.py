@@ -163,8 +163,10 @@ def _cleared(options: list[str], changed: dict[str, Any]) -> dict[str, None]:
 def _update(
     client: "Client", session: Session, found: "Memory | Node | Edge", changed: dict[str, Any]
 ) -> None:
+    from concord.graph.v1.graph_pb2 import UpdateNodeResponse
     from concord.type.v1.type_pb2 import Edge, Memory
 
+    from concord_client.cli.render.gave_way import show_gave_way
     from concord_client.cli.render.page import show, text
     from concord_client.freshness import settle
 
@@ -181,8 +183,10 @@ def _update(
         reply = _update_node(client, found, changed)
     if session.as_json:
         session.reply(reply)
-    else:
-        show(text("Updated ").append(found.id, "bold"))
+        return
+    show(text("Updated ").append(found.id, "bold"))
+    if not isinstance(reply, UpdateNodeResponse):
+        show_gave_way(reply.gave_way)
 
 
 def _demand_options(changed: dict[str, Any], known: Collection[str], what: str) -> None:

@@ -90,6 +90,10 @@ def import_(
     JSON Lines become properties. Links between notes become links of their memories; a long note
     is split at its headings.
 
+    Lineage is what front matter, columns and lines that begin with its word say ("Supersedes:
+    LINK"). Within a line, in quotations, in chats and in other memories' exports a link merely
+    relates. What gave way is listed.
+
     A chat is JSON Lines of {"session", "speaker" or "role", "text" or "content", "time"},
     a JSON list of messages or of conversations, or lines "\\[time] Speaker: text" as messengers
     export them. CSV with columns for speaker and text is one, too. What system, developer, tool
@@ -101,7 +105,9 @@ def import_(
     if origin and form is not Format.AUTO:
         raise typer.BadParameter("--from says what it is: leave --format out.")
     session = Session.of(ctx, space, as_json)
-    upload = Upload(update_existing=update, stop_on_error=stop_on_error)
+    upload = Upload(
+        update_existing=update, stop_on_error=stop_on_error, extracted=origin is not None
+    )
     known = origin or (detected(path) if form is Format.AUTO else form)
     total = _count(path, known)
     if not total:
@@ -161,6 +167,7 @@ def _count(path: Path, form: Format | Origin) -> int:
 
 
 def _summarise(upload: "Upload") -> None:
+    from concord_client.cli.render.gave_way import show_gave_way
     from concord_client.cli.render.page import plural, show, text
 
     counts = upload.counts()
@@ -171,6 +178,7 @@ def _summarise(upload: "Upload") -> None:
         .append(f", {counts['erased']:,} erased before" if counts["erased"] else "")
         .append(f"; {plural(len(upload.refusals), 'error')}", "red" if upload.refusals else "")
     )
+    show_gave_way(upload.gave_way)
 
 
 def _complain(upload: "Upload") -> None:
