@@ -98,9 +98,7 @@ async def review_conflict(
     return written(stored, decided)
 
 
-async def dismiss_run(
-    writer: Writer, run_id: str, context: str, links: LinkParser
-) -> RunDismissed:
+async def dismiss_run(writer: Writer, run_id: str, context: str, links: LinkParser) -> RunDismissed:
     """Dismiss the potential conflicts of a run, at most `MOST_DISMISSED`.
 
     A conflict that takes consent, or the agent, is left: each of these is reviewed alone.
