@@ -94,7 +94,7 @@ def assessed(memory: type_pb2.Memory) -> Assessed:
 def conflicts_by_side(
     found: Iterable[conflict_pb2.Conflict], ids: Collection[str]
 ) -> Mapping[str, Sequence[OpenConflict]]:
-    """Conflicts by their sides, for the sides among `ids`; those merely found in texts come last."""
+    """Conflicts by their sides among `ids`; those that were merely found in texts come last."""
     of_side: dict[str, list[OpenConflict]] = {}
     for each in sorted(found, key=lambda each: each.is_text_finding):
         for side, other in ((each.first, each.second), (each.second, each.first)):
