@@ -451,8 +451,8 @@ class Conflict(_message.Message):
     etag: _builtins.str
     """Opaque version of this conflict."""
     run_id: _builtins.str
-    """The run that recorded it: the `request_id` of the check, or an id of the check that followed a write; empty
-    when no check did.
+    """The run that recorded it: the `request_id` of the check or synthesis, or an id of what followed a write; empty
+    when none did.
     """
     is_text_finding: _builtins.bool
     """True while it is POTENTIAL and was judged by words (LEXICAL, NLI, LLM, OVERLAP): it is shown, and changes no
