@@ -1,5 +1,6 @@
 """What was merely found in texts moves nothing until somebody confirms it (D3, D5, D7, S4, S8)."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -10,6 +11,7 @@ from concord.graph.v1 import conflict_pb2, memory_pb2
 from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
+from concord_dissonance.usecases import follow
 from dissonance_over_graph import ASKING, Dissonant, Space, dissonant
 from governed_world import Party, World, eventually, request_id
 
@@ -49,7 +51,11 @@ async def waiting(party: Party) -> list[str]:
         statuses=[proposal_pb2.PROPOSAL_STATUS_PENDING], page_size=200
     )
     found = (await party.proposals.ListProposals(request)).proposals
-    return [each.action.review_conflict.conflict_id for each in found]
+    return [
+        each.action.review_conflict.conflict_id
+        for each in found
+        if each.action.HasField("review_conflict")
+    ]
 
 
 async def pairs(home: Space, count: int) -> None:
@@ -75,7 +81,9 @@ async def test_it_moves_no_advice_and_no_health_and_opens_no_proposal(
     (typed,) = [each for each in (await home.detect()).conflicts if not each.is_text_finding]
 
     assert found.is_text_finding
-    assert await eventually(lambda: waiting(party)) == [typed.id]
+    await eventually(lambda: waiting(party), lambda there: typed.id in there)
+    await asyncio.sleep(2 * follow.TOGETHER)  # the next, if there were one
+    assert await waiting(party) == [typed.id]
     assert [each.is_text_finding for each in after.results[0].potential_conflicts] == [True]
     assert f"(memory:{second.id} may say otherwise" in after.context
     assert (after.next_action, list(after.stac_lines)[-1]) == (
