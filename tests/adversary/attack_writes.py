@@ -263,7 +263,7 @@ async def keeps_layers(it: Attack) -> None:
 
 
 async def decides_about_conflicts(it: Attack) -> None:
-    """Find a conflict with the creed, then confirm, dismiss, resolve or reopen one, alone."""
+    """Find a conflict with the creed, then decide about one, or dismiss its run, alone."""
     service, creed, own = it.party.conflict, await _creed(it), await _own(it)
     finding = conflict_pb2.Finding(
         first_id=creed.id,
@@ -273,7 +273,9 @@ async def decides_about_conflicts(it: Attack) -> None:
         conflict_class=it.chance.choice(conflict_pb2.ConflictClass.values()[2:]),
         judge=conflict_pb2.JUDGE_LLM,
     )
-    found = conflict_pb2.RecordConflictsRequest(request_id=request_id(), findings=[finding])
+    found = conflict_pb2.RecordConflictsRequest(
+        request_id=request_id(), findings=[finding], run_id="raid"
+    )
     recorder = it.chance.choice([service, it.world.findings(it.party.space)])
     await it.ask(recorder.RecordConflicts, found)
     listed = await service.ListConflicts(conflict_pb2.ListConflictsRequest(page_size=20))
@@ -294,6 +296,7 @@ async def decides_about_conflicts(it: Attack) -> None:
             resolve(resolution_type=2, superseded_id=gives_way, **named),  # type: ignore[arg-type]
         ),
         (service.ReopenConflict, conflict_pb2.ReopenConflictRequest(**named)),
+        (service.DismissRun, conflict_pb2.DismissRunRequest(run_id="raid")),
     )
     method, request = it.chance.choice(tries)
     request.request_id = request_id()

@@ -12,6 +12,7 @@ TIMELESS = {
     "PreviewChange": "asks what a change would touch now",
     "GetGenesis": "tells whose keys count now",
     "GetConstitutiveDigests": "is compared with the newest entries of the audit log",
+    "GetCheckSettings": "tells what the space asks for now",
     "GetSession": "tells where a session stands now: its record has no history",
     "ListSessions": "tells where sessions stand now",
     "ListRecalls": "is a record by time of what was returned",

@@ -10,6 +10,7 @@ from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.dissonance.v1 import dissonance_pb2_grpc
 from concord.graph.v1 import (
     conflict_pb2,
+    conflict_pb2_grpc,
     graph_pb2,
     graph_pb2_grpc,
     memory_pb2,
@@ -33,7 +34,7 @@ from concord_testing.serving import Serving, serving
 from governed_world import SCOPES, World, request_id
 
 QUIET = json_lines("test", level="critical")
-ASKING = SCOPES | {"dissonance:read", "dissonance:write"}
+ASKING = SCOPES | {"conflict:admin", "dissonance:read", "dissonance:write"}
 STATE, ETERNAL = relation_pb2.TEMPORAL_CLASS_STATE, relation_pb2.TEMPORAL_CLASS_ETERNAL
 
 
@@ -69,6 +70,7 @@ class Space:
         self.memories = memory_pb2_grpc.MemoryServiceStub(graph)
         self.relations = relation_pb2_grpc.RelationServiceStub(graph)
         self.spaces = space_pb2_grpc.SpaceServiceStub(graph)
+        self.conflicts = conflict_pb2_grpc.ConflictServiceStub(graph)
         self.token = ""
         """The freshness token of the last memory that was added."""
 
@@ -118,10 +120,21 @@ class Space:
         reply = await self.graph.QueryNeighbors(request)
         return {each.edge.target.name for each in reply.neighbors}
 
-    async def detect(self, *, full: bool = True, dry_run: bool = False, sent: str = "") -> Run:
+    async def ask_for_texts(self) -> None:
+        """Have checks that follow a write record what they find in texts."""
+        settings = conflict_pb2.CheckSettings(records_text_findings=True)
+        request = conflict_pb2.SetCheckSettingsRequest(settings=settings)
+        await self.conflicts.SetCheckSettings(request)
+
+    async def detect(
+        self, *, full: bool = True, dry_run: bool = False, sent: str = "", most_text: int = 0
+    ) -> Run:
         """Check the space."""
         request = pb.DetectContradictionsRequest(
-            request_id=sent or request_id(), full=full, dry_run=dry_run
+            request_id=sent or request_id(),
+            full=full,
+            dry_run=dry_run,
+            max_text_findings=most_text,
         )
         run = Run()
         async for reply in self.dissonance.DetectContradictions(request):

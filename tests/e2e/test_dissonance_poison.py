@@ -77,8 +77,8 @@ async def test_poisoned_memories_change_no_state(works: Dissonant, count: int) -
     await home.review(second, pb.REVIEW_ACTION_CONFIRM)
     before = await by_statements(home, sides)
     await poison(home, count, conflict=first.id, memory=sides[0], etag=first.etag)
-    await home.detect(full=False)
-    await home.detect()
+    await home.detect(full=False, most_text=10_000)
+    await home.detect(most_text=10_000)
 
     assert len(before) == len(PAIRS)
     assert await by_statements(home, sides) == before
@@ -92,7 +92,7 @@ async def test_poisoned_memories_change_no_other_verdict(works: Dissonant, count
     said = []
     for space in (clean, dirty):
         sides = await written(space)
-        await space.detect()
+        await space.detect(most_text=10_000)  # the poisons disagree with one another, too
         said.append(await by_statements(space, sides))
 
     assert said[0].keys() == said[1].keys()

@@ -62,6 +62,7 @@ async def test_the_end_of_a_session_shows_what_it_disagrees_with(
 ) -> None:
     """D7 M7 Memories and edges that it wrote are checked; the reply says what was found."""
     home = works.space()
+    await home.ask_for_texts()
     await home.declare("LIVES_IN")
     await home.edge("Ada", "LIVES_IN", "Berlin")
     await home.add(OPEN)
@@ -81,11 +82,32 @@ async def test_the_end_of_a_session_shows_what_it_disagrees_with(
     assert await ends(party) == ["talk"]
 
 
+async def test_texts_are_not_compared_unasked_after_a_write(works: Dissonant, party: Party) -> None:
+    """D7 C1 After a session or a reflection facts are checked; the reply says what was not."""
+    home = works.space()
+    await home.declare("LIVES_IN")
+    await home.edge("Ada", "LIVES_IN", "Berlin")
+    await home.add(OPEN)
+    await home.add(CLOSED, kind=REFLECTION, facts=[fact("Ada", "LIVES_IN", "Rome")])
+    (of_reflection,) = await found(home)
+    party.clock.pass_(2 * MINUTE)
+    await home.add(CLOSED, session_id="talk", facts=[fact("Ada", "LIVES_IN", "Paris")])
+    reply = await home.end_session("talk")
+
+    assert {each.judge for each in reply.conflicts} == {conflict_pb2.JUDGE_STRUCTURAL}
+    assert of_reflection.judge == conflict_pb2.JUDGE_STRUCTURAL
+    assert reply.coverage.skipped == {"TEXTS_NOT_ASKED_FOR": 1}
+    assert reply.coverage.judged_by.keys() == {"STRUCTURAL"}
+    listed = (await home.listed()).conflicts
+    assert not any(each.is_text_finding for each in listed)
+
+
 async def test_a_session_that_wrote_nothing_ends_without_a_finding(
     works: Dissonant, party: Party
 ) -> None:
     """D7 What others wrote is not looked at."""
     home = works.space()
+    await home.ask_for_texts()
     for text in (OPEN, CLOSED):
         await home.add(text)
     party.clock.pass_(2 * MINUTE)
@@ -130,6 +152,7 @@ async def test_what_is_written_under_another_name_meets_the_same_subject(
 async def test_a_session_ended_in_graph_is_checked_as_well(works: Dissonant, party: Party) -> None:
     """D7 M7 Whoever ends it: dissonance hears of it by the feed."""
     home = works.space()
+    await home.ask_for_texts()
     await home.add(OPEN)
     await home.add(CLOSED, session_id="talk")
     request = session_pb2.EndSessionRequest(request_id=request_id(), session_id="talk")
@@ -186,8 +209,9 @@ async def test_a_session_idle_while_nobody_looked_ends_later(live: World, party:
 
 
 async def test_a_reflection_is_checked_when_it_is_written(works: Dissonant) -> None:
-    """D7 Off the write's path: its text, and the facts that it states."""
+    """D7 Off the write's path: its text where the space asks, and the facts that it states."""
     home = works.space()
+    await home.ask_for_texts()
     await home.declare("LIVES_IN")
     await home.edge("Ada", "LIVES_IN", "Berlin")
     await home.add(OPEN)
@@ -202,6 +226,7 @@ async def test_a_reflection_is_checked_when_it_is_written(works: Dissonant) -> N
 async def test_other_kinds_wait_for_a_check(works: Dissonant) -> None:
     """D7 A fact is checked on demand or at its session's end; a journal never is."""
     home = works.space()
+    await home.ask_for_texts()
     await home.add(OPEN)
     await home.add(CLOSED)
     await home.add(CLOSED, kind=type_pb2.MEMORY_KIND_JOURNAL)
@@ -217,6 +242,7 @@ async def test_what_was_written_while_dissonance_was_away_is_checked(
 ) -> None:
     """D7 The position is graph's: nothing is lost over a restart, and nothing judged twice."""
     async with dissonant(live, follow=False) as works:
+        await works.space().ask_for_texts()
         await works.space().add(OPEN)
         await works.space().add(CLOSED, kind=REFLECTION)
     async with dissonant(live) as works:
@@ -234,11 +260,13 @@ async def test_what_was_imported_triggers_nothing(live: World) -> None:
     """D7 T6 A moved space has been looked at where it was; a check on demand looks again."""
     async with dissonant(live, follow=False) as works:
         home, copy = works.space("from"), works.space("copy")
+        await home.ask_for_texts()
         await home.add(OPEN)
         await home.add(CLOSED, kind=REFLECTION)
         await home.copy_to(copy)
     async with dissonant(live) as works:
         home, copy = works.space("from"), works.space("copy")
+        await copy.ask_for_texts()
         await copy.add("Tea is served at five.")
         assert len(await found(home)) == 1
         await eventually(lambda: works.position("copy"))
@@ -253,10 +281,12 @@ async def test_a_death_between_work_and_position_does_nothing_twice(
     with monkeypatch.context() as dying:
         async with dissonant(live) as works:
             home = works.space()
-            await home.add(OPEN)
+            await home.declare("LIVES_IN")
+            await home.add(OPEN, facts=[fact("Ada", "LIVES_IN", "Berlin")])
             followed = await eventually(works.position)
             dying.setattr(SessionsClient, "note_followed", _never)
-            await home.add(CLOSED, kind=REFLECTION)
+            paris = fact("Ada", "LIVES_IN", "Paris")
+            await home.add("She moved.", kind=REFLECTION, facts=[paris])
             await found(home)
             (first,) = await eventually(lambda: waiting(party))
             assert await works.position() == followed

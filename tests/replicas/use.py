@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import NamedTuple
 
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import conflict_pb2, memory_pb2, space_pb2
+from concord.graph.v1 import conflict_pb2, memory_pb2, relation_pb2, space_pb2
 from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.channel import connect
@@ -132,11 +132,17 @@ def suspended(replica: Replica) -> Iterator[None]:
 
 
 async def contradict(space: Space, place: str) -> None:
-    """Write a memory, and a reflection that contradicts it."""
+    """Write a memory, and a reflection whose fact contradicts that of the memory."""
+    declare = relation_pb2.DeclareRelationRequest(
+        request_id="opens", name="OPENS_ON", functional=True
+    )
+    declare.temporal_class = relation_pb2.TEMPORAL_CLASS_ETERNAL
+    await answered(lambda: space.agent.stubs.relation.DeclareRelation(declare))
     kinds = type_pb2.MEMORY_KIND_FACT, type_pb2.MEMORY_KIND_REFLECTION
-    for kind, verb in zip(kinds, ("is", "is not"), strict=True):
-        memory = type_pb2.Memory(content=f"The {place} {verb} open on Sunday.", kind=kind)
-        request = memory_pb2.AddMemoryRequest(request_id=f"{place} {verb}", memory=memory)
+    for kind, day in zip(kinds, ("Sunday", "Monday"), strict=True):
+        fact = type_pb2.Fact(subject=place, relation="OPENS_ON", object=day)
+        memory = type_pb2.Memory(content=f"{place}: {day}", kind=kind, facts=[fact])
+        request = memory_pb2.AddMemoryRequest(request_id=f"{place} {day}", memory=memory)
         await answered(lambda: space.agent.stubs.memory.AddMemory(request))  # noqa: B023 - awaited
 
 

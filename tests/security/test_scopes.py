@@ -9,6 +9,7 @@ GRANTED_BY = {
     "audit:read": {Scope.READ},
     "callers:resolve": set(),
     "confirm:write": set(),
+    "conflict:admin": {Scope.ADMIN},
     "conflict:write": set(),
     "decisions:write": {Scope.GOVERN},
     "dissonance:read": {Scope.READ},

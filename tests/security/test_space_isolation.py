@@ -59,6 +59,7 @@ NOTED = {
         "ClaimSuggestions",
         "AddRecall",
         "SetRecallLog",
+        "SetCheckSettings",
         "EraseQueryText",
     )
 }

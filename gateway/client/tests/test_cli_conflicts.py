@@ -1,6 +1,9 @@
 """`concord conflicts`, `conflict`, and where conflicts are shown, against a running system."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from concord.dissonance.v1.dissonance_pb2 import (
@@ -18,6 +21,7 @@ from concord.graph.v1.conflict_pb2 import (
     GetConflictResponse,
 )
 from concord_testing.command_line import CommandLine
+from google.protobuf.json_format import Parse
 
 Unique = Callable[[str], str]
 
@@ -126,3 +130,72 @@ def test_an_unknown_conflict_is_said_so(concord: CommandLine) -> None:
         result = concord(*command)
         assert result.exit_code == 1
         assert "NOT_FOUND" in result.stderr
+
+
+def _many(concord: CommandLine, tmp_path: Path, unique: Unique) -> str:
+    """Import 21 pairs of texts around a node that disagree by their words; return the node."""
+    node = unique("Ada")
+    with (tmp_path / "many.jsonl").open("w") as file:
+        for number in range(42):
+            word = f"{node}{chr(97 + number // 2)}"
+            said = f"The {word}gate of harbour {word} is {'not ' * (number % 2)}open on Sunday."
+            fact = {"subject": node, "relation": f"SAID_{number}", "object": "it"}
+            file.write(json.dumps({"content": said, "kind": "FACT", "facts": [fact]}) + "\n")
+    concord.done("import", str(tmp_path / "many.jsonl"))
+    return node
+
+
+def test_many_findings_of_text_are_recorded_only_when_it_was_said_so(
+    concord: CommandLine, tmp_path: Path, unique: Unique, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """W4 C1 Without a terminal it says how; on one it asks; and the run is taken back whole."""
+    node = _many(concord, tmp_path, unique)
+    refused = concord("check", node)
+    in_json = concord("check", node, "--json")
+    terminal = SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("concord_client.cli.commands.dissonance.check.sys", terminal)
+    declined = concord("check", node, stdin="n\n")
+
+    assert refused.exit_code == in_json.exit_code == declined.exit_code == 1
+    assert refused.stdout.splitlines()[0].endswith("; 0 recorded.")
+    assert "21 findings in texts were not recorded: that is more than 20." in refused.stderr
+    assert "concord check --yes" in refused.stderr
+    assert "... and 18 more that are not recorded." in refused.stdout
+    read = Parse(in_json.stdout, CheckDissonanceResponse())
+    assert (read.coverage.recorded, read.coverage.unrecorded) == (0, 21)
+    assert "Record all 21 findings in texts?" in declined.stderr
+
+    agreed = concord("check", node, stdin="y\n")
+    assert agreed.exit_code == 0
+    run = agreed.stdout.rpartition("concord dismiss --run ")[2].strip()
+    assert concord.done("conflicts", "--run", run, "--json").count('"conflictClass"') == 21
+    assert concord.done("dismiss", "--run", run) == f"Dismissed 21 conflicts of run {run}.\n"
+    dismissed = concord.reply(
+        ListConflictsResponse, "conflicts", "--run", run, "--state", "dismissed"
+    )
+    assert len(dismissed.conflicts) == 21
+    concord.done("reopen", dismissed.conflicts[0].id)
+
+
+def test_yes_answers_beforehand(concord: CommandLine, tmp_path: Path, unique: Unique) -> None:
+    """W4 C1 For scripts; a check that records nothing new then asks for nothing."""
+    node = _many(concord, tmp_path, unique)
+
+    assert concord.done("check", node, "--yes").splitlines()[0].endswith("; 21 recorded.")
+    assert concord.done("check", node).splitlines()[0].endswith("; 0 recorded.")
+
+
+def test_a_conflict_or_a_run_is_dismissed(concord: CommandLine) -> None:
+    """W4 Exactly one of the two is named; an etag goes with a conflict."""
+    for words in ((), ("c", "--run", "r"), ("--run", "r", "--etag", "e")):
+        assert concord("dismiss", *words).exit_code == 2
+
+
+def test_a_space_says_whether_checks_compare_texts_by_themselves(concord: CommandLine) -> None:
+    """W4 D7 C1 Off at first; set and shown by one command."""
+    alone, both = "compare facts alone", "compare facts and texts"
+
+    assert alone in concord.done("check-settings")
+    assert both in concord.done("check-settings", "--text-findings")
+    assert both in concord.done("check-settings")
+    assert alone in concord.done("check-settings", "--no-text-findings")

@@ -118,6 +118,7 @@ class GraphApp:
         governed = GovernedChanges(enrolment)
         previews = Previews(store, clock)
         recalls = self._recalls = Recalls(store, clock)
+        records = Records(store, clock)
         self.registrations: Sequence[Registration] = (
             Registration(
                 graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
@@ -189,7 +190,7 @@ class GraphApp:
             Registration(
                 conflict_pb2.DESCRIPTOR.services_by_name["ConflictService"],
                 conflict_pb2_grpc.add_ConflictServiceServicer_to_server,
-                ConflictServicer(commands, queries, actions),
+                ConflictServicer(commands, queries, actions, records),
             ),
             Registration(
                 session_pb2.DESCRIPTOR.services_by_name["SessionService"],
@@ -199,7 +200,7 @@ class GraphApp:
             Registration(
                 record_pb2.DESCRIPTOR.services_by_name["RecordService"],
                 record_pb2_grpc.add_RecordServiceServicer_to_server,
-                RecordServicer(Records(store, clock), Feedback(store, clock), queries, recalls),
+                RecordServicer(records, Feedback(store, clock), queries, recalls),
             ),
             Registration(
                 recall_pb2.DESCRIPTOR.services_by_name["RecallService"],

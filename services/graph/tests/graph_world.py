@@ -65,7 +65,7 @@ SCOPES = frozenset(
         *("graph:read", "graph:write", "memory:read", "memory:write"),
         *("governed:read", "governed:write", "enrolment:write", "granted:write"),
         *("space:write", "feed:all", "confirm:write", "conflict:write", "record:all"),
-        "recall:admin",
+        *("recall:admin", "conflict:admin"),
     }
 )
 SECRET = "one-time-secret"

@@ -1,7 +1,10 @@
 """The health of a memory, wherever it is read (spec S8)."""
 
+from concord.graph.v1 import conflict_pb2 as pb
 from concord.graph.v1 import memory_pb2
 from concord.type.v1 import type_pb2
+from concord_graph.domain.open_conflicts import MOST_OPEN
+from conflict_world import CONFIRM, finding, record, recorded, review
 from graph_world import DAY, Calls, World
 
 AT_RISK, STALE = type_pb2.HEALTH_STATUS_AT_RISK, type_pb2.HEALTH_STATUS_STALE
@@ -49,6 +52,36 @@ async def test_of_several_the_first_status_counts_and_every_reason_is_told(
 
     assert found.status == AT_RISK
     assert list(found.reasons) == ["superseded", "unread for 91 days"]
+
+
+async def test_what_was_merely_found_in_texts_puts_no_memory_at_risk(home: Calls) -> None:
+    """S8 D5 Typed facts' findings do, and so does what somebody confirmed or wrote."""
+    one, other = [await home.add(text, facts=[FACT]) for text in ("Tea is hot.", "Tea is cold.")]
+    found = await recorded(home, one, other)
+    assert found.is_text_finding
+    assert (await health(home, one.id)).status == HEALTHY
+    typed = await recorded(home, one, await home.add("Tea is ice."), judge=pb.JUDGE_STRUCTURAL)
+
+    assert not typed.is_text_finding
+    assert list((await health(home, one.id)).reasons) == ["an open conflict"]
+    assert (await health(home, other.id)).status == HEALTHY
+    confirmed = (await review(home, found, CONFIRM)).conflict
+    assert not confirmed.is_text_finding
+    assert list((await health(home, one.id)).reasons) == ["2 open conflicts"]
+    assert (await health(home, other.id)).status == AT_RISK
+    wrote = await home.add(f"No tea. Contradicts: [[memory:{other.id}]]", facts=[FACT])
+    assert (await health(home, wrote.id)).status == AT_RISK
+
+
+async def test_newer_findings_of_text_do_not_crowd_out_a_risk(home: Calls) -> None:
+    """S8 More than twenty conflicts are not shown, but each is counted."""
+    one, *others = [await home.add(f"Tea {number}.") for number in range(MOST_OPEN + 2)]
+    first, *rest = others
+    await record(home, finding(one, first, judge=pb.JUDGE_STRUCTURAL))
+    await record(home, *(finding(one, each) for each in rest))
+
+    assert len((await home.get(one.id)).conflict_ids) == MOST_OPEN
+    assert "an open conflict" in (await health(home, one.id)).reasons
 
 
 async def test_a_list_shows_the_health_of_each(live: World, home: Calls) -> None:

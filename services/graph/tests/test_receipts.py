@@ -26,6 +26,7 @@ from concord_graph.ports import (
     Recorded,
     Ref,
     Result,
+    RunDismissed,
     SessionEnded,
     TurnsAppended,
     WorkingMemoryPut,
@@ -53,9 +54,10 @@ RESULTS: list[Result] = [
     *(WorkingMemoryPut(ENTRIES[0], ENTRIES[1:]), WorkingMemoryRemoved(3)),
     *(MemoryErased(MEMORY, "receipt"), ItemsReverted((NODE, EDGE)), APPLIED, Acknowledged()),
     SessionEnded(Session("s", 1, 2, 3)),
+    RunDismissed(2, 1, is_complete=True),
     ConflictsRecorded(
         (
-            Recorded(FindingOutcome.CREATED, "c", ConflictState.POTENTIAL),
+            Recorded(FindingOutcome.CREATED, "c", ConflictState.POTENTIAL, "run"),
             Recorded(FindingOutcome.STALE),
         )
     ),

@@ -4,7 +4,7 @@ from concord.graph.v1 import conflict_pb2 as pb
 from concord.type.v1 import type_pb2
 from contract_homes import Home, disagreement
 from contract_live import dissonant
-from contract_registry import NOT_FOUND, Answered, Contract, invalid
+from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, invalid
 
 MISSED = type_pb2.LOOKUP_STATUS_NOT_FOUND
 
@@ -97,5 +97,24 @@ CONFLICT = {
         ),
         other_space=NOT_FOUND,
         other=lambda home: _reopen(home, "another etag"),
+    ),
+    "DismissRun": Contract(
+        request=lambda _: pb.DismissRunRequest(request_id="r", run_id="no-such"),
+        success=lambda reply, _: reply.is_complete and not reply.dismissed_count,
+        bad_input=(lambda _: pb.DismissRunRequest(request_id="r"), invalid("run_id")),
+        other_space=Answered(lambda reply: not reply.dismissed_count),
+        other=lambda _: pb.DismissRunRequest(request_id="r", run_id="another"),
+    ),
+    "GetCheckSettings": Contract(
+        request=lambda _: pb.GetCheckSettingsRequest(),
+        success=lambda reply, _: not reply.settings.records_text_findings,
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
+        other_space=Answered(),
+    ),
+    "SetCheckSettings": Contract(
+        request=lambda _: pb.SetCheckSettingsRequest(settings=pb.CheckSettings()),
+        success=lambda reply, _: not reply.settings.records_text_findings,
+        bad_input=(lambda _: pb.SetCheckSettingsRequest(), invalid("settings")),
+        other_space=Answered(),
     ),
 }

@@ -117,6 +117,15 @@ DISSONANCE = {
         other=lambda home: _resolve(home, context="for another reason"),
         on_record=frozenset({"ResolveConflict"}),
     ),
+    # tests/e2e/test_text_findings.py has a run in which something was found.
+    "DismissRun": Contract(
+        request=lambda _: pb.DismissRunRequest(request_id="r", run_id="no-such"),
+        success=lambda reply, _: not reply.dismissed_count and not reply.left_count,
+        bad_input=(lambda _: pb.DismissRunRequest(request_id="r"), invalid("run_id")),
+        other_space=Answered(lambda reply: not reply.dismissed_count),
+        other=lambda _: pb.DismissRunRequest(request_id="r", run_id="another"),
+        on_record=frozenset(),
+    ),
     "EndSession": Contract(
         request=lambda home: pb.EndSessionRequest(request_id="r", session_id=_reading(home)),
         success=lambda reply, home: (

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from concord_client.cli.commands.agents import mcp
 from concord_client.cli.commands.dissonance import (
     check,
+    check_settings,
     conflicts,
     resolve,
     review_answer,
@@ -153,6 +154,7 @@ _COMMANDS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {
         "lineage": lineage.lineage,
         "history": erase.history,
         "check": check.check,
+        "check-settings": check_settings.check_settings,
         "conflicts": conflicts.conflicts,
         "conflict": conflicts.conflict,
         "confirm": review_conflict.confirm,

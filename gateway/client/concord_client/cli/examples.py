@@ -59,6 +59,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "export": "export space.jsonl --form full",
         "import-space": "import-space space.jsonl --space copy",
         "check": "check Ada --dry-run",
+        "check-settings": "check-settings --text-findings",
         "conflicts": "conflicts --state potential",
         "conflict": f"conflict {ID}",
         "confirm": f"confirm {ID}",

@@ -314,9 +314,15 @@ def follow(
     return Step(path, request, relation_pb2.FollowRelationsResponse, read)
 
 
-def check(node: str, *, dry_run: bool = False) -> Step[things.Check]:
-    """Check the statements around a node for contradictions. `dry_run`: nothing is recorded."""
-    request = dissonance_pb2.CheckDissonanceRequest(context_node=node, dry_run=dry_run)
+def check(node: str, *, dry_run: bool = False, max_text_findings: int = 0) -> Step[things.Check]:
+    """Check the statements around a node for contradictions.
+
+    `dry_run`: nothing is recorded. `max_text_findings`: the most new findings in texts to record,
+    0 = 20; of more none is, and `Check.unrecorded` counts them.
+    """
+    request = dissonance_pb2.CheckDissonanceRequest(
+        context_node=node, dry_run=dry_run, max_text_findings=max_text_findings
+    )
 
     def read(reply: dissonance_pb2.CheckDissonanceResponse) -> things.Check:
         status = dissonance_pb2.CheckStatus.Name(reply.status).removeprefix("CHECK_STATUS_")
@@ -325,6 +331,7 @@ def check(node: str, *, dry_run: bool = False) -> Step[things.Check]:
             tuple(read_reply.conflict(each) for each in reply.conflicts),
             reply.coverage.judged,
             dict(reply.coverage.abstained),
+            reply.coverage.unrecorded,
         )
 
     return Step(

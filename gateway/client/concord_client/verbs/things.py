@@ -242,12 +242,16 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The conflicts that a check found; `status`: the contract's `CheckStatus` by name."""
+    """The conflicts that a check found; `status`: the contract's `CheckStatus` by name.
+
+    `unrecorded`: new findings in texts that were too many to be recorded unasked.
+    """
 
     status: str
     conflicts: tuple[Conflict, ...]
     judged: int
     abstained: Mapping[str, int] = field(hash=False)
+    unrecorded: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,6 +221,7 @@ DISSONANCE_CHECK = Tool(
         Argument("context_node", "context_node", required=True, hint="its name"),
         Argument("scope", "scope"),
         Argument("dry_run", "dry_run", hint="count, judge nothing"),
+        Argument("max_text_findings", "max_text_findings", hint="0 = 20; of more none is kept"),
     ),
     {
         "status": "status",
@@ -239,6 +240,7 @@ DISSONANCE_CHECK = Tool(
         "known_conflict_ids": "earlier_conflict_ids",
         "judged": "coverage.judged",
         "abstained": "coverage.abstained",
+        "unrecorded": "coverage.unrecorded",
     },
     lists="conflicts",
     reads=False,

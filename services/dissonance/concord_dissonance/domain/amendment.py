@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from concord_dissonance.domain.language.lexicon import LANGUAGES, lexicon
-from concord_dissonance.domain.language.reading import LINK
+from concord_dissonance.domain.language.prose import LINK
 from concord_dissonance.domain.sides import Kind, Side
 from concord_dissonance.domain.verdicts import Span
 

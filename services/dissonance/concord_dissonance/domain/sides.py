@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NewType
 
 from concord_dissonance.domain.language.clauses import Reading
+from concord_dissonance.domain.language.prose import prose
 from concord_dissonance.domain.language.reading import read
 from concord_dissonance.domain.language.tokens import joined
 
@@ -72,6 +73,11 @@ class Side:
     is_constitutive: bool = False
     supersedes: frozenset[str] = frozenset()
     """Ids of items that it says it replaces."""
+
+    @cached_property
+    def prose(self) -> str:
+        """Its text of the same length, with all that is no sentence blanked."""
+        return prose(self.text)
 
     @cached_property
     def reading(self) -> Reading:

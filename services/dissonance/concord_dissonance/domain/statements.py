@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from concord_dissonance.domain.sides import Side, TypedFact
-from concord_dissonance.domain.verdicts import Verdict
+from concord_dissonance.domain.verdicts import Judge, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,10 @@ class Statement:
         return self.side.id
 
 
+Versions = frozenset[tuple[str, str]]
+"""A pair of statements, each by its id and judged version."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Two statements that disagree, the one with the smaller id first.
@@ -46,6 +50,16 @@ class Finding:
     second: Statement
     verdict: Verdict | None
     overlap: float = 0.0
+
+    @property
+    def is_of_text(self) -> bool:
+        """Whether it goes by words; typed facts are exact."""
+        return self.verdict is None or self.verdict.judge is not Judge.STRUCTURAL
+
+    @property
+    def versions(self) -> Versions:
+        """The pair as it was judged."""
+        return frozenset((each.id, each.etag) for each in (self.first, self.second))
 
     @property
     def confidence(self) -> float:
@@ -72,6 +86,8 @@ class Recorded:
     state: State | None
     is_new: bool
     """Whether the conflict is new, or has a new revision because a side had changed."""
+    run_id: str = ""
+    """The run that recorded it."""
 
     @property
     def is_open(self) -> bool:
@@ -90,6 +106,8 @@ class Coverage:
     skipped: Counter[str] = field(default_factory=Counter)
     judged_by: Counter[str] = field(default_factory=Counter)
     recorded: int = 0
+    unrecorded: int = 0
+    """New findings of text that were too many to be recorded unasked."""
     model_calls: int = 0
     model_tokens: int = 0
     model_micros: int = 0

@@ -7,7 +7,7 @@ from typing import Protocol
 from concord_dissonance.domain.dialectic.theses import Source
 from concord_dissonance.domain.reviews import Decision, Resolve
 from concord_dissonance.domain.sides import RelationRule
-from concord_dissonance.domain.statements import Finding, Recorded, State, Statement
+from concord_dissonance.domain.statements import Finding, Recorded, State, Statement, Versions
 from concord_dissonance.ports.calls import Credential, Shown
 from concord_dissonance.ports.feed import Changed, Judged, Position
 from concord_dissonance.ports.sessions import Insight, Session
@@ -21,6 +21,8 @@ class Conflict:
     etag: str
     state: State
     is_undecided: bool
+    is_text_finding: bool
+    """Whether it was merely found in texts, and nobody has confirmed it."""
     needs_consent: bool
     """Whether a side is constitutive."""
     proposal: Decision | None
@@ -35,6 +37,19 @@ class ConflictPage:
 
     conflicts: Sequence[Conflict]
     next_page_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dismissed:
+    """How many conflicts of a run were dismissed, and how many are left for single reviews.
+
+    `is_complete`: False if more can be dismissed.
+    """
+
+    count: int
+    left: int
+    is_complete: bool
+    token: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +117,22 @@ class Graph(Protocol):
         ...
 
     async def record(
-        self, space: str, request_id: str, findings: Sequence[Finding]
+        self, space: str, request_id: str, findings: Sequence[Finding], run_id: str
     ) -> tuple[Sequence[Recorded], str]:
-        """Records at most 500 findings, and returns the result of each, and a freshness token."""
+        """Records at most 500 findings of a run, and returns the result of each, and a freshness
+        token."""
         ...
 
     async def open_conflicts(self, space: str, item_ids: Sequence[str]) -> Sequence[Conflict]:
         """Potential and confirmed conflicts with a side among these items; empty: of all items."""
         ...
 
-    async def reviewed(
-        self, space: str, item_ids: Sequence[str]
-    ) -> frozenset[frozenset[tuple[str, str]]]:
-        """The pairs, with a side among these items, that a review or resolution has closed. A side
-        is its id and its judged version."""
+    async def known(self, space: str, item_ids: Sequence[str]) -> Mapping[Versions, State]:
+        """The states of all conflicts with a side among these items, by the versions judged."""
+        ...
+
+    async def records_text(self, space: str) -> bool:
+        """Whether the space asks checks that follow a write to record what they find in texts."""
         ...
 
     async def open_conflict(
@@ -149,6 +166,12 @@ class CallersGraph(Protocol):
 
     async def decide(self, who: Credential, request_id: str, decision: Decision) -> Decided:
         """Reviews, resolves or reopens a conflict."""
+        ...
+
+    async def dismiss_run(
+        self, who: Credential, request_id: str, run_id: str, context: str
+    ) -> Dismissed:
+        """Dismisses potential conflicts of a run, at most 500."""
         ...
 
     async def end_session(

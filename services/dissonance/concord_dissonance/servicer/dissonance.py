@@ -62,7 +62,11 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     ) -> AsyncIterator[pb.DetectContradictionsResponse]:
         """Check the space, with progress."""
         events = self._detect(
-            caller().space, request.request_id, full=request.full, dry_run=request.dry_run
+            caller().space,
+            request.request_id,
+            full=request.full,
+            dry_run=request.dry_run,
+            most_text=incoming.most_text(request),
         )
         async for event in events:
             yield outgoing.event(event)
@@ -82,6 +86,17 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
             caller().space, credential(context), request.request_id, incoming.review(request)
         )
         return outgoing.reviewed(outcome)
+
+    async def DismissRun(
+        self, request: pb.DismissRunRequest, context: Context
+    ) -> pb.DismissRunResponse:
+        """Dismiss the potential conflicts of a run."""
+        done = await self._reviews.dismiss_run(
+            credential(context), request.request_id, request.run_id, request.context
+        )
+        return pb.DismissRunResponse(
+            dismissed_count=done.count, left_count=done.left, token=done.token
+        )
 
     async def ResolveDissonance(
         self, request: pb.ResolveDissonanceRequest, context: Context

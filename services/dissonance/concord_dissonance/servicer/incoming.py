@@ -9,6 +9,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from concord_dissonance.domain.reviews import Decision, Reopen, Resolve, Review, Verb
 from concord_dissonance.domain.sides import Kind, Micros, Side, TypedFact
 from concord_dissonance.usecases.check import CheckQuery
+from concord_dissonance.usecases.record import MOST_TEXT_FINDINGS
 
 _VERBS = {
     pb.REVIEW_ACTION_CONFIRM: Verb.CONFIRM,
@@ -61,7 +62,13 @@ def check_query(request: pb.CheckDissonanceRequest) -> CheckQuery:
         recent_only=request.scope != pb.CHECK_SCOPE_FULL,
         session_id=request.session_id,
         dry_run=request.dry_run,
+        most_text=most_text(request),
     )
+
+
+def most_text(request: pb.CheckDissonanceRequest | pb.DetectContradictionsRequest) -> int:
+    """The most new findings of text that a check records."""
+    return request.max_text_findings or MOST_TEXT_FINDINGS
 
 
 def conflicts_query(request: pb.ListConflictsRequest) -> conflict_pb2.ListConflictsRequest:
@@ -72,6 +79,7 @@ def conflicts_query(request: pb.ListConflictsRequest) -> conflict_pb2.ListConfli
         item_ids=request.item_ids,
         page_size=request.page_size,
         page_token=request.page_token,
+        run_id=request.run_id,
     )
 
 

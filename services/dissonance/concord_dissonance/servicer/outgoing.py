@@ -9,7 +9,7 @@ from concord.graph.v1 import conflict_pb2, session_pb2
 from concord.type.v1 import type_pb2
 
 from concord_dissonance.domain.sides import Kind
-from concord_dissonance.domain.statements import Coverage, Statement
+from concord_dissonance.domain.statements import Coverage, State, Statement
 from concord_dissonance.domain.verdicts import (
     Abstention,
     ConflictClass,
@@ -101,11 +101,12 @@ def coverage(covered: Coverage) -> pb.Coverage:
         model_calls=covered.model_calls,
         model_tokens=covered.model_tokens,
         model_micros=covered.model_micros,
+        unrecorded=covered.unrecorded,
     )
 
 
 def conflict(found: Found) -> conflict_pb2.Conflict:
-    """A finding as a conflict; without an id in a dry run."""
+    """A finding as a conflict; without an id if it was not recorded."""
     said, recorded = found.finding.verdict, found.recorded
     message = conflict_pb2.Conflict(
         first=_side(found.finding.first, said.first if said else ()),
@@ -115,10 +116,13 @@ def conflict(found: Found) -> conflict_pb2.Conflict:
         confidence=found.finding.confidence,
         judge=conflict_pb2.JUDGE_OVERLAP,
         author=PRINCIPAL,
+        is_text_finding=found.finding.is_of_text,
     )
     if recorded is not None and recorded.state is not None:
         message.id = recorded.conflict_id
         message.state = _number("CONFLICT_STATE", recorded.state)
+        message.run_id = recorded.run_id
+        message.is_text_finding &= recorded.state is State.POTENTIAL
     if said is None:
         return message
     message.conflict_class = _number("CONFLICT_CLASS", said.conflict)

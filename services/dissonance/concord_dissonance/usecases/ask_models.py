@@ -159,7 +159,7 @@ def _is_decided(said: Said) -> bool:
 
 
 def _are_texts(first: Side, second: Side) -> bool:
-    return Kind.EDGE not in (first.kind, second.kind)
+    return all(each.kind is not Kind.EDGE and each.prose.strip() for each in (first, second))
 
 
 def _cost(asking: Asking, judge: TextJudge, first: Side, second: Side) -> Cost:

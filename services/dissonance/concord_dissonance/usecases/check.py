@@ -10,7 +10,13 @@ from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.ports.calls import Clock
 from concord_dissonance.ports.graph import Graph
 from concord_dissonance.usecases.examine import Examination, Examine
-from concord_dissonance.usecases.record import Found, not_reviewed, record
+from concord_dissonance.usecases.record import (
+    MOST_TEXT_FINDINGS,
+    Found,
+    not_reviewed,
+    record,
+    without_excess,
+)
 
 RECENT_DAYS = 30
 _DAY = 86_400_000_000
@@ -25,6 +31,8 @@ class CheckQuery:
     recent_only: bool = True
     session_id: str = ""
     dry_run: bool = False
+    most_text: int = MOST_TEXT_FINDINGS
+    """The most new findings of text to record; of more, none is."""
 
 
 @dataclass(slots=True)
@@ -65,7 +73,13 @@ class Check:
         if query.dry_run:
             answer.found = await not_reviewed(self._graph, space, exam.findings)
         else:
-            answer.found, answer.token = await record(self._graph, space, request_id, exam.findings)
+            findings, excess = await without_excess(
+                self._graph, space, exam.findings, query.most_text
+            )
+            answer.found, answer.token = await record(self._graph, space, request_id, findings)
+            answer.found += map(Found, excess)
+            answer.found.sort(key=lambda each: -each.finding.confidence)
+            answer.coverage.unrecorded = len(excess)
         answer.coverage.recorded = sum(each.is_new for each in answer.found)
         answer.found = [each for each in answer.found if each.is_shown]
         answer.earlier_ids = await self._earlier(space, exam, answer)

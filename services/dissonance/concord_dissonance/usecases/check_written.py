@@ -16,6 +16,8 @@ from concord_dissonance.usecases.record import Found, record
 
 KINDS = frozenset({Kind.FACT, Kind.PLAN, Kind.REFLECTION})
 """The kinds of memories that are checked, and those that they are compared with."""
+UNASKED = "TEXTS_NOT_ASKED_FOR"
+"""Why texts are not compared: the space does not ask for findings of text by themselves."""
 
 
 @dataclass(slots=True)
@@ -36,7 +38,7 @@ class CheckWritten:
     async def __call__(
         self, space: str, memory_ids: Sequence[str], edge_ids: Sequence[str] = (), fresh: str = ""
     ) -> WrittenCheck:
-        """Checks memories with the facts that they state, and edges.
+        """Checks the facts that memories state, and edges; texts if the space asks for that.
 
         `fresh`: the token of a change that the index must have. Raises `ServiceUnavailable` when
         graph does not answer; without search the check is degraded.
@@ -46,16 +48,25 @@ class CheckWritten:
         edges = await self._graph.edges_of(space, edge_ids)
         if not memories and not edges:
             return WrittenCheck(Coverage())
-        exam = await self._against(space, memories, edges, fresh)
+        with_texts = await self._graph.records_text(space)
+        exam = await self._against(space, memories, edges, fresh, with_texts=with_texts)
         async for _ in self._examine(exam):
             pass
+        if not with_texts:
+            exam.coverage.skipped[UNASKED] += len(memories)
         # Recording is idempotent by pair and versions: a repeated check records nothing new.
         found, token = await record(self._graph, space, uuid4().hex, exam.findings)
         exam.coverage.recorded = sum(each.is_new for each in found)
         return WrittenCheck(exam.coverage, [each for each in found if each.is_shown], token)
 
     async def _against(
-        self, space: str, memories: Sequence[Statement], edges: Sequence[Statement], fresh: str
+        self,
+        space: str,
+        memories: Sequence[Statement],
+        edges: Sequence[Statement],
+        fresh: str,
+        *,
+        with_texts: bool,
     ) -> Examination:
         relations = await self._graph.relations(space)
         around = await self._graph.edges_with(space, read_by(relations))
@@ -64,13 +75,13 @@ class CheckWritten:
         facts += [each.side.fact for each in edges if each.side.fact is not None]
         subjects = {(name, f.relation) for f in facts for name in names.names_of(f.subject)}
         values = await self._graph.values_of(space, subjects)
-        near = await self._near(space, memories, fresh)
+        texts = [*memories, *await self._near(space, memories, fresh)] if with_texts else []
         ids = {each.id for each in memories}
         written = ids | {each.id for each in edges}
         written |= {each.id for each in values if not ids.isdisjoint(each.stated_by)}
         return Examination(
             space,
-            [*memories, *near, *edges, *values],
+            [*texts, *edges, *values],
             rules_of(relations, [*around, *values]),
             frozenset(written),
         )

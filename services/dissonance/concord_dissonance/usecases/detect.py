@@ -1,20 +1,26 @@
 """Checks a whole space, or only the statements that changed since the last check (D1)."""
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from concord_dissonance.domain.declared import declares, rules_of
 from concord_dissonance.domain.learned import learned
-from concord_dissonance.domain.statements import Coverage, Statement
+from concord_dissonance.domain.statements import Coverage, Finding, Statement
 from concord_dissonance.domain.suggestions import Declare
 from concord_dissonance.ports.feed import Judged
 from concord_dissonance.ports.graph import Graph
 from concord_dissonance.usecases.examine import Examination, Examine
-from concord_dissonance.usecases.record import BATCH, Found, not_reviewed, record
+from concord_dissonance.usecases.record import (
+    BATCH,
+    Found,
+    not_reviewed,
+    record,
+    without_excess,
+)
 from concord_dissonance.usecases.suggestions import Suggestions
 
-JUDGES = "3"
+JUDGES = "4"
 """The version of candidates and judges. After a change of it every space is judged anew."""
 
 
@@ -42,10 +48,12 @@ class Detect:
         self._graph, self._examine, self._suggestions = graph, examine, suggestions
 
     async def __call__(
-        self, space: str, request_id: str, *, full: bool, dry_run: bool
+        self, space: str, request_id: str, *, full: bool, dry_run: bool, most_text: int
     ) -> AsyncIterator[Progress | Found | Summary]:
         """Yields progress and findings, and one summary at the end.
 
+        Of more than `most_text` new findings of text none is recorded, and the next check looks at
+        the same changes again.
         Raises `ServiceUnavailable` when graph does not answer; findings recorded before stay.
         """
         yield Progress("reading", 0.0)
@@ -62,8 +70,12 @@ class Detect:
         async for share in self._examine(exam):
             yield Progress("judging", 30.0 + 60.0 * share)
         summary = Summary(exam.coverage)
-        for start in range(0, len(exam.findings), BATCH):
-            batch = exam.findings[start : start + BATCH]
+        findings: Sequence[Finding] = exam.findings
+        excess: Sequence[Finding] = ()
+        if not dry_run:
+            findings, excess = await without_excess(self._graph, space, findings, most_text)
+        for start in range(0, len(findings), BATCH):
+            batch = findings[start : start + BATCH]
             if dry_run:
                 found = await not_reviewed(self._graph, space, batch)
             else:
@@ -72,10 +84,14 @@ class Detect:
                 if each.is_shown:
                     _count(summary, each)
                     yield each
-            yield Progress("recording", 90.0 + 10.0 * (start + len(batch)) / len(exam.findings))
+            yield Progress("recording", 90.0 + 10.0 * (start + len(batch)) / len(findings))
+        for finding in excess:
+            _count(summary, unrecorded := Found(finding))
+            yield unrecorded
+        exam.coverage.unrecorded = len(excess)
         if not dry_run and exam.only is None:
             await self._propose_learned(space, exam)
-        if not dry_run and not exam.coverage.is_degraded:
+        if not dry_run and not exam.coverage.is_degraded and not excess:
             await self._graph.note_judged(space, Judged(changed.head, JUDGES, judged.etag))
         yield summary
 

@@ -1,6 +1,7 @@
 """Opens, revises and withdraws the proposals of conflicts (D7).
 
-A finding's proposal is opened once, revised after a review, and withdrawn with its conflict. All
+A finding's proposal is opened once, revised after a review, and withdrawn with its conflict. What
+was merely found in texts opens none: a caller who believes it resolves or confirms it. All
 state is in graph's conflicts and governance's proposals, so a restart, or another replica, changes
 nothing.
 """
@@ -62,7 +63,9 @@ class Proposals:
         return False
 
     async def _open(self, space: str, conflicts: Iterable[Conflict], room: int) -> bool:
-        potential = (each for each in conflicts if each.state is State.POTENTIAL)
+        potential = (
+            each for each in conflicts if each.state is State.POTENTIAL and not each.is_text_finding
+        )
         for each in sorted(potential, key=lambda each: (-each.confidence, each.id)):
             if each.proposal is None or await self._was_proposed(space, each):
                 continue

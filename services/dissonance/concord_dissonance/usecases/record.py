@@ -4,15 +4,18 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from concord_dissonance.domain.statements import Finding, Recorded
+from concord_dissonance.domain.statements import Finding, Recorded, State
 from concord_dissonance.ports.graph import Graph
 
 BATCH = 500
+MOST_TEXT_FINDINGS = 20
+"""The most new findings of text that a check records if its caller allows no other number."""
+_OPEN = frozenset({State.POTENTIAL, State.CONFIRMED})
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A finding, and its record in graph; None in a dry run."""
+    """A finding, and its record in graph; None if it was not recorded."""
 
     finding: Finding
     recorded: Recorded | None = None
@@ -30,27 +33,45 @@ class Found:
 
 async def not_reviewed(graph: Graph, space: str, findings: Sequence[Finding]) -> list[Found]:
     """Return the findings about whose versions no review has decided."""
-    sides = [(each.first, each.second) for each in findings]
-    ids = sorted({side.id for pair in sides for side in pair})
-    reviewed = await graph.reviewed(space, ids) if ids else frozenset()
-    versions = [frozenset((side.id, side.etag) for side in pair) for pair in sides]
-    paired = zip(findings, versions, strict=True)
-    return [Found(each) for each, version in paired if version not in reviewed]
+    known = await graph.known(space, _ids(findings)) if findings else {}
+    return [Found(each) for each in findings if known.get(each.versions, State.POTENTIAL) in _OPEN]
+
+
+async def without_excess(
+    graph: Graph, space: str, findings: Sequence[Finding], most_text: int
+) -> tuple[Sequence[Finding], Sequence[Finding]]:
+    """Return the findings to record, and the new findings of text if they are over `most_text`.
+
+    A finding is new if graph has no conflict of these versions.
+    """
+    of_text = [each for each in findings if each.is_of_text]
+    if len(of_text) <= most_text:
+        return findings, ()
+    known = await graph.known(space, _ids(of_text))
+    excess = [each for each in of_text if each.versions not in known]
+    if len(excess) <= most_text:
+        return findings, ()
+    left_out = {each.versions for each in excess}
+    return [each for each in findings if each.versions not in left_out], excess
 
 
 async def record(
-    graph: Graph, space: str, request_id: str, findings: Sequence[Finding], first: int = 0
+    graph: Graph, space: str, run_id: str, findings: Sequence[Finding], first: int = 0
 ) -> tuple[list[Found], str]:
-    """Record findings, in batches whose request ids are the same for a repeated request.
+    """Record a run's findings, in batches whose request ids are the same for a repeated run.
 
-    `first`: how many findings the request has recorded before, a multiple of `BATCH`. Returns each
+    `first`: how many findings the run has recorded before, a multiple of `BATCH`. Returns each
     finding with its record, and a freshness token, which is empty without findings.
     """
     found: list[Found] = []
     token = ""
     for start in range(0, len(findings), BATCH):
-        own_id = hashlib.sha256(f"{request_id}\0{first + start}".encode()).hexdigest()
+        own_id = hashlib.sha256(f"{run_id}\0{first + start}".encode()).hexdigest()
         batch = findings[start : start + BATCH]
-        recorded, token = await graph.record(space, own_id, batch)
+        recorded, token = await graph.record(space, own_id, batch, run_id)
         found += [Found(*each) for each in zip(batch, recorded, strict=True)]
     return found, token
+
+
+def _ids(findings: Sequence[Finding]) -> list[str]:
+    return sorted({side.id for each in findings for side in (each.first, each.second)})

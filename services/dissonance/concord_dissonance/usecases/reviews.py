@@ -1,5 +1,7 @@
 """Lists, reviews and resolves conflicts in a caller's name (D5, D6)."""
 
+import hashlib
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -9,7 +11,13 @@ from concord_dissonance.domain.errors import ItemUnknown
 from concord_dissonance.domain.reviews import Decision, Resolve
 from concord_dissonance.ports.calls import Credential, Shown
 from concord_dissonance.ports.governance import Governance, Proposal
-from concord_dissonance.ports.graph import CallersGraph, ConflictPage, Decided, Graph
+from concord_dissonance.ports.graph import (
+    CallersGraph,
+    ConflictPage,
+    Decided,
+    Dismissed,
+    Graph,
+)
 
 _REUSED = "ERROR_REASON_REQUEST_ID_REUSED"
 
@@ -68,6 +76,22 @@ class Reviews:
             former = await self._callers.former_etag(who, conflict)
             decided = await self._callers.decide(who, request_id, replace(decision, etag=former))
         return Outcome(decided.conflict, decided=decided)
+
+    async def dismiss_run(
+        self, who: Credential, request_id: str, run_id: str, context: str
+    ) -> Dismissed:
+        """Dismisses all potential conflicts of a run that the caller may dismiss alone.
+
+        Graph takes them in requests of bounded size, whose ids are the same for a repeated call.
+        """
+        count = 0
+        for number in itertools.count():
+            own_id = hashlib.sha256(f"{request_id}\0{number}".encode()).hexdigest()
+            done = await self._callers.dismiss_run(who, own_id, run_id, context)
+            count += done.count
+            if done.is_complete:
+                return replace(done, count=count)
+        raise AssertionError("counting does not end")
 
     async def resolve_pair(
         self,

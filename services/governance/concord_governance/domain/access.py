@@ -64,7 +64,14 @@ PERMISSIONS: Mapping[Scope, frozenset[str]] = MappingProxyType(
         ),
         Scope.GOVERN: frozenset({"decisions:write", "governed:write"}),
         Scope.ADMIN: frozenset(
-            {"enrolment:write", "keys:list", "keys:write", "recall:admin", "search:admin"}
+            {
+                "conflict:admin",
+                "enrolment:write",
+                "keys:list",
+                "keys:write",
+                "recall:admin",
+                "search:admin",
+            }
         ),
         Scope.OPERATOR: frozenset({"keys:list", "keys:write", "spaces:list", "spaces:write"}),
     }

@@ -14,9 +14,6 @@ from typing import Any
 from concord_graph.domain.errors import FieldInvalid, ItemState
 from concord_graph.domain.items import Entry, ItemKind
 
-MOST_OPEN = 20
-"""How many of its open conflicts an item shows."""
-
 
 class ConflictClass(enum.IntEnum):
     """How two statements disagree; numbers as in the contract."""
@@ -71,6 +68,15 @@ class Judge(enum.IntEnum):
     OVERLAP = 6
 
 
+OF_TEXT = frozenset({Judge.LEXICAL, Judge.NLI, Judge.LLM, Judge.OVERLAP})
+"""The judges that go by words: what they find moves nothing until somebody confirms it."""
+
+
+def is_text_finding(state: ConflictState, judge: Judge) -> bool:
+    """Return whether a conflict was merely found in texts: nobody wrote, confirmed or closed it."""
+    return state == ConflictState.POTENTIAL and judge in OF_TEXT
+
+
 class Decision(enum.IntEnum):
     """What a review decides; numbers as in the contract."""
 
@@ -116,7 +122,8 @@ class Conflict:
     """A disagreement of two items; `first` is the side with the smaller id.
 
     `reopens_at`: the revision that reopening restores; 0 when there is no decision to take back.
-    `consented`: both principals consented to the last decision.
+    `consented`: both principals consented to the last decision. `run_id`: the check that recorded
+    it; empty if none did.
     """
 
     first: Side
@@ -136,6 +143,7 @@ class Conflict:
     resolution: Resolution | None = None
     reopens_at: int = 0
     consented: bool = False
+    run_id: str = ""
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -152,6 +160,11 @@ class Conflict:
         """Whether the conflict is a confirmed contradiction: a CONTRADICTS edge joins the sides."""
         confirmed = self.state == ConflictState.CONFIRMED
         return confirmed and self.conflict_class == ConflictClass.CONTRADICTION
+
+    @property
+    def is_text_finding(self) -> bool:
+        """Whether it was merely found in texts."""
+        return is_text_finding(self.state, self.judge)
 
     def other(self, side_id: str) -> str:
         """Return the id of the other side."""
@@ -222,7 +235,8 @@ def recorded(stored: Conflict | None, found: Conflict) -> Conflict:
     if decided and _versions(stored) == _versions(found):
         return stored
     found = replace(found, contradicts_id=stored.contradicts_id)
-    return stored if replace(found, author=stored.author) == stored else found
+    same = replace(found, author=stored.author, run_id=stored.run_id)
+    return stored if same == stored else found
 
 
 def reviewed(stored: Conflict, review: Review, by: str, revision: int) -> Conflict:

@@ -30,7 +30,8 @@ def health(
 ) -> Health:
     """Return a memory's health at `now` (µs).
 
-    `is_connected`: it states a fact, or a link or lineage connects it with a live item.
+    `open_conflicts`: those that were not merely found in texts. `is_connected`: it states a fact,
+    or a link or lineage connects it with a live item.
     """
     found = []
     if is_superseded:

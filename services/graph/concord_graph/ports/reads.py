@@ -24,6 +24,7 @@ from concord_graph.domain.items import (
     Properties,
     Record,
 )
+from concord_graph.domain.open_conflicts import OpenConflicts
 from concord_graph.domain.recalls import Recall, RecallFilter
 from concord_graph.domain.sessions import CoRead, Restated, Restatement, Session, SessionRead
 from concord_graph.domain.spelling import NameKind
@@ -353,11 +354,8 @@ class ConflictReads(Protocol):
 
     async def open_conflicts(
         self, ids: Collection[str], record: int = FOREVER
-    ) -> Mapping[str, Sequence[str]]:
-        """Return the ids of the open conflicts of each item, newest first, at most `MOST_OPEN`.
-
-        Items without any are absent.
-        """
+    ) -> Mapping[str, OpenConflicts]:
+        """Return the open conflicts of each item; items without any are absent."""
         ...
 
 

@@ -176,11 +176,12 @@ class FindingOutcome(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A finding's outcome, with id and state of its pair's conflict; "" and None without one."""
+    """A finding's outcome, with id, state and run of its pair's conflict; "" and None without."""
 
     outcome: FindingOutcome
     conflict_id: str = ""
     state: ConflictState | None = None
+    run_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,19 @@ class ConflictsRecorded:
     """Findings in the order of their batch."""
 
     findings: tuple[Recorded, ...]
+    shown = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunDismissed:
+    """How many conflicts of a run were dismissed; how many are left for single reviews.
+
+    `is_complete`: False if more can be dismissed; then `left` is not counted yet.
+    """
+
+    dismissed: int
+    left: int
+    is_complete: bool
     shown = ()
 
 
@@ -217,6 +231,7 @@ Result = (
     | ItemsReverted
     | ChangeApplied
     | ConflictsRecorded
+    | RunDismissed
     | SessionEnded
     | Acknowledged
 )

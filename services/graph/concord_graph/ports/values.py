@@ -21,6 +21,7 @@ from concord_graph.domain.items import (
     MemoryKind,
     MemoryOrigin,
 )
+from concord_graph.domain.open_conflicts import OpenConflicts
 from concord_graph.domain.supersession import Supersession
 
 ReadCounts = Mapping[tuple[str, str], tuple[int, int]]
@@ -57,6 +58,7 @@ class ServiceRecord(StrEnum):
     FEEDBACK = "feedback"
     CALIBRATION = "calibration"
     RECALL_LOG = "recall_log"
+    CHECK_SETTINGS = "check_settings"
 
 
 class ChangeType(IntEnum):
@@ -126,8 +128,8 @@ class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs th
     """An item with the data derived from its surroundings at an instant.
 
     `names` holds the names of an edge's end nodes by id, `sources` the ids of the live memories
-    that state it, at most 100, `conflict_ids` its open conflicts, newest first. `is_connected`:
-    the memory states a fact or is linked with a live item; None = not determined.
+    that state it, at most 100, `conflicts` its open conflicts. `is_connected`: the memory states a
+    fact or is linked with a live item; None = not determined.
     """
 
     item: Item
@@ -136,7 +138,7 @@ class View(NamedTuple):  # a page has a hundred, and a frozen dataclass costs th
     near_constitutive: bool = False
     names: Mapping[str, str] = MappingProxyType({})
     sources: tuple[str, ...] = ()
-    conflict_ids: tuple[str, ...] = ()
+    conflicts: OpenConflicts = OpenConflicts()
     is_connected: bool | None = None
 
 
@@ -218,7 +220,7 @@ class SessionFilter:
 class EntryFilter:
     """Which entries a list shows; `shelf` None = all of its kind's; `since` (µs) is inclusive.
 
-    Of conflicts: `shelves` are the names of states; any of `sides` is a side.
+    Of conflicts: `shelves` are the names of states; any of `sides` is a side; `run_id` recorded it.
     """
 
     kind: ItemKind
@@ -229,6 +231,7 @@ class EntryFilter:
     shelves: tuple[str, ...] = ()
     classes: tuple[ConflictClass, ...] = ()
     sides: tuple[str, ...] = ()
+    run_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

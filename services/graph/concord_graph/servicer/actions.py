@@ -20,6 +20,7 @@ from concord_graph.ports import (
     MemoryErased,
     NodeDeleted,
     Result,
+    RunDismissed,
     Written,
 )
 from concord_graph.servicer import conflict_messages, incoming
@@ -116,7 +117,7 @@ class Actions:
     ) -> Command[ConflictsRecorded]:
         """Record judges' findings."""
         found = [
-            conflict_messages.finding(each, f"findings[{place}]")
+            conflict_messages.finding(each, f"findings[{place}]", request.run_id)
             for place, each in enumerate(request.findings)
         ]
         return partial(conflicts.record_conflicts, findings=found)
@@ -148,6 +149,15 @@ class Actions:
             conflicts.reopen_conflict,
             conflict_id=request.conflict_id,
             etag=request.etag,
+            links=self.memories.links,
+        )
+
+    def dismiss_run(self, request: conflict_pb2.DismissRunRequest) -> Command[RunDismissed]:
+        """Dismiss the conflicts of a run."""
+        return partial(
+            conflicts.dismiss_run,
+            run_id=request.run_id,
+            context=request.context,
             links=self.memories.links,
         )
 

@@ -24,6 +24,7 @@ from concord_graph.usecases.read.conflicts import (
     list_conflicts,
     shown_conflicts,
 )
+from concord_graph.usecases.records import CheckSettings, Records
 from concord_graph.usecases.write.commands import Commands, Done
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -32,9 +33,12 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
     """Translates in, calls one use case, translates out."""
 
-    def __init__(self, commands: Commands, queries: Queries, actions: Actions) -> None:
+    def __init__(
+        self, commands: Commands, queries: Queries, actions: Actions, records: Records
+    ) -> None:
         self._commands = commands
         self._queries = queries
+        self._records = records
         self._actions = actions
 
     async def RecordConflicts(
@@ -73,6 +77,7 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
             shelves=tuple(ConflictState(state).name for state in request.states),
             classes=tuple(map(ConflictClass, request.classes)),
             sides=tuple(request.item_ids),
+            run_id=request.run_id,
         )
         asked, before = incoming.as_of(request), page_cursor(request, (int, int))
         size = request.page_size or DEFAULT_PAGE
@@ -129,6 +134,33 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
             gave_way=gave_way(done),
         )
 
+    async def DismissRun(
+        self, request: conflict_pb2.DismissRunRequest, context: Context
+    ) -> conflict_pb2.DismissRunResponse:
+        """Dismiss the potential conflicts of a run."""
+        done = await execute(self._commands, request, self._actions.dismiss_run(request))
+        return conflict_pb2.DismissRunResponse(
+            dismissed_count=done.result.dismissed,
+            left_count=done.result.left,
+            is_complete=done.result.is_complete,
+            token=outgoing.done_token(caller().space, done),
+        )
+
+    async def GetCheckSettings(
+        self, request: conflict_pb2.GetCheckSettingsRequest, context: Context
+    ) -> conflict_pb2.GetCheckSettingsResponse:
+        """Read the space's settings of checks."""
+        found = await self._records.check_settings(caller().space)
+        return conflict_pb2.GetCheckSettingsResponse(settings=_settings(found))
+
+    async def SetCheckSettings(
+        self, request: conflict_pb2.SetCheckSettingsRequest, context: Context
+    ) -> conflict_pb2.SetCheckSettingsResponse:
+        """Set the space's settings of checks."""
+        wanted = CheckSettings(request.settings.records_text_findings)
+        await self._records.set_check_settings(caller().space, wanted)
+        return conflict_pb2.SetCheckSettingsResponse(settings=_settings(wanted))
+
     async def _decided(self, done: Done[Written]) -> ShownConflict:
         """Return the conflict that a decision wrote, with its sides as they are now."""
 
@@ -147,3 +179,7 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
             return list(await dependents(tx, item_id, other_id, first.kind, AsOf().at(now)))
 
         return await self._queries.read(caller().space, work)
+
+
+def _settings(found: CheckSettings) -> conflict_pb2.CheckSettings:
+    return conflict_pb2.CheckSettings(records_text_findings=found.records_text_findings)

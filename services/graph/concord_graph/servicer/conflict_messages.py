@@ -25,7 +25,7 @@ from concord_graph.usecases.read.shown import statement
 MOST_CHARACTERS = 500
 
 
-def finding(message: conflict_pb2.Finding, field: str) -> Conflict:
+def finding(message: conflict_pb2.Finding, field: str, run_id: str) -> Conflict:
     """Return a judge's finding; its sides are GHOST, as their kinds are not known yet."""
     sides = [
         Side(message.first_id, ItemKind.GHOST, message.first_etag, _spans(message.first_spans)),
@@ -45,6 +45,7 @@ def finding(message: conflict_pb2.Finding, field: str) -> Conflict:
         severity=ConflictSeverity(message.severity),
         confidence=message.confidence,
         rule=message.rule,
+        run_id=run_id,
     )
 
 
@@ -64,6 +65,7 @@ def recorded(finding_: Recorded) -> conflict_pb2.RecordedFinding:
         outcome=int(finding_.outcome),  # type: ignore[arg-type] # numbers are the contract's
         conflict_id=finding_.conflict_id,
         state=int(finding_.state or 0),  # type: ignore[arg-type] # numbers are the contract's
+        run_id=finding_.run_id,
     )
 
 
@@ -90,6 +92,8 @@ def conflict(shown: ShownConflict) -> conflict_pb2.Conflict:
         create_time=outgoing.stamp(entry.create_time),
         modify_time=outgoing.stamp(entry.revision.record_from),
         etag=etag(entry),
+        run_id=known.run_id,
+        is_text_finding=known.is_text_finding,
     )
 
 

@@ -128,8 +128,8 @@ def fill_edge(message: type_pb2.Edge, shown: Shown, now: int) -> None:
         message.properties.update(dict(item.properties))
     if view.sources:
         message.sources.extend(view.sources)
-    if view.conflict_ids:
-        message.conflict_ids.extend(view.conflict_ids)
+    if view.conflicts.ids:
+        message.conflict_ids.extend(view.conflicts.ids)
 
 
 def fill_end(message: type_pb2.EdgeEnd, value: End, names: Mapping[str, str]) -> None:
@@ -149,7 +149,7 @@ def memory(shown: Shown, now: int) -> type_pb2.Memory:
     fill_access(message.access, shown.view.access)
     fill_supersession(message.supersession, shown.view.supersession, now)
     message.relevance_score = shown.relevance
-    message.conflict_ids.extend(shown.view.conflict_ids)
+    message.conflict_ids.extend(shown.view.conflicts.ids)
     _fill_health(message.health, shown, now)
     return message
 
@@ -162,7 +162,7 @@ def _fill_health(message: type_pb2.Health, shown: Shown, now: int) -> None:
         view.access,
         now,
         is_superseded=view.supersession.is_superseded(shown.valid),
-        open_conflicts=len(view.conflict_ids),
+        open_conflicts=view.conflicts.risks,
         is_connected=view.is_connected,
     )
     message.status = int(found.status)  # type: ignore[assignment] # numbers are the contract's

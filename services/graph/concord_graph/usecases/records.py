@@ -31,6 +31,16 @@ class JudgedPosition:
     etag: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class CheckSettings:
+    """What a space lets checks record by themselves.
+
+    `records_text_findings`: the checks that follow a write compare texts, too.
+    """
+
+    records_text_findings: bool = False
+
+
 class Records:
     """Reads and writes the records of other services."""
 
@@ -70,6 +80,23 @@ class Records:
             return str(body["etag"])
 
         return await self._store.write(space, work)
+
+    async def check_settings(self, space: str) -> CheckSettings:
+        """Return a space's settings of checks."""
+
+        async def work(tx: Reads) -> CheckSettings:
+            return CheckSettings(**await tx.service_record(ServiceRecord.CHECK_SETTINGS))
+
+        return await self._store.read(space, work)
+
+    async def set_check_settings(self, space: str, settings: CheckSettings) -> None:
+        """Store a space's settings of checks."""
+
+        async def work(tx: Writes) -> None:
+            demand_space(tx)
+            await tx.put_service_record(ServiceRecord.CHECK_SETTINGS, asdict(settings))
+
+        await self._store.write(space, work)
 
     async def add_model_spend(
         self, space: str, spend: Sums, limit: Sums | None, spend_id: str = ""

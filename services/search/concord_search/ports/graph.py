@@ -83,6 +83,8 @@ class OpenConflict:
     conflict_class: int
     other_id: str
     other_statement: str
+    is_text_finding: bool
+    """Whether it was merely found in texts, and nobody has confirmed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,10 @@ class Graph(Protocol):
     async def conflicts(
         self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
     ) -> Mapping[str, Sequence[OpenConflict]]:
-        """The open conflicts of memories, newest first, by memory; at most 200 in all."""
+        """The open conflicts of memories, by memory; at most 200 in all.
+
+        Those merely found in texts come last; else they are sorted newest first.
+        """
         ...
 
     async def assessed(

@@ -123,6 +123,7 @@ def _conflicts(found: Result) -> list[search_pb2.PotentialConflict]:
             conflict_class=conflict_pb2.ConflictClass.ValueType(each.conflict_class),
             other_id=each.other_id,
             other_statement=each.other_statement,
+            is_text_finding=each.is_text_finding,
         )
         for each in found.conflicts
     ]

@@ -68,7 +68,8 @@ def _lines(result: search_pb2.SearchResult) -> Iterator[str]:
         heads = ", ".join(f"memory:{head}" for head in memory.supersession.head_ids)
         yield f"(superseded by {heads})" if heads else "(superseded)"
     for each in result.potential_conflicts:
-        yield f"(memory:{each.other_id} says otherwise: conflict {each.conflict_id})"
+        says = "may say" if each.is_text_finding else "says"
+        yield f"(memory:{each.other_id} {says} otherwise: conflict {each.conflict_id})"
     content = memory.content.strip()
     cut = "…" if len(content) > SHOWN_CHARACTERS else ""
     for line in (content[:SHOWN_CHARACTERS] + cut).splitlines():

@@ -1,7 +1,7 @@
 """Finds the memories that answer a query, and explains each result (spec S1-S5, T4)."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from concord_chassis import deadline
@@ -403,7 +403,7 @@ class Search:
             words=_words_to_add(question, best),
             of_past=_of_past(query),
             replaced=replaced,
-            disputed_by=best[0].conflicts[0].other_id if best[0].conflicts else "",
+            disputed_by=next(_disputing(best[0]), ""),
         )
 
 
@@ -465,17 +465,20 @@ def after_their_heads(results: Sequence[Result]) -> list[Result]:
 
 
 def _preference(best: Sequence[Result], limits: Thresholds) -> Preference | None:
-    """The preference for the first two results in conflict, one of them among the first three."""
+    """The preference for the first two results in dispute, one of them among the first three."""
     there = {each.memory.state.id: each for each in best}
     for one in best[: stac.LOOKED_AT]:
-        for other in (there.get(conflict.other_id) for conflict in one.conflicts):
-            if other is None:
-                continue
+        for other in filter(None, map(there.get, _disputing(one))):
             ids = one.memory.state.id, other.memory.state.id
             if stac.is_second_preferred(one.breakdown, other.breakdown, limits):
                 ids = ids[::-1]
             return Preference(*ids)
     return None
+
+
+def _disputing(result: Result) -> Iterator[str]:
+    """The other sides of its conflicts, but for those that were merely found in texts."""
+    return (each.other_id for each in result.conflicts if not each.is_text_finding)
 
 
 def only(question: Question, members: Sequence[str]) -> Question:

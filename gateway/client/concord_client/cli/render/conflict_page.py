@@ -101,6 +101,7 @@ def whole(conflict: conflict_pb2.Conflict) -> list[RenderableType]:
         ),
         ("sure", f"{conflict.confidence:.2f}"),
         ("recorded", f"{when(conflict.create_time)} by {conflict.author}"),
+        ("run", conflict.run_id),
         ("reviewed by", conflict.reviewed_by),
         ("because", conflict.context),
         ("etag", conflict.etag),

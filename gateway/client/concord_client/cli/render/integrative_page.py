@@ -52,7 +52,9 @@ def _result(result: search_pb2.IntegrativeResult) -> Text:
     ]
     parts += [
         text(
-            f"Review conflict? {each.other_id} says otherwise: concord conflict {each.conflict_id}",
+            f"Review conflict? {each.other_id}"
+            f" {'may say' if each.is_text_finding else 'says'} otherwise:"
+            f" concord conflict {each.conflict_id}",
             "yellow",
         )
         for each in result.potential_conflicts

@@ -211,6 +211,7 @@ class Coverage(_message.Message):
     MODEL_CALLS_FIELD_NUMBER: _builtins.int
     MODEL_TOKENS_FIELD_NUMBER: _builtins.int
     MODEL_MICROS_FIELD_NUMBER: _builtins.int
+    UNRECORDED_FIELD_NUMBER: _builtins.int
     statements: _builtins.int
     """Statements that were read."""
     candidates: _builtins.int
@@ -225,6 +226,8 @@ class Coverage(_message.Message):
     """Tokens of these calls, prompts and replies."""
     model_micros: _builtins.int
     """Their price, in millionths of the unit that DISSONANCE_LLM_PRICE is stated in."""
+    unrecorded: _builtins.int
+    """New findings of text that were not recorded: there were more than `max_text_findings`."""
     @_builtins.property
     def abstained(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """Pairs that every judge abstained from, by reason, e.g. "NOT_ASSERTED"."""
@@ -250,10 +253,11 @@ class Coverage(_message.Message):
         model_calls: _builtins.int = ...,
         model_tokens: _builtins.int = ...,
         model_micros: _builtins.int = ...,
+        unrecorded: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "candidates", b"candidates", "judged", b"judged", "judged_by", b"judged_by", "model_calls", b"model_calls", "model_micros", b"model_micros", "model_tokens", b"model_tokens", "recorded", b"recorded", "skipped", b"skipped", "statements", b"statements"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["abstained", b"abstained", "candidates", b"candidates", "judged", b"judged", "judged_by", b"judged_by", "model_calls", b"model_calls", "model_micros", b"model_micros", "model_tokens", b"model_tokens", "recorded", b"recorded", "skipped", b"skipped", "statements", b"statements", "unrecorded", b"unrecorded"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -271,6 +275,7 @@ class CheckDissonanceRequest(_message.Message):
     SCOPE_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
     DRY_RUN_FIELD_NUMBER: _builtins.int
+    MAX_TEXT_FINDINGS_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     context_node: _builtins.str
@@ -283,6 +288,10 @@ class CheckDissonanceRequest(_message.Message):
     """The current session; its items belong to RECENT."""
     dry_run: _builtins.bool
     """True to judge and record nothing."""
+    max_text_findings: _builtins.int
+    """Most new findings of text that it records; 0 = 20. Of more it records none: see Coverage.unrecorded. Findings
+    of typed facts are always recorded.
+    """
     def __init__(
         self,
         *,
@@ -292,10 +301,11 @@ class CheckDissonanceRequest(_message.Message):
         scope: Global___CheckScope.ValueType = ...,
         session_id: _builtins.str = ...,
         dry_run: _builtins.bool = ...,
+        max_text_findings: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["context_node", b"context_node", "dry_run", b"dry_run", "radius", b"radius", "request_id", b"request_id", "scope", b"scope", "session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context_node", b"context_node", "dry_run", b"dry_run", "max_text_findings", b"max_text_findings", "radius", b"radius", "request_id", b"request_id", "scope", b"scope", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -318,7 +328,7 @@ class CheckDissonanceResponse(_message.Message):
     """Freshness token of the last write; empty when nothing was recorded."""
     @_builtins.property
     def conflicts(self) -> _containers.RepeatedCompositeFieldContainer[_conflict_pb2.Conflict]:
-        """What was found now, the surest first; in a dry run without ids."""
+        """What was found now, the surest first; without ids what was not recorded."""
 
     @_builtins.property
     def earlier_conflict_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -550,22 +560,28 @@ class DetectContradictionsRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     FULL_FIELD_NUMBER: _builtins.int
     DRY_RUN_FIELD_NUMBER: _builtins.int
+    MAX_TEXT_FINDINGS_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
     full: _builtins.bool
     """True for the whole space, false for what changed since the last check."""
     dry_run: _builtins.bool
     """True to judge and record nothing."""
+    max_text_findings: _builtins.int
+    """Most new findings of text that it records; 0 = 20. Of more it records none, and the next check looks at the same
+    changes again. Findings of typed facts are always recorded.
+    """
     def __init__(
         self,
         *,
         request_id: _builtins.str = ...,
         full: _builtins.bool = ...,
         dry_run: _builtins.bool = ...,
+        max_text_findings: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run", "full", b"full", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dry_run", b"dry_run", "full", b"full", "max_text_findings", b"max_text_findings", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -586,7 +602,7 @@ class DetectContradictionsResponse(_message.Message):
 
     @_builtins.property
     def conflict(self) -> _conflict_pb2.Conflict:
-        """One finding; in a dry run without an id."""
+        """One finding; without an id when it was not recorded."""
 
     @_builtins.property
     def summary(self) -> Global___CheckSummary:
@@ -704,10 +720,13 @@ class ListConflictsRequest(_message.Message):
     ITEM_IDS_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
     """1 to 200; 0 = 50."""
     page_token: _builtins.str
     """From the previous page of the same query."""
+    run_id: _builtins.str
+    """Recorded by this run; empty = all."""
     @_builtins.property
     def states(self) -> _containers.RepeatedScalarFieldContainer[_conflict_pb2.ConflictState.ValueType]:
         """Any of these states; empty = all."""
@@ -728,10 +747,11 @@ class ListConflictsRequest(_message.Message):
         item_ids: _abc.Iterable[_builtins.str] | None = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        run_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["classes", b"classes", "item_ids", b"item_ids", "page_size", b"page_size", "page_token", b"page_token", "states", b"states"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["classes", b"classes", "item_ids", b"item_ids", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "states", b"states"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -886,6 +906,66 @@ class ReviewConflictResponse(_message.Message):
 Global___ReviewConflictResponse: _TypeAlias = ReviewConflictResponse  # noqa: Y015
 
 @_typing.final
+class DismissRunRequest(_message.Message):
+    """Asks for the conflicts of a run to be dismissed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """The caller's id of this request, 1 to 128 characters."""
+    run_id: _builtins.str
+    """The run: the `request_id` of a check, or as `Conflict.run_id` names it."""
+    context: _builtins.str
+    """Why, up to 2,000 characters."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        run_id: _builtins.str = ...,
+        context: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "request_id", b"request_id", "run_id", b"run_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DismissRunRequest: _TypeAlias = DismissRunRequest  # noqa: Y015
+
+@_typing.final
+class DismissRunResponse(_message.Message):
+    """What was dismissed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DISMISSED_COUNT_FIELD_NUMBER: _builtins.int
+    LEFT_COUNT_FIELD_NUMBER: _builtins.int
+    TOKEN_FIELD_NUMBER: _builtins.int
+    dismissed_count: _builtins.int
+    """How many this request dismissed."""
+    left_count: _builtins.int
+    """How many of the run stay POTENTIAL, for one to review each alone."""
+    token: _builtins.str
+    """Freshness token of the last write."""
+    def __init__(
+        self,
+        *,
+        dismissed_count: _builtins.int = ...,
+        left_count: _builtins.int = ...,
+        token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dismissed_count", b"dismissed_count", "left_count", b"left_count", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DismissRunResponse: _TypeAlias = DismissRunResponse  # noqa: Y015
+
+@_typing.final
 class ResolveDissonanceRequest(_message.Message):
     """Asks for a resolution."""
 
@@ -1018,8 +1098,8 @@ class EndSessionResponse(_message.Message):
     RECURRING_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
     status: Global___CheckStatus.ValueType
-    """How the check of what it wrote went: its facts, plans and reflections, and the edges that changed while it
-    lasted.
+    """How the check of what it wrote went: the facts that it stated, and the edges that changed while it lasted. Where
+    the space asks for it (CheckSettings), the texts of its facts, plans and reflections, too.
     """
     token: _builtins.str
     """Freshness token of the last write."""

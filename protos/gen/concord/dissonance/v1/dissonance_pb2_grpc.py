@@ -64,6 +64,11 @@ class DissonanceServiceStub:
                 request_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ReviewConflictRequest.SerializeToString,
                 response_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ReviewConflictResponse.FromString,
                 _registered_method=True)
+        self.DismissRun = channel.unary_unary(
+                '/concord.dissonance.v1.DissonanceService/DismissRun',
+                request_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissRunRequest.SerializeToString,
+                response_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissRunResponse.FromString,
+                _registered_method=True)
         self.ResolveDissonance = channel.unary_unary(
                 '/concord.dissonance.v1.DissonanceService/ResolveDissonance',
                 request_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ResolveDissonanceRequest.SerializeToString,
@@ -131,6 +136,14 @@ class DissonanceServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DismissRun(self, request, context):
+        """Dismisses what a run of a check recorded and nobody has reviewed: every POTENTIAL conflict of it, but for those
+        with a constitutive side, and of the class NUANCE unless an agent asks.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ResolveDissonance(self, request, context):
         """Resolves a conflict, or two items that have none yet. With a constitutive side it opens a BILATERAL
         proposal instead, and the reply names it.
@@ -189,6 +202,11 @@ def add_DissonanceServiceServicer_to_server(servicer, server):
                     servicer.ReviewConflict,
                     request_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ReviewConflictRequest.FromString,
                     response_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ReviewConflictResponse.SerializeToString,
+            ),
+            'DismissRun': grpc.unary_unary_rpc_method_handler(
+                    servicer.DismissRun,
+                    request_deserializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissRunRequest.FromString,
+                    response_serializer=concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissRunResponse.SerializeToString,
             ),
             'ResolveDissonance': grpc.unary_unary_rpc_method_handler(
                     servicer.ResolveDissonance,
@@ -351,6 +369,33 @@ class DissonanceService:
             '/concord.dissonance.v1.DissonanceService/ReviewConflict',
             concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ReviewConflictRequest.SerializeToString,
             concord_dot_dissonance_dot_v1_dot_dissonance__pb2.ReviewConflictResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DismissRun(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.dissonance.v1.DissonanceService/DismissRun',
+            concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissRunRequest.SerializeToString,
+            concord_dot_dissonance_dot_v1_dot_dissonance__pb2.DismissRunResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -52,6 +52,10 @@ class DissonanceServiceStub:
     """Confirms, dismisses, excepts or reclassifies a conflict, or takes the last review or resolution back. With a
     constitutive side it opens a BILATERAL proposal instead, and the reply names it.
     """
+    DismissRun: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.DismissRunRequest, _dissonance_pb2.DismissRunResponse]
+    """Dismisses what a run of a check recorded and nobody has reviewed: every POTENTIAL conflict of it, but for those
+    with a constitutive side, and of the class NUANCE unless an agent asks.
+    """
     ResolveDissonance: _grpc.UnaryUnaryMultiCallable[_dissonance_pb2.ResolveDissonanceRequest, _dissonance_pb2.ResolveDissonanceResponse]
     """Resolves a conflict, or two items that have none yet. With a constitutive side it opens a BILATERAL
     proposal instead, and the reply names it.
@@ -90,6 +94,10 @@ class DissonanceServiceAsyncStub(DissonanceServiceStub):
     ReviewConflict: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.ReviewConflictRequest, _dissonance_pb2.ReviewConflictResponse]  # type: ignore[assignment]
     """Confirms, dismisses, excepts or reclassifies a conflict, or takes the last review or resolution back. With a
     constitutive side it opens a BILATERAL proposal instead, and the reply names it.
+    """
+    DismissRun: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.DismissRunRequest, _dissonance_pb2.DismissRunResponse]  # type: ignore[assignment]
+    """Dismisses what a run of a check recorded and nobody has reviewed: every POTENTIAL conflict of it, but for those
+    with a constitutive side, and of the class NUANCE unless an agent asks.
     """
     ResolveDissonance: _aio.UnaryUnaryMultiCallable[_dissonance_pb2.ResolveDissonanceRequest, _dissonance_pb2.ResolveDissonanceResponse]  # type: ignore[assignment]
     """Resolves a conflict, or two items that have none yet. With a constitutive side it opens a BILATERAL
@@ -156,6 +164,16 @@ class DissonanceServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_dissonance_pb2.ReviewConflictResponse, _abc.Awaitable[_dissonance_pb2.ReviewConflictResponse]]:
         """Confirms, dismisses, excepts or reclassifies a conflict, or takes the last review or resolution back. With a
         constitutive side it opens a BILATERAL proposal instead, and the reply names it.
+        """
+
+    @_abc_1.abstractmethod
+    def DismissRun(
+        self,
+        request: _dissonance_pb2.DismissRunRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_dissonance_pb2.DismissRunResponse, _abc.Awaitable[_dissonance_pb2.DismissRunResponse]]:
+        """Dismisses what a run of a check recorded and nobody has reviewed: every POTENTIAL conflict of it, but for those
+        with a constitutive side, and of the class NUANCE unless an agent asks.
         """
 
     @_abc_1.abstractmethod

@@ -420,6 +420,8 @@ class Conflict(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     MODIFY_TIME_FIELD_NUMBER: _builtins.int
     ETAG_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    IS_TEXT_FINDING_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Id (UUIDv7), given by Concord."""
     conflict_class: Global___ConflictClass.ValueType
@@ -448,6 +450,14 @@ class Conflict(_message.Message):
     """The CONTRADICTS edge that states it; empty without one."""
     etag: _builtins.str
     """Opaque version of this conflict."""
+    run_id: _builtins.str
+    """The run that recorded it: the `request_id` of the check or synthesis, or an id of what followed a write; empty
+    when none did.
+    """
+    is_text_finding: _builtins.bool
+    """True while it is POTENTIAL and was judged by words (LEXICAL, NLI, LLM, OVERLAP): it is shown, and changes no
+    advice and no memory's health, and opens no proposal by itself.
+    """
     @_builtins.property
     def first(self) -> Global___ConflictSide:
         """The side with the smaller id."""
@@ -490,10 +500,12 @@ class Conflict(_message.Message):
         create_time: _timestamp_pb2.Timestamp | None = ...,
         modify_time: _timestamp_pb2.Timestamp | None = ...,
         etag: _builtins.str = ...,
+        run_id: _builtins.str = ...,
+        is_text_finding: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "first", b"first", "modify_time", b"modify_time", "resolution", b"resolution", "second", b"second"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "confidence", b"confidence", "conflict_class", b"conflict_class", "context", b"context", "contradicts_id", b"contradicts_id", "create_time", b"create_time", "etag", b"etag", "first", b"first", "id", b"id", "judge", b"judge", "modify_time", b"modify_time", "older_id", b"older_id", "resolution", b"resolution", "reviewed_by", b"reviewed_by", "rule", b"rule", "second", b"second", "severity", b"severity", "state", b"state", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "confidence", b"confidence", "conflict_class", b"conflict_class", "context", b"context", "contradicts_id", b"contradicts_id", "create_time", b"create_time", "etag", b"etag", "first", b"first", "id", b"id", "is_text_finding", b"is_text_finding", "judge", b"judge", "modify_time", b"modify_time", "older_id", b"older_id", "resolution", b"resolution", "reviewed_by", b"reviewed_by", "rule", b"rule", "run_id", b"run_id", "second", b"second", "severity", b"severity", "state", b"state", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -581,8 +593,11 @@ class RecordConflictsRequest(_message.Message):
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     FINDINGS_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The caller's id of this request, 1 to 128 characters."""
+    run_id: _builtins.str
+    """The run that found them; empty = none."""
     @_builtins.property
     def findings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Finding]:
         """The findings, each pair once."""
@@ -592,10 +607,11 @@ class RecordConflictsRequest(_message.Message):
         *,
         request_id: _builtins.str = ...,
         findings: _abc.Iterable[Global___Finding] | None = ...,
+        run_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["findings", b"findings", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["findings", b"findings", "request_id", b"request_id", "run_id", b"run_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -610,22 +626,26 @@ class RecordedFinding(_message.Message):
     OUTCOME_FIELD_NUMBER: _builtins.int
     CONFLICT_ID_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
     outcome: Global___FindingOutcome.ValueType
     """What became of it."""
     conflict_id: _builtins.str
     """The pair's conflict; empty when it is stale and there is none."""
     state: Global___ConflictState.ValueType
     """Its state."""
+    run_id: _builtins.str
+    """The run that recorded this version of it."""
     def __init__(
         self,
         *,
         outcome: Global___FindingOutcome.ValueType = ...,
         conflict_id: _builtins.str = ...,
         state: Global___ConflictState.ValueType = ...,
+        run_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict_id", b"conflict_id", "outcome", b"outcome", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict_id", b"conflict_id", "outcome", b"outcome", "run_id", b"run_id", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -761,10 +781,13 @@ class ListConflictsRequest(_message.Message):
     AS_OF_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
     """1 to 200; 0 = 50."""
     page_token: _builtins.str
     """From the previous page of the same query."""
+    run_id: _builtins.str
+    """Recorded by this run; empty = all."""
     @_builtins.property
     def states(self) -> _containers.RepeatedScalarFieldContainer[Global___ConflictState.ValueType]:
         """Any of these states; empty = all."""
@@ -790,10 +813,11 @@ class ListConflictsRequest(_message.Message):
         as_of: _type_pb2.AsOf | None = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        run_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "classes", b"classes", "item_ids", b"item_ids", "page_size", b"page_size", "page_token", b"page_token", "states", b"states"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of", b"as_of", "classes", b"classes", "item_ids", b"item_ids", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "states", b"states"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1056,3 +1080,182 @@ class ReopenConflictResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ReopenConflictResponse: _TypeAlias = ReopenConflictResponse  # noqa: Y015
+
+@_typing.final
+class DismissRunRequest(_message.Message):
+    """Asks for the conflicts of a run to be dismissed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """The caller's id of this request, 1 to 128 characters."""
+    run_id: _builtins.str
+    """The run, as `Conflict.run_id` names it."""
+    context: _builtins.str
+    """Why, up to 2,000 characters."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        run_id: _builtins.str = ...,
+        context: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["context", b"context", "request_id", b"request_id", "run_id", b"run_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DismissRunRequest: _TypeAlias = DismissRunRequest  # noqa: Y015
+
+@_typing.final
+class DismissRunResponse(_message.Message):
+    """What was dismissed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DISMISSED_COUNT_FIELD_NUMBER: _builtins.int
+    LEFT_COUNT_FIELD_NUMBER: _builtins.int
+    IS_COMPLETE_FIELD_NUMBER: _builtins.int
+    TOKEN_FIELD_NUMBER: _builtins.int
+    dismissed_count: _builtins.int
+    """How many this request dismissed, at most 500."""
+    left_count: _builtins.int
+    """How many of the run stay POTENTIAL: with a constitutive side, which takes consent, or of the class NUANCE, which
+    takes the agent. Counted once `is_complete`.
+    """
+    is_complete: _builtins.bool
+    """False when more of the run can be dismissed, by another request."""
+    token: _builtins.str
+    """Freshness token of this write."""
+    def __init__(
+        self,
+        *,
+        dismissed_count: _builtins.int = ...,
+        left_count: _builtins.int = ...,
+        is_complete: _builtins.bool = ...,
+        token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dismissed_count", b"dismissed_count", "is_complete", b"is_complete", "left_count", b"left_count", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DismissRunResponse: _TypeAlias = DismissRunResponse  # noqa: Y015
+
+@_typing.final
+class CheckSettings(_message.Message):
+    """What a space lets checks record by themselves."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECORDS_TEXT_FINDINGS_FIELD_NUMBER: _builtins.int
+    records_text_findings: _builtins.bool
+    """True: the checks that follow a write, at the end of a session and of reflections, also compare texts, and record
+    what they find. False, as in a new space: they check typed facts alone.
+    """
+    def __init__(
+        self,
+        *,
+        records_text_findings: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["records_text_findings", b"records_text_findings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CheckSettings: _TypeAlias = CheckSettings  # noqa: Y015
+
+@_typing.final
+class GetCheckSettingsRequest(_message.Message):
+    """Asks for the settings."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetCheckSettingsRequest: _TypeAlias = GetCheckSettingsRequest  # noqa: Y015
+
+@_typing.final
+class GetCheckSettingsResponse(_message.Message):
+    """The settings."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SETTINGS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def settings(self) -> Global___CheckSettings:
+        """As they are now."""
+
+    def __init__(
+        self,
+        *,
+        settings: Global___CheckSettings | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetCheckSettingsResponse: _TypeAlias = GetCheckSettingsResponse  # noqa: Y015
+
+@_typing.final
+class SetCheckSettingsRequest(_message.Message):
+    """Asks for other settings."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SETTINGS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def settings(self) -> Global___CheckSettings:
+        """As they shall be."""
+
+    def __init__(
+        self,
+        *,
+        settings: Global___CheckSettings | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetCheckSettingsRequest: _TypeAlias = SetCheckSettingsRequest  # noqa: Y015
+
+@_typing.final
+class SetCheckSettingsResponse(_message.Message):
+    """They are set."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SETTINGS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def settings(self) -> Global___CheckSettings:
+        """As they are now."""
+
+    def __init__(
+        self,
+        *,
+        settings: Global___CheckSettings | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["settings", b"settings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetCheckSettingsResponse: _TypeAlias = SetCheckSettingsResponse  # noqa: Y015

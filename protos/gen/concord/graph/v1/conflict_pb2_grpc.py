@@ -72,6 +72,21 @@ class ConflictServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.ReopenConflictRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.ReopenConflictResponse.FromString,
                 _registered_method=True)
+        self.DismissRun = channel.unary_unary(
+                '/concord.graph.v1.ConflictService/DismissRun',
+                request_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissRunRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissRunResponse.FromString,
+                _registered_method=True)
+        self.GetCheckSettings = channel.unary_unary(
+                '/concord.graph.v1.ConflictService/GetCheckSettings',
+                request_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.GetCheckSettingsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.GetCheckSettingsResponse.FromString,
+                _registered_method=True)
+        self.SetCheckSettings = channel.unary_unary(
+                '/concord.graph.v1.ConflictService/SetCheckSettings',
+                request_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.SetCheckSettingsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.SetCheckSettingsResponse.FromString,
+                _registered_method=True)
 
 
 class ConflictServiceServicer:
@@ -128,6 +143,28 @@ class ConflictServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DismissRun(self, request, context):
+        """Dismisses POTENTIAL conflicts that a run of a check recorded, at most 500 at once: all or nothing. Each is
+        dismissed as by a review, and reopened alone.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetCheckSettings(self, request, context):
+        """Reads what the space lets checks record by themselves.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetCheckSettings(self, request, context):
+        """Sets what the space lets checks record by themselves. What was recorded stays.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ConflictServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -160,6 +197,21 @@ def add_ConflictServiceServicer_to_server(servicer, server):
                     servicer.ReopenConflict,
                     request_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.ReopenConflictRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.ReopenConflictResponse.SerializeToString,
+            ),
+            'DismissRun': grpc.unary_unary_rpc_method_handler(
+                    servicer.DismissRun,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissRunRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.DismissRunResponse.SerializeToString,
+            ),
+            'GetCheckSettings': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetCheckSettings,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.GetCheckSettingsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.GetCheckSettingsResponse.SerializeToString,
+            ),
+            'SetCheckSettings': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetCheckSettings,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_conflict__pb2.SetCheckSettingsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_conflict__pb2.SetCheckSettingsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -332,6 +384,87 @@ class ConflictService:
             '/concord.graph.v1.ConflictService/ReopenConflict',
             concord_dot_graph_dot_v1_dot_conflict__pb2.ReopenConflictRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_conflict__pb2.ReopenConflictResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DismissRun(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.ConflictService/DismissRun',
+            concord_dot_graph_dot_v1_dot_conflict__pb2.DismissRunRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_conflict__pb2.DismissRunResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetCheckSettings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.ConflictService/GetCheckSettings',
+            concord_dot_graph_dot_v1_dot_conflict__pb2.GetCheckSettingsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_conflict__pb2.GetCheckSettingsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetCheckSettings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.ConflictService/SetCheckSettings',
+            concord_dot_graph_dot_v1_dot_conflict__pb2.SetCheckSettingsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_conflict__pb2.SetCheckSettingsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -55,6 +55,14 @@ class ConflictServiceStub:
     """
     ReopenConflict: _grpc.UnaryUnaryMultiCallable[_conflict_pb2.ReopenConflictRequest, _conflict_pb2.ReopenConflictResponse]
     """Takes the last review or resolution back, with the lineage that it wrote."""
+    DismissRun: _grpc.UnaryUnaryMultiCallable[_conflict_pb2.DismissRunRequest, _conflict_pb2.DismissRunResponse]
+    """Dismisses POTENTIAL conflicts that a run of a check recorded, at most 500 at once: all or nothing. Each is
+    dismissed as by a review, and reopened alone.
+    """
+    GetCheckSettings: _grpc.UnaryUnaryMultiCallable[_conflict_pb2.GetCheckSettingsRequest, _conflict_pb2.GetCheckSettingsResponse]
+    """Reads what the space lets checks record by themselves."""
+    SetCheckSettings: _grpc.UnaryUnaryMultiCallable[_conflict_pb2.SetCheckSettingsRequest, _conflict_pb2.SetCheckSettingsResponse]
+    """Sets what the space lets checks record by themselves. What was recorded stays."""
 
 @_typing.type_check_only
 class ConflictServiceAsyncStub(ConflictServiceStub):
@@ -83,6 +91,14 @@ class ConflictServiceAsyncStub(ConflictServiceStub):
     """
     ReopenConflict: _aio.UnaryUnaryMultiCallable[_conflict_pb2.ReopenConflictRequest, _conflict_pb2.ReopenConflictResponse]  # type: ignore[assignment]
     """Takes the last review or resolution back, with the lineage that it wrote."""
+    DismissRun: _aio.UnaryUnaryMultiCallable[_conflict_pb2.DismissRunRequest, _conflict_pb2.DismissRunResponse]  # type: ignore[assignment]
+    """Dismisses POTENTIAL conflicts that a run of a check recorded, at most 500 at once: all or nothing. Each is
+    dismissed as by a review, and reopened alone.
+    """
+    GetCheckSettings: _aio.UnaryUnaryMultiCallable[_conflict_pb2.GetCheckSettingsRequest, _conflict_pb2.GetCheckSettingsResponse]  # type: ignore[assignment]
+    """Reads what the space lets checks record by themselves."""
+    SetCheckSettings: _aio.UnaryUnaryMultiCallable[_conflict_pb2.SetCheckSettingsRequest, _conflict_pb2.SetCheckSettingsResponse]  # type: ignore[assignment]
+    """Sets what the space lets checks record by themselves. What was recorded stays."""
 
 class ConflictServiceServicer(metaclass=_abc_1.ABCMeta):
     """Keeps conflicts: one for each unordered pair of edges or of memories. A conflict has revisions, record time and
@@ -144,5 +160,31 @@ class ConflictServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_conflict_pb2.ReopenConflictResponse, _abc.Awaitable[_conflict_pb2.ReopenConflictResponse]]:
         """Takes the last review or resolution back, with the lineage that it wrote."""
+
+    @_abc_1.abstractmethod
+    def DismissRun(
+        self,
+        request: _conflict_pb2.DismissRunRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_conflict_pb2.DismissRunResponse, _abc.Awaitable[_conflict_pb2.DismissRunResponse]]:
+        """Dismisses POTENTIAL conflicts that a run of a check recorded, at most 500 at once: all or nothing. Each is
+        dismissed as by a review, and reopened alone.
+        """
+
+    @_abc_1.abstractmethod
+    def GetCheckSettings(
+        self,
+        request: _conflict_pb2.GetCheckSettingsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_conflict_pb2.GetCheckSettingsResponse, _abc.Awaitable[_conflict_pb2.GetCheckSettingsResponse]]:
+        """Reads what the space lets checks record by themselves."""
+
+    @_abc_1.abstractmethod
+    def SetCheckSettings(
+        self,
+        request: _conflict_pb2.SetCheckSettingsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_conflict_pb2.SetCheckSettingsResponse, _abc.Awaitable[_conflict_pb2.SetCheckSettingsResponse]]:
+        """Sets what the space lets checks record by themselves. What was recorded stays."""
 
 def add_ConflictServiceServicer_to_server(servicer: ConflictServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

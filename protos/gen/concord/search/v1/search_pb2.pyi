@@ -493,7 +493,7 @@ class SearchResponse(_message.Message):
     next_action: Global___NextAction.ValueType
     """What to do next. Never ACCEPT, STATE or CAVEAT when no result is current; PREFER when one of the first
     three current results is in an open conflict with another result of the page. Never ACCEPT or STATE when
-    the best one is in an open conflict.
+    the best one is in an open conflict. Conflicts that were merely found in texts change none of this.
     """
     index_token: _builtins.str
     """Freshness token of the index that answered."""
@@ -578,7 +578,9 @@ class SearchResult(_message.Message):
 
     @_builtins.property
     def potential_conflicts(self) -> _containers.RepeatedCompositeFieldContainer[Global___PotentialConflict]:
-        """Its open conflicts, newest first; at most 20. As of the query's instant."""
+        """Its open conflicts, at most 20: first those that somebody wrote or confirmed and those of typed facts, then those
+        merely found in texts; each newest first. As of the query's instant.
+        """
 
     def __init__(
         self,
@@ -611,6 +613,7 @@ class PotentialConflict(_message.Message):
     CONFLICT_CLASS_FIELD_NUMBER: _builtins.int
     OTHER_ID_FIELD_NUMBER: _builtins.int
     OTHER_STATEMENT_FIELD_NUMBER: _builtins.int
+    IS_TEXT_FINDING_FIELD_NUMBER: _builtins.int
     conflict_id: _builtins.str
     """The conflict."""
     state: _conflict_pb2.ConflictState.ValueType
@@ -621,6 +624,8 @@ class PotentialConflict(_message.Message):
     """The memory on its other side."""
     other_statement: _builtins.str
     """First 500 characters of that memory."""
+    is_text_finding: _builtins.bool
+    """True while it was merely found in texts: no band, line or next action rests on it."""
     def __init__(
         self,
         *,
@@ -629,10 +634,11 @@ class PotentialConflict(_message.Message):
         conflict_class: _conflict_pb2.ConflictClass.ValueType = ...,
         other_id: _builtins.str = ...,
         other_statement: _builtins.str = ...,
+        is_text_finding: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict_class", b"conflict_class", "conflict_id", b"conflict_id", "other_id", b"other_id", "other_statement", b"other_statement", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflict_class", b"conflict_class", "conflict_id", b"conflict_id", "is_text_finding", b"is_text_finding", "other_id", b"other_id", "other_statement", b"other_statement", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -973,7 +979,7 @@ class IntegrativeResult(_message.Message):
 
     @_builtins.property
     def potential_conflicts(self) -> _containers.RepeatedCompositeFieldContainer[Global___PotentialConflict]:
-        """Its open conflicts, newest first; at most 20."""
+        """Its open conflicts, at most 20, in the order of SearchResult.potential_conflicts."""
 
     @_builtins.property
     def clashes(self) -> _containers.RepeatedCompositeFieldContainer[Global___StatementClash]:

@@ -26,7 +26,7 @@ from concord_dissonance.domain.dialectic.theses import Source
 from concord_dissonance.domain.errors import ItemUnknown
 from concord_dissonance.domain.reviews import Decision
 from concord_dissonance.ports.calls import PRINCIPAL, Credential, Shown
-from concord_dissonance.ports.graph import Conflict, ConflictPage, Decided
+from concord_dissonance.ports.graph import Conflict, ConflictPage, Decided, Dismissed
 from concord_dissonance.ports.sessions import Insight, Session
 
 MOST_SOURCES = 20
@@ -105,6 +105,16 @@ class CallersGraphClient:
             case _:
                 reopened = await of_caller(self._conflicts.ReopenConflict(message, metadata=own))
                 return _decided(reopened, (), reopened)
+
+    async def dismiss_run(
+        self, who: Credential, request_id: str, run_id: str, context: str
+    ) -> Dismissed:
+        """Dismisses potential conflicts of a run, at most 500."""
+        request = conflict_pb2.DismissRunRequest(
+            request_id=request_id, run_id=run_id, context=context
+        )
+        done = await of_caller(self._conflicts.DismissRun(request, metadata=in_name_of(who)))
+        return Dismissed(done.dismissed_count, done.left_count, done.is_complete, done.token)
 
     async def end_session(
         self, who: Credential, request_id: str, session_id: str

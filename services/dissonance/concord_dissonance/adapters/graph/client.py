@@ -33,7 +33,7 @@ from concord_dissonance.adapters.service_calls import OwnTokens, own
 from concord_dissonance.domain.errors import PairStale, ServiceUnavailable
 from concord_dissonance.domain.reviews import Resolve
 from concord_dissonance.domain.sides import Kind, RelationRule
-from concord_dissonance.domain.statements import Finding, Recorded, Statement
+from concord_dissonance.domain.statements import Finding, Recorded, State, Statement, Versions
 from concord_dissonance.ports.calls import PRINCIPAL
 from concord_dissonance.ports.feed import Changed, Heard, Judged, Position
 from concord_dissonance.ports.graph import Conflict
@@ -53,11 +53,6 @@ CHECKED_KINDS = (type_pb2.MEMORY_KIND_FACT, type_pb2.MEMORY_KIND_PLAN)
 """The kinds of memories that a check of a space reads: journals and turns are episodic (D3)."""
 CHECKED = (Kind.FACT, Kind.PLAN)
 _SCOPES = frozenset({"graph:read", "memory:read", "conflict:write", "record:all"})
-_CLOSED = (
-    conflict_pb2.CONFLICT_STATE_DISMISSED,
-    conflict_pb2.CONFLICT_STATE_EXCEPTION,
-    conflict_pb2.CONFLICT_STATE_RESOLVED,
-)
 _OPEN = (conflict_pb2.CONFLICT_STATE_POTENTIAL, conflict_pb2.CONFLICT_STATE_CONFIRMED)
 _JUDGED_KINDS = frozenset({type_pb2.ITEM_KIND_EDGE, type_pb2.ITEM_KIND_MEMORY})
 _UNJUDGED = frozenset(
@@ -276,11 +271,11 @@ class GraphClient:
                 yield Heard(message.space, conflicts, triggers)
 
     async def record(
-        self, space: str, request_id: str, findings: Sequence[Finding]
+        self, space: str, request_id: str, findings: Sequence[Finding], run_id: str
     ) -> tuple[Sequence[Recorded], str]:
-        """Records at most 500 findings."""
+        """Records at most 500 findings of a run."""
         request = conflict_pb2.RecordConflictsRequest(
-            request_id=request_id, findings=map(messages.finding, findings)
+            request_id=request_id, findings=map(messages.finding, findings), run_id=run_id
         )
         call = self._conflicts.RecordConflicts(request, metadata=self._tokens.of(space))
         reply = await own(GRAPH, call)
@@ -291,13 +286,16 @@ class GraphClient:
         found = await self._conflicts_in(space, _OPEN, item_ids)
         return [messages.of_conflict(each) for each in found]
 
-    async def reviewed(
-        self, space: str, item_ids: Sequence[str]
-    ) -> frozenset[frozenset[tuple[str, str]]]:
-        """The pairs that a review or resolution has closed, with the judged versions."""
-        found = await self._conflicts_in(space, _CLOSED, item_ids)
-        sides = [(each.first, each.second) for each in found]
-        return frozenset(frozenset((side.id, side.etag) for side in pair) for pair in sides)
+    async def known(self, space: str, item_ids: Sequence[str]) -> Mapping[Versions, State]:
+        """The states of all conflicts with a side among these items, by the versions judged."""
+        found = await self._conflicts_in(space, (), item_ids)
+        return {messages.versions(each): messages.state(each) for each in found}
+
+    async def records_text(self, space: str) -> bool:
+        """Whether the space asks checks that follow a write to record what they find in texts."""
+        request = conflict_pb2.GetCheckSettingsRequest()
+        call = self._conflicts.GetCheckSettings(request, metadata=self._tokens.of(space))
+        return (await own(GRAPH, call)).settings.records_text_findings
 
     async def _conflicts_in(
         self,
@@ -305,7 +303,7 @@ class GraphClient:
         states: Sequence[conflict_pb2.ConflictState.ValueType],
         item_ids: Sequence[str],
     ) -> Sequence[conflict_pb2.Conflict]:
-        """The conflicts in some states with a side among these items; empty: of all items."""
+        """The conflicts in some states with a side among these items; empty: in all, of all."""
         found: dict[str, conflict_pb2.Conflict] = {}
         for start in range(0, max(1, len(item_ids)), IDS_A_CALL):
             request = conflict_pb2.ListConflictsRequest(

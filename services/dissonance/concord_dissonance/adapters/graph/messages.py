@@ -18,7 +18,7 @@ from concord_dissonance.domain.sides import (
     TemporalClass,
     TypedFact,
 )
-from concord_dissonance.domain.statements import Finding, Recorded, State, Statement
+from concord_dissonance.domain.statements import Finding, Recorded, State, Statement, Versions
 from concord_dissonance.domain.verdicts import Older, Span
 from concord_dissonance.ports.calls import Shown
 from concord_dissonance.ports.feed import Judged, Position
@@ -138,8 +138,9 @@ def of_conflict(conflict: conflict_pb2.Conflict) -> Conflict:
     return Conflict(
         id=conflict.id,
         etag=conflict.etag,
-        state=_STATES[conflict.state],
+        state=state(conflict),
         is_undecided=conflict.conflict_class == conflict_pb2.CONFLICT_CLASS_UNDECIDED,
+        is_text_finding=conflict.is_text_finding,
         needs_consent=bool(constitutive),
         proposal=proposed(
             conflict.id,
@@ -152,6 +153,16 @@ def of_conflict(conflict: conflict_pb2.Conflict) -> Conflict:
         confidence=conflict.confidence,
         shown=cast(Shown, conflict),
     )
+
+
+def state(conflict: conflict_pb2.Conflict) -> State:
+    """A conflict's state."""
+    return _STATES[conflict.state]
+
+
+def versions(conflict: conflict_pb2.Conflict) -> Versions:
+    """The sides of a conflict as they were judged."""
+    return frozenset((side.id, side.etag) for side in (conflict.first, conflict.second))
 
 
 def triggers(change: feed_pb2.Change) -> bool:
@@ -198,7 +209,8 @@ def of_session(session: session_pb2.Session) -> Session:
 
 def of_recorded(found: conflict_pb2.RecordedFinding) -> Recorded:
     """The result of recording a finding."""
-    return Recorded(found.conflict_id, _STATES.get(found.state), found.outcome in _NEW)
+    is_new = found.outcome in _NEW
+    return Recorded(found.conflict_id, _STATES.get(found.state), is_new, found.run_id)
 
 
 def finding(found: Finding) -> conflict_pb2.Finding:

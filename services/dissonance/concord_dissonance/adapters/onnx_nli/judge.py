@@ -69,7 +69,7 @@ class OnnxNli:
     async def judge(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
         """Judge two texts; takes nothing from the budget."""
         del budget
-        sure = await asyncio.to_thread(self._least, first.text, second.text)
+        sure = await asyncio.to_thread(self._least, first.prose, second.prose)
         if sure < SURE:
             return Abstention(Abstained.UNSURE)
         return Verdict(

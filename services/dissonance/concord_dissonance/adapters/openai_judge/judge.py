@@ -113,7 +113,7 @@ class OpenAiJudge:
 
 def _shown(side: Side) -> dict[str, str]:
     times = {"stated_from": side.valid_from, "stated_until": side.valid_until}
-    return {"text": side.text} | {
+    return {"text": side.prose} | {
         name: _day(time) for name, time in times.items() if time is not None
     }
 

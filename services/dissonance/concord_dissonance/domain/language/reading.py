@@ -11,6 +11,7 @@ from concord_concepts.normal_form import fold
 
 from concord_dissonance.domain.language.clauses import Clause, Mood, Reading
 from concord_dissonance.domain.language.lexicon import Lexicon, lexicon, phrases_at, telling_words
+from concord_dissonance.domain.language.prose import prose
 from concord_dissonance.domain.language.tokens import Token, has_phrase
 
 _TOKEN = re.compile(
@@ -21,10 +22,7 @@ _TOKEN = re.compile(
     r"|(?P<end>[.!?]+(?=[\s\"”“'’)]|$)|[;\n])"
     r"|(?P<pause>[,:()–—]|(?<=\s)-+(?=\s))"
 )
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 DEFAULT_LANGUAGE = "en"
-LINK = re.compile(r"(?:\b\w+\s*:\s*)?\[\[[^\[\]\n]{1,400}\]\]")
-"""A link of a memory, with the label before it. Graph makes edges of links, so they are blanked."""
 _QUOTED = re.compile(
     r"[\"“„«»][^\"“”„«»\n]*[\"”“»«]|(?<!\w)['‘][^'‘’\n]+['’](?!\w)|^>.*$", re.MULTILINE
 )
@@ -40,8 +38,7 @@ def read(text: str, *, plans: bool = False, language: str = "") -> Reading:
     `plans`: words of planning leave a clause asserted. `language`: empty: found by the words.
     """
     visible, places = _visible(text)
-    visible = LINK.sub(_blanked, _CODE.sub(_blanked, visible))
-    visible = _QUOTED.sub(_blanked_quotation, visible)
+    visible = _QUOTED.sub(_blanked_quotation, prose(visible))
     found = list(_TOKEN.finditer(visible))
     words = [fold(each.group()) for each in found if each.lastgroup == "word"]
     recognised = _language(words)
@@ -63,13 +60,10 @@ def _visible(text: str) -> tuple[str, Sequence[int]]:
     return "".join(text[at] for at in places), [*places, len(text)]
 
 
-def _blanked(found: re.Match[str]) -> str:
-    return " " * len(found.group())
-
-
 def _blanked_quotation(found: re.Match[str]) -> str:
     """Keep a name in quotation marks; blank a longer quotation, which the text does not assert."""
-    return found.group() if len(found.group().split()) <= _QUOTED_NAME else _blanked(found)
+    quoted = found.group()
+    return quoted if len(quoted.split()) <= _QUOTED_NAME else " " * len(quoted)
 
 
 def _language(words: Sequence[str]) -> str:

@@ -51,9 +51,7 @@ class KeepSynthesis:
         if keep.memory:
             kept = await self._memory(who, request_id, found, amend=keep.amend_sources)
         if keep.conflicts and (findings := findings_of(ruled)):
-            recorded, token = await record(
-                self._graph, space, _own_id(request_id, "conflicts"), findings
-            )
+            recorded, token = await record(self._graph, space, request_id, findings)
             ids = [each.recorded.conflict_id for each in recorded if each.recorded]
             kept = replace(kept, conflict_ids=[each for each in ids if each], token=token)
         return kept

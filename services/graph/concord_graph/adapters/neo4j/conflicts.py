@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 
 from concord_graph.adapters.neo4j import records
 from concord_graph.adapters.neo4j.layers import Door
 from concord_graph.adapters.neo4j.patterns import Known, bringing, known_at, seen, was_known
-from concord_graph.domain.conflicts import MOST_OPEN, OPEN
+from concord_graph.domain.conflicts import OPEN
 from concord_graph.domain.items import Entry
+from concord_graph.domain.open_conflicts import OpenConflict, OpenConflicts, by_item
 
 _STATES = sorted(state.name for state in OPEN)
 
@@ -30,15 +31,14 @@ async def between(
     return {(each["first_id"], each["second_id"]): records.entry(each) for each in found}
 
 
-async def open_at(door: Door, ids: Collection[str], record: int) -> dict[str, list[str]]:
-    """Return the ids of the open conflicts of each item, newest first."""
+async def open_at(door: Door, ids: Collection[str], record: int) -> Mapping[str, OpenConflicts]:
+    """Return the open conflicts of each item."""
     asked = [{"record": record, "id": item_id} for item_id in ids]
-    found: dict[str, list[str]] = {}
     rows = await door.ask(_open(known_at(record)), asked=asked, states=_STATES)
-    for item_id, _, conflict_id in sorted(rows, reverse=True):
-        if len(known := found.setdefault(item_id, [])) < MOST_OPEN:
-            known.append(conflict_id)
-    return found
+    return by_item(
+        OpenConflict(rank, item_id, conflict_id, state, json.loads(body)["judge"])
+        for rank, item_id, conflict_id, state, body in rows
+    )
 
 
 async def derived_from(door: Door, memory_ids: Collection[str], limit: int) -> list[str]:
@@ -90,6 +90,7 @@ def _between(known: Known) -> str:
 def _open(known: Known) -> str:
     return " UNION ALL ".join(
         f"UNWIND $asked AS ask MATCH {seen('t', 'Conflict', known, f'{side}: ask.id')}"
-        f" AND t.shelf IN $states RETURN t.{side} AS item, t.rank AS rank, t.id AS conflict"
+        f" AND t.shelf IN $states RETURN t.rank AS rank, t.{side} AS item, t.id AS conflict,"
+        " t.shelf AS state, t.body AS body"
         for side in ("first_id", "second_id")
     )

@@ -197,6 +197,7 @@ def _entry_tests(
         ("shelves", "t.shelf IN $shelves", list(filter_.shelves) or None),
         ("classes", "t.conflict_class IN $classes", [int(c) for c in filter_.classes] or None),
         ("at_sides", "t.id IN $at_sides", at_sides),
+        ("run_id", "t.run_id = $run_id", filter_.run_id or None),
     ):
         if value is not None:
             tests += f" AND {test}"

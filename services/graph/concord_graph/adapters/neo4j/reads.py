@@ -43,6 +43,7 @@ from concord_graph.domain.items import (
     Properties,
     Record,
 )
+from concord_graph.domain.open_conflicts import OpenConflicts
 from concord_graph.domain.recalls import Recall, RecallFilter
 from concord_graph.domain.sessions import CoRead, Restated, Session
 from concord_graph.domain.spelling import NameKind
@@ -339,8 +340,8 @@ class Neo4jReads(Neo4jViews):
 
     async def open_conflicts(
         self, ids: Collection[str], record: int = FOREVER
-    ) -> Mapping[str, Sequence[str]]:
-        """Return the ids of open conflicts; no statement in a space that never had a conflict."""
+    ) -> Mapping[str, OpenConflicts]:
+        """Return the open conflicts; no statement in a space that never had a conflict."""
         if not self._disputed:
             return {}
         return await conflicts.open_at(self, ids, record)

@@ -96,7 +96,7 @@ _NAMED = {
 }
 _LEFT = frozenset(
     {"effective_from", "turn_place", "folded_id", "backwards_id", "folded_session"}
-    | {"backwards_session", "first_id", "second_id", "conflict_class"}
+    | {"backwards_session", "first_id", "second_id", "conflict_class", "run_id"}
 )
 """The derived properties, used by statements, that a tombstone keeps."""
 
@@ -277,6 +277,7 @@ def _looked_into(item_: Record) -> Fields:
             found["first_id"] = body["first"]["id"]
             found["second_id"] = body["second"]["id"]
             found["conflict_class"] = int(body["conflict_class"])
+            found["run_id"] = body.get("run_id") or None
     return found
 
 

@@ -8,8 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 from concord_graph.adapters.sqlite import revisions, rows
-from concord_graph.domain.conflicts import MOST_OPEN, OPEN
+from concord_graph.domain.conflicts import OPEN
 from concord_graph.domain.items import FOREVER, Entry, ItemKind
+from concord_graph.domain.open_conflicts import OpenConflict, OpenConflicts, by_item
 
 _CONFLICT = f"{ItemKind.CONFLICT:d}"
 _OPEN = f"t.shelf IN {tuple(sorted(state.name for state in OPEN))}"
@@ -69,15 +70,10 @@ class ConflictReads:
 
     async def open_conflicts(
         self, ids: Collection[str], record: int = FOREVER
-    ) -> Mapping[str, Sequence[str]]:
-        """Return the ids of the open conflicts of each item, newest first."""
+    ) -> Mapping[str, OpenConflicts]:
+        """Return the open conflicts of each item."""
         bound = {"space": self._space, "ids": json.dumps(list(ids)), "record": record}
-        found: dict[str, list[str]] = {}
-        rows_ = self._db.execute(open_at(record == FOREVER), bound)
-        for _, item_id, conflict_id in sorted(rows_, reverse=True):
-            if len(known := found.setdefault(item_id, [])) < MOST_OPEN:
-                known.append(conflict_id)
-        return found
+        return by_item(map(OpenConflict._make, self._db.execute(open_at(record == FOREVER), bound)))
 
 
 @cache
@@ -103,7 +99,7 @@ def between(now: bool) -> str:
 
 @cache
 def open_at(now: bool) -> str:
-    """Return the statement that finds the open conflicts of :ids: rank, side and id.
+    """Return the statement that finds the open conflicts of :ids, as `OpenConflict` lists them.
 
     In a space without conflicts, as most are, it looks for no item.
     """
@@ -113,7 +109,7 @@ def open_at(now: bool) -> str:
         f" AND x.kind = {_CONFLICT} AND x.second_id > '' AND {revisions.live('x', now)}"
     )
     return " UNION ALL ".join(
-        f"SELECT t.rank, t.{side}, t.id FROM json_each(:ids) i"
+        f"SELECT t.rank, t.{side}, t.id, t.shelf, t.body ->> '$.judge' FROM json_each(:ids) i"
         f" CROSS JOIN entry t INDEXED BY {index} ON t.space = :space AND t.kind = {_CONFLICT}"
         f" AND t.{side} = i.value"
         f" AND {revisions.live('t', now)} AND {_OPEN}"

@@ -112,6 +112,7 @@ class LayerReads:
                 f"t.id IN ({conflicts.AT_SIDES})",
                 json.dumps(filter_.sides) if filter_.sides else None,
             ),
+            ("run", "t.body ->> '$.run_id' = :run", filter_.run_id or None),
         ):
             if value is not None:
                 tests.append(test)

@@ -10,6 +10,7 @@ from concord_graph.domain.conflicts import (
     Conflict,
     ConflictClass,
     ConflictState,
+    Decision,
     Resolution,
     Review,
     check_older,
@@ -20,8 +21,15 @@ from concord_graph.domain.conflicts import (
     reviewed,
 )
 from concord_graph.domain.drafts import LineageDraft
-from concord_graph.domain.errors import AgentRequired, FieldInvalid, ItemNotFound, ItemState
+from concord_graph.domain.errors import (
+    AgentRequired,
+    ConstitutiveProtected,
+    FieldInvalid,
+    ItemNotFound,
+    ItemState,
+)
 from concord_graph.domain.items import (
+    FOREVER,
     REPLACING,
     Edge,
     Entry,
@@ -34,10 +42,12 @@ from concord_graph.domain.items import (
 from concord_graph.ports import (
     Author,
     ConflictsRecorded,
+    EntryFilter,
     FindingOutcome,
     LinkParser,
     Reads,
     Recorded,
+    RunDismissed,
     View,
     Written,
 )
@@ -45,6 +55,9 @@ from concord_graph.usecases.items.lineage import add_lineage, contradiction, ref
 from concord_graph.usecases.write.conflicts import CONFLICT_ID, as_before
 from concord_graph.usecases.write.writer import Writer, written
 
+MOST_DISMISSED = 500
+"""Conflicts of a run that one request dismisses."""
+_ALL = 2**31 - 1
 _BY_GOVERNANCE = frozenset({"ApplyGovernedChange", "PreviewChange"})
 """RPCs of governance: it calls them with the agent's consent, or for the agent's session."""
 
@@ -83,6 +96,32 @@ async def review_conflict(
     after = reviewed(conflict, review, writer.author.principal, stored.revision.number)
     decided = await _put(writer, stored, after, links, needs_consent=needs_consent)
     return written(stored, decided)
+
+
+async def dismiss_run(writer: Writer, run_id: str, context: str, links: LinkParser) -> RunDismissed:
+    """Dismiss the potential conflicts of a run, at most `MOST_DISMISSED`.
+
+    A conflict that takes consent, or the agent, is left: each of these is reviewed alone.
+    """
+    of_run = EntryFilter(
+        ItemKind.CONFLICT, shelf=None, shelves=(ConflictState.POTENTIAL.name,), run_id=run_id
+    )
+    found, _ = await writer.tx.entries(of_run, Instant(0, FOREVER), limit=_ALL)
+    review = Review(Decision.DISMISS, context)
+    dismissed = left = 0
+    for entry in found:
+        if dismissed == MOST_DISMISSED:
+            return RunDismissed(dismissed, 0, is_complete=False)
+        conflict = conflict_of(entry)
+        try:
+            needs_consent = await _demand_decidable(writer, entry, conflict)
+        except (ConstitutiveProtected, AgentRequired):
+            left += 1
+            continue
+        after = reviewed(conflict, review, writer.author.principal, entry.revision.number)
+        await _put(writer, entry, after, links, needs_consent=needs_consent)
+        dismissed += 1
+    return RunDismissed(dismissed, left, is_complete=True)
 
 
 async def resolve_conflict(
@@ -208,7 +247,8 @@ def _check(findings: Sequence[Conflict]) -> None:
 def _outcome(outcome: FindingOutcome, entry: Entry | None) -> Recorded:
     if entry is None:
         return Recorded(outcome)
-    return Recorded(outcome, entry.id, ConflictState[entry.shelf])
+    conflict = conflict_of(entry)
+    return Recorded(outcome, entry.id, conflict.state, conflict.run_id)
 
 
 async def _decidable(writer: Writer, conflict_id: str, etag: str) -> tuple[Entry, Conflict, bool]:
@@ -217,11 +257,17 @@ async def _decidable(writer: Writer, conflict_id: str, etag: str) -> tuple[Entry
     if stored is None or stored.deleted or stored.kind != ItemKind.CONFLICT:
         raise ItemNotFound(conflict_id)
     conflict = conflict_of(stored)
+    needs_consent = await _demand_decidable(writer, stored, conflict)
+    await writer.demand_etag(stored, etag)
+    return stored, conflict, needs_consent
+
+
+async def _demand_decidable(writer: Writer, stored: Entry, conflict: Conflict) -> bool:
+    """Refuse what this author may not decide alone; return whether it needs consent."""
     needs_consent = await writer.demand_decidable(stored, conflict)
     if conflict.conflict_class == ConflictClass.NUANCE:
         _demand_agent(writer.author)
-    await writer.demand_etag(stored, etag)
-    return stored, conflict, needs_consent
+    return needs_consent
 
 
 def _demand_agent(author: Author) -> None:

@@ -93,13 +93,13 @@ async def with_connections(tx: Reads, views: Sequence[View], at: Instant) -> lis
 
 
 async def with_conflicts(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
-    """Fill in the ids of the items' open conflicts."""
+    """Fill in the items' open conflicts."""
     ids = [view.item.id for view in views if view.item.kind != ItemKind.NODE]
     found = await tx.open_conflicts(ids, at.record) if ids else {}
     if not found:
         return list(views)
     return [
-        view._replace(conflict_ids=tuple(found[view.item.id])) if view.item.id in found else view
+        view._replace(conflicts=found[view.item.id]) if view.item.id in found else view
         for view in views
     ]
 

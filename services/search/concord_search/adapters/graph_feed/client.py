@@ -293,7 +293,7 @@ class GraphClient:
     async def conflicts(
         self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
     ) -> Mapping[str, Sequence[OpenConflict]]:
-        """The open conflicts of memories, newest first, by memory; at most 200 in all."""
+        """The open conflicts of memories, by memory; at most 200 in all."""
         call = self._conflicts.ListConflicts(
             conflict_pb2.ListConflictsRequest(
                 states=_OPEN, item_ids=ids, as_of=messages.as_of(as_of), page_size=MOST_CONFLICTS

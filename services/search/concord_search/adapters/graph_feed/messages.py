@@ -94,14 +94,19 @@ def assessed(memory: type_pb2.Memory) -> Assessed:
 def conflicts_by_side(
     found: Iterable[conflict_pb2.Conflict], ids: Collection[str]
 ) -> Mapping[str, Sequence[OpenConflict]]:
-    """Conflicts by their sides, for the sides among `ids`."""
+    """Conflicts by their sides among `ids`; those that were merely found in texts come last."""
     of_side: dict[str, list[OpenConflict]] = {}
-    for each in found:
+    for each in sorted(found, key=lambda each: each.is_text_finding):
         for side, other in ((each.first, each.second), (each.second, each.first)):
             if side.id in ids:
                 of_side.setdefault(side.id, []).append(
                     OpenConflict(
-                        each.id, each.state, each.conflict_class, other.id, other.statement
+                        each.id,
+                        each.state,
+                        each.conflict_class,
+                        other.id,
+                        other.statement,
+                        each.is_text_finding,
                     )
                 )
     return of_side

@@ -1,21 +1,29 @@
 """`concord check`."""
 
-from typing import TYPE_CHECKING, Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from concord_client.cli.choices import CheckScope
+from concord_client.cli.errors import CommandError
 from concord_client.cli.options import LONG_CHECK
 from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from concord.dissonance.v1.dissonance_pb2 import (
         CheckDissonanceRequest,
+        CheckStatus,
+        Coverage,
+        DetectContradictionsRequest,
         DetectContradictionsResponse,
     )
+    from concord.graph.v1.conflict_pb2 import Conflict
 
+_ALL = 2**31 - 1
+_SAMPLE = 3
 NOTHING_NEW = "Nothing was found. What was found before: concord conflicts"
 
 
@@ -41,67 +49,116 @@ def check(
         str, typer.Option("--session", help="What belongs to it counts as recent.")
     ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Judge, and record nothing.")] = False,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", "-y", help="Record what is found in texts without asking, however much it is."
+        ),
+    ] = False,
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Look for statements that disagree. Nothing is resolved by it."""
+    """Look for statements that disagree. Nothing is resolved by it.
+
+    Facts are compared exactly. Texts are compared by rules that can be wrong: of more than 20 new
+    findings in texts none is recorded until you say so.
+    """
     from concord.dissonance.v1 import dissonance_pb2
 
     session = Session.of(ctx, space, as_json)
+    request: CheckDissonanceRequest | DetectContradictionsRequest
     if node:
-        _around(
-            session,
-            dissonance_pb2.CheckDissonanceRequest(
-                context_node=node,
-                radius=radius,
-                scope=scope.value_of(),
-                session_id=session_id,
-                dry_run=dry_run,
-            ),
+        request = dissonance_pb2.CheckDissonanceRequest(
+            context_node=node,
+            radius=radius,
+            scope=scope.value_of(),
+            session_id=session_id,
+            dry_run=dry_run,
         )
     else:
-        _whole(session, full=scope is CheckScope.FULL, dry_run=dry_run)
-
-
-def _around(session: Session, request: "CheckDissonanceRequest") -> None:
-    with session.client() as client:
-        reply = client.dissonance.CheckDissonance(request, timeout=LONG_CHECK)
-    if session.as_json:
-        session.reply(reply)
+        full = scope is CheckScope.FULL
+        request = dissonance_pb2.DetectContradictionsRequest(full=full, dry_run=dry_run)
+    found = _checked(session, request, most=_ALL if yes else 0)
+    if not found.coverage.unrecorded:
         return
-    from concord_client.cli.render.conflict_page import checked, listed
-    from concord_client.cli.render.page import show
+    count = f"{found.coverage.unrecorded:,} findings in texts"
+    if session.as_json or not sys.stdin.isatty():
+        raise CommandError(
+            f"{count} were not recorded: that is more than 20. To record them: concord check --yes"
+        )
+    if not typer.confirm(f"Record all {count}?", err=True):
+        raise CommandError(f"{count} were not recorded.")
+    _checked(session, request, most=_ALL)
 
-    show(*checked(reply.status, reply.coverage), listed(reply.conflicts, none=NOTHING_NEW))
+
+class _Found(NamedTuple):
+    """What a check found."""
+
+    run_id: str
+    status: "CheckStatus.ValueType"
+    coverage: "Coverage"
+    conflicts: "Sequence[Conflict]"
 
 
-def _whole(session: Session, *, full: bool, dry_run: bool) -> None:
-    from concord.dissonance.v1.dissonance_pb2 import DetectContradictionsRequest
+def _checked(
+    session: Session,
+    request: "CheckDissonanceRequest | DetectContradictionsRequest",
+    *,
+    most: int,
+) -> _Found:
+    """Run a check, and print what it found. `most`: findings in texts to record; 0: the default."""
+    from uuid import uuid4
 
-    request = DetectContradictionsRequest(full=full, dry_run=dry_run)
+    from concord.dissonance.v1.dissonance_pb2 import CheckDissonanceRequest
+
+    request.request_id, request.max_text_findings = str(uuid4()), most
     with session.client() as client:
-        events = client.dissonance.DetectContradictions(request, timeout=LONG_CHECK)
-        if session.as_json:
-            from google.protobuf.json_format import MessageToJson
+        if isinstance(request, CheckDissonanceRequest):
+            reply = client.dissonance.CheckDissonance(request, timeout=LONG_CHECK)
+            found = _Found(request.request_id, reply.status, reply.coverage, reply.conflicts)
+            if session.as_json:
+                session.reply(reply)
+        else:
+            events = client.dissonance.DetectContradictions(request, timeout=LONG_CHECK)
+            found = _read(events, request.request_id, as_json=session.as_json)
+    if not session.as_json:
+        _show(found)
+    return found
 
-            for event in events:
-                write_line(MessageToJson(event, indent=None, ensure_ascii=False))
-            return
-        _shown(events)
 
-
-def _shown(events: "Iterator[DetectContradictionsResponse]") -> None:
-    from concord_client.cli.render.conflict_page import checked, listed
-    from concord_client.cli.render.page import show
+def _read(
+    events: "Iterator[DetectContradictionsResponse]", run_id: str, *, as_json: bool
+) -> _Found:
+    """Read a check of the space to its end; with `as_json`, print each event as it comes."""
     from concord_client.cli.render.progress import bar
 
-    found = []
+    conflicts = []
     with bar("Checking", 100) as advance:
         for event in events:
+            if as_json:
+                from google.protobuf.json_format import MessageToJson
+
+                write_line(MessageToJson(event, indent=None, ensure_ascii=False))
             if event.HasField("progress"):
                 advance(round(event.progress.percent))
             elif event.HasField("conflict"):
-                found.append(event.conflict)
+                conflicts.append(event.conflict)
             else:
                 end = event.summary
-    show(*checked(end.status, end.coverage), listed(found, none=NOTHING_NEW))
+    return _Found(run_id, end.status, end.coverage, conflicts)
+
+
+def _show(found: _Found) -> None:
+    from concord_client.cli.render.conflict_page import checked, listed
+    from concord_client.cli.render.page import show, text
+
+    recorded = [each for each in found.conflicts if each.id]
+    shown = found.conflicts
+    if found.coverage.unrecorded:
+        left_out = [each for each in found.conflicts if not each.id]
+        shown = [*recorded, *left_out[:_SAMPLE]]
+    show(*checked(found.status, found.coverage), listed(shown, none=NOTHING_NEW))
+    if found.coverage.unrecorded > _SAMPLE:
+        show(text(f"... and {found.coverage.unrecorded - _SAMPLE:,} more that are not recorded."))
+    if found.coverage.recorded:
+        show(text(f"To take these back: concord dismiss --run {found.run_id}", "dim"))

@@ -35,6 +35,9 @@ def conflicts(
     item: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Only of this item; may be repeated.")
     ] = None,
+    run_id: Annotated[
+        str, typer.Option("--run", metavar="RUN", help="Only those that this check recorded.")
+    ] = "",
     limit: LimitOption = 50,
     page_token: PageTokenOption = "",
     space: SpaceOption = None,
@@ -51,6 +54,7 @@ def conflicts(
         item_ids=[plain_id(each) for each in item or ()],
         page_size=limit,
         page_token=page_token,
+        run_id=run_id,
     )
     with session.client() as client:
         reply = client.dissonance.ListConflicts(request)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from concord_client.cli.choices import ConflictClass
-from concord_client.cli.options import ConflictArgument
+from concord_client.cli.options import LONG_CHECK, ConflictArgument
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import plain_id
 
@@ -31,15 +31,32 @@ def confirm(
 
 def dismiss(
     ctx: typer.Context,
-    conflict_id: ConflictArgument,
+    conflict_id: Annotated[
+        str, typer.Argument(metavar="[CONFLICT]", help="Its id.", show_default=False)
+    ] = "",
     *,
+    run_id: Annotated[
+        str,
+        typer.Option(
+            "--run",
+            metavar="RUN",
+            help="Instead: all that this run of a check recorded and nobody has reviewed.",
+        ),
+    ] = "",
     because: ContextOption = "",
     etag: ConflictEtagOption = "",
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say that a conflict is none: it does not come back unless a side changes."""
+    if bool(conflict_id) == bool(run_id):
+        raise typer.BadParameter("name a conflict, or a run with --run.")
     session = Session.of(ctx, space, as_json)
+    if run_id:
+        if etag:
+            raise typer.BadParameter("--etag goes with a conflict, not with a run.")
+        _dismiss_run(session, run_id, because)
+        return
     _review(session, "DISMISS", conflict_id=conflict_id, etag=etag, context=because)
 
 
@@ -94,6 +111,24 @@ def reopen(
     """Take the last review or resolution of a conflict back."""
     session = Session.of(ctx, space, as_json)
     _review(session, "REOPEN", conflict_id=conflict_id, etag=etag)
+
+
+def _dismiss_run(session: Session, run_id: str, because: str) -> None:
+    from concord.dissonance.v1.dissonance_pb2 import DismissRunRequest
+
+    with session.client() as client:
+        reply = client.dissonance.DismissRun(
+            DismissRunRequest(run_id=run_id, context=because), timeout=LONG_CHECK
+        )
+    if session.as_json:
+        session.reply(reply)
+        return
+    from concord_client.cli.render.page import plural, show, text
+
+    show(f"Dismissed {plural(reply.dismissed_count, 'conflict')} of run {run_id}.")
+    if reply.left_count:
+        left = plural(reply.left_count, "conflict")
+        show(text(f"{left} of it must be reviewed alone: concord conflicts --run {run_id}"))
 
 
 def _review(session: Session, action: str, **given: object) -> None:

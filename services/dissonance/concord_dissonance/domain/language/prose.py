@@ -1,0 +1,35 @@
+"""Blanks the parts of a text that are no sentences, before anything is compared (D3, D13).
+
+These are code, links, URLs, link definitions, images, headings and tables of Markdown, among them
+the headings with which importers name a note and its parts, and their list of a note's parts.
+"""
+
+import re
+
+LINK = re.compile(r"(?:\b\w+\s*:\s*)?\[\[[^\[\]\n]{1,400}\]\]")
+"""A link of a memory, with the label before it. Graph makes edges of links."""
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_DEFINITION = re.compile(r"^ {0,3}\[[^\]\n]+\]:[^\n]*$", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}#{1,6}(?:[ \t][^\n]*)?$", re.MULTILINE)
+_UNDERLINED = re.compile(r"^[ \t]*\S[^\n]*\n {0,3}(?:=+|-{2,})[ \t]*$", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*\|[^\n]*$", re.MULTILINE)
+_PARTS = re.compile(r"(?<=\n)Parts: [^\n]*\Z")
+"""An importer's list of the headings of a note that it split."""
+_TARGET = r"\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"
+_IMAGE = re.compile(r"!\[[^\[\]\n]*\]" + _TARGET)
+_LINKED = re.compile(r"(?<=\])" + _TARGET)
+"""The target of a Markdown link; its words stay."""
+_URL = re.compile(
+    r"\b(?:[a-z][a-z0-9+.-]{1,30}://|mailto:|www\.)[^\s<>\"]*[^\s<>\".,;:!?)\]'”]", re.IGNORECASE
+)
+
+
+def prose(text: str) -> str:
+    """Return a text of the same length whose other parts are blank; linear in its length."""
+    for pattern in (_CODE, _DEFINITION, _HEADING, _UNDERLINED, _ROW, _IMAGE, _LINKED, LINK, _URL):
+        text = pattern.sub(_blanked, text)
+    return _PARTS.sub(_blanked, text)
+
+
+def _blanked(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found.group())

@@ -1,0 +1,39 @@
+"""The open conflicts at an item, and how many of them put it at risk (D5, S8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from concord_graph.domain.conflicts import ConflictState, Judge, is_text_finding
+
+MOST_OPEN = 20
+"""How many of its open conflicts an item shows."""
+
+
+class OpenConflict(NamedTuple):
+    """An open conflict at an item, as a store finds it; `rank`: its place in lists."""
+
+    rank: int
+    item_id: str
+    conflict_id: str
+    state: str
+    judge: int
+
+
+class OpenConflicts(NamedTuple):
+    """An item's open conflicts: the ids of the newest `MOST_OPEN`, and how many put it at risk."""
+
+    ids: tuple[str, ...] = ()
+    risks: int = 0
+
+
+def by_item(found: Iterable[OpenConflict]) -> Mapping[str, OpenConflicts]:
+    """Return the open conflicts of each item; a text finding puts none at risk."""
+    of_item: dict[str, OpenConflicts] = {}
+    for each in sorted(found, reverse=True):
+        known = of_item.get(each.item_id, OpenConflicts())
+        is_risk = not is_text_finding(ConflictState[each.state], Judge(each.judge))
+        ids = (*known.ids, each.conflict_id)[:MOST_OPEN]
+        of_item[each.item_id] = OpenConflicts(ids, known.risks + is_risk)
+    return of_item

@@ -1,0 +1,205 @@
+"""What was merely found in texts moves nothing until somebody confirms it (D3, D5, D7, S4, S8)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from concord.dissonance.v1 import dissonance_pb2 as pb
+from concord.governance.v1 import proposal_pb2
+from concord.graph.v1 import conflict_pb2, memory_pb2
+from concord.search.v1 import search_pb2, search_pb2_grpc
+from concord.type.v1 import type_pb2
+from concord_chassis.identity import Caller
+from concord_dissonance.usecases import follow
+from dissonance_over_graph import ASKING, Dissonant, Space, dissonant
+from governed_world import Party, World, eventually, request_id
+
+OPEN, CLOSED = "The office is open on Sunday.", "The office is not open on Sunday."
+FACT = type_pb2.Fact(subject="office", relation="IS", object="a place")
+PREFER = search_pb2.NEXT_ACTION_PREFER
+POTENTIAL = conflict_pb2.CONFLICT_STATE_POTENTIAL
+DISMISSED = conflict_pb2.CONFLICT_STATE_DISMISSED
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def works(live: World) -> AsyncIterator[Dissonant]:
+    """Every service, with dissonance that follows what becomes of its findings."""
+    async with dissonant(live) as running:
+        yield running
+
+
+async def search(works: Dissonant, home: Space, query: str) -> search_pb2.SearchResponse:
+    """Search, once the index has what was written."""
+    assert works.search
+    who = Caller("one", "agent", ASKING | {"search:read"}, "AGENT")
+    stub = search_pb2_grpc.SearchServiceStub(works.search.channel(who, cap=60))
+    request = search_pb2.SearchRequest(query=query, include_context=True)
+    request.consistency.at_least_as_fresh = home.token
+    return await stub.Search(request)
+
+
+async def health(home: Space, memory_id: str) -> int:
+    """Return the health of a memory."""
+    request = memory_pb2.GetMemoryRequest(id=memory_id, peek=True)
+    return (await home.memories.GetMemory(request)).memory.health.status
+
+
+async def waiting(party: Party) -> list[str]:
+    """Return the conflicts for which proposals wait."""
+    request = proposal_pb2.ListProposalsRequest(
+        statuses=[proposal_pb2.PROPOSAL_STATUS_PENDING], page_size=200
+    )
+    found = (await party.proposals.ListProposals(request)).proposals
+    return [
+        each.action.review_conflict.conflict_id
+        for each in found
+        if each.action.HasField("review_conflict")
+    ]
+
+
+async def pairs(home: Space, count: int) -> None:
+    """Add pairs of memories that disagree in their words."""
+    for number in range(count):
+        word = f"{chr(97 + number // 26)}{chr(97 + number % 26)}"
+        await home.add(f"The {word}gate of harbour {word} is open on Sunday.")
+        await home.add(f"The {word}gate of harbour {word} is not open on Sunday.")
+
+
+async def test_it_moves_no_advice_and_no_health_and_opens_no_proposal(
+    works: Dissonant, party: Party
+) -> None:
+    """S4 S8 D7 C1 It is shown; once confirmed, it moves them all, as one that somebody writes."""
+    home = works.space()
+    first, second = [await home.add(text, facts=[FACT]) for text in (OPEN, CLOSED)]
+    before = await search(works, home, OPEN)
+    (found,) = (await home.detect()).conflicts
+    after = await search(works, home, OPEN)
+    await home.declare("LIVES_IN")
+    for city in ("Berlin", "Paris"):
+        await home.edge("Ada", "LIVES_IN", city)
+    (typed,) = [each for each in (await home.detect()).conflicts if not each.is_text_finding]
+
+    assert found.is_text_finding
+    await eventually(lambda: waiting(party), lambda there: typed.id in there)
+    await asyncio.sleep(2 * follow.TOGETHER)  # the next, if there were one
+    assert await waiting(party) == [typed.id]
+    assert [each.is_text_finding for each in after.results[0].potential_conflicts] == [True]
+    assert f"(memory:{second.id} may say otherwise" in after.context
+    assert (after.next_action, list(after.stac_lines)[-1]) == (
+        before.next_action,
+        list(before.stac_lines)[-1],
+    )
+    assert await health(home, first.id) == type_pb2.HEALTH_STATUS_HEALTHY
+
+    await home.review(found, pb.REVIEW_ACTION_CONFIRM)
+    confirmed = await search(works, home, OPEN)
+    assert confirmed.next_action == PREFER
+    assert confirmed.preferred_memory_id in (first.id, second.id)
+    assert await health(home, first.id) == type_pb2.HEALTH_STATUS_AT_RISK
+
+
+async def test_a_caller_who_believes_it_resolves_it(works: Dissonant) -> None:
+    """D6 D7 C1 What opens no proposal by itself is decided on request."""
+    home = works.space()
+    first, second = await home.add(OPEN), await home.add(CLOSED)
+    (found,) = (await home.detect()).conflicts
+    evolution = conflict_pb2.CONFLICT_CLASS_EVOLUTION
+    done = await home.resolve(
+        conflict_id=found.id, resolution_type=evolution, superseded_id=first.id
+    )
+
+    assert done.conflict.resolution.superseding_id == second.id
+
+
+async def test_more_than_twenty_are_recorded_only_when_the_caller_says_so(
+    works: Dissonant,
+) -> None:
+    """D3 C1 None of them, typed facts all the same; the next check looks at the same again."""
+    home = works.space()
+    await pairs(home, 21)
+    await home.declare("LIVES_IN")
+    for city in ("Berlin", "Paris"):
+        await home.edge("Ada", "LIVES_IN", city)
+    run = await home.detect(full=False)
+    covered = run.summary.coverage
+    assert (covered.recorded, covered.unrecorded) == (1, 21)
+    assert len(run.conflicts) == 22
+    assert len([each for each in run.conflicts if each.id]) == 1
+    assert [each.judge for each in (await home.listed()).conflicts] == [
+        conflict_pb2.JUDGE_STRUCTURAL
+    ]
+
+    again = await home.detect(full=False, most_text=21)
+    assert (again.summary.coverage.recorded, again.summary.coverage.unrecorded) == (21, 0)
+    more = await home.detect()
+    assert more.summary.coverage.unrecorded == 0, "what is recorded already is not new"
+    assert (await home.detect(full=False)).summary.coverage.candidates == 0
+
+
+async def test_twenty_are_recorded_without_asking(works: Dissonant) -> None:
+    """D3 C1 The bound is inclusive."""
+    home = works.space()
+    await pairs(home, 20)
+
+    assert (await home.detect()).summary.coverage.recorded == 20
+
+
+async def test_a_check_around_a_node_is_bounded_as_well(works: Dissonant) -> None:
+    """D1 C1 The same bound, and the same count."""
+    home = works.space()
+    texts = (OPEN, CLOSED, "The tower is 300 m high.", "The tower is 320 m high.")
+    for number, text in enumerate(texts):
+        said = type_pb2.Fact(subject="Ada", relation=f"SAID_{number}", object="it")
+        await home.add(text, facts=[said])
+    bounded = await home.check("Ada", max_text_findings=1)
+    whole = await home.check("Ada", max_text_findings=2)
+
+    assert (bounded.coverage.recorded, bounded.coverage.unrecorded) == (0, 2)
+    assert [each.id for each in bounded.conflicts] == ["", ""]
+    assert (whole.coverage.recorded, whole.coverage.unrecorded) == (2, 0)
+
+
+async def test_a_run_is_dismissed_whole(works: Dissonant) -> None:
+    """D5 C1 By the request id of the check; in several requests to graph, and idempotent."""
+    home = works.space()
+    await pairs(home, 3)
+    await home.detect(sent="first-run")
+    await home.add("The bridge is open to lorries.")
+    await home.add("The bridge is not open to lorries.")
+    (other,) = [each for each in (await home.detect()).conflicts if each.run_id != "first-run"]
+    request = pb.DismissRunRequest(request_id=request_id(), run_id="first-run", context="wrong")
+
+    assert len((await home.listed(run_id="first-run")).conflicts) == 3
+    done = await home.dissonance.DismissRun(request)
+    again = await home.dissonance.DismissRun(request)
+
+    assert (done.dismissed_count, done.left_count) == (3, 0)
+    assert done == again
+    assert done.token
+    states = {each.id: each.state for each in (await home.listed()).conflicts}
+    assert states.pop(other.id) == POTENTIAL
+    assert set(states.values()) == {DISMISSED}
+    assert {each.id for each in (await home.detect()).conflicts} == {other.id}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("# Opening hours 1\n\nSee the wiki.", "# Opening hours 2\n\nSee the wiki!"),
+        (
+            "See https://a.example/browse/SAIL-101 now.",
+            "See https://a.example/browse/SAIL-202 now.",
+        ),
+        ("[plan]: https://a.example/101\nPlan it.", "[plan]: https://a.example/202\nPlan it!"),
+    ],
+)
+async def test_what_is_no_sentence_is_not_compared(
+    works: Dissonant, first: str, second: str
+) -> None:
+    """D3 D13 C1 Headings, URLs and link definitions."""
+    home = works.space()
+    for text in (first, second):
+        await home.add(text, sources=[type_pb2.Source(speaker="Ada")])
+
+    assert (await home.detect()).conflicts == []
