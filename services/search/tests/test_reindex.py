@@ -221,7 +221,7 @@ async def test_what_cannot_be_done_says_why(at_work: Following, make_state: Make
         await at_work.reindex(SPACE, "gpt")
     with pytest.raises(FormerMissing):
         await at_work.reindex.roll_back(SPACE)
-    at_work.building.cancel()
+    at_work.embedder.mood = waits_for(asyncio.Event())
     building = await at_work.reindex(SPACE, "")
     assert await at_work.reindex(SPACE, "") == building
     with pytest.raises(ReindexUnderWay):
@@ -267,6 +267,48 @@ async def test_vectors_of_another_model_are_neither_written_nor_compared(
     batch = Batch(2, NOW, states=[(make_state("b", 2), vector)], model=OTHER)
     with pytest.raises(ModelReplaced):
         await index.apply(SPACE, batch)
+
+
+async def test_another_build_begins_just_after_a_swap(
+    at_work: Following, other: OtherWords, make_state: MakeState
+) -> None:
+    """B1 Whenever a reindex or a roll back begins, each ends, and so do those of other spaces."""
+    await at_work.lab.index.begin("second", "epoch-1")
+    for space in (SPACE, "second"):
+        at_work.graph.say(space, make_state("a", 1, "red fox"))
+        await at_work.reached(1, space)
+    await at_work.reindex(SPACE, OTHER.model_id)
+    await serves(at_work, OTHER)
+    other.mood = at_work.embedder.mood = waits_for(asyncio.Event())
+    await at_work.reindex(SPACE, "words")  # the builder of the version that serves may still rest
+    await asyncio.sleep(0.3)
+    other.mood = at_work.embedder.mood = lambda _: None
+    await serves(at_work, WordEmbedder.model)
+    await asyncio.sleep(0.3)
+    await at_work.reindex("second", OTHER.model_id)
+    await until(lambda: at_work.lab.index.model("second") == OTHER)
+
+    assert (await asked(at_work, "red fox"))[0] == "a"
+    assert not at_work.background.failing
+
+
+async def test_a_version_that_is_removed_while_it_is_built_ends_no_other_build(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """B1 Its builder ends without an error, and the next build of the space serves."""
+    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
+    await at_work.reached(1)
+    index = at_work.lab.index
+    for turns in range(12):  # the part is gone at each place where the builder waits
+        await at_work.reindex(SPACE, OTHER.model_id)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await index.remove_version(SPACE, Version.NEXT)
+        await until(lambda: "build another version" not in at_work.background.running.values())
+    await at_work.reindex(SPACE, OTHER.model_id)
+    await serves(at_work, OTHER)
+
+    assert not at_work.background.failing
 
 
 async def test_parked_changes_are_listed_and_tried_again_on_demand(

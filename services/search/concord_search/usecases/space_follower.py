@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
+from concord_chassis.background import Background
 from concord_chassis.log import Logger
 
 from concord_search.domain.changes import ChangeKind
@@ -84,6 +85,7 @@ class FollowerContext:
     index: VersionedIndex
     embedders: Embedders
     progress: Progress
+    background: Background
     log: Logger
     on_erased: Callable[[], None]
     retry_every: float = RETRY_EVERY
@@ -118,19 +120,31 @@ class SpaceFollower:
         self._write_lock = context.write_locks[space]
         self._retried = 0
         self._newly_parked = asyncio.Event()
+        self._ended = False
 
     async def put(self, changes: Sequence[Change]) -> None:
-        """Queues changes, in sequence; waits while the queue is full."""
-        await self._changes.put(changes)
+        """Queues changes, in sequence; waits while the queue is full. Drops them after `run`."""
+        if not self._ended:
+            await self._changes.put(changes)
 
     async def run(self) -> None:
         """Applies the queued changes, until cancelled.
 
         Raises `GraphUnavailable`, `IndexUnavailable` or `IndexCorrupt`.
         """
-        async with asyncio.TaskGroup() as group:
-            for step in (self._reads, self._embeds, self._writes, self._retries):
-                group.create_task(step(), name=f"{step.__name__} {self._space}")
+        try:
+            await self._context.background.together(
+                {
+                    "read what to index": self._reads,
+                    "embed": self._embeds,
+                    "write the index": self._writes,
+                    "retry what was set aside": self._retries,
+                }
+            )
+        finally:
+            self._ended = True
+            while not self._changes.empty():
+                self._changes.get_nowait()  # whoever waits to put more may go on
 
     async def again(self, changes: Sequence[Change]) -> None:
         """Applies former changes again, in sequence, after their memories were dropped.
@@ -360,6 +374,22 @@ class SpaceFollower:
         model = (await self._state()).model
         batch = Batch(0, 0, states=[(state, None)], settled=settled, model=model)
         return await self._embedded(_Plan(batch, model, await self._lacking([state], {})))
+
+
+async def feed(
+    space: str, state: IndexState, follower: SpaceFollower, context: FollowerContext
+) -> None:
+    """Puts a space's changes after a state to a follower of its own, until the feed ends.
+
+    Raises `GraphUnavailable`.
+    """
+    heads = {head.space: head.head_seq for head in await context.graph.heads()}
+    async for changes in context.graph.watch(heads | {space: state.applied_seq}):
+        if changes.epoch != state.epoch:
+            raise GraphUnavailable("the store behind the feed was replaced")
+        if changes.space == space:
+            await follower.put(changes.changes)
+    raise GraphUnavailable("the feed ended")
 
 
 async def _whole(step: Awaitable[T]) -> T | None:
