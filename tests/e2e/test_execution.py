@@ -28,7 +28,6 @@ from governed_world import (
     Clock,
     Keys,
     Party,
-    World,
     edge_action,
     eventually,
     refused,
@@ -222,7 +221,7 @@ async def test_a_ledger_that_was_busy_is_written_to_later(
         told = await eventually(party.actions, lambda told: "WRITE_ATTEMPT" in told)
 
         assert told.count("WRITE_ATTEMPT") == 1
-        await until_ready(live)
+        await eventually(live.app.ready)
 
 
 @pytest.mark.parametrize("edge_type", [DESCRIPTIVE, CONSTITUTIVE])

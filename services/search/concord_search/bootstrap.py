@@ -288,7 +288,11 @@ def index_at(
     """
     log = json_lines("search") if log is None else log
     background = Background(log) if background is None else background
-    parts = _on_edge(path, models, background, log) if qdrant is None else _on_server(path, models, qdrant)
+    parts = (
+        _on_edge(path, models, background, log)
+        if qdrant is None
+        else _on_server(path, models, qdrant)
+    )
     return PartVersions(parts, path / "versions.json")
 
 

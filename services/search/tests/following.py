@@ -49,9 +49,7 @@ class Following:
         """Starts a follower, as a restart would."""
         self.progress = Progress()
         self.background = background = Background(QUIET)
-        scrub = Scrub(
-            graph=self.graph, index=self.lab.index, background=background, log=QUIET
-        )
+        scrub = Scrub(graph=self.graph, index=self.lab.index, background=background, log=QUIET)
         follow = Follow(
             graph=self.graph,
             index=self.lab.index,

@@ -157,7 +157,9 @@ class Follow:
         """Settle the proposals of conflicts that were heard of, until cancelled."""
         while True:
             for space in sorted(await self._disputed.taken(TOGETHER, AGAIN) | self._full):
-                if rest := await self._background.tried(SETTLE, space, partial(self._settle, space)):
+                if rest := await self._background.tried(
+                    SETTLE, space, partial(self._settle, space)
+                ):
                     self._disputed.add_later(space, rest)
                 self._disputed.done(space)
 
