@@ -114,12 +114,13 @@ def _operator_routes(routes: Mapping[str, Route], health: Health) -> list[HttpRo
 
     async def healthz(_request: Request) -> Response:
         services = await health.upstreams()
+        failing = health.failing
         serving = all(services.values())
         return JSONResponse(
             {
                 "status": "SERVING" if serving else "NOT_SERVING",
                 "services": dict(services),
-                "failing": {name: list(tasks) for name, tasks in health.failing.items()},
+                **({"failing": {name: list(failing[name]) for name in failing}} if failing else {}),
             },
             status_code=200 if serving else 503,
         )

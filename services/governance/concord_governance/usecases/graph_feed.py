@@ -131,10 +131,12 @@ class GraphFollower:
         async with contextlib.aclosing(self._graph.watch(self._cursors)) as watched:
             async for message in watched:
                 self.is_following = True
-                if message.space and message.space not in self.rolled_back | failing:
-                    if rest := await self._tried(message.space, partial(self.apply, message)):
-                        failing.add(message.space)
-                        again_at = min(again_at, clock() + rest)
+                space = message.space
+                followed = space and space not in self.rolled_back | failing
+                apply = partial(self.apply, message)
+                if followed and (rest := await self._tried(space, apply)):
+                    failing.add(space)
+                    again_at = min(again_at, clock() + rest)
                 if clock() >= again_at:
                     return
                 if clock() - compared >= _COMPARE_SECONDS:

@@ -93,7 +93,7 @@ class Background:
         return (name, space) in self._deaths
 
     def start(self, name: str, work: Work, *, space: str = _OF_SERVICE) -> asyncio.Task[None]:
-        """Begin a task as `keep` does; it ends with `close`, or when the returned task is cancelled.
+        """Begin a task as `keep` does; it ends with `close`, or when whoever began it cancels it.
 
         It inherits nothing from a request that is being answered, such as its deadline.
         """

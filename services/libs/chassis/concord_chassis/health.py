@@ -67,6 +67,7 @@ class Health:
         ready: Ready,
         drain: Drain,
         background: Background,
+        *,
         log: Logger,
         on_change: Callable[[bool], None],
         on_deaths: Callable[[Mapping[str, int]], None],

@@ -132,9 +132,9 @@ class Server:
             ready,
             self._drain,
             Background(self._log) if background is None else background,
-            self._log,
-            partial(metrics.serving, name),
-            partial(metrics.deaths, name),
+            log=self._log,
+            on_change=partial(metrics.serving, name),
+            on_deaths=partial(metrics.deaths, name),
         )
         self._router = _router(
             registrations,

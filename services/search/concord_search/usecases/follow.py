@@ -21,13 +21,13 @@ from concord_search.domain.errors import (
 from concord_search.ports import Changes, Graph, IndexState, SpaceHead, VersionedIndex
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
+from concord_search.usecases.space_feed import feed
 from concord_search.usecases.space_follower import (
     FIRST_WAIT,
     LONGEST_WAIT,
     RETRY_EVERY,
     FollowerContext,
     SpaceFollower,
-    feed,
 )
 
 FOLLOW_SPACE = "follow a space"

@@ -376,22 +376,6 @@ class SpaceFollower:
         return await self._embedded(_Plan(batch, model, await self._lacking([state], {})))
 
 
-async def feed(
-    space: str, state: IndexState, follower: SpaceFollower, context: FollowerContext
-) -> None:
-    """Puts a space's changes after a state to a follower of its own, until the feed ends.
-
-    Raises `GraphUnavailable`.
-    """
-    heads = {head.space: head.head_seq for head in await context.graph.heads()}
-    async for changes in context.graph.watch(heads | {space: state.applied_seq}):
-        if changes.epoch != state.epoch:
-            raise GraphUnavailable("the store behind the feed was replaced")
-        if changes.space == space:
-            await follower.put(changes.changes)
-    raise GraphUnavailable("the feed ended")
-
-
 async def _whole(step: Awaitable[T]) -> T | None:
     """The outcome of a step for a slice; None if some of its rows fail.
 

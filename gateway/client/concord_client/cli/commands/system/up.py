@@ -132,8 +132,11 @@ def _print_json(
     *,
     rolled_back: bool,
 ) -> None:
-    """Print one object with the replies' protobuf JSON: `url`, `serving`, `failing` (background
-    tasks that died and were started again), `counts`, `index`, `judges`, and `graphRolledBack`: whether graph is older than the space's audit log."""
+    """Print one object with the replies' protobuf JSON.
+
+    `url`, `serving`, `failing` (background tasks that died and were started again), `counts`,
+    `index`, `judges`, and `graphRolledBack`: whether graph is older than the space's audit log.
+    """
     from google.protobuf.json_format import MessageToDict
 
     counts, index, judges = found
