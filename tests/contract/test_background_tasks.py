@@ -18,6 +18,7 @@ OF_A_REQUEST = {
     "services/dissonance/concord_dissonance/usecases/dialectic/runs.py": "a run: its error is what "
     "its followers get",
     "services/dissonance/concord_dissonance/usecases/lease.py": "one piece of work, and its lease",
+    "services/search/concord_search/adapters/qdrant_server/connection.py": "one call to the server",
     "services/search/concord_search/usecases/search.py": "the vector of one query",
     "services/search/concord_search/usecases/integrative_search.py": "the weight of one query",
 }

@@ -23,11 +23,11 @@ from concord_search.domain.errors import (
 )
 from concord_search.ports import IndexState, Version
 from concord_search.usecases.progress import Demand, Progress
+from concord_search.usecases.slices import SLICE
 from concord_search.usecases.space_feed import feed
 from concord_search.usecases.space_follower import (
     FIRST_WAIT,
     LONGEST_WAIT,
-    SLICE,
     FollowerContext,
     SpaceFollower,
 )

@@ -10,7 +10,7 @@ counted, shown in the index's status and tried again later. It never stops the f
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -28,7 +28,7 @@ from concord_search.domain.errors import (
     IndexUnavailable,
     SearchError,
 )
-from concord_search.domain.memory import Ending, MemoryState, Parked, Touch
+from concord_search.domain.memory import Ending, MemoryState, Parked
 from concord_search.ports import (
     Batch,
     Change,
@@ -41,9 +41,7 @@ from concord_search.ports import (
 )
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
-
-SLICE = 512
-"""Changes applied together: enough to batch texts of like length, few enough to be found soon."""
+from concord_search.usecases.slices import SLICE, States, slices, touches
 
 QUEUED_MESSAGES = 200
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
@@ -57,9 +55,6 @@ model may refuse every text for a while, with HTTP 400, and that must not cost h
 
 RETRIED = 100
 """The most parked changes that one round tries; the next round goes on after them."""
-
-_States = Sequence[tuple[Change, Hydrated | None]]
-"""Changes of items with the states they made; None for an item that is gone."""
 
 _NO_STATE = {ChangeKind.REFUSED, ChangeKind.ERASE_CONFIRMED}
 
@@ -167,7 +162,7 @@ class SpaceFollower:
     # The three steps
 
     async def _reads(self) -> None:
-        async for changes in _slices(self._changes):
+        async for changes in slices(self._changes):
             await self._read.put((changes, await _whole(self._plan_ahead(changes))))
 
     async def _embeds(self) -> None:
@@ -208,7 +203,7 @@ class SpaceFollower:
             await asyncio.sleep(wait)
             wait = min(wait * 2, LONGEST_WAIT)
 
-    async def _states_after(self, changes: Sequence[Change]) -> _States:
+    async def _states_after(self, changes: Sequence[Change]) -> States:
         """The states that changes of memories and of constitutive edges made."""
         ours = [
             each
@@ -233,7 +228,7 @@ class SpaceFollower:
             latest=changes[-1].record_time,
             model=model,
             states=[(state, None) for state in states],
-            touches=_touches(found),
+            touches=touches(found),
             endings=[
                 Ending(change.item_id, change.seq, change.record_time)
                 for change, h in found
@@ -391,23 +386,3 @@ async def _whole(step: Awaitable[T]) -> T | None:
 
 def _makes_state(change: Change, found: Hydrated) -> bool:
     return change.kind != ChangeKind.TOUCHED and not found.state.forgotten
-
-
-def _touches(found: _States) -> list[Touch]:
-    """The last access data of each memory that was only read."""
-    newest = {
-        change.item_id: Touch(h.state.id, h.state.access_count, h.state.last_access)
-        for change, h in found
-        if h is not None and change.kind == ChangeKind.TOUCHED and not h.state.forgotten
-    }
-    return list(newest.values())
-
-
-async def _slices(changes: asyncio.Queue[Sequence[Change]]) -> AsyncIterator[list[Change]]:
-    """Joins queued changes into slices, without waiting to fill one."""
-    while True:
-        pending = list(await changes.get())
-        while len(pending) < SLICE and not changes.empty():
-            pending += changes.get_nowait()
-        for start in range(0, len(pending), SLICE):
-            yield pending[start : start + SLICE]
