@@ -113,7 +113,8 @@ class Recalls:
         """
         while not self._stopping.is_set():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), FLUSH_SECONDS)
+                async with asyncio.timeout(FLUSH_SECONDS):
+                    await self._stopping.wait()
             for space in list(self._waiting):
                 with contextlib.suppress(*_REFUSALS):
                     await tried(space, partial(self._flush, space), passing=_REFUSALS)

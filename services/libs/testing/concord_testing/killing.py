@@ -27,7 +27,9 @@ def mortal() -> Iterator[None]:
 
     # `Any`: asyncio's own type of a factory names what its versions differ in.
     def factory(loop: asyncio.AbstractEventLoop, work: Any, **named: Any) -> Any:
-        return asyncio.Task(_mortal(work), loop=loop, **named)
+        task = asyncio.Task(_mortal(work), loop=loop, **named)
+        task.add_done_callback(lambda _: work.close())  # it may have been cancelled at the start
+        return task
 
     before = loop.get_task_factory()
     loop.set_task_factory(factory)

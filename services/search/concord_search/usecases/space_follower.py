@@ -319,7 +319,8 @@ class SpaceFollower:
             if await self._round():
                 continue  # the obstacle is gone
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._newly_parked.wait(), wait)
+                async with asyncio.timeout(wait):
+                    await self._newly_parked.wait()
                 await asyncio.sleep(first)
                 wait = first
             wait = min(wait * 2, self._context.retry_every)

@@ -83,7 +83,8 @@ class Touches:
         flushes = 0
         while not self._stopping.is_set():
             try:
-                await asyncio.wait_for(self._stopping.wait(), FLUSH_SECONDS)
+                async with asyncio.timeout(FLUSH_SECONDS):
+                    await self._stopping.wait()
             except TimeoutError:
                 flushes += 1
                 await self._flush_and_announce(announce=flushes % ANNOUNCE_EVERY_FLUSHES == 0)
