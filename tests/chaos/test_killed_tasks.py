@@ -4,7 +4,9 @@ The register of `concord_chassis.background` says which tasks there are.
 """
 
 import asyncio
+import json
 import random
+import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from itertools import count
@@ -25,6 +27,7 @@ from concord_client.refusal import Refused
 from concord_embedded import Running, running
 from concord_testing.killing import kill, mortal
 from concord_testing.polling import SECONDS, until
+from concord_testing.up_process import clean_environ, ran
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 TASKS = {
@@ -164,3 +167,34 @@ async def _killed(register: Background, name: str, chosen: random.Random) -> Non
                 kill(chosen.choice(alive))
             for _ in range(20):
                 await asyncio.sleep(0 if register.failing else 0.01)
+
+
+async def test_a_failing_task_is_shown_to_people(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B1 W7 `concord status`, `concord doctor` and /healthz name the task, and what it died of."""
+    with mortal(), registered(monkeypatch) as registers:
+        async with running(tmp_path / "data", environ={}, grace=1.0) as system:
+            (register,) = [each for each in registers if "complete decisions" in each.names]
+            await _killed(register, "complete decisions", random.Random(0))
+            environ = clean_environ() | {"CONCORD_DATA": str(tmp_path / "data")}
+            status = await asyncio.to_thread(ran, "status", "--json", environ=environ)
+            page = await asyncio.to_thread(ran, "status", environ=environ)
+            doctor = await asyncio.to_thread(ran, "doctor", "--json", environ=environ)
+            healthz = await asyncio.to_thread(_read, f"{system.http_url}/healthz")
+
+    (named,) = json.loads(status.stdout)["failing"]
+    assert named.startswith("concord.governance: complete decisions: Killed at execution.py:")
+    assert status.returncode == 0
+    assert "complete decisions: Killed at" in page.stdout
+    problems = [each["problem"] for each in json.loads(doctor.stdout)["findings"]]
+    assert f"a background task died: {named}" in problems
+    assert json.loads(healthz)["failing"] == {
+        "concord.governance": [named.removeprefix("concord.governance: ")]
+    }
+
+
+def _read(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=10) as reply:
+        body: bytes = reply.read()
+        return body
