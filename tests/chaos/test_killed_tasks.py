@@ -173,6 +173,7 @@ async def test_a_failing_task_is_shown_to_people(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """B1 W7 `concord status`, `concord doctor` and /healthz name the task, and what it died of."""
+    monkeypatch.setattr(background, "WELL_AFTER", SECONDS)
     with mortal(), registered(monkeypatch) as registers:
         async with running(tmp_path / "data", environ={}, grace=1.0) as system:
             (register,) = [each for each in registers if "complete decisions" in each.names]
