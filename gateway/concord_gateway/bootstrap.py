@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
 
 from concord_chassis import log
+from concord_chassis.background import Background
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.tracing import Spans
 from concord_chassis.workers import Workers
@@ -93,6 +94,7 @@ class Gateway:
         self._limits = Limits(config.max_message_bytes, config.deadline, config.http_body_seconds)
         self._observation = observation
         self._tls = tls.of(config)
+        self.background = Background(observation.logger)
         self._running: _Running | None = None
 
     async def start(self) -> None:
@@ -110,6 +112,7 @@ class Gateway:
                 routes.values(),
                 governance=governance,
                 keys_known=callers.recently_answered,
+                background=self.background,
                 timeout=self._config.health_timeout,
             )
             gate = Gate(callers, Tokens(self._issuer, self._config.token_ttl))
@@ -119,6 +122,7 @@ class Gateway:
                 self._in_flight,
                 Answers(self._observation),
                 limits=self._limits,
+                background=self.background,
             )
             http = self._http(routes, gate, probe, agents, undo)
             health = Health(probe, interval=self._config.health_interval)
@@ -153,6 +157,7 @@ class Gateway:
         async with running.undo:
             running.probe.drain()
             await asyncio.gather(running.http.stop(grace), running.grpc.stop(grace))
+            await self.background.close()
         self._observation.logger.info("stopped")
 
     def _channels(self, undo: AsyncExitStack) -> dict[str, Upstream]:
@@ -182,7 +187,7 @@ class Gateway:
             self._in_flight,
             self._observation,
             workers,
-            health=probe.upstreams,
+            health=probe,
             limits=self._limits,
             doors=Doors(config.http_hosts, config.http_origins),
             beside=agents.http_routes,
@@ -190,7 +195,7 @@ class Gateway:
         limits = ConnectionLimits(
             config.http_connections, config.http_header_seconds, config.http_body_seconds
         )
-        return HttpServer(application, bound, limits, self._tls)
+        return HttpServer(application, bound, limits, self.background, self._tls)
 
     def _grpc(self, routes: dict[str, Route], gate: Gate, health: Health) -> GrpcServer:
         config = self._config

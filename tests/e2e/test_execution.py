@@ -2,18 +2,22 @@
 
 import asyncio
 import io
+import random
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, relation_pb2
 from concord.type.v1 import type_pb2
+from concord_chassis import background
 from concord_chassis.log import json_lines
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain.errors import GraphFaulty, LedgerBusy
 from concord_governance.ports.graph import AppliedChange
-from concord_governance.usecases import execution
+from concord_governance.usecases import execution, graph_feed
+from concord_governance.usecases.graph_feed import GraphFollower
 from concord_graph.usecases.governed.apply import GovernedChanges
 from governed_steps import Applying, ended, lost, never
 from governed_world import (
@@ -27,7 +31,6 @@ from governed_world import (
     Clock,
     Keys,
     Party,
-    World,
     edge_action,
     eventually,
     refused,
@@ -36,6 +39,8 @@ from governed_world import (
     world,
 )
 
+T = TypeVar("T")
+DECISIONS, WAITERS = 4, 20
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 
 
@@ -220,7 +225,7 @@ async def test_a_ledger_that_was_busy_is_written_to_later(
         told = await eventually(party.actions, lambda told: "WRITE_ATTEMPT" in told)
 
         assert told.count("WRITE_ATTEMPT") == 1
-        await until_ready(live)
+        await eventually(live.app.ready)
 
 
 @pytest.mark.parametrize("edge_type", [DESCRIPTIVE, CONSTITUTIVE])
@@ -275,8 +280,10 @@ async def test_what_was_done_is_no_failure(party: Party, monkeypatch: pytest.Mon
 async def test_what_died_of_a_bug_is_told(
     work: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A1 V6 Who follows graph or completes decisions no more is not ready, and logs why."""
+    """A1 V6 Who follows graph or completes decisions no more is named, with why, and begins again;
+    a bug in one space's work does not keep the others from being served."""
     said = io.StringIO()
+    monkeypatch.setattr(background, "WELL_AFTER", 0.2)
 
     async def broken(*_: object, **__: object) -> None:
         raise KeyError("a bug of ours")
@@ -285,17 +292,69 @@ async def test_what_died_of_a_bug_is_told(
     async with world(tmp_path, keys=Keys(), clock=Clock(), log=log) as live:
         party = live.party()
         await party.enrol()
-        await until_ready(live)
+        await eventually(live.app.ready)
+        tasks = live.app.background
         with monkeypatch.context() as patched:
             patched.setattr(live.app._ledger, work, broken)
             await refused(party.graph.UpsertEdge(edge_action().upsert_edge))
-            await until_ready(live, ready=False)
+            failing = await eventually(lambda: _now(tasks.failing))
+            if work == "waiting":
+                await eventually(lambda: _now(tasks.is_stuck))
+        await eventually(lambda: _now(not tasks.failing))
+        assert not tasks.is_stuck
+        assert await party.entries()
 
     name = {"write": "follow graph", "waiting": "complete decisions"}[work]
-    assert f"{name} died" in said.getvalue()
+    assert {name} == set(failing)
+    assert failing[name].startswith("KeyError at ")
+    assert f'"task": "{name}"' in said.getvalue()
     assert "a bug of ours" in said.getvalue()
 
 
-async def until_ready(live: World, *, ready: bool = True) -> None:
-    """Wait until governance is ready, or no longer is."""
-    await eventually(live.app.ready, lambda now: now == ready)
+async def _now(value: T) -> T:
+    return value
+
+
+async def test_decisions_wait_for_a_feed_that_lags_and_a_ledger_that_is_slow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """V6 B1 No wait kills the task that completes decisions: each ends once the feed is there."""
+    said, arrived = io.StringIO(), asyncio.Event()
+    applied: Callable[..., Awaitable[None]] = GraphFollower.apply
+
+    async def lags(self: GraphFollower, message: Any) -> None:
+        await arrived.wait()
+        await applied(self, message)
+
+    monkeypatch.setattr(graph_feed, "_REACH_SECONDS", 0.5)
+    monkeypatch.setattr(graph_feed, "_RETRY_SECONDS", 0.05)
+    log = json_lines("governance", stream=said, level="warning")
+    async with world(tmp_path, keys=Keys(), clock=Clock(), log=log) as live:
+        party = live.party()
+        await party.enrol()
+        proposals = [
+            await party.approve(await party.propose(edge_action(target=f"n{n}")), AGENT)
+            for n in range(DECISIONS)
+        ]
+        ledger = live.app._ledger
+        read = ledger.read
+
+        async def slow(*args: Any, **named: Any) -> Any:
+            await asyncio.sleep(random.uniform(0.0, 0.06))
+            return await read(*args, **named)
+
+        monkeypatch.setattr(GraphFollower, "apply", lags)
+        monkeypatch.setattr(ledger, "read", slow)
+        waiting = await asyncio.gather(*(party.approve(each, HUMAN) for each in proposals))
+        for _ in range(5):  # the task that completes them waits, too, and in vain
+            reached = await asyncio.gather(
+                *(live.app._follower.wait_for("one", "of another store", 1) for _ in range(WAITERS))
+            )
+            assert not any(reached)
+        arrived.set()
+        done = [await ended(party, each) for each in proposals]
+
+        assert {each.status for each in waiting} == {STATUS.PROPOSAL_STATUS_APPROVED}
+        assert {each.status for each in done} == {STATUS.PROPOSAL_STATUS_EXECUTED}
+        assert await eventually(live.app.ready)
+        assert "died" not in said.getvalue()

@@ -459,6 +459,7 @@ async def world(
                 issuer=known.clients,
                 verifier=TokenVerifier({each.name: each.public_key for each in asking}),
                 ready=app.ready,
+                background=app.background,
             )
         )
         yield World(graph, governance, app, now, folder, known.issuer, known.dissonance)

@@ -180,6 +180,7 @@ class Assembly:
             working_capacity=limits.working_memory_capacity,
             exporters=limits.exporters,
             confirmers=(SEARCH_ISSUER, GOVERNANCE_ISSUER),
+            log=json_lines("graph", stream=self._log),
         )
         issuers = {
             **self._of_callers,

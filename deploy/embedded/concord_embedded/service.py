@@ -37,6 +37,7 @@ class Service:
             metrics=metrics,
             spans=spans,
             log=json_lines(name, stream=log),
+            background=app.background,
         )
 
     async def start(self) -> None:

@@ -1,10 +1,12 @@
 """The standard health service of the gateway, which serves only if all services behind it do."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import grpc
+from concord_chassis.background import Background
+from concord_chassis.health import FAILING_KEY
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from concord_gateway.routes import Route, Upstream
@@ -23,6 +25,7 @@ class Probe:
         *,
         governance: Upstream,
         keys_known: Callable[[], bool],
+        background: Background,
         timeout: float,
     ) -> None:
         """`governance` resolves keys; `keys_known` returns whether known keys are let in without
@@ -34,6 +37,16 @@ class Probe:
             route.method.containing_service.full_name: route.upstream for route in routes
         }
         self._draining = asyncio.Event()
+        self._background = background
+        self._failing: dict[str, Sequence[str]] = {}
+
+    @property
+    def failing(self) -> Mapping[str, Sequence[str]]:
+        """By upstream's prefix, its failing background tasks as "TASK: CAUSE" when last asked; the
+        gateway's own under "gateway". Those without a failing task are left out."""
+        own = [f"{name}: {cause}" for name, cause in sorted(self._background.failing.items())]
+        found = {**self._failing, "gateway": own}
+        return {name: tasks for name, tasks in found.items() if tasks}
 
     def drain(self) -> None:
         """Reports from now on that nothing is served."""
@@ -81,9 +94,12 @@ class Probe:
     async def _ask(self, upstream: Upstream) -> bool:
         stub = health_pb2_grpc.HealthStub(upstream.channel)
         try:
-            reply = await stub.Check(health_pb2.HealthCheckRequest(), timeout=self._timeout)
+            call = stub.Check(health_pb2.HealthCheckRequest(), timeout=self._timeout)
+            reply, metadata = await call, await call.trailing_metadata()
         except grpc.aio.AioRpcError:
+            self._failing.pop(upstream.prefix, None)
             return False
+        self._failing[upstream.prefix] = [str(v) for key, v in metadata if key == FAILING_KEY]
         return bool(reply.status == SERVING)
 
 
@@ -104,10 +120,19 @@ class Health:
         request: health_pb2.HealthCheckRequest,
         context: Context,
     ) -> health_pb2.HealthCheckResponse:
-        """The health now. NOT_FOUND for a service that is not routed."""
+        """The health now, with the failing background tasks in the trailing metadata, as a service
+        has its own there. NOT_FOUND for a service that is not routed."""
         if not self._probe.knows(request.service):
             await context.abort(grpc.StatusCode.NOT_FOUND, "No such service here.")
-        return health_pb2.HealthCheckResponse(status=await self._status(request.service))
+        status = await self._status(request.service)
+        context.set_trailing_metadata(
+            [
+                (FAILING_KEY, f"{name}: {task}")
+                for name, tasks in self._probe.failing.items()
+                for task in tasks
+            ]
+        )
+        return health_pb2.HealthCheckResponse(status=status)
 
     async def List(  # noqa: N802 - the contract's name
         self, _request: health_pb2.HealthListRequest, _context: Context

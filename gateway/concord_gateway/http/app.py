@@ -3,6 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from concord_chassis import request_id as request_ids
 from concord_chassis.workers import Workers
@@ -34,7 +35,18 @@ ASKED_HEADERS = [
     "x-request-id",
 ]
 
-Health = Callable[[], Awaitable[Mapping[str, bool]]]
+
+class Health(Protocol):
+    """The health of the services behind the gateway."""
+
+    async def upstreams(self) -> Mapping[str, bool]:
+        """Return whether each upstream serves, by its prefix."""
+        ...
+
+    @property
+    def failing(self) -> Mapping[str, Sequence[str]]:
+        """The failing background tasks of those that have one, by prefix."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -57,8 +69,7 @@ def build(
     doors: Doors,
     beside: Sequence[HttpRoute] = (),
 ) -> ASGIApp:
-    """The application. `health` returns whether each upstream serves, by its prefix; `beside` are
-    further paths."""
+    """The application. `health` is shown at `/healthz`; `beside` are further paths."""
     answers = Answers(observation)
     methods = [
         HttpRoute(
@@ -102,10 +113,15 @@ def _operator_routes(routes: Mapping[str, Route], health: Health) -> list[HttpRo
         return Response(index, media_type="application/json")
 
     async def healthz(_request: Request) -> Response:
-        services = await health()
+        services = await health.upstreams()
+        failing = health.failing
         serving = all(services.values())
         return JSONResponse(
-            {"status": "SERVING" if serving else "NOT_SERVING", "services": dict(services)},
+            {
+                "status": "SERVING" if serving else "NOT_SERVING",
+                "services": dict(services),
+                **({"failing": {name: list(failing[name]) for name in failing}} if failing else {}),
+            },
             status_code=200 if serving else 503,
         )
 

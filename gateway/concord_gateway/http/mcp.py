@@ -11,13 +11,14 @@ from typing import TypeVar
 
 import grpc
 from concord_chassis import request_id as request_ids
+from concord_chassis.background import Background
 from concord_chassis.failure import DETAILS_KEY, Failure
 from concord_mcp.calls import Refusal
 from concord_mcp.server import Context, Tools
 from concord_mcp.tools import DEFAULT, PROFILES
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
-from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Route as HttpRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -97,6 +98,7 @@ class McpDoor:
         answers: Answers,
         *,
         limits: Limits,
+        background: Background,
     ) -> None:
         """`limits`: of a request's body, and of one unary call to a service."""
         self._gate, self._answers, self._limits = gate, answers, limits
@@ -107,48 +109,51 @@ class McpDoor:
                 raise RuntimeError("an HTTP transport without its request")
             return ToolCalls(routes, request.scope[ADMITTED], in_flight, limits.seconds)
 
-        self._managers = {
-            profile: StreamableHTTPSessionManager(
-                app=Tools(tools, caller).server(), json_response=True, stateless=True
-            )
-            for profile, tools in PROFILES.items()
-        }
-        self._stopping = asyncio.Event()
+        self._servers = {profile: Tools(tools, caller) for profile, tools in PROFILES.items()}
+        self._managers: dict[str, StreamableHTTPSessionManager] = {}
+        self._background = background
+        self._started, self._stopping = asyncio.Event(), asyncio.Event()
         self._serving: asyncio.Task[None] | None = None
 
     @property
     def http_routes(self) -> list[HttpRoute]:
         """The HTTP routes, one per profile."""
         paths = {DEFAULT: PATH} | {
-            name: f"{PATH}/{name}" for name in self._managers if name != DEFAULT
+            name: f"{PATH}/{name}" for name in self._servers if name != DEFAULT
         }
-        return [
-            HttpRoute(path, endpoint=self._admitting(self._managers[name]))
-            for name, path in paths.items()
-        ]
+        return [HttpRoute(path, endpoint=self._admitting(name)) for name, path in paths.items()]
 
     async def start(self) -> None:
         """Return when requests can be answered."""
-        started = asyncio.Event()
-        self._serving = asyncio.create_task(self._serve(started), name="mcp")
-        await started.wait()
+        self._serving = self._background.start("mcp", self._serve)
+        await self._started.wait()
 
     async def stop(self) -> None:
         """End the requests under way."""
         self._stopping.set()
         if self._serving is not None:
-            await self._serving
+            await asyncio.wait([self._serving])
 
-    async def _serve(self, started: asyncio.Event) -> None:
-        # the SDK's task groups must end in the task that began them
+    async def _serve(self) -> None:
+        # the SDK's task groups must end in the task that began them, and a manager runs only once
         async with AsyncExitStack() as stack:
-            for manager in self._managers.values():
-                await stack.enter_async_context(manager.run())
-            started.set()
-            await self._stopping.wait()
+            for name, tools in self._servers.items():
+                self._managers[name] = StreamableHTTPSessionManager(
+                    app=tools.server(), json_response=True, stateless=True
+                )
+                await stack.enter_async_context(self._managers[name].run())
+            self._started.set()
+            try:
+                await self._stopping.wait()
+            finally:
+                self._started.clear()
 
-    def _admitting(self, manager: StreamableHTTPSessionManager) -> ASGIApp:
-        return _Admitting(StreamableHTTPASGIApp(manager), self._gate, self._answers, self._limits)
+    def _admitting(self, name: str) -> ASGIApp:
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            await self._started.wait()
+            await self._managers[name].handle_request(scope, receive, send)
+
+        return _Admitting(answer, self._gate, self._answers, self._limits)
 
 
 class _Admitting:

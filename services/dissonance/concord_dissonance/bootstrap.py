@@ -1,6 +1,5 @@
 """Assembles dissonance: the only module that knows every part."""
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 
@@ -10,6 +9,7 @@ from concord.dissonance.v1 import (
     dissonance_pb2,
     dissonance_pb2_grpc,
 )
+from concord_chassis.background import Background
 from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
@@ -45,8 +45,8 @@ from concord_dissonance.usecases.dialectic.runs import Runs
 from concord_dissonance.usecases.dialectic.synthesize import Synthesize
 from concord_dissonance.usecases.end_session import EndSession
 from concord_dissonance.usecases.examine import Examine
-from concord_dissonance.usecases.follow import Follow
-from concord_dissonance.usecases.idle import EndIdleSessions
+from concord_dissonance.usecases.follow import CHECK, SETTLE, Follow
+from concord_dissonance.usecases.idle import END_IDLE, EndIdleSessions
 from concord_dissonance.usecases.proposals import Proposals
 from concord_dissonance.usecases.recurring import ProposeRecurring
 from concord_dissonance.usecases.reviews import Reviews
@@ -80,9 +80,8 @@ class DissonanceApp:
         self._clients = (graph, callers, search, callers_search, governance, sessions, leases)
         # One thread: the judges are Python code, and the interpreter's lock runs one at a time.
         self._workers = Workers(1, "judges")
-        self._log = log
+        self.background = Background(log)
         self._runs = Runs(clock, log)
-        self._following: asyncio.Task[None] | None = None
         self._judges = _text_judges(addresses, log)
         self._council = _council(addresses, clock, log)
         self._spend = Meter()
@@ -106,9 +105,10 @@ class DissonanceApp:
                 ends=end_session,
                 log=log,
             ),
-            idle=EndIdleSessions(sessions, clock, log),
+            background=self.background,
             log=log,
         )
+        self._idle = EndIdleSessions(sessions, clock, self.background, log)
         self.registrations: Sequence[Registration] = (
             Registration(
                 dissonance_pb2.DESCRIPTOR.services_by_name["DissonanceService"],
@@ -144,13 +144,10 @@ class DissonanceApp:
 
     async def start(self) -> None:
         """Begin to follow graph's changes; graph may start later."""
-        self._following = asyncio.get_running_loop().create_task(self._follow.run(), name="follow")
-        self._following.add_done_callback(self._log_death)
-
-    def _log_death(self, task: asyncio.Task[None]) -> None:
-        """Log an error when the follower ended by a bug of ours; dissonance is not ready then."""
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self._log.error("the follower died", exc_info=error)
+        self.background.start("follow graph", self._follow.hear)
+        self.background.start(SETTLE, self._follow.settle)
+        self.background.start(CHECK, self._follow.catch_up)
+        self.background.start(END_IDLE, self._idle.run)
 
     async def ready(self) -> bool:
         """Return whether graph is followed: without graph nothing can be checked or recorded."""
@@ -190,9 +187,7 @@ class DissonanceApp:
 
     async def close(self) -> None:
         """Stop following, end the runs and judges, and close the connections."""
-        if self._following is not None:
-            self._following.cancel()
-            await asyncio.wait([self._following])
+        await self.background.close()
         await self._runs.close()
         self._workers.close()
         for judge in self._judges:

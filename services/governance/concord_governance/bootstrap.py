@@ -18,6 +18,7 @@ from concord.governance.v1 import (
     proposal_pb2,
     proposal_pb2_grpc,
 )
+from concord_chassis.background import Background
 from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
@@ -43,12 +44,12 @@ from concord_governance.servicer.translate import reason_of, translate
 from concord_governance.usecases.api_keys import ApiKeys
 from concord_governance.usecases.audit_log import AuditLog
 from concord_governance.usecases.decisions import Decisions
-from concord_governance.usecases.execution import Completion, Execution
-from concord_governance.usecases.graph_feed import GraphFollower
+from concord_governance.usecases.execution import COMPLETE, Completion, Execution
+from concord_governance.usecases.graph_feed import FOLLOW, GraphFollower
 from concord_governance.usecases.ledger_commands import LedgerCommands
 from concord_governance.usecases.proposal_reads import ProposalReads
 from concord_governance.usecases.proposals import PENDING_PER_PRINCIPAL, Proposals
-from concord_governance.usecases.spaces import Spaces
+from concord_governance.usecases.spaces import ERASE, Spaces
 
 
 def system_clock() -> int:
@@ -76,9 +77,10 @@ class GovernanceApp:
         listed_keys: Mapping[str, ListedKey] = MappingProxyType({}),
     ) -> None:
         self._ledger, self._graph, self._log = ledger, graph, log
+        background = self.background = Background(log)
         self._judge = judge
         self._listed_keys = listed_keys
-        self._follower = GraphFollower(ledger, graph, log)
+        self._follower = GraphFollower(ledger, graph, background, log)
         commands = self._commands = LedgerCommands(ledger, clock, self._follower, reason_of)
         proposals = Proposals(
             commands, graph, settings, normal_form, judge, most_pending=most_pending
@@ -95,10 +97,9 @@ class GovernanceApp:
             policy_digest=proposals.policy_digest,
         )
         reads = self._reads = ProposalReads(commands, graph)
-        self._spaces, self._keys = Spaces(commands, graph, log), ApiKeys(commands, log)
+        self._spaces, self._keys = Spaces(commands, graph, background, log), ApiKeys(commands, log)
         access = AccessServicer(commands, self._spaces, self._keys)
         steps = ProposalServicer(commands, proposals, decisions, reads, translate)
-        self._tasks: list[asyncio.Task[None]] = []
         self.registrations: Sequence[Registration] = (
             Registration(
                 proposal_pb2.DESCRIPTOR.services_by_name["ProposalService"],
@@ -127,25 +128,19 @@ class GovernanceApp:
     async def start(self) -> None:
         """Add the keys file's new keys to the ledger, and start the background tasks."""
         await self._keys.add_listed(self._listed_keys)
-        loop = asyncio.get_running_loop()
-        for work, name in (
-            (self._follower.run(), "follow graph"),
-            (Completion(self._commands, self._execution, self._log).run(), "complete decisions"),
-            (self._keys.run(), "note uses of keys"),
-            (self._spaces.run(), "erase deleted spaces"),
-        ):
-            task = loop.create_task(work, name=name)
-            task.add_done_callback(self._log_death)
-            self._tasks.append(task)
+        completion = Completion(self._commands, self._execution, self.background, self._log)
+        self.background.start(FOLLOW, self._follower.run)
+        self.background.start(COMPLETE, completion.run)
+        self.background.start("note uses of keys", self._keys.run)
+        self.background.start(ERASE, self._spaces.run)
 
     async def ready(self) -> bool:
-        """Return whether the ledger answers, graph is followed, and decisions are completed.
+        """Return whether the ledger answers and graph is followed.
 
         Spaces in `rolled_back` do not count: nothing is completed there, and the others go on.
         """
-        works = not any(task.done() for task in self._tasks)
         try:
-            return works and self._follower.is_following and await self._ledger.ready()
+            return self._follower.is_following and await self._ledger.ready()
         except GovernanceError:
             return False
 
@@ -174,22 +169,13 @@ class GovernanceApp:
 
     async def close(self) -> None:
         """Stop following, then close the ledger."""
-        tasks, self._tasks = self._tasks, []
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await self.background.close()
         with contextlib.suppress(GovernanceError):  # an unsaved time of use is no loss
             await self._keys.note_uses()
         await self._graph.close()
         if self._judge is not None:
             await self._judge.close()
         await self._ledger.close()
-
-    def _log_death(self, task: asyncio.Task[None]) -> None:
-        """Log an error when a task ended by a bug of ours."""
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self._log.error(f"{task.get_name()} died", exc_info=error)
 
 
 async def build(

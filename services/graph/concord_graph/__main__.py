@@ -30,6 +30,7 @@ async def _main() -> None:
             working_capacity=config.working_memory_capacity,
             exporters=config.exporters,
             confirmers=config.erase_confirmers,
+            log=log,
         )
         await app.start()
         return app

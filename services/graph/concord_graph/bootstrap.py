@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from concord.graph.v1 import (
@@ -38,7 +39,9 @@ from concord.graph.v1 import (
     working_memory_pb2_grpc,
 )
 from concord_attestation.digest import action_digest
+from concord_chassis.background import Background
 from concord_chassis.failure import Translate
+from concord_chassis.log import Logger, json_lines
 from concord_chassis.server import Registration
 from concord_concepts import extract
 from concord_stores.neo4j_config import Neo4jConfig
@@ -76,7 +79,7 @@ from concord_graph.usecases.memory.scrub import Scrubbing
 from concord_graph.usecases.memory.working_memory import DEFAULT_CAPACITY, WorkingMemory
 from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.read.touches import Touches
-from concord_graph.usecases.recalls import Recalls
+from concord_graph.usecases.recalls import RECALLS, Recalls
 from concord_graph.usecases.records import Records
 from concord_graph.usecases.transfer.exports import Exports
 from concord_graph.usecases.write.commands import Commands
@@ -103,7 +106,9 @@ class GraphApp:
         *,
         working_capacity: int = DEFAULT_CAPACITY,
         confirmers: Sequence[str] = CONFIRMERS,
+        log: Logger | None = None,
     ) -> None:
+        self.background = Background(json_lines("graph") if log is None else log)
         self._store = store
         self._closed = False
         self._touches = Touches(store, clock)
@@ -222,15 +227,13 @@ class GraphApp:
 
     async def start(self) -> None:
         """Start the background tasks, which store reads and recalls and scrub erased content."""
-        self._touches.start()
-        self._recalls.start()
-        self._scrubbing.start()
+        write = partial(self._recalls.run, partial(self.background.tried, RECALLS))
+        self.background.start("store reads", self._touches.run)
+        self.background.start(RECALLS, write)
+        self.background.start("scrub erased words", self._scrubbing.run)
 
     async def ready(self) -> bool:
-        """Return whether the store answers and the background tasks run. A damaged, full or busy
-        store does not answer."""
-        if any(each.has_died for each in (self._scrubbing, self._touches, self._recalls)):
-            return False
+        """Return whether the store answers. A damaged, full or busy store does not."""
         try:
             return await self._store.ready()
         except (Overloaded, StoreCorrupt, StoreUnavailable):
@@ -245,10 +248,10 @@ class GraphApp:
             return
         self._closed = True
         try:
-            await self._scrubbing.close()
             await self._touches.close()
             await self._recalls.close()
         finally:
+            await self.background.close()
             await self._store.close()
 
 
@@ -261,6 +264,7 @@ def build(
     busy_seconds: float = BUSY_SECONDS,
     working_capacity: int = DEFAULT_CAPACITY,
     confirmers: Sequence[str] = CONFIRMERS,
+    log: Logger | None = None,
 ) -> GraphApp:
     """Assemble graph over a store file.
 
@@ -278,6 +282,7 @@ def build(
         enrolment or {},
         working_capacity=working_capacity,
         confirmers=confirmers,
+        log=log,
     )
 
 
@@ -289,6 +294,7 @@ async def build_on(
     working_capacity: int = DEFAULT_CAPACITY,
     exporters: int = EXPORTERS,
     confirmers: Sequence[str] = CONFIRMERS,
+    log: Logger | None = None,
 ) -> GraphApp:
     """Assemble graph over the store that the settings choose; otherwise as `build`.
 
@@ -316,4 +322,5 @@ async def build_on(
         enrolment or {},
         working_capacity=working_capacity,
         confirmers=confirmers,
+        log=log,
     )

@@ -1,17 +1,20 @@
 """Which memories were returned to whom: opt-in, ids alone, for 90 days, erased with the memory."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from concord.graph.v1 import recall_pb2, record_pb2
+from concord_chassis.background import Background
+from concord_chassis.log import json_lines
 from concord_graph.domain.errors import StoreCorrupt, StoreUnavailable
 from concord_graph.domain.items import Memory
 from concord_graph.domain.recalls import Recall, RecallFilter
 from concord_graph.ports import Author, Reads, Writes
 from concord_graph.usecases import recalls as use_case
-from concord_graph.usecases.recalls import Recalls
+from concord_graph.usecases.recalls import RECALLS, Recalls
 from concord_graph.usecases.write.writer import Writer
 from concord_testing.polling import SECONDS, until
 from graph_world import DAY, START, Calls, Clock, World, micros, opened_store, refused, world
@@ -142,7 +145,8 @@ async def test_is_written_without_a_reader(tmp_path: Path) -> None:
     log = Recalls(store, Clock())
     await store.write("home", _put)
     await log.turn("home", on=True)
-    log.start()
+    tasks = Background(json_lines("graph"))
+    tasks.start(RECALLS, partial(log.run, partial(tasks.tried, RECALLS)))
 
     async def stored(tx: Reads) -> int:
         return len(await tx.recalls(RecallFilter(), "", 10))
@@ -152,6 +156,7 @@ async def test_is_written_without_a_reader(tmp_path: Path) -> None:
         while not await store.read("home", stored):  # noqa: ASYNC110 - it tells nobody
             await asyncio.sleep(0.01)
     await log.close()
+    await tasks.close()
     await store.close()
 
 
@@ -175,7 +180,8 @@ async def test_goes_on_after_a_store_that_refused(tmp_path: Path) -> None:
     log = Recalls(cast(Any, refusing), Clock())
     await store.write("home", _put)
     await log.turn("home", on=True)
-    log.start()
+    tasks = Background(json_lines("graph"))
+    tasks.start(RECALLS, partial(log.run, partial(tasks.tried, RECALLS)))
 
     async def stored(tx: Reads) -> int:
         return len(await tx.recalls(RecallFilter(), "", 10))
@@ -193,6 +199,7 @@ async def test_goes_on_after_a_store_that_refused(tmp_path: Path) -> None:
     refusing.refuses = True
     assert await log.add("home", Recall(_id_at(900), "p", "", ("m",)))
     await log.close()
+    await tasks.close()
     await store.close()
 
 

@@ -9,7 +9,7 @@ from resource import RLIMIT_FSIZE, getrlimit, setrlimit
 import pytest
 from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis import deadline
+from concord_chassis import background, deadline
 from concord_chassis.failure import Failure
 from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.schema import SCHEMA
@@ -18,6 +18,7 @@ from concord_graph.bootstrap import build
 from concord_graph.domain.errors import StoreUnusable
 from concord_graph.ports import Reads
 from concord_graph.usecases.read import touches
+from concord_testing.polling import until
 from graph_world import START, Calls, Clock, World, refused, world
 
 
@@ -161,28 +162,29 @@ async def test_a_full_disk_is_told_and_passes(live: World, home: Calls) -> None:
 
 
 @pytest.mark.parametrize("part", ["scrub", "touch"])
-async def test_work_beside_the_calls_that_died_ends_serving(
+async def test_work_beside_the_calls_that_died_begins_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
-    """G6 M4 Who counts reads or scrubs no more is not ready; closing says what it was."""
+    """G6 M4 B1 Who counts reads or scrubs no more is named, and goes on by itself."""
 
     async def broken(*_: object, **__: object) -> None:
         raise RuntimeError("broken")
 
     monkeypatch.setattr(touches, "FLUSH_SECONDS", 0.01)
-
-    async def until_not_ready() -> None:
-        async with world(tmp_path / "graph.db") as live, asyncio.timeout(30):
-            memory = await live.calls().add("read and erased")
-            assert await live.app.ready()
-            monkeypatch.setattr(live.app._store, part, broken)
+    monkeypatch.setattr(background, "WELL_AFTER", 0.2)
+    async with world(tmp_path / "graph.db") as live, asyncio.timeout(30):
+        tasks = live.app.background
+        memory = await live.calls().add("read and erased")
+        with monkeypatch.context() as patched:
+            patched.setattr(live.app._store, part, broken)
             await live.calls().get(memory.id, peek=False)
             await live.calls().erase(memory)
-            while await live.app.ready():  # noqa: ASYNC110 - what it waits for is a task's end
-                await asyncio.sleep(0.005)
+            await until(lambda: tasks.is_stuck)
+            named = tasks.failing
+        await until(lambda: not tasks.failing)
 
-    with pytest.raises(RuntimeError, match="broken"):
-        await until_not_ready()
+    assert set(named) == {{"scrub": "scrub erased words", "touch": "store reads"}[part]}
+    assert all(each.startswith("RuntimeError") for each in named.values())
 
 
 async def test_a_statement_ends_with_the_time_of_its_call(tmp_path: Path) -> None:

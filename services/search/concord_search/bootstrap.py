@@ -17,6 +17,7 @@ from concord.search.v1 import (
     suggestion_pb2,
     suggestion_pb2_grpc,
 )
+from concord_chassis.background import Background
 from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
@@ -50,7 +51,7 @@ from concord_search.usecases.parked import ParkedChanges
 from concord_search.usecases.progress import Progress
 from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.reindex import Reindex
-from concord_search.usecases.scrub import Scrub
+from concord_search.usecases.scrub import SCRUB, Scrub
 from concord_search.usecases.search import Formula, Search
 from concord_search.usecases.suggest import SuggestProactively
 
@@ -83,20 +84,21 @@ class SearchApp:
         formula: Formula,
         constitutive_weight: float,
         clock: Clock,
+        background: Background,
         log: Logger,
     ) -> None:
         self._index, self._graph, self._embedders = index, graph, embedders
         self._judges, self._records = judges, records
-        self._log = log
+        self.background = background
         self._open = False
-        self._tasks: list[asyncio.Task[None]] = []
         self.progress = progress = Progress()
-        self._scrub = Scrub(graph=graph, index=index, log=log)
+        self._scrub = Scrub(graph=graph, index=index, background=background, log=log)
         self._follow = Follow(
             graph=graph,
             index=index,
             embedders=embedders,
             progress=progress,
+            background=background,
             log=log,
             on_erased=self._scrub.wake,
         )
@@ -129,7 +131,9 @@ class SearchApp:
             search=search, graph=graph, records=records, progress=progress, workers=self._matching
         )
         self._reindex = Reindex(self._follow.context)
-        status = IndexStatus(embedders=embedders, index=index, progress=progress)
+        status = IndexStatus(
+            embedders=embedders, index=index, progress=progress, background=background
+        )
         self.registrations: Sequence[Registration] = (
             Registration(
                 search_pb2.DESCRIPTOR.services_by_name["SearchService"],
@@ -180,14 +184,9 @@ class SearchApp:
             await self.close()
             raise
         self._open = True
-        for name, work in (
-            ("follow", self._follow.run()),
-            ("scrub", self._scrub.run()),
-            ("reindex", self._reindex.run()),
-        ):
-            task = asyncio.get_running_loop().create_task(work, name=name)
-            task.add_done_callback(self._log_failure)
-            self._tasks.append(task)
+        self.background.start("follow graph", self._follow.run)
+        self.background.start(SCRUB, self._scrub.run)
+        self.background.start("resume reindexing", self._reindex.run)
 
     async def _open_index(self) -> None:
         """Open the index; if its disk is full, the follower opens it once there is room."""
@@ -195,11 +194,6 @@ class SearchApp:
             await self._index.open()
         except IndexDiskFull as full:
             self.progress.disk_full = str(full)
-
-    def _log_failure(self, task: asyncio.Task[None]) -> None:
-        """Log an error when a background task ended by a bug of ours."""
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self._log.error(f"the task to {task.get_name()} died", exc_info=error)
 
     async def ready(self) -> bool:
         """Return whether the index is open and graph is followed.
@@ -212,10 +206,7 @@ class SearchApp:
 
     async def close(self) -> None:
         """Stop the background tasks, free the models, and write the index to disk."""
-        tasks, self._tasks = self._tasks, []
-        for task in tasks:
-            task.cancel()
-            await asyncio.wait([task])
+        await self.background.close()
         self._open = False
         self._matching.close()
         await self._graph.close()
@@ -269,8 +260,9 @@ def build(
     log = json_lines("search") if log is None else log
     log = log.bind(SEARCH_GRAPH_ADDRESS=config.graph_address)  # the setting to correct
     embedders = _embedders(config, log) if embedder is None else Embedders(embedder, *others)
+    background = Background(log)
     return SearchApp(
-        index=index_at(config.index_path, qdrant, embedders.models, log),
+        index=index_at(config.index_path, qdrant, embedders.models, background, log),
         graph=GraphClient(config.graph_address, issuer, config.issuer_name),
         embedders=embedders,
         judges=JudgesClient(address, issuer) if (address := config.dissonance_address) else None,
@@ -278,6 +270,7 @@ def build(
         formula=config.formula(),
         constitutive_weight=config.constitutive_weight,
         clock=clock,
+        background=background,
         log=log,
     )
 
@@ -286,20 +279,29 @@ def index_at(
     path: Path,
     qdrant: QdrantConfig | None,
     models: Sequence[EmbeddingModel],
+    background: Background | None = None,
     log: Logger | None = None,
 ) -> VersionedIndex:
     """Return the index with its files in the directory `path`, its points there or on `qdrant`.
 
-    New indexes of spaces get vectors of the first of `models`.
+    New indexes of spaces get vectors of the first of `models`. `background` gets its tasks.
     """
-    parts = _on_edge(path, models, log) if qdrant is None else _on_server(path, models, qdrant)
+    log = json_lines("search") if log is None else log
+    background = Background(log) if background is None else background
+    parts = (
+        _on_edge(path, models, background, log)
+        if qdrant is None
+        else _on_server(path, models, qdrant)
+    )
     return PartVersions(parts, path / "versions.json")
 
 
-def _on_edge(path: Path, models: Sequence[EmbeddingModel], log: Logger | None) -> Index:
+def _on_edge(
+    path: Path, models: Sequence[EmbeddingModel], background: Background, log: Logger
+) -> Index:
     from concord_search.adapters.edge.index import EdgeIndex
 
-    return EdgeIndex(path, *models, log=log)
+    return EdgeIndex(path, *models, background=background, log=log)
 
 
 def _on_server(path: Path, models: Sequence[EmbeddingModel], qdrant: QdrantConfig) -> Index:

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
+from concord_chassis.background import Background
 from concord_search.ports import Embedder, IndexState, Vectors
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.follow import Follow
@@ -40,36 +40,34 @@ class Following:
     embedder: MoodyEmbedder
     others: Sequence[Embedder]
     progress: Progress
-    task: "asyncio.Task[None]"
-    scrub: "asyncio.Task[None]"
+    background: Background = field(init=False)
+    task: "asyncio.Task[None]" = field(init=False)
     context: FollowerContext = field(init=False)
     reindex: Reindex = field(init=False)
-    building: "asyncio.Task[None]" = field(init=False)
 
     def follow(self, **options: float) -> None:
         """Starts a follower, as a restart would."""
         self.progress = Progress()
-        scrub = Scrub(graph=self.graph, index=self.lab.index, log=QUIET)
+        self.background = background = Background(QUIET)
+        scrub = Scrub(graph=self.graph, index=self.lab.index, background=background, log=QUIET)
         follow = Follow(
             graph=self.graph,
             index=self.lab.index,
             embedders=Embedders(self.embedder, *self.others),
             progress=self.progress,
+            background=background,
             log=QUIET,
             on_erased=scrub.wake,
             **options,
         )
         self.context = follow.context
         self.reindex = Reindex(follow.context)
-        self.building = asyncio.create_task(self.reindex.run())
-        self.task = asyncio.create_task(follow.run())
-        self.scrub = asyncio.create_task(scrub.run())
+        background.start("resume reindexing", self.reindex.run)
+        self.task = background.start("follow graph", follow.run)
+        background.start("scrub", scrub.run)
 
     async def stop(self) -> None:
-        for task in (self.building, self.scrub, self.task):
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        await self.background.close()
 
     async def reached(self, seq: int, space: str = SPACE) -> IndexState:
         await until(lambda: self.progress.of(space).applied_seq >= seq)
@@ -79,7 +77,6 @@ class Following:
 def follower_of(lab: Lab, *others: Embedder) -> Following:
     """A follower at work on an empty graph; to be called on a running loop, and stopped."""
     graph, embedder = ScriptedGraph(log={SPACE: []}), MoodyEmbedder()
-    idle = asyncio.create_task(asyncio.sleep(0))
-    following = Following(graph, lab, embedder, others, Progress(), idle, idle)
+    following = Following(graph, lab, embedder, others, Progress())
     following.follow()
     return following

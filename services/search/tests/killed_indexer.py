@@ -23,7 +23,7 @@ from concord_search.adapters.edge.shard import EdgeShard
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.domain.changes import ChangeKind
 from concord_search.ports import EmbeddingModel, Vector
-from concord_search.usecases import space_follower
+from concord_search.usecases import slices
 from concord_testing.embedders import WordEmbedder
 from concord_testing.polling import until
 from following import Following, MoodyEmbedder, follower_of
@@ -101,7 +101,7 @@ async def main(root: Path, *, reindex: bool) -> None:
 
 
 if __name__ == "__main__":
-    space_follower.SLICE = 32
+    slices.SLICE = 32
     writes = die_at(int(sys.argv[2]))
     asyncio.run(main(Path(sys.argv[1]), reindex="reindex" in sys.argv))
     print(writes(), flush=True)  # noqa: T201 - what its caller reads

@@ -14,7 +14,7 @@ from concord_search.domain.errors import (
     IndexUnavailable,
 )
 from concord_search.usecases.progress import Demand
-from concord_search.usecases.space_follower import SLICE
+from concord_search.usecases.slices import SLICE
 from concord_testing.polling import SECONDS, until
 from following import Following
 from search_lab import SPACE, MakeState

@@ -20,7 +20,9 @@ from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.ports import Batch, EmbeddingModel, Question, Vector, Version
 from concord_search.usecases.parked import ParkedChanges
 from concord_search.usecases.reconcile import Reconcile
+from concord_search.usecases.space_follower import SpaceFollower
 from concord_testing.embedders import WordEmbedder, ready
+from concord_testing.killing import kill, mortal
 from concord_testing.polling import until
 from following import Following, MoodyEmbedder, follower_of
 from search_lab import NOW, SPACE, Lab, MakeState, make_index
@@ -221,7 +223,7 @@ async def test_what_cannot_be_done_says_why(at_work: Following, make_state: Make
         await at_work.reindex(SPACE, "gpt")
     with pytest.raises(FormerMissing):
         await at_work.reindex.roll_back(SPACE)
-    at_work.building.cancel()
+    at_work.embedder.mood = waits_for(asyncio.Event())
     building = await at_work.reindex(SPACE, "")
     assert await at_work.reindex(SPACE, "") == building
     with pytest.raises(ReindexUnderWay):
@@ -267,6 +269,102 @@ async def test_vectors_of_another_model_are_neither_written_nor_compared(
     batch = Batch(2, NOW, states=[(make_state("b", 2), vector)], model=OTHER)
     with pytest.raises(ModelReplaced):
         await index.apply(SPACE, batch)
+
+
+async def test_another_build_begins_just_after_a_swap(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """B1 Whenever a reindex or a roll back begins, each ends, and so do those of other spaces."""
+    await at_work.lab.index.begin("second", "epoch-1")
+    for space in (SPACE, "second"):
+        at_work.graph.say(space, make_state("a", 1, "red fox"))
+        await at_work.reached(1, space)
+    await at_work.reindex(SPACE, OTHER.model_id)
+    await serves(at_work, OTHER)
+    async with at_work.context.write_locks[SPACE]:  # a slow write, while whoever builds comes here
+        await at_work.reindex.roll_back(SPACE)
+        await asyncio.sleep(0.3)
+    await serves(at_work, WordEmbedder.model)
+    await at_work.reindex("second", OTHER.model_id)
+    await until(lambda: at_work.lab.index.model("second") == OTHER)
+
+    assert (await asked(at_work, "red fox"))[0] == "a"
+    assert not at_work.background.failing
+
+
+async def test_a_version_that_is_removed_while_it_is_built_ends_no_other_build(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """B1 Its builder ends without an error, and the next build of the space serves."""
+    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
+    await at_work.reached(1)
+    index = at_work.lab.index
+    for turns in range(12):  # the part is gone at each place where the builder waits
+        await at_work.reindex(SPACE, OTHER.model_id)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await index.remove_version(SPACE, Version.NEXT)
+        await until(lambda: "build another version" not in at_work.background.running.values())
+    await at_work.reindex(SPACE, OTHER.model_id)
+    await serves(at_work, OTHER)
+
+    assert not at_work.background.failing
+
+
+@pytest.mark.parametrize("points", [3, pytest.param(20, marks=pytest.mark.soak)])
+async def test_a_builder_that_is_killed_goes_on(
+    at_work: Following, make_state: MakeState, points: int
+) -> None:
+    """B1 Must hold: at any place where it waits, it goes on by itself, and the new one serves."""
+    for seq in range(1, 21):
+        at_work.graph.say(SPACE, make_state(f"m{seq}", seq, f"fox number{seq}"))
+    await at_work.reached(20)
+    with mortal():
+        for point in range(points):
+            model = OTHER if at_work.lab.index.model(SPACE) == WordEmbedder.model else None
+            await at_work.reindex(SPACE, (model or WordEmbedder.model).model_id)
+            for _ in range(point * 3):
+                await asyncio.sleep(0)
+            for task, name in at_work.background.running.items():
+                if name == "build another version":
+                    kill(task)
+            await serves(at_work, model or WordEmbedder.model)
+
+    assert (await asked(at_work, "fox number7"))[0] == "m7"
+
+
+async def test_a_follower_that_dies_follows_again_and_alone(
+    at_work: Following, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S10 B1 A bug in one space's follower keeps no other space waiting, and loses no change."""
+    other = "second"
+    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
+    at_work.graph.say(other, make_state("a", 1, "red fox"))
+    await at_work.reached(1, SPACE)
+    await at_work.reached(1, other)
+    reads = SpaceFollower._reads
+
+    async def broken(self: SpaceFollower) -> None:
+        if self._space == SPACE:
+            raise KeyError("a bug of ours")
+        await reads(self)
+
+    with mortal():
+        with monkeypatch.context() as patched:
+            patched.setattr(SpaceFollower, "_reads", broken)
+            await at_work.stop()
+            at_work.follow()
+            at_work.graph.say(SPACE, make_state("b", 2, "new hen"))
+            await until(lambda: at_work.background.fails("follow a space", SPACE))
+            for seq in range(2, 250):  # more than a dead follower's queue could hold
+                at_work.graph.say(SPACE, make_state(f"m{seq}", seq + 1, f"owl number{seq}"))
+                at_work.graph.say(other, make_state(f"m{seq}", seq, f"owl number{seq}"))
+                await at_work.reached(seq, other)
+            assert at_work.background.fails("follow a space", SPACE)
+            assert not at_work.background.is_stuck
+        state = await at_work.reached(250)
+
+    assert state.memories == 250
 
 
 async def test_parked_changes_are_listed_and_tried_again_on_demand(

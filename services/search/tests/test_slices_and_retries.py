@@ -9,7 +9,8 @@ from concord_search.domain.errors import EmbeddingRefused, GraphRefused
 from concord_search.domain.memory import MemoryState
 from concord_search.ports import Batch, Version
 from concord_search.usecases import space_follower
-from concord_search.usecases.space_follower import RETRIED, SLICE
+from concord_search.usecases.slices import SLICE
+from concord_search.usecases.space_follower import RETRIED
 from concord_testing.polling import until
 from following import Following
 from search_lab import SPACE, MakeState

@@ -48,6 +48,15 @@ def is_rolled_back(client: "Client") -> bool:
         raise
 
 
+def failing_tasks(client: "Client") -> list[str]:
+    """The background tasks that died and have not run well since, as "SERVICE: TASK: CAUSE"."""
+    from grpc_health.v1 import health_pb2
+
+    _, call = client.health.Check.with_call(health_pb2.HealthCheckRequest(), timeout=5.0)
+    metadata = call.trailing_metadata() or ()
+    return [str(value) for key, value in metadata if key == "concord-failing-task"]
+
+
 def serves(client: "Client", service: str) -> bool:
     """Whether a service reports that it serves."""
     from grpc_health.v1 import health_pb2

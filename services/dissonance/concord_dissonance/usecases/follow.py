@@ -8,15 +8,17 @@ import asyncio
 from contextlib import suppress
 from functools import partial
 
+from concord_chassis.background import Background
 from concord_chassis.log import Logger
 
 from concord_dissonance.domain.errors import LeaseElsewhere, ServiceRefused, ServiceUnavailable
 from concord_dissonance.ports.feed import Feed, Heard, Leases
-from concord_dissonance.usecases.idle import EndIdleSessions
 from concord_dissonance.usecases.lease import alone
 from concord_dissonance.usecases.proposals import Proposals
 from concord_dissonance.usecases.triggers import Triggers
 
+SETTLE, CHECK = "settle proposals", "check what is written"
+"""The names of the two tasks that work on spaces."""
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 TOGETHER = 0.2
 """Seconds in which a space's changes are gathered, to be settled together."""
@@ -60,7 +62,7 @@ class Marked:
 
         Return no space if none was added within `longest` seconds (None: wait for ever).
         """
-        self._taken = set()
+        self._begin()
         with suppress(TimeoutError):
             async with asyncio.timeout(longest):
                 await self._wake.wait()
@@ -72,7 +74,7 @@ class Marked:
 
         It waits `longest` seconds at most after the first one.
         """
-        self._taken = set()
+        self._begin()
         await self._wake.wait()
         with suppress(TimeoutError):
             async with asyncio.timeout(longest):
@@ -80,6 +82,16 @@ class Marked:
                     self._wake.clear()
                     await asyncio.sleep(gather)
         return self._take()
+
+    def done(self, space: str) -> None:
+        """Note that the work on a space that was taken has ended: it is not marked again."""
+        self._taken.discard(space)
+
+    def _begin(self) -> None:
+        """Mark the spaces again whose work did not end: the task that did it died."""
+        if self._taken:
+            self._spaces |= self._taken
+            self._wake.set()
 
     def _take(self) -> set[str]:
         self._wake.clear()
@@ -90,7 +102,7 @@ class Marked:
 class Follow:
     """Follows the feed, and works on spaces whose leases it gets.
 
-    `run` it as a task and cancel that.
+    Run `hear`, `settle` and `catch_up` as tasks and cancel these.
     """
 
     def __init__(
@@ -100,13 +112,16 @@ class Follow:
         leases: Leases,
         proposals: Proposals,
         triggers: Triggers,
-        idle: EndIdleSessions,
+        background: Background,
         log: Logger,
     ) -> None:
-        self._feed, self._log, self._idle = feed, log, idle
+        self._feed, self._background, self._log = feed, background, log
         self._leases = leases
         self._proposals, self._triggers = proposals, triggers
         self._disputed, self._written = Marked(), Marked()
+        self._full: set[str] = set()
+        """Spaces whose proposals have reached their limit."""
+        self._settle_wait = self._check_wait = FIRST_WAIT
         self.is_following = False
 
     @property
@@ -114,24 +129,20 @@ class Follow:
         """How many spaces have changes whose work is not done yet."""
         return max(self._disputed.count, self._written.count)
 
-    async def run(self) -> None:
-        """Follows until cancelled, reconnecting when graph goes away."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._settle(), name="settle proposals")
-            group.create_task(self._catch_up(), name="follow what is written")
-            group.create_task(self._idle.run(), name="end idle sessions")
-            wait = FIRST_WAIT
-            while True:
-                try:
-                    async for heard in self._feed.heard():
-                        wait = FIRST_WAIT
-                        self._hear(heard)
-                except (ServiceUnavailable, ServiceRefused) as lost:
-                    self._log.warning("feed lost", reason=str(lost), retry_in=wait)
-                finally:
-                    self.is_following = False
-                await asyncio.sleep(wait)
-                wait = min(wait * 2, LONGEST_WAIT)
+    async def hear(self) -> None:
+        """Hear of changes until cancelled, reconnecting when graph goes away."""
+        wait = FIRST_WAIT
+        while True:
+            try:
+                async for heard in self._feed.heard():
+                    wait = FIRST_WAIT
+                    self._hear(heard)
+            except (ServiceUnavailable, ServiceRefused) as lost:
+                self._log.warning("feed lost", reason=str(lost), retry_in=wait)
+            finally:
+                self.is_following = False
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, LONGEST_WAIT)
 
     def _hear(self, heard: Heard | None) -> None:
         if heard is None:
@@ -142,39 +153,48 @@ class Follow:
         if heard.triggers:
             self._written.add(heard.space)
 
-    async def _settle(self) -> None:
-        wait = FIRST_WAIT
-        full: set[str] = set()
+    async def settle(self) -> None:
+        """Settle the proposals of conflicts that were heard of, until cancelled."""
         while True:
-            spaces = sorted(await self._disputed.taken(TOGETHER, AGAIN) | full)
-            full = set()
-            for space in spaces:
-                try:
-                    settle = partial(self._proposals.settle, space)
-                    if await alone(self._leases, space, settle):
-                        full.add(space)
-                    wait = FIRST_WAIT
-                except LeaseElsewhere as elsewhere:
-                    self._disputed.add_later(space, elsewhere.seconds)
-                except (ServiceUnavailable, ServiceRefused) as lost:
-                    self._log.warning("proposals wait", space=space, reason=str(lost))
-                    self._disputed.add(space)
-                    wait = min(wait * 2, LONGEST_WAIT)
-                    await asyncio.sleep(wait)
+            for space in sorted(await self._disputed.taken(TOGETHER, AGAIN) | self._full):
+                if rest := await self._background.tried(
+                    SETTLE, space, partial(self._settle, space)
+                ):
+                    self._disputed.add_later(space, rest)
+                self._disputed.done(space)
 
-    async def _catch_up(self) -> None:
-        wait = FIRST_WAIT
+    async def _settle(self, space: str) -> None:
+        self._full.discard(space)
+        try:
+            if await alone(self._leases, space, partial(self._proposals.settle, space)):
+                self._full.add(space)
+            self._settle_wait = FIRST_WAIT
+        except LeaseElsewhere as elsewhere:
+            self._disputed.add_later(space, elsewhere.seconds)
+        except (ServiceUnavailable, ServiceRefused) as lost:
+            self._log.warning("proposals wait", space=space, reason=str(lost))
+            self._disputed.add(space)
+            self._settle_wait = min(self._settle_wait * 2, LONGEST_WAIT)
+            await asyncio.sleep(self._settle_wait)
+
+    async def catch_up(self) -> None:
+        """Check what was written, until cancelled."""
         while True:
             for space in sorted(await self._written.quiet(QUIET, LONGEST_BURST)):
-                try:
-                    await alone(self._leases, space, partial(self._triggers.catch_up, space))
-                    wait = FIRST_WAIT
-                except LeaseElsewhere as elsewhere:
-                    self._written.add_later(space, elsewhere.seconds)
-                except ServiceRefused as refused:  # such as a deleted space: no use to wait
-                    self._log.warning("changes not followed", space=space, why=refused.reason)
-                except ServiceUnavailable as lost:
-                    self._log.warning("changes wait", space=space, reason=str(lost))
-                    self._written.add(space)
-                    wait = min(wait * 2, LONGEST_WAIT)
-                    await asyncio.sleep(wait)
+                if rest := await self._background.tried(CHECK, space, partial(self._check, space)):
+                    self._written.add_later(space, rest)
+                self._written.done(space)
+
+    async def _check(self, space: str) -> None:
+        try:
+            await alone(self._leases, space, partial(self._triggers.catch_up, space))
+            self._check_wait = FIRST_WAIT
+        except LeaseElsewhere as elsewhere:
+            self._written.add_later(space, elsewhere.seconds)
+        except ServiceRefused as refused:  # such as a deleted space: no use to wait
+            self._log.warning("changes not followed", space=space, why=refused.reason)
+        except ServiceUnavailable as lost:
+            self._log.warning("changes wait", space=space, reason=str(lost))
+            self._written.add(space)
+            self._check_wait = min(self._check_wait * 2, LONGEST_WAIT)
+            await asyncio.sleep(self._check_wait)

@@ -1,7 +1,9 @@
 """Ends sessions that nobody used for 30 minutes (M7)."""
 
 import asyncio
+from functools import partial
 
+from concord_chassis.background import Background
 from concord_chassis.log import Logger
 
 from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
@@ -9,6 +11,8 @@ from concord_dissonance.domain.sides import Micros
 from concord_dissonance.ports.calls import Clock
 from concord_dissonance.ports.sessions import Sessions
 
+END_IDLE = "end idle sessions"
+"""The name of the task that does it."""
 IDLE = 30 * 60 * 1_000_000
 """Microseconds without a use after which a session is ended."""
 LOOK = 60.0
@@ -22,8 +26,11 @@ class EndIdleSessions:
     used since. So a restart misses none, and of two replicas only one ends a session.
     """
 
-    def __init__(self, sessions: Sessions, clock: Clock, log: Logger) -> None:
+    def __init__(
+        self, sessions: Sessions, clock: Clock, background: Background, log: Logger
+    ) -> None:
         self._sessions, self._clock, self._log = sessions, clock, log
+        self._background = background
 
     async def run(self) -> None:
         """Looks until cancelled."""
@@ -38,8 +45,12 @@ class EndIdleSessions:
         """Ends the idle sessions of every space."""
         since = Micros(self._clock() - IDLE)
         for space in await self._sessions.spaces():
-            try:
-                for session in await self._sessions.idle(space, since):
-                    await self._sessions.end_idle(space, session)
-            except ServiceRefused as refused:  # such as a deleted space: its sessions stay
-                self._log.info("idle sessions stay", space=space, why=refused.reason)
+            end = partial(self._end, space, since)
+            await self._background.tried(END_IDLE, space, end, passing=(ServiceUnavailable,))
+
+    async def _end(self, space: str, since: Micros) -> None:
+        try:
+            for session in await self._sessions.idle(space, since):
+                await self._sessions.end_idle(space, session)
+        except ServiceRefused as refused:  # such as a deleted space: its sessions stay
+            self._log.info("idle sessions stay", space=space, why=refused.reason)

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from concord_attestation.instants import format_time
+from concord_chassis.background import Background
 from concord_chassis.log import Logger
 
 from concord_governance.domain.entries import Action, Actor, Entry
@@ -45,6 +48,8 @@ MOST_FAULTS = 10
 """So many internal errors of graph for one decision, since this process started, make it FAILED."""
 _FAULTY = "ERROR_REASON_INTERNAL"
 _PAGE = 500
+COMPLETE = "complete decisions"
+"""The name of the task that does it."""
 
 
 class Execution:
@@ -114,23 +119,21 @@ class Execution:
             return proposal
         return await self._record_failed(space, proposal.id, Failure(_FAULTY))
 
-    async def complete(self) -> int:
-        """Execute all decisions whose outcome is not known; return how many are left."""
-        left = 0
-        for space in await self._commands.ledger.waiting(self._commands.clock()):
+    async def complete(self, space: str) -> None:
+        """Execute a space's decisions whose outcome is not known."""
+        try:
             await self._commands.expire(space)
             undecided = await self._commands.ledger.read(space, lambda tx: tx.undecided_effects())
-            for proposal in undecided:
-                try:
-                    after, _ = await self.execute(space, proposal.id)
-                except GraphRolledBack:  # it is logged: the decision waits for the newer copy
-                    left += 1
-                except GovernanceError as error:  # the other decisions go on
-                    self._log.warning("not completed", error=type(error).__name__)
-                    left += 1
-                else:
-                    left += after.status == Status.APPROVED
-        return left
+        except GovernanceError as error:  # the next round asks anew
+            self._log.warning("decisions not looked at", error=type(error).__name__)
+            return
+        for proposal in undecided:
+            try:
+                await self.execute(space, proposal.id)
+            except GraphRolledBack:  # it is logged: the decision waits for the newer copy
+                continue
+            except GovernanceError as error:  # the other decisions go on
+                self._log.warning("not completed", error=type(error).__name__)
 
     async def _apply(self, space: str, proposal: Proposal, decision: Decision) -> AppliedChange:
         newest = proposal.newest
@@ -244,21 +247,39 @@ class Completion:
     """Completes decisions in the background."""
 
     def __init__(
-        self, commands: LedgerCommands, execution: Execution, log: Logger, seconds: float = 1.0
+        self,
+        commands: LedgerCommands,
+        execution: Execution,
+        background: Background,
+        log: Logger,
+        seconds: float = 1.0,
     ) -> None:
         self._commands = commands
         self._execution = execution
+        self._background = background
         self._log = log
         self._seconds = seconds
+        self._rests: dict[str, float] = {}
 
     async def run(self) -> None:
         """Complete unfinished decisions, at once and then every second, until cancelled."""
         while True:
-            try:
-                await self._execution.complete()
-            except GovernanceError as error:  # the next round asks anew
-                self._log.warning("decisions not looked at", error=type(error).__name__)
+            for space in await self._waiting():
+                complete = partial(self._execution.complete, space)
+                if rest := await self._background.tried(COMPLETE, space, complete):
+                    self._rests[space] = asyncio.get_running_loop().time() + rest
             await asyncio.sleep(self._seconds)
+
+    async def _waiting(self) -> Sequence[str]:
+        """Return the spaces with work, but for those where it died a moment ago."""
+        now = asyncio.get_running_loop().time()
+        self._rests = {space: until for space, until in self._rests.items() if until > now}
+        try:
+            waiting = await self._commands.ledger.waiting(self._commands.clock())
+        except GovernanceError as error:  # the next round asks anew
+            self._log.warning("decisions not looked at", error=type(error).__name__)
+            return ()
+        return [space for space in waiting if space not in self._rests]
 
 
 async def _has_logged_write(tx: LedgerReads, decision: Decision) -> bool:

@@ -5,21 +5,31 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Collection, Mapping
+from functools import partial
 
 from concord_attestation.instants import format_time
+from concord_chassis.background import Background, Work
 from concord_chassis.log import Logger
 
 from concord_governance.domain.entries import Action, Actor, Entry
-from concord_governance.domain.errors import GovernanceError, GraphRefused, GraphRolledBack
+from concord_governance.domain.errors import (
+    GovernanceError,
+    GraphRefused,
+    GraphRolledBack,
+    GraphUnavailable,
+)
 from concord_governance.domain.proposals import Json
 from concord_governance.ports.graph import FeedMessage, Graph, GraphEvent, Head
 from concord_governance.ports.ledger import Cursor, Ledger, LedgerWrites
 from concord_governance.usecases.imports import Imports
+from concord_governance.usecases.notice import Notice
 from concord_governance.usecases.revocations import apply_revocation
 
 DELETED = 3
 REFUSED = 7
 ERASED = 8
+FOLLOW = "follow graph"
+"""The name of the task that does it."""
 _ENROL = "EnrolPrincipals"
 _RETRY_SECONDS = 0.5
 _REACH_SECONDS = 5.0
@@ -30,15 +40,16 @@ _COMPARE_SECONDS = 10.0
 class GraphFollower:
     """Appends graph's events to the log, with the cursor of the feed in the same transaction."""
 
-    def __init__(self, ledger: Ledger, graph: Graph, log: Logger) -> None:
+    def __init__(self, ledger: Ledger, graph: Graph, background: Background, log: Logger) -> None:
         self._ledger = ledger
         self._graph = graph
+        self._background = background
         self._log = log
         self.is_following = False
         self.rolled_back: frozenset[str] = frozenset()
         """Spaces of which graph lacks the ledger's last change: it is older, or another copy."""
         self._cursors: dict[str, Cursor] = {}
-        self._cursor_moved = asyncio.Condition()
+        self._cursor_moved = Notice()
         self._imports = Imports()
 
     def demand_not_rolled_back(self, space: str) -> None:
@@ -72,13 +83,15 @@ class GraphFollower:
 
         Another replica may append the change, so the ledger is also asked at intervals.
         """
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_REACH_SECONDS), self._cursor_moved:
-                while not await self._has_change(space, epoch, seq):
-                    with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self._cursor_moved.wait(), _RETRY_SECONDS)
+        clock = asyncio.get_running_loop().time
+        until = clock() + _REACH_SECONDS
+        while True:
+            moved = self._cursor_moved.next()  # before the look: what comes after it is not missed
+            if await self._has_change(space, epoch, seq):
                 return True
-        return False
+            if (left := until - clock()) <= 0:
+                return False
+            await asyncio.wait([moved], timeout=min(left, _RETRY_SECONDS))
 
     async def _has_change(self, space: str, epoch: str, seq: int) -> bool:
         cursor = await self._ledger.read(space, lambda tx: tx.feed_cursor())
@@ -91,7 +104,8 @@ class GraphFollower:
         """
         while True:
             try:
-                await self._follow()
+                while True:
+                    await self._follow()
             except GovernanceError as error:
                 self._log.warning("graph not followed", reason=str(error))
             finally:
@@ -99,7 +113,10 @@ class GraphFollower:
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def _follow(self) -> None:
-        """Follow until graph falls silent, or until a rolled back space is whole again."""
+        """Follow until a rolled back space is whole again, or one that failed may try again.
+
+        A space of which a message could not be applied, by a bug of ours, is left out until then.
+        """
         self._imports.clear()
         self._cursors = {
             space: await self._ledger.read(space, lambda tx: tx.feed_cursor())
@@ -107,18 +124,30 @@ class GraphFollower:
         }
         await self._find_rolled_back(self._cursors)
         for space in self._cursors.keys() - self.rolled_back:
-            await self._confirm(space)  # erasures that the last stop left unconfirmed
-        compared = asyncio.get_running_loop().time()
+            # erasures that the last stop left unconfirmed
+            await self._tried(space, partial(self._confirm, space))
+        clock, failing = asyncio.get_running_loop().time, set[str]()
+        compared, again_at = clock(), float("inf")
         async with contextlib.aclosing(self._graph.watch(self._cursors)) as watched:
             async for message in watched:
                 self.is_following = True
-                if message.space and message.space not in self.rolled_back:
-                    await self.apply(message)
-                if asyncio.get_running_loop().time() - compared >= _COMPARE_SECONDS:
-                    before, compared = self.rolled_back, asyncio.get_running_loop().time()
+                space = message.space
+                followed = space and space not in self.rolled_back | failing
+                apply = partial(self.apply, message)
+                if followed and (rest := await self._tried(space, apply)):
+                    failing.add(space)
+                    again_at = min(again_at, clock() + rest)
+                if clock() >= again_at:
+                    return
+                if clock() - compared >= _COMPARE_SECONDS:
+                    before, compared = self.rolled_back, clock()
                     await self._find_rolled_back(before)
                     if before - self.rolled_back:
                         return
+        raise GraphUnavailable("the feed ended")
+
+    async def _tried(self, space: str, work: Work) -> float:
+        return await self._background.tried(FOLLOW, space, work, passing=(GovernanceError,))
 
     async def _find_rolled_back(self, by_digest: Collection[str]) -> None:
         """Set `rolled_back`, by comparing the ledger's last change of each space with graph.
@@ -169,8 +198,7 @@ class GraphFollower:
             return
         self._cursors[message.space] = cursor_after
         self._imports.done(message.space)
-        async with self._cursor_moved:
-            self._cursor_moved.notify_all()
+        self._cursor_moved.give()
         if erased:
             await self._confirm(message.space)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from concord_attestation.consent import ConsentError
 from concord_attestation.deletion import verify_deletion
+from concord_chassis.background import Background
 from concord_chassis.log import Logger
 
 from concord_governance.domain.access import (
@@ -37,7 +38,10 @@ from concord_governance.usecases.ledger_commands import (
     Request,
     command_entry,
 )
+from concord_governance.usecases.notice import Notice
 
+ERASE = "erase deleted spaces"
+"""The name of the task that does it."""
 ERASE_AGAIN_SECONDS = 1.0
 """Seconds from a failed erasure of a deleted space to the next attempt."""
 ERASED_SECONDS = 5.0
@@ -47,14 +51,17 @@ ERASED_SECONDS = 5.0
 class Spaces:
     """Operators' commands on spaces, and the background task that erases deleted spaces."""
 
-    def __init__(self, commands: LedgerCommands, graph: Graph, log: Logger) -> None:
+    def __init__(
+        self, commands: LedgerCommands, graph: Graph, background: Background, log: Logger
+    ) -> None:
         self._commands = commands
+        self._background = background
         self._ledger = commands.ledger
         self._graph = graph
         self._log = log
         self._due = asyncio.Event()
         self._due.set()
-        self._erased = asyncio.Condition()
+        self._erased = Notice()
 
     async def create(self, caller: Caller, request: Request, name: str) -> tuple[Space, str]:
         """Create a space; return it with its enrolment secret, empty once it has its genesis.
@@ -135,11 +142,7 @@ class Spaces:
             await self._due.wait()
             self._due.clear()
             for name in await self._to_erase():
-                try:
-                    await self._erase(name)
-                except (GovernanceError, ConsentError) as error:
-                    kind = type(error).__name__
-                    self._log.warning("a deleted space is not erased", space=name, error=kind)
+                if await self._background.tried(ERASE, name, partial(self._erase, name)):
                     self._due.set()
             if self._due.is_set():
                 await asyncio.sleep(ERASE_AGAIN_SECONDS)
@@ -152,6 +155,15 @@ class Spaces:
             return ()
 
     async def _erase(self, name: str) -> None:
+        """Erase a deleted space; if that is not possible now, let it be tried again."""
+        try:
+            await self._erase_all(name)
+        except (GovernanceError, ConsentError) as error:
+            kind = type(error).__name__
+            self._log.warning("a deleted space is not erased", space=name, error=kind)
+            self._due.set()
+
+    async def _erase_all(self, name: str) -> None:
         space = await self._space(name)
         while not await self._graph.erase_space(name, space.statement):
             pass
@@ -160,16 +172,18 @@ class Spaces:
             await asyncio.sleep(ERASE_AGAIN_SECONDS)
         erased = replace(space, erased=True)
         await self._ledger.write(SYSTEM_SPACE, lambda tx: tx.put_space(erased))
-        async with self._erased:
-            self._erased.notify_all()
+        self._erased.give()
 
     async def _until_erased(self, name: str) -> Space:
         """Wait up to `ERASED_SECONDS` until a deleted space is erased; return the space."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(ERASED_SECONDS), self._erased:
-                while not (await self._space(name)).erased:
-                    await self._erased.wait()
-        return await self._space(name)
+        clock = asyncio.get_running_loop().time
+        until = clock() + ERASED_SECONDS
+        while True:
+            erased = self._erased.next()  # before the look: what comes after it is not missed
+            space = await self._space(name)
+            if space.erased or (left := until - clock()) <= 0:
+                return space
+            await asyncio.wait([erased], timeout=left)
 
     async def _space(self, name: str) -> Space:
         found = await self._ledger.read(SYSTEM_SPACE, lambda tx: tx.space_named(name))

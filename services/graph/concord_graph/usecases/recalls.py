@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Protocol
 
 from concord_graph.domain.errors import (
     Overloaded,
@@ -19,11 +21,12 @@ from concord_graph.domain.errors import (
 from concord_graph.domain.recalls import KEPT_DAYS, Recall, RecallFilter
 from concord_graph.domain.relevance import MICROSECONDS_PER_DAY
 from concord_graph.ports import Clock, GraphStore, Reads, ServiceRecord, Writes
-from concord_graph.usecases.background import Background
 from concord_graph.usecases.feedback import first_id
 from concord_graph.usecases.read.recall_log import keeps_recalls
 from concord_graph.usecases.records import demand_space
 
+RECALLS = "write recalls"
+"""The name of the task that does it."""
 FLUSH_SECONDS = 0.2
 """Between two writes of recalls; a crash may lose those of this time."""
 
@@ -32,26 +35,36 @@ MOST_WAITING = 1_000
 """Unwritten recalls of all spaces; beyond that, an answer waits for the write."""
 
 
-class Recalls(Background):
-    """Reads and writes the recall logs: which memories a search returned to whom."""
+class Tried(Protocol):
+    """Does a piece of work in a space, and deals with what nobody expects that it raises."""
+
+    async def __call__(
+        self,
+        space: str,
+        work: Callable[[], Coroutine[None, None, None]],
+        *,
+        passing: tuple[type[Exception], ...],
+    ) -> float:
+        """Return 0.0 if it was done. Raises what work raises of `passing`."""
+        ...
+
+
+class Recalls:
+    """Reads and writes the recall logs: which memories a search returned to whom.
+
+    `run` it as a task, which ends with `close`.
+    """
 
     def __init__(self, store: GraphStore, clock: Clock) -> None:
-        super().__init__()
         self._store = store
         self._clock = clock
         self._waiting: dict[str, list[Recall]] = {}
         self._flushing = asyncio.Lock()
         self._stopping = asyncio.Event()
 
-    def start(self) -> None:
-        """Begin to write in the background."""
-        self._begin(self._run(), "recalls")
-
     async def close(self) -> None:
         """Write the waiting recalls; they are lost only if the store refuses them."""
         self._stopping.set()
-        if self._task is not None:
-            await self._task
         with contextlib.suppress(*_REFUSALS):  # the other tasks must be closed, too
             await self.flush()
 
@@ -69,9 +82,12 @@ class Recalls(Background):
 
     async def flush(self) -> None:
         """Write the waiting recalls; those that cannot be written go on waiting."""
+        for space in list(self._waiting):
+            await self._flush(space)
+
+    async def _flush(self, space: str) -> None:
         async with self._flushing:
-            for space in list(self._waiting):
-                recalls = tuple(self._waiting[space])
+            if recalls := tuple(self._waiting.get(space, ())):
                 await self._write(space, recalls)
                 del self._waiting[space][: len(recalls)]
                 if not self._waiting[space]:
@@ -90,12 +106,18 @@ class Recalls(Background):
         with contextlib.suppress(SpaceDeleted):
             await self._store.write(space, work)
 
-    async def _run(self) -> None:
+    async def run(self, tried: Tried) -> None:
+        """Write the waiting recalls five times a second, until `close`.
+
+        `tried`: does the work of one space, whose bugs then end no other space's.
+        """
         while not self._stopping.is_set():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), FLUSH_SECONDS)
-            with contextlib.suppress(*_REFUSALS):
-                await self.flush()
+                async with asyncio.timeout(FLUSH_SECONDS):
+                    await self._stopping.wait()
+            for space in list(self._waiting):
+                with contextlib.suppress(*_REFUSALS):
+                    await tried(space, partial(self._flush, space), passing=_REFUSALS)
 
     async def list(
         self, space: str, filter_: RecallFilter, before: str, limit: int

@@ -4,5 +4,6 @@ Modules: `server` (lifecycle), `stages` (what runs before each method, in order)
 contract's field rules, compiled), `access` (each method's permission), `identity`, `deadline` and
 `request_id` (facts of the current call), `failure` (the one exception with a code and a reason for
 the caller), `channel` (calls to other services), `config`, `log`, `metrics` with `metrics_server`,
-`tracing` with `trace_exporter`, and `workers` (threads for blocking work).
+`tracing` with `trace_exporter`, `background` (tasks that outlive a request, kept alive), and
+`workers` (threads for blocking work).
 """

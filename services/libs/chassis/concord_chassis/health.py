@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 
 from grpc_health.v1 import health_pb2
 from grpc_health.v1.health import aio as health_aio
 
+from concord_chassis.background import Background
 from concord_chassis.call import Context
 from concord_chassis.drain import Drain
 from concord_chassis.failure import Failure
@@ -18,12 +20,28 @@ _SERVING = health_pb2.HealthCheckResponse.SERVING
 _NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
-class _DrainedServicer(health_aio.HealthServicer):  # type: ignore[misc]  # an untyped library
-    """grpc_health's servicer, but a drain ends its `Watch` calls, which would delay a stop."""
+FAILING_KEY = "concord-failing-task"
+"""The trailing metadata of a health check: an entry "TASK: CAUSE" for each failing task."""
 
-    def __init__(self, drain: Drain) -> None:
+
+class _Servicer(health_aio.HealthServicer):  # type: ignore[misc]  # an untyped library
+    """grpc_health's servicer, whose `Check` also names the background tasks that fail.
+
+    A drain ends its `Watch` calls, which would delay a stop.
+    """
+
+    def __init__(self, drain: Drain, background: Background) -> None:
         super().__init__()
-        self._drain = drain
+        self._drain, self._background = drain, background
+
+    async def Check(  # noqa: N802 - named by the contract
+        self, request: health_pb2.HealthCheckRequest, context: Context
+    ) -> health_pb2.HealthCheckResponse:
+        failing = sorted(self._background.failing.items())
+        context.set_trailing_metadata(
+            tuple((FAILING_KEY, f"{name}: {cause}") for name, cause in failing)
+        )
+        return await super().Check(request, context)
 
     async def Watch(  # noqa: N802 - named by the contract
         self, request: health_pb2.HealthCheckRequest, context: Context
@@ -39,7 +57,8 @@ class Health:
     """The health of one server: of each service by its full name, and of the whole server as "".
 
     `parts` has, by service, a function that returns by name whether each optional part answers. A
-    part's health is under SERVICE/NAME, and does not change its service's health.
+    part's health is under SERVICE/NAME, and does not change its service's health. That of a task of
+    `background` is under background/NAME; one that is stuck makes the whole server NOT_SERVING.
     """
 
     def __init__(
@@ -47,17 +66,21 @@ class Health:
         parts: Mapping[str, Parts],
         ready: Ready,
         drain: Drain,
+        background: Background,
+        *,
         log: Logger,
         on_change: Callable[[bool], None],
+        on_deaths: Callable[[Mapping[str, int]], None],
     ) -> None:
         """`on_change` is called with whether the server serves: at start, at each change, and when
-        the drain begins."""
-        self.servicer = _DrainedServicer(drain)
+        the drain begins; `on_deaths` at each look with each background task's deaths in a row."""
+        self.servicer = _Servicer(drain, background)
         self._services = ("", *parts)
         self._parts = parts
         self._ready = ready
+        self._background = background
         self._log = log
-        self._on_change = on_change
+        self._on_change, self._on_deaths = on_change, on_deaths
         self._serving = asyncio.Event()
         self._polling: asyncio.Task[None] | None = None
 
@@ -69,7 +92,7 @@ class Health:
         False.
         """
         await self._set_status(_NOT_SERVING)
-        self._polling = asyncio.create_task(self._poll(interval), name="health")
+        self._polling = self._background.start("health", partial(self._poll, interval))
 
     async def until_serving(self) -> None:
         """Waits until the health is SERVING."""
@@ -99,10 +122,18 @@ class Health:
     async def _set_parts(self) -> None:
         for service, parts in self._parts.items():
             for name, is_serving in parts().items():
-                status = _SERVING if is_serving else _NOT_SERVING
-                await self.servicer.set(f"{service}/{name}", status)
+                await self._set(f"{service}/{name}", is_serving)
+        deaths = self._background.deaths
+        self._on_deaths({name: deaths.get(name, 0) for name in self._background.names})
+        for name in self._background.names:
+            await self._set(f"background/{name}", name not in deaths)
+
+    async def _set(self, name: str, is_serving: bool) -> None:
+        await self.servicer.set(name, _SERVING if is_serving else _NOT_SERVING)
 
     async def _is_ready(self, interval: float) -> bool:
+        if self._background.is_stuck:
+            return False
         try:
             async with asyncio.timeout(max(1.0, interval)):
                 return await self._ready()

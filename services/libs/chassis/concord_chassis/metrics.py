@@ -36,6 +36,12 @@ class Metrics:
             ["server"],
             registry=self.registry,
         )
+        self._deaths = Gauge(
+            "concord_background_deaths",
+            "Deaths in a row of a background task that has not run well since.",
+            ["server", "task"],
+            registry=self.registry,
+        )
         self._handled = Counter(
             "concord_rpc_handled",
             "Calls that ended, by method and code.",
@@ -67,6 +73,11 @@ class Metrics:
     def serving(self, server: str, is_serving: bool) -> None:
         """Sets the gauge of a server's health."""
         self._serving.labels(server).set(is_serving)
+
+    def deaths(self, server: str, deaths: Mapping[str, int]) -> None:
+        """Sets the gauges of a server's background tasks: each one's deaths in a row."""
+        for task, count in deaths.items():
+            self._deaths.labels(server, task).set(count)
 
     def gauge(self, name: str, about: str, read: Read, labels: Sequence[str] = ()) -> None:
         """Adds a figure that goes up and down; `read` returns its values at each scrape.

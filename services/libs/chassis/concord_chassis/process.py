@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from concord_chassis import metrics_server, trace_exporter
+from concord_chassis.background import Background
 from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import Logger
@@ -19,6 +20,8 @@ class App(Protocol):
 
     registrations: Sequence[Registration]
     translate: Translate
+    background: Background
+    """Its background tasks."""
 
     async def start(self) -> None:
         """Begins the service's work in the background."""
@@ -92,5 +95,6 @@ async def serve(
             metrics=metrics,
             spans=spans_of(name),
             log=log,
+            background=app.background,
         )
         await serve_until_signal([server], app.close)

@@ -15,6 +15,7 @@ from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health_pb2_grpc
 
 from concord_chassis import access, handlers, services_tls, stages
+from concord_chassis.background import Background
 from concord_chassis.call import Stage
 from concord_chassis.contract import ContractError
 from concord_chassis.drain import Drain
@@ -99,8 +100,11 @@ class Server:
         log: Logger | None = None,
         health_interval: float = 1.0,
         keepalive: Keepalive = SERVER_KEEPALIVE,
+        background: Background | None = None,
     ) -> None:
         """`listen` holds `unix:/path` and `host:port`, where port 0 takes any free port.
+
+        `background` holds the service's tasks, of which health tells.
 
         `default_deadline` (of a unary call without a deadline) and `health_interval` (between two
         calls of `ready`) are in seconds.
@@ -123,7 +127,15 @@ class Server:
             for method, operation in each.memory_operations.items()
         }
         metrics = Metrics(log=self._log) if metrics is None else metrics
-        self._health = Health(parts, ready, self._drain, self._log, partial(metrics.serving, name))
+        self._health = Health(
+            parts,
+            ready,
+            self._drain,
+            Background(self._log) if background is None else background,
+            log=self._log,
+            on_change=partial(metrics.serving, name),
+            on_deaths=partial(metrics.deaths, name),
+        )
         self._router = _router(
             registrations,
             stages.ordered(

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import grpc
+from concord_chassis.background import Background
 from concord_chassis.channel import connect
 from concord_chassis.failure import Failure, Translate
 from concord_chassis.health import Ready
@@ -106,6 +107,7 @@ async def serving(
     grace: float = 0.5,
     keepalive: Keepalive = SERVER_KEEPALIVE,
     address: str = "",
+    background: Background | None = None,
 ) -> AsyncIterator[Serving]:
     """A running server with `registrations`, on a Unix socket in a new folder, or at `address`,
     which another server may have had before.
@@ -130,6 +132,7 @@ async def serving(
             log=json_lines("test", level="error") if log is None else log,
             health_interval=health_interval,
             keepalive=keepalive,
+            background=background,
         )
         await server.start()
         live = Serving(server, address, known)

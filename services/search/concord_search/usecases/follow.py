@@ -6,7 +6,9 @@ for one another. `space_follower` applies the changes.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 
+from concord_chassis.background import Background, Work
 from concord_chassis.log import Logger
 
 from concord_search.domain.errors import (
@@ -19,6 +21,7 @@ from concord_search.domain.errors import (
 from concord_search.ports import Changes, Graph, IndexState, SpaceHead, VersionedIndex
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
+from concord_search.usecases.space_feed import feed
 from concord_search.usecases.space_follower import (
     FIRST_WAIT,
     LONGEST_WAIT,
@@ -27,6 +30,10 @@ from concord_search.usecases.space_follower import (
     SpaceFollower,
 )
 
+FOLLOW_SPACE = "follow a space"
+"""The name of the task that applies a space's changes."""
+OF_ALL_SPACES = (GraphUnavailable, IndexCorrupt, IndexDiskFull, IndexUnavailable)
+"""What ends the following of all spaces, until graph or the index is there again."""
 CHECK_EVERY = 1.0
 """Seconds between two checks that the index answers: without writes nothing else would notice."""
 
@@ -46,6 +53,7 @@ class Follow:
         index: VersionedIndex,
         embedders: Embedders,
         progress: Progress,
+        background: Background,
         log: Logger,
         on_erased: Callable[[], None],
         retry_every: float = RETRY_EVERY,
@@ -54,8 +62,9 @@ class Follow:
         self._graph = graph
         self._index = index
         self._progress = progress
+        self._background = background
         self.context = FollowerContext(
-            graph, index, embedders, progress, log, on_erased, retry_every
+            graph, index, embedders, progress, background, log, on_erased, retry_every
         )
 
     async def run(self) -> None:
@@ -95,7 +104,7 @@ class Follow:
         applied = {space: state.applied_seq for space, state in states.items()}
         epochs = {head.epoch for head in heads}
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._check(), name="check the index")
+            group.create_task(self._kept("check the index", self._check))
             followers: dict[str, SpaceFollower] = {}
             for space, state in states.items():
                 if state.parked:
@@ -148,5 +157,27 @@ class Follow:
         follower = followers.get(space)
         if follower is None:
             follower = followers[space] = SpaceFollower(space, self.context)
-            group.create_task(follower.run(), name=f"follow {space}")
+            apply = partial(self._apply, space, [follower])
+            group.create_task(self._kept(FOLLOW_SPACE, apply, space))
         return follower
+
+    async def _kept(self, name: str, work: Work, space: str = "") -> None:
+        await self._background.keep(name, work, space=space, passing=OF_ALL_SPACES)
+
+    async def _apply(self, space: str, given: list[SpaceFollower]) -> None:
+        """Applies a space's changes: those that the given follower gets, while there is one.
+
+        After that one died of a bug, a new one has a feed of its own, from the index's watermark
+        on, until the feed of all spaces begins anew: the other spaces do not notice.
+        """
+        if given:
+            await given.pop().run()
+            return
+        follower = SpaceFollower(space, self.context)
+        state = (await self._states())[space]
+        await self._background.together(
+            {
+                "apply one space's feed": follower.run,
+                "read one space's feed": partial(feed, space, state, follower, self.context),
+            }
+        )

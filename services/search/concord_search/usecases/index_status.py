@@ -3,8 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from concord_chassis.background import Background
+
 from concord_search.ports import EmbeddingModel, IndexState, Version, VersionedIndex
 from concord_search.usecases.embedders import Embedders
+from concord_search.usecases.follow import FOLLOW_SPACE
 from concord_search.usecases.progress import Progress
 
 
@@ -25,7 +28,15 @@ class Status:
 class IndexStatus:
     """The index-status use case."""
 
-    def __init__(self, *, embedders: Embedders, index: VersionedIndex, progress: Progress) -> None:
+    def __init__(
+        self,
+        *,
+        embedders: Embedders,
+        index: VersionedIndex,
+        progress: Progress,
+        background: Background,
+    ) -> None:
+        self._background = background
         self._embedders = embedders
         self._index = index
         self._progress = progress
@@ -37,4 +48,5 @@ class IndexStatus:
         none = IndexState("", 0, 0, 0, self._index.model(space))
         state = found.get(Version.SERVING, none)
         head = max(self._progress.of(space).head_seq, state.applied_seq)
-        return Status(state, head, self._progress.keeps_up, found, self._embedders.models)
+        follows = self._progress.keeps_up and not self._background.fails(FOLLOW_SPACE, space)
+        return Status(state, head, follows, found, self._embedders.models)

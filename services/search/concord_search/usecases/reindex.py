@@ -12,6 +12,7 @@ The versions are on the disk: if a process ends meanwhile, the next one goes on.
 import asyncio
 from collections import defaultdict
 from dataclasses import replace
+from functools import partial
 
 from concord_search.domain.errors import (
     FormerMissing,
@@ -19,18 +20,20 @@ from concord_search.domain.errors import (
     IndexCorrupt,
     ReindexUnderWay,
     SearchError,
-    reason_of,
 )
 from concord_search.ports import IndexState, Version
 from concord_search.usecases.progress import Demand, Progress
+from concord_search.usecases.slices import SLICE
+from concord_search.usecases.space_feed import feed
 from concord_search.usecases.space_follower import (
     FIRST_WAIT,
     LONGEST_WAIT,
-    SLICE,
     FollowerContext,
     SpaceFollower,
 )
 
+BUILD = "build another version"
+"""The name of the task that builds a space's next version."""
 PATIENCE = 86_400.0
 """Longest wait, in seconds, for a version that is being built to catch up."""
 LOOK_AGAIN = 1.0
@@ -38,7 +41,7 @@ LOOK_AGAIN = 1.0
 
 
 class Reindex:
-    """The reindex use cases. `run` builds the versions: run it as a task and cancel that.
+    """The reindex use cases. Each version that is begun has a background task that builds it.
 
     `context`: of the serving version's followers.
     """
@@ -47,7 +50,6 @@ class Reindex:
         self._serving = context
         self._index = context.index
         self._log = context.log
-        self._wanted: asyncio.Queue[str] = asyncio.Queue()
         self._building: dict[str, asyncio.Task[None]] = {}
         self._starting = asyncio.Lock()
 
@@ -102,32 +104,45 @@ class Reindex:
             raise ReindexUnderWay
 
     async def _begun(self, space: str) -> IndexState:
-        self._wanted.put_nowait(space)
+        self._build_beside(space)
         return (await self._index.states(Version.NEXT))[space]
 
     async def run(self) -> None:
-        """Builds versions, first those that an earlier process left, until cancelled."""
+        """Goes on with the versions that an earlier process left half built."""
         for space in await self._index.states(Version.NEXT):
-            self._wanted.put_nowait(space)
-        async with asyncio.TaskGroup() as group:
-            while True:
-                space = await self._wanted.get()
-                self._building[space] = group.create_task(self._build(space), name=f"build {space}")
+            self._build_beside(space)
+
+    def _build_beside(self, space: str) -> None:
+        """Has a space's next version built, by its one builder."""
+        if space not in self._building:
+            build = partial(self._build, space)
+            self._building[space] = self._serving.background.start(BUILD, build, space=space)
 
     async def _build(self, space: str) -> None:
         wait = FIRST_WAIT
-        while space in await self._index.states(Version.NEXT):
+        while await self._is_wanted(space):
             try:
                 await self._follow(space)
-            except* IndexCorrupt as damaged:
+            except IndexCorrupt as damaged:
                 if space in await self._index.states(Version.NEXT):
-                    reason = reason_of(damaged)
-                    self._log.error("reindex given up", space=space, reason=reason)
+                    self._log.error("reindex given up", space=space, reason=str(damaged))
                     await self._index.remove_version(space, Version.NEXT)
-            except* SearchError as lost:
-                self._log.warning("reindex waits", reason=reason_of(lost), retry_in=wait)
-            await asyncio.sleep(wait)
-            wait = min(wait * 2, LONGEST_WAIT)
+            except SearchError as lost:
+                self._log.warning("reindex waits", reason=str(lost), retry_in=wait)
+                await asyncio.sleep(wait)
+                wait = min(wait * 2, LONGEST_WAIT)
+
+    async def _is_wanted(self, space: str) -> bool:
+        """Whether there is a next version to build; if not, the space's builder is gone.
+
+        Under the lock under which versions begin: either this builder sees the new version, or
+        whoever began it sees no builder and starts another.
+        """
+        async with self._starting:
+            if space in await self._index.states(Version.NEXT):
+                return True
+            self._building.pop(space, None)
+            return False
 
     async def _follow(self, space: str) -> None:
         """Builds the next version from the feed, until it serves."""
@@ -139,46 +154,41 @@ class Reindex:
             write_locks=defaultdict(asyncio.Lock),
             on_erased=_nothing,
         )
-        state = (await self._index.states(Version.NEXT))[space]
+        state = await self._state(space, Version.NEXT)
         progress.reached(space, state)
         follower = SpaceFollower(space, context)
-        async with asyncio.TaskGroup() as group:
-            work = [
-                group.create_task(follower.run(), name=f"reindex {space}"),
-                group.create_task(self._feed(space, state, follower), name=f"feed {space}"),
-            ]
-            await self._swap(space, progress)
-            for each in work:
-                each.cancel()
-
-    async def _feed(self, space: str, state: IndexState, follower: SpaceFollower) -> None:
-        """Puts the space's changes after a state to a follower."""
-        graph = self._serving.graph
-        heads = {head.space: head.head_seq for head in await graph.heads()}
-        async for changes in graph.watch(heads | {space: state.applied_seq}):
-            if changes.epoch != state.epoch:
-                raise GraphUnavailable("the store behind the feed was replaced")
-            if changes.space == space:
-                await follower.put(changes.changes)
-        raise GraphUnavailable("the feed ended")
+        await self._serving.background.together(
+            {
+                "apply to the next version": follower.run,
+                "feed the next version": partial(feed, space, state, follower, context),
+                "swap the versions": partial(self._swap, space, progress),
+            }
+        )
 
     async def _swap(self, space: str, progress: Progress) -> None:
         """Waits until the next version has caught up with the serving one, and swaps them."""
         while True:
-            serving = (await self._index.states())[space]
+            serving = await self._state(space)
             await progress.wait(space, _as_far(space, serving), PATIENCE)
-            now = (await self._index.states())[space]
+            now = await self._state(space)
             if now.applied_seq > progress.of(space).applied_seq + SLICE:
                 continue
             async with self._serving.write_locks[space]:
-                serving = (await self._index.states())[space]
+                serving = await self._state(space)
                 await progress.wait(space, _as_far(space, serving), PATIENCE)
-                built = (await self._index.states(Version.NEXT))[space]
+                built = await self._state(space, Version.NEXT)
                 # Searches do not find parked changes: the next version may not have more of them.
                 if built.parked_count <= serving.parked_count:
                     await self._promote(space)
                     return
             await asyncio.sleep(LOOK_AGAIN)
+
+    async def _state(self, space: str, version: Version = Version.SERVING) -> IndexState:
+        """A version's state. Raises `IndexCorrupt` if it was removed, with its space or alone."""
+        state = (await self._index.states(version)).get(space)
+        if state is None:
+            raise IndexCorrupt(f"the space {space!r} has no {version} index")
+        return state
 
     async def _promote(self, space: str) -> None:
         await self._index.promote(space)

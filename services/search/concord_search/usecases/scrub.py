@@ -7,7 +7,9 @@ another version of the space's index is built, since its follower may still writ
 """
 
 import asyncio
+from functools import partial
 
+from concord_chassis.background import Background
 from concord_chassis.log import Logger
 
 from concord_search.domain.errors import (
@@ -16,21 +18,26 @@ from concord_search.domain.errors import (
     IndexCorrupt,
     IndexDiskFull,
     IndexUnavailable,
+    SearchError,
 )
 from concord_search.ports import Graph, Version, VersionedIndex
 
+SCRUB = "scrub erased memories"
+"""The name of the task that does it."""
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 
 
 class Scrub:
     """Rewrites the index's files after erasures. `run` it as a task and cancel that."""
 
-    def __init__(self, *, graph: Graph, index: VersionedIndex, log: Logger) -> None:
+    def __init__(
+        self, *, graph: Graph, index: VersionedIndex, background: Background, log: Logger
+    ) -> None:
+        self._background = background
         self._graph = graph
         self._index = index
         self._log = log
         self._wanted = asyncio.Event()
-        self._wanted.set()  # an earlier process may have left erasures unconfirmed
 
     def wake(self) -> None:
         """Starts a scrub: a memory was erased, or a version is no longer being built."""
@@ -39,14 +46,13 @@ class Scrub:
     async def run(self) -> None:
         """Works until cancelled. Ends by itself only when the index is damaged."""
         wait = FIRST_WAIT
+        self._wanted.set()  # an earlier process, or one's death, may have left erasures unconfirmed
         while True:
             await self._wanted.wait()
             self._wanted.clear()
+            rest = 0.0
             try:
-                for space, state in (await self._index.states()).items():
-                    is_building = space in await self._index.states(Version.NEXT)
-                    if state.unconfirmed and not is_building:
-                        await self._scrub(space)
+                rest = await self._scrub_all()
             except (GraphUnavailable, IndexDiskFull, IndexUnavailable) as lost:
                 self._log.warning("erasure not confirmed", reason=str(lost), retry_in=wait)
             except IndexCorrupt as damaged:
@@ -54,10 +60,22 @@ class Scrub:
                 return
             else:
                 wait = FIRST_WAIT
-                continue
+                if not rest:
+                    continue
             self._wanted.set()
-            await asyncio.sleep(wait)
+            await asyncio.sleep(max(wait, rest))
             wait = min(wait * 2, LONGEST_WAIT)
+
+    async def _scrub_all(self) -> float:
+        """Scrubs all spaces; returns seconds until one in which a bug came between; 0.0: none."""
+        rest = 0.0
+        for space, state in (await self._index.states()).items():
+            is_building = space in await self._index.states(Version.NEXT)
+            if state.unconfirmed and not is_building:
+                scrub = partial(self._scrub, space)
+                died = await self._background.tried(SCRUB, space, scrub, passing=(SearchError,))
+                rest = max(rest, died)
+        return rest
 
     async def _scrub(self, space: str) -> None:
         """Rewrites a space's files, and confirms the erasures that came before that."""

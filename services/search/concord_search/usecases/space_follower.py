@@ -10,12 +10,13 @@ counted, shown in the index's status and tried again later. It never stops the f
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
+from concord_chassis.background import Background
 from concord_chassis.log import Logger
 
 from concord_search.domain.changes import ChangeKind
@@ -27,7 +28,7 @@ from concord_search.domain.errors import (
     IndexUnavailable,
     SearchError,
 )
-from concord_search.domain.memory import Ending, MemoryState, Parked, Touch
+from concord_search.domain.memory import Ending, MemoryState, Parked
 from concord_search.ports import (
     Batch,
     Change,
@@ -40,9 +41,7 @@ from concord_search.ports import (
 )
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.progress import Progress
-
-SLICE = 512
-"""Changes applied together: enough to batch texts of like length, few enough to be found soon."""
+from concord_search.usecases.slices import SLICE, States, slices, touches
 
 QUEUED_MESSAGES = 200
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
@@ -56,9 +55,6 @@ model may refuse every text for a while, with HTTP 400, and that must not cost h
 
 RETRIED = 100
 """The most parked changes that one round tries; the next round goes on after them."""
-
-_States = Sequence[tuple[Change, Hydrated | None]]
-"""Changes of items with the states they made; None for an item that is gone."""
 
 _NO_STATE = {ChangeKind.REFUSED, ChangeKind.ERASE_CONFIRMED}
 
@@ -84,6 +80,7 @@ class FollowerContext:
     index: VersionedIndex
     embedders: Embedders
     progress: Progress
+    background: Background
     log: Logger
     on_erased: Callable[[], None]
     retry_every: float = RETRY_EVERY
@@ -118,19 +115,31 @@ class SpaceFollower:
         self._write_lock = context.write_locks[space]
         self._retried = 0
         self._newly_parked = asyncio.Event()
+        self._ended = False
 
     async def put(self, changes: Sequence[Change]) -> None:
-        """Queues changes, in sequence; waits while the queue is full."""
-        await self._changes.put(changes)
+        """Queues changes, in sequence; waits while the queue is full. Drops them after `run`."""
+        if not self._ended:
+            await self._changes.put(changes)
 
     async def run(self) -> None:
         """Applies the queued changes, until cancelled.
 
         Raises `GraphUnavailable`, `IndexUnavailable` or `IndexCorrupt`.
         """
-        async with asyncio.TaskGroup() as group:
-            for step in (self._reads, self._embeds, self._writes, self._retries):
-                group.create_task(step(), name=f"{step.__name__} {self._space}")
+        try:
+            await self._context.background.together(
+                {
+                    "read what to index": self._reads,
+                    "embed": self._embeds,
+                    "write the index": self._writes,
+                    "retry what was set aside": self._retries,
+                }
+            )
+        finally:
+            self._ended = True
+            while not self._changes.empty():
+                self._changes.get_nowait()  # whoever waits to put more may go on
 
     async def again(self, changes: Sequence[Change]) -> None:
         """Applies former changes again, in sequence, after their memories were dropped.
@@ -153,7 +162,7 @@ class SpaceFollower:
     # The three steps
 
     async def _reads(self) -> None:
-        async for changes in _slices(self._changes):
+        async for changes in slices(self._changes):
             await self._read.put((changes, await _whole(self._plan_ahead(changes))))
 
     async def _embeds(self) -> None:
@@ -194,7 +203,7 @@ class SpaceFollower:
             await asyncio.sleep(wait)
             wait = min(wait * 2, LONGEST_WAIT)
 
-    async def _states_after(self, changes: Sequence[Change]) -> _States:
+    async def _states_after(self, changes: Sequence[Change]) -> States:
         """The states that changes of memories and of constitutive edges made."""
         ours = [
             each
@@ -219,7 +228,7 @@ class SpaceFollower:
             latest=changes[-1].record_time,
             model=model,
             states=[(state, None) for state in states],
-            touches=_touches(found),
+            touches=touches(found),
             endings=[
                 Ending(change.item_id, change.seq, change.record_time)
                 for change, h in found
@@ -310,7 +319,8 @@ class SpaceFollower:
             if await self._round():
                 continue  # the obstacle is gone
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._newly_parked.wait(), wait)
+                async with asyncio.timeout(wait):
+                    await self._newly_parked.wait()
                 await asyncio.sleep(first)
                 wait = first
             wait = min(wait * 2, self._context.retry_every)
@@ -377,23 +387,3 @@ async def _whole(step: Awaitable[T]) -> T | None:
 
 def _makes_state(change: Change, found: Hydrated) -> bool:
     return change.kind != ChangeKind.TOUCHED and not found.state.forgotten
-
-
-def _touches(found: _States) -> list[Touch]:
-    """The last access data of each memory that was only read."""
-    newest = {
-        change.item_id: Touch(h.state.id, h.state.access_count, h.state.last_access)
-        for change, h in found
-        if h is not None and change.kind == ChangeKind.TOUCHED and not h.state.forgotten
-    }
-    return list(newest.values())
-
-
-async def _slices(changes: asyncio.Queue[Sequence[Change]]) -> AsyncIterator[list[Change]]:
-    """Joins queued changes into slices, without waiting to fill one."""
-    while True:
-        pending = list(await changes.get())
-        while len(pending) < SLICE and not changes.empty():
-            pending += changes.get_nowait()
-        for start in range(0, len(pending), SLICE):
-            yield pending[start : start + SLICE]

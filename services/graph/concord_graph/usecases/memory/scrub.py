@@ -6,30 +6,25 @@ import asyncio
 
 from concord_graph.domain.errors import Overloaded, StoreUnavailable
 from concord_graph.ports import GraphStore
-from concord_graph.usecases.background import Background
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.05, 5.0
 
 
-class Scrubbing(Background):
-    """Scrubs the store after each erasure, and at the start what an earlier process left."""
+class Scrubbing:
+    """Scrubs the store after each erasure. `run` it as a task and cancel that."""
 
     def __init__(self, store: GraphStore) -> None:
-        super().__init__()
         self._store = store
         self._wanted = asyncio.Event()
         self._thorough = True
-
-    def start(self) -> None:
-        """Begin, with the erasures that an earlier process left in the files."""
-        self._wanted.set()
-        self._begin(self._run(), "scrub")
 
     def wake(self) -> None:
         """Scrub once more: an item was erased."""
         self._wanted.set()
 
-    async def _run(self) -> None:
+    async def run(self) -> None:
+        """Scrub until cancelled, first what an earlier process or run left in the files."""
+        self._wanted.set()
         wait = _FIRST_WAIT
         while True:
             await self._wanted.wait()

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable
 from concord_graph.ports import Clock, GraphStore, SessionUse
-from concord_graph.usecases.background import Background
 
 FLUSH_SECONDS = 1.0
 ANNOUNCE_EVERY_FLUSHES = 30
@@ -17,11 +16,13 @@ ANNOUNCE_EVERY_FLUSHES = 30
 _Counts = dict[tuple[str, str], tuple[int, int]]
 
 
-class Touches(Background):
-    """Reads that are not stored yet: collected ones, and those being written to the store."""
+class Touches:
+    """Reads that are not stored yet: collected ones, and those being written to the store.
+
+    `run` it as a task, which ends with `close`.
+    """
 
     def __init__(self, store: GraphStore, clock: Clock) -> None:
-        super().__init__()
         self._store = store
         self._clock = clock
         self.pending: tuple[_Counts, _Counts] = ({}, {})
@@ -42,15 +43,9 @@ class Touches(Background):
             now = self._clock()
             self._keep_use((space, session_id), SessionUse(now, now, dict.fromkeys(memories, now)))
 
-    def start(self) -> None:
-        """Begin to flush in the background."""
-        self._begin(self._run(), "touches")
-
     async def close(self) -> None:
         """Store and announce the remaining reads: none is lost."""
         self._stopping.set()
-        if self._task is not None:
-            await self._task
         await self.flush()
         with contextlib.suppress(Overloaded, StoreUnavailable, StoreCorrupt):
             await self._store.announce_touches()  # if this fails, the next start does it
@@ -83,11 +78,13 @@ class Touches(Background):
             _add(collected, key, count, last)
         self.pending = (collected, {})
 
-    async def _run(self) -> None:
+    async def run(self) -> None:
+        """Store the reads once a second, until `close`."""
         flushes = 0
         while not self._stopping.is_set():
             try:
-                await asyncio.wait_for(self._stopping.wait(), FLUSH_SECONDS)
+                async with asyncio.timeout(FLUSH_SECONDS):
+                    await self._stopping.wait()
             except TimeoutError:
                 flushes += 1
                 await self._flush_and_announce(announce=flushes % ANNOUNCE_EVERY_FLUSHES == 0)

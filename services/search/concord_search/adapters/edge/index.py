@@ -10,10 +10,11 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
-from concord_chassis.log import Logger
+from concord_chassis.background import Background
+from concord_chassis.log import Logger, json_lines
 
 from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.edge import disk_space, shard
@@ -24,6 +25,8 @@ from concord_search.domain.errors import IndexCorrupt
 from concord_search.ports import Batch, EmbeddingModel
 
 READERS = 2
+BUILD_GRAPH = "build a graph"
+"""The name of the task that builds the graph of a space's part."""
 SHARD = "shard"
 
 GRAPH_FROM = 20_000
@@ -49,13 +52,15 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
         *others: EmbeddingModel,
         free_bytes: Callable[[Path], int] = disk_space.free_bytes,
         graph_from: int = GRAPH_FROM,
+        background: Background | None = None,
         log: Logger | None = None,
     ) -> None:
         shards = EdgeShards(root, free_bytes)
         super().__init__(root, (model, *others), shards, Bm25(), readers=READERS)
         self._edges = shards
         self._graph_from = graph_from
-        self._log = log
+        self._log = json_lines("search") if log is None else log
+        self._background = Background(self._log) if background is None else background
         self._unseen: Counter[str] = Counter()
         self._building: dict[str, asyncio.Task[None]] = {}
 
@@ -102,14 +107,15 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
 
     def _consider(self, space: str) -> None:
         self._unseen[space] = 0
-        if space not in self._building:
-            self._building[space] = asyncio.create_task(self._build(space), name=f"graph {space}")
+        building = self._building.get(space)
+        if building is None or building.done():
+            build = partial(self._build, space)
+            self._building[space] = self._background.start(BUILD_GRAPH, build, space=space)
 
     async def _stop(self, space: str) -> None:
         if building := self._building.pop(space, None):
             building.cancel()
-            with suppress(asyncio.CancelledError):
-                await building
+            await asyncio.wait([building])
 
     async def _build(self, space: str) -> None:
         """Builds the graph of a part while many points are outside it; rests after each time."""
@@ -121,9 +127,6 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
                 await asyncio.sleep(REST * (asyncio.get_running_loop().time() - began))
         except (IndexCorrupt, OSError) as error:  # searches stay exact
             self._warn(reason=str(error))
-        finally:
-            if self._building.get(space) is asyncio.current_task():
-                del self._building[space]
 
     async def _lacks_graph(self, space: str) -> bool:
         part = self._parts.get(space)
@@ -177,8 +180,7 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
         return code == 0
 
     def _warn(self, **why: object) -> None:
-        if self._log is not None:
-            self._log.warning("no graph built: searches stay exact", **why)
+        self._log.warning("no graph built: searches stay exact", **why)
 
     def _take_graph(self, space: str, part: SpaceIndex[EdgeShard], fresh: EdgeShard) -> None:
         self._take(space, part, fresh, has_traces=True)

@@ -4,6 +4,7 @@ import asyncio
 import secrets
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from cryptography.exceptions import InvalidTag
 from concord_search.adapters.versions import roles
 from concord_search.adapters.versions.roles import Roles
 from concord_search.domain.digests import State
+from concord_search.domain.errors import IndexCorrupt
 from concord_search.domain.filters import Scope
 from concord_search.domain.memory import MemoryState
 from concord_search.ports import (
@@ -44,6 +46,7 @@ class PartVersions:
         self._file = file
         self._roles: dict[str, Roles] | None = None
         self._removing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._assigning = asyncio.Lock()
 
     async def open(self) -> None:
         """Opens every part; removes unfinished ones of a process that was killed."""
@@ -65,10 +68,14 @@ class PartVersions:
     def _name(self, space: str, version: Version = Version.SERVING) -> str:
         return self._of(space).get(version, "")
 
-    async def _assign(self, space: str, assigned: Roles) -> None:
-        changed = {**(self._roles or {}), space: assigned}
-        await asyncio.to_thread(roles.write, self._file, changed)
-        self._roles = changed
+    async def _assign(self, space: str, change: Callable[[Roles], Roles]) -> Roles:
+        """Changes a space's roles, one change at a time; returns those of before."""
+        async with self._assigning:
+            before = self._of(space)
+            changed = {**(self._roles or {}), space: change(before)}
+            await asyncio.to_thread(roles.write, self._file, changed)
+            self._roles = changed
+            return before
 
     # Versions
 
@@ -96,30 +103,27 @@ class PartVersions:
         await self.remove_version(space, Version.NEXT)
         name = f"{space}{MARK}{secrets.token_hex(4)}"
         await self._parts.begin(name, (await self.states())[space].epoch, model)
-        await self._assign(space, {**self._of(space), Version.NEXT: name})
+        await self._assign(space, lambda before: {**before, Version.NEXT: name})
 
     async def recall(self, space: str) -> None:
         """Makes the `FORMER` the `NEXT`, which then catches up; does nothing without one."""
-        assigned = dict(self._of(space))
-        if former := assigned.pop(Version.FORMER, None):
-            await self._assign(space, {**assigned, Version.NEXT: former})
+        await self._assign(space, _recalled)
 
     async def promote(self, space: str) -> None:
-        """Makes the `NEXT` the serving version, and the serving one the `FORMER`."""
-        before = self._of(space)
-        swapped = {
-            Version.SERVING: before[Version.NEXT],
-            Version.FORMER: before[Version.SERVING],
-        }
-        await self._assign(space, swapped)
+        """Makes the `NEXT` the serving version, and the serving one the `FORMER`.
+
+        Raises `IndexCorrupt` if the `NEXT` was removed.
+        """
+        before = await self._assign(space, partial(_swapped, space))
         if former := before.get(Version.FORMER):
             await self._removed(space, former)
 
     async def remove_version(self, space: str, version: Version) -> None:
         """Removes a version that does not serve; does nothing without it."""
-        assigned = dict(self._of(space))
-        if version is not Version.SERVING and (name := assigned.pop(version, None)):
-            await self._assign(space, assigned)
+        if version is Version.SERVING or not self._name(space, version):
+            return
+        before = await self._assign(space, partial(_without, version))
+        if name := before.get(version):
             await self._removed(space, name)
 
     async def _removed(self, space: str, name: str) -> None:
@@ -228,3 +232,18 @@ class PartVersions:
     async def close(self) -> None:
         """Writes everything to disk and closes all parts."""
         await self._parts.close()
+
+
+def _recalled(before: Roles) -> Roles:
+    former = before.get(Version.FORMER)
+    return {**_without(Version.FORMER, before), Version.NEXT: former} if former else before
+
+
+def _swapped(space: str, before: Roles) -> Roles:
+    if Version.NEXT not in before:
+        raise IndexCorrupt(f"the space {space!r} has no {Version.NEXT} index")
+    return {Version.SERVING: before[Version.NEXT], Version.FORMER: before[Version.SERVING]}
+
+
+def _without(version: Version, before: Roles) -> Roles:
+    return {each: name for each, name in before.items() if each is not version}

@@ -15,6 +15,7 @@ from concord_client.cli.services import (
     JUDGING,
     SERVICES,
     dead_judges,
+    failing_tasks,
     is_rolled_back,
     serves,
 )
@@ -153,6 +154,9 @@ def _services(client: "Client") -> Iterator[Finding]:
     if down:
         advice = "its log says why: log/concord.jsonl in the data directory, or the container's"
         yield Finding("services", f"not serving: {', '.join(down)}", advice)
+    for task in failing_tasks(client):
+        advice = "it was started again; its log has the error: please report it"
+        yield Finding("services", f"a background task died: {task}", advice)
     if JUDGING not in down:
         dead = dead_judges(client.dissonance.ListJudges(ListJudgesRequest()))
         if dead:

@@ -19,6 +19,7 @@ from concord_client.cli.services import (
     JUDGING,
     SERVICES,
     dead_judges,
+    failing_tasks,
     is_rolled_back,
     serves,
 )
@@ -106,14 +107,16 @@ def status(
     asked = CountByTypeRequest(as_of=asked_time(as_of, known_at))
     with session.client() as client:
         serving = {name: serves(client, name) for name in SERVICES}
+        failing = failing_tasks(client)
         counts = client.space.CountByType(asked)
         index = client.index.GetIndexStatus(GetIndexStatusRequest())
         rolled_back = serving[DECIDING] and is_rolled_back(client)
         judges = client.dissonance.ListJudges(ListJudgesRequest()) if serving[JUDGING] else None
+        found = (counts, index, judges)
         if session.as_json:
-            _print_json(client.url, serving, (counts, index, judges), rolled_back=rolled_back)
+            _print_json(client.url, serving, failing, found, rolled_back=rolled_back)
         else:
-            _print_page(client.url, session.space_name, serving, (counts, index, judges))
+            _print_page(client.url, session.space_name, serving, failing, found)
     if rolled_back:
         raise CommandError(ROLLED_BACK, reason="ERROR_REASON_GRAPH_ROLLED_BACK")
     if not all(serving.values()):
@@ -124,19 +127,29 @@ def status(
 def _print_json(
     url: str,
     serving: dict[str, bool],
+    failing: list[str],
     found: "Replies",
     *,
     rolled_back: bool,
 ) -> None:
-    """Print one object with the replies' protobuf JSON: `url`, `serving`, `counts`, `index`,
-    `judges`, and `graphRolledBack`: whether graph is older than the space's audit log."""
+    """Print one object with the replies' protobuf JSON.
+
+    `url`, `serving`, `failing` (background tasks that died and were started again), `counts`,
+    `index`, `judges`, and `graphRolledBack`: whether graph is older than the space's audit log.
+    """
     from google.protobuf.json_format import MessageToDict
 
     counts, index, judges = found
     replies = {"counts": MessageToDict(counts), "index": MessageToDict(index)}
     if judges is not None:
         replies |= MessageToDict(judges)
-    status = {"url": url, "serving": serving, **replies, "graphRolledBack": rolled_back}
+    status = {
+        "url": url,
+        "serving": serving,
+        "failing": failing,
+        **replies,
+        "graphRolledBack": rolled_back,
+    }
     write_line(json.dumps(status, indent=2))
 
 
@@ -144,6 +157,7 @@ def _print_page(
     url: str,
     space: str,
     serving: dict[str, bool],
+    failing: list[str],
     found: "Replies",
 ) -> None:
     from concord_client.cli.render.page import fields, plural, show, text
@@ -156,6 +170,7 @@ def _print_page(
     state = f"{plural(lag, 'change')} behind" if lag else known
     pairs = [
         ("not serving", ", ".join(down)),
+        ("failing", ", ".join(failing)),
         ("space", space),
         ("memories", f"{counts.memories:,}"),
         ("dialogue turns", f"{counts.raw_dialogues:,}"),
