@@ -38,38 +38,6 @@ def test_add_tells_of_a_ghost_that_it_made(concord: CommandLine, unique: Unique)
     assert f"no memory {there}" not in result + again
 
 
-def test_each_write_says_what_gave_way(concord: CommandLine, unique: Unique) -> None:
-    """W9 W4 `add`, `update` and `link`, in words and as JSON; nothing is said where nothing did."""
-    ids = [unique(name) for name in "abcd"]
-    for each in ids:
-        assert "Gave way" not in concord.done("add", f"Note {each}", "--id", each)
-    new = unique("new")
-
-    added = concord.done(
-        "add", f"Note {new}", "--id", new, "--supersedes", ids[0], "--amends", ids[1]
-    )
-    updated = concord.done("update", new, "--deprecates", ids[2])
-    linked = concord.done("link", f"memory:{new}", "SUPERSEDES", f"memory:{ids[3]}")
-    last = concord.reply(AddMemoryResponse, "add", unique("last"), "--supersedes", new)
-
-    assert added.splitlines()[-1] == f"Gave way: {ids[0]}, {ids[1]} (amended)"
-    assert updated.splitlines()[-1] == f"Gave way: {ids[2]} (deprecated)"
-    assert linked.splitlines()[-1] == f"Gave way: {ids[3]}"
-    assert [(each.id, each.by_id) for each in last.gave_way.items] == [(new, last.memory.id)]
-
-
-def test_a_declaration_says_what_gave_way(concord: CommandLine, unique: Unique) -> None:
-    """W9 T2 An edge by a later value, many of them as their number."""
-    relation, who = unique("R").upper().replace("-", "_"), unique("who")
-    for day in range(1, 24):
-        concord.done("link", who, relation, f"{who}-{day}", "--valid-from", f"2024-01-{day:02}")
-
-    declared = concord.done("relation", relation, "--functional")
-
-    assert declared.splitlines()[-1].startswith("Gave way: ")
-    assert declared.splitlines()[-1].endswith(" and 2 more")
-
-
 def test_add_takes_every_option(concord: CommandLine, unique: Unique) -> None:
     """W4 M1 Each option of `add` reaches the stored memory."""
     own = unique("office")

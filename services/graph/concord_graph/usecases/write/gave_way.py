@@ -9,6 +9,7 @@ from itertools import islice
 from concord_graph.domain.items import (
     FOREVER,
     HIDING,
+    REPLACING,
     Edge,
     Instant,
     Item,
@@ -78,10 +79,17 @@ async def _superseded(
     before, after = times
     were, are = await tx.views(kind, ids, before), await tx.views(kind, ids, after)
     new = [view for item_id, view in are.items() if _has_given_way(were.get(item_id), view, after)]
-    return {
-        view.item.id: _given_way(view, moved.lineage.get(view.item.id))
-        for view in await with_ends(tx, new, after)
+    by_lineage = {
+        item_id: GivenWay(item_id, kind, Relation(edge.relation), edge.source.id)
+        for item_id, edge in moved.lineage.items()
+        if edge.relation in REPLACING
     }
+    others = [view for view in new if view.item.id not in by_lineage]
+    by_time = {
+        view.item.id: GivenWay(view.item.id, kind, Relation.SUPERSEDES, _head(view))
+        for view in (await with_ends(tx, others, after) if others else ())
+    }
+    return by_time | {i: by_lineage[i] for view in new if (i := view.item.id) in by_lineage}
 
 
 def _has_given_way(was: View | None, view: View, at: Instant) -> bool:
@@ -89,12 +97,8 @@ def _has_given_way(was: View | None, view: View, at: Instant) -> bool:
     return not view.item.deleted and at.valid < until > view.supersession.superseded_from
 
 
-def _given_way(view: View, lineage: Edge | None) -> GivenWay:
-    if lineage is not None and lineage.relation != Relation.AMENDS:
-        relation, by_id = Relation(lineage.relation), lineage.source.id
-    else:
-        relation, by_id = Relation.SUPERSEDES, next(iter(view.supersession.head_ids), "")
-    return GivenWay(view.item.id, view.item.kind, relation, by_id)
+def _head(view: View) -> str:
+    return next(iter(view.supersession.head_ids), "")
 
 
 async def _amended(tx: Reads, kind: ItemKind, ids: list[str], moved: Moved) -> dict[str, GivenWay]:
