@@ -386,7 +386,10 @@ def test_an_index_that_differs_and_a_dead_judge_are_found(sound: Path, tmp_path:
 
     assert status == 1
     assert [(each[0], each[2]) for each in found if each[1]] == [
-        ("judges", "dead: llm"),
+        (
+            "judges",
+            "dead: llm: The judging endpoint did not answer usably: no connection.",
+        ),
         ("index", "the index of default does not hold what the graph remembers"),
     ]
     assert found[-1][3] == "`concord reconcile --repair --space default`"

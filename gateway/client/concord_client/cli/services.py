@@ -23,7 +23,7 @@ SERVICES = (
 
 
 def dead_judges(judges: "ListJudgesResponse | None") -> str:
-    """The judges whose last call gave no usable answer."""
+    """The judges whose last call gave no usable answer, with the reason."""
     from concord.dissonance.v1 import dissonance_pb2
     from concord.graph.v1.conflict_pb2 import Judge
 
@@ -31,7 +31,7 @@ def dead_judges(judges: "ListJudgesResponse | None") -> str:
 
     dead = dissonance_pb2.JUDGE_STATE_DEAD
     found = [each for each in judges.judges if each.state == dead] if judges else []
-    return ", ".join(word(Judge.Name(each.judge), "JUDGE_") for each in found)
+    return ", ".join(f"{word(Judge.Name(each.judge), 'JUDGE_')}: {each.reason}" for each in found)
 
 
 def is_rolled_back(client: "Client") -> bool:

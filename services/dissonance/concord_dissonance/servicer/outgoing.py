@@ -200,6 +200,7 @@ def judges(states: Mapping[Judge, JudgeState]) -> pb.ListJudgesResponse:
         said = reply.judges.add(
             judge=_number("JUDGE", judge),
             state=pb.JUDGE_STATE_DEAD if state.is_dead else pb.JUDGE_STATE_READY,
+            reason=state.reason,
         )
         if state.asked is not None:
             said.ask_time.FromMicroseconds(state.asked)

@@ -27,10 +27,15 @@ Said = Verdict | Abstention
 
 @dataclass(frozen=True, slots=True)
 class JudgeState:
-    """When a model was asked last (µs; None: never). `is_dead`: it did not answer then."""
+    """When a model was asked last (µs; None: never), and why it is dead: it did not answer then."""
 
     asked: Micros | None = None
-    is_dead: bool = False
+    reason: str = ""
+
+    @property
+    def is_dead(self) -> bool:
+        """Return whether the model gave no usable answer when it was asked last."""
+        return bool(self.reason)
 
 
 @dataclass(slots=True)
@@ -139,8 +144,8 @@ class AskModels:
                 return said
             except TimeoutError:
                 asking.failed[judge.kind] = "NO_TIME"
-            except JudgeUnavailable:
-                self.states[judge.kind] = JudgeState(self._clock(), is_dead=True)
+            except JudgeUnavailable as error:
+                self.states[judge.kind] = JudgeState(self._clock(), str(error))
                 asking.failed[judge.kind] = "UNAVAILABLE"
             except BudgetSpent:
                 asking.failed[judge.kind] = "BUDGET_SPENT"

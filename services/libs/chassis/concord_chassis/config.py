@@ -1,5 +1,6 @@
 """Reads a program's settings: once, at start, from a given mapping into a frozen model."""
 
+import json
 import types
 from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
@@ -54,7 +55,7 @@ def load(model: type[M], environ: Mapping[str, str], prefix: str) -> M:
         if not value and field.annotation is SecretStr:
             value = _secret_in_file(environ, f"{key}_FILE")
         if value:
-            values[name] = _split(value, field.annotation)
+            values[name] = _split(key, value, field.annotation)
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -106,14 +107,26 @@ def _complaint(
     return f"{key} is not valid: {of}{why}"
 
 
-def _split(value: str, annotation: object) -> object:
+def _split(key: str, value: str, annotation: object) -> object:
+    """Returns a setting's items; a single value as it is. Raises `ConfigError` for JSON."""
     shape = _shape(annotation)
     if shape is None:
         return value
+    if _is_json(value):
+        form = "NAME=VALUE pairs" if issubclass(shape, Mapping) else "values"
+        raise ConfigError(f"{key} is not valid: it must be {form} separated by commas, not JSON")
     items = [item.strip() for item in value.split(",") if item.strip()]
     if issubclass(shape, Mapping):
         return dict(_pair(item) for item in items)
     return items
+
+
+def _is_json(value: str) -> bool:
+    """Returns whether a value is a JSON list or object; an address like [::1]:7600 is none."""
+    try:
+        return isinstance(json.loads(value), list | dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _pair(item: str) -> tuple[str, str]:

@@ -87,6 +87,20 @@ def test_one_of_few_words_names_them() -> None:
     assert str(caught.value) == "X_STORE is not valid: it must be 'sqlite' or 'neo4j'"
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "form"),
+    [("X_NAMES", '["home", "work"]', "values"), ("X_KEYS", '{"a": "/b"}', "NAME=VALUE pairs")],
+)
+def test_a_list_as_json_is_refused_by_name(key: str, value: str, form: str) -> None:
+    """Style 8: JSON is no list of values; read as one it would name a space `["home"`."""
+    with pytest.raises(ConfigError) as caught:
+        load(Settings, {"X_LISTEN": "[::1]:1", key: value}, prefix="X_")
+
+    assert (
+        str(caught.value) == f"{key} is not valid: it must be {form} separated by commas, not JSON"
+    )
+
+
 def test_a_model_that_can_change_is_refused() -> None:
     """Style 8: the model of settings must be frozen."""
 

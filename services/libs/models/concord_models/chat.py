@@ -7,14 +7,14 @@ model that forbids unknown fields; then its caller checks it against the data.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 import openai
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from concord_models.answer_text import read_answer
 from concord_models.endpoint import BadReply, CutOff, EndpointRefused, ModelEndpoint
 
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -22,7 +22,6 @@ T = TypeVar("T")
 
 CHARACTERS_A_TOKEN = 3
 """An English token has about four, so an estimate by three is seldom too small."""
-_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +57,8 @@ class ChatModel:
     def __init__(self, endpoint: ModelEndpoint, model: str) -> None:
         self._endpoint = endpoint
         self._model = model
-        self._format = 0
-        """The index in `_FORMATS` of the one that the endpoint accepts; it refused those before."""
+        self._accepted = _Dialect()
+        """The parameters that the endpoint accepted last."""
 
     @property
     def name(self) -> str:
@@ -69,36 +68,34 @@ class ChatModel:
     async def ask(self, question: Question[Shape], check: Callable[[Shape], T]) -> Answer[T]:
         """Ask until an answer of the shape passes `check`, which raises `BadReply`.
 
-        An answer that fails is shown to the model once, with its defect.
+        An answer that fails is shown to the model once, with its defect. A parameter that the
+        endpoint refuses is left out, now and in later questions.
 
         Raises:
             EndpointUnavailable: no usable answer.
             EndpointRefused: the content is refused.
         """
-        at = self._format
+        dialect = self._accepted
         while True:
             try:
-                answer = await self._conversation(question, check, _FORMATS[at](question.shape))
+                answer = await self._conversation(question, check, dialect)
             except EndpointRefused as refused:
-                at += 1
-                if refused.status != _BAD_REQUEST or at == len(_FORMATS):
+                simpler = dialect.without(refused)
+                if simpler is None:
                     raise
+                dialect = simpler
             else:
-                self._format = at
+                self._accepted = dialect
                 return answer
 
     async def _conversation(
-        self, question: Question[Shape], check: Callable[[Shape], T], demanded: dict[str, Any]
+        self, question: Question[Shape], check: Callable[[Shape], T], dialect: _Dialect
     ) -> Answer[T]:
         talk = _Talk(question, check)
 
         async def call(client: openai.AsyncOpenAI) -> Any:
             return await client.chat.completions.with_raw_response.create(
-                model=self._model,
-                messages=talk.messages,
-                temperature=0,
-                max_tokens=question.most_tokens,
-                **demanded,
+                model=self._model, messages=talk.messages, **dialect.parameters(question)
             )
 
         return await self._endpoint.ask(call, talk.read)
@@ -106,6 +103,45 @@ class ChatModel:
     async def close(self) -> None:
         """Close the connections."""
         await self._endpoint.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    """The parameters of a question that an endpoint accepts."""
+
+    format: int = 0
+    """The index in `_FORMATS` of the one that it accepts; it refused those before."""
+    limit: str = "max_tokens"
+    """Its name of the most tokens; "": it accepts none."""
+    has_temperature: bool = True
+
+    def parameters(self, question: Question[Any]) -> dict[str, Any]:
+        """Return a question's parameters."""
+        limit = {self.limit: question.most_tokens} if self.limit else {}
+        temperature = {"temperature": 0} if self.has_temperature else {}
+        return {**_FORMATS[self.format](question.shape), **limit, **temperature}
+
+    def without(self, refused: EndpointRefused) -> _Dialect | None:
+        """Return a dialect without the refused parameter; None: there is nothing to leave out.
+
+        An endpoint that does not name the parameter is asked with plainer formats, then with
+        neither limit nor temperature.
+        """
+        if refused.status not in _BAD_REQUESTS:
+            return None
+        if self.limit and self.limit in refused.body:
+            return replace(self, limit=_NEXT_LIMIT[self.limit])
+        if self.has_temperature and "temperature" in refused.body:
+            return replace(self, has_temperature=False)
+        if self.format + 1 < len(_FORMATS):
+            return replace(self, format=self.format + 1)
+        if self.limit or self.has_temperature:
+            return replace(self, limit="", has_temperature=False)
+        return None
+
+
+_BAD_REQUESTS = frozenset({400, 422})
+_NEXT_LIMIT = {"max_tokens": "max_completion_tokens", "max_completion_tokens": ""}
 
 
 class _Talk(Generic[Shape, T]):
@@ -124,12 +160,12 @@ class _Talk(Generic[Shape, T]):
         """Read a reply. Raises `BadReply`."""
         self._calls += 1
         completion = _completion(body)
-        self._tokens += completion.usage.total_tokens if completion.usage else 0
-        content = completion.choices[0].message.content or ""
+        self._tokens += completion.usage.tokens if completion.usage else 0
+        content = completion.choices[0].message.text
         try:
             if completion.choices[0].finish_reason == "length":
                 raise CutOff("it ran out of tokens", is_final=not content)
-            value = self._check(_parsed(content, self._question.shape))
+            value = self._check(read_answer(content, self._question.shape))
         except BadReply as bad:
             bad.is_final = bad.is_final or len(self.messages) > _ASKED_ONCE
             self.messages += [
@@ -142,37 +178,62 @@ class _Talk(Generic[Shape, T]):
 
 _ASKED_ONCE = 2
 """The number of messages before any answer."""
-_BAD_REQUEST = 400
 _REPAIR = (
     "Your answer cannot be used, for the reason below. Answer once more, with one JSON object of "
     "the shape that was asked for and nothing else."
 )
 
 
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    type: str = ""
+    text: str | None = None
+
+
 class _Message(BaseModel):
     model_config = ConfigDict(frozen=True)
 
-    content: str | None
+    content: str | list[_Part] | None = None
     refusal: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The answer; without parts that are no answer, such as thoughts."""
+        if isinstance(self.content, list):
+            return "".join(part.text or "" for part in self.content if part.type in _ANSWER_PARTS)
+        return self.content or ""
+
+
+_ANSWER_PARTS = frozenset({"text", "output_text"})
 
 
 class _Choice(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     message: _Message
-    finish_reason: Literal["stop", "length"]
+    finish_reason: str | None = None
+    """"length": the model ran out of tokens. Servers have words of their own for the rest."""
 
 
 class _Usage(BaseModel):
     model_config = ConfigDict(frozen=True)
 
-    total_tokens: int = Field(default=0, ge=0)
+    total_tokens: int | None = Field(default=None, ge=0)
+    prompt_tokens: int | None = Field(default=None, ge=0)
+    completion_tokens: int | None = Field(default=None, ge=0)
+
+    @property
+    def tokens(self) -> int:
+        """All tokens of the call; 0: the endpoint does not count them."""
+        counted = (self.prompt_tokens or 0) + (self.completion_tokens or 0)
+        return counted if self.total_tokens is None else self.total_tokens
 
 
 class _Completion(BaseModel):
     model_config = ConfigDict(frozen=True)
 
-    choices: list[_Choice] = Field(min_length=1, max_length=1)
+    choices: list[_Choice] = Field(min_length=1)
     usage: _Usage | None = None
 
 
@@ -185,23 +246,6 @@ def _completion(body: bytes) -> _Completion:
     if completion.choices[0].message.refusal:
         raise BadReply("it refuses to answer")
     return completion
-
-
-def _parsed(content: str, shape: type[Shape]) -> Shape:
-    fenced = _FENCED.fullmatch(content)
-    try:
-        return shape.model_validate_json(fenced[1] if fenced else content)
-    except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False, include_context=False)
-        wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in found]
-    # Outside the handler: pydantic's own error shows the values.
-    raise BadReply(
-        "its reply is not an answer of the shape that was asked for",
-        hint="\n".join(wrong[:_SHOWN_FAULTS]),
-    )
-
-
-_SHOWN_FAULTS = 10
 
 
 def _schema_format(shape: type[BaseModel]) -> dict[str, Any]:

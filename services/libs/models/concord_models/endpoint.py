@@ -2,7 +2,7 @@
 
 The client library's own retries are off: tenacity owns them, within one budget. A reader checks
 each of the endpoint's replies before it is used. Neither the key nor a body, which may echo the
-text, is ever logged or shown.
+text, is ever logged or shown: of an error's body its message alone, cleaned.
 
 Loading the openai package takes a third of a second: import this where an endpoint is configured.
 """
@@ -23,6 +23,8 @@ import tenacity
 from concord_chassis import deadline
 from concord_chassis.log import Logger
 from pydantic import SecretStr
+
+from concord_models.stated_reason import stated_reason
 
 T = TypeVar("T")
 Call = Callable[[openai.AsyncOpenAI], Awaitable[Any]]
@@ -86,11 +88,14 @@ class EndpointUnavailable(Exception):
 
 
 class EndpointRefused(Exception):
-    """The endpoint refuses this content: a retry cannot help. The text may be shown."""
+    """The endpoint refuses this content: a retry cannot help. The text may be shown.
 
-    def __init__(self, message: str, status: int) -> None:
+    `body` is the endpoint's own reason as it sent it, which may not be shown.
+    """
+
+    def __init__(self, message: str, status: int, body: str) -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.body = status, body
 
 
 class ModelEndpoint:
@@ -195,7 +200,9 @@ class ModelEndpoint:
     def _final(self, error: openai.APIStatusError) -> EndpointRefused | EndpointUnavailable:
         if error.status_code in _REFUSALS_OF_THE_CONTENT:
             return EndpointRefused(
-                f"The {self._name} refuses the text: {_described(error)}.", error.status_code
+                f"The {self._name} refuses the text: {_described(error)}.",
+                error.status_code,
+                error.response.text,
             )
         if _is_transient(error):
             return EndpointUnavailable(
@@ -234,9 +241,10 @@ def _trouble(error: BaseException) -> Trouble:
 
 
 def _described(error: BaseException) -> str:
-    """Return an error's kind: never its body, which may echo the text or the key."""
+    """Return an error's kind, and the endpoint's own reason without text and key."""
     if isinstance(error, openai.APIStatusError):
-        return f"HTTP {error.status_code}"
+        reason = stated_reason(error)
+        return f"HTTP {error.status_code}" + (f" ({reason})" if reason else "")
     if isinstance(error, BadReply):
         return str(error)
     return {

@@ -1311,10 +1311,15 @@ class JudgeStatus(_message.Message):
     JUDGE_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
     ASK_TIME_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
     judge: _conflict_pb2.Judge.ValueType
     """The judge."""
     state: Global___JudgeState.ValueType
     """Whether it answers."""
+    reason: _builtins.str
+    """Why it is dead, in one line: the endpoint's own reason, if it gave one, without texts and keys.
+    Empty unless it is dead.
+    """
     @_builtins.property
     def ask_time(self) -> _timestamp_pb2.Timestamp:
         """When it was asked last; absent for one that nobody asked yet, and for those that need no model."""
@@ -1325,10 +1330,11 @@ class JudgeStatus(_message.Message):
         judge: _conflict_pb2.Judge.ValueType = ...,
         state: Global___JudgeState.ValueType = ...,
         ask_time: _timestamp_pb2.Timestamp | None = ...,
+        reason: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ask_time", b"ask_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ask_time", b"ask_time", "judge", b"judge", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ask_time", b"ask_time", "judge", b"judge", "reason", b"reason", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from concord_models.budget import Cost
 from concord_models.chat import Question
 from concord_models.endpoint import BadReply
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from concord_dissonance.adapters.openai_council.asking import CouncilModel
 from concord_dissonance.domain.dialectic.said import ModelFailure
@@ -23,11 +23,6 @@ from concord_dissonance.domain.peer_review.review import (
 )
 from concord_dissonance.ports.calls import Clock
 from concord_dissonance.ports.models import Reviewed
-
-
-def _lower(said: object) -> object:
-    return said.strip().lower() if isinstance(said, str) else said
-
 
 _Text = Annotated[str, StringConstraints(max_length=8_000)]
 _Line = Annotated[str, StringConstraints(max_length=2_000)]
@@ -50,7 +45,7 @@ class _Said(BaseModel):
     strengths: Annotated[list[_Line], Field(max_length=20)]
     weaknesses: Annotated[list[_Line], Field(max_length=20)]
     overall_score: _Points
-    recommendation: Annotated[Literal["approve", "revise", "reject"], BeforeValidator(_lower)]
+    recommendation: Literal["approve", "revise", "reject"]
 
 
 class OpenAiReviewer:

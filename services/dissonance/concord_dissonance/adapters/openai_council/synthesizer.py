@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from concord_models.budget import Cost
 from concord_models.chat import Question
 from concord_models.endpoint import BadReply
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from concord_dissonance.adapters.openai_council.asking import CouncilModel
 from concord_dissonance.domain.dialectic.legal import numbered
@@ -29,11 +29,6 @@ from concord_dissonance.ports.models import Asked
 
 _PREVAILS = frozenset({Strategy.HIERARCHIZATION, Strategy.TEMPORAL_ORDERING})
 """Strategies by which one thesis prevails over the other; by the other strategies both hold."""
-
-
-def _lower(said: object) -> object:
-    return said.strip().lower() if isinstance(said, str) else said
-
 
 _Line = Annotated[str, StringConstraints(min_length=1, max_length=2_000, strip_whitespace=True)]
 _Short = Annotated[str, StringConstraints(min_length=1, max_length=256, strip_whitespace=True)]
@@ -69,8 +64,8 @@ class _Theses(_Part):
 class _Contradiction(_Part):
     thesis_a_index: int
     thesis_b_index: int
-    type: Annotated[_Type, BeforeValidator(_lower)]
-    severity: Annotated[Literal["critical", "moderate", "minor"], BeforeValidator(_lower)]
+    type: _Type
+    severity: Literal["critical", "moderate", "minor"]
     description: _Line
     potential_resolutions: Annotated[list[_Line], Field(max_length=5)]
 
@@ -81,7 +76,7 @@ class _Contradictions(_Part):
 
 class _Resolution(_Part):
     contradiction_index: int
-    strategy: Annotated[_Strategy, BeforeValidator(_lower)]
+    strategy: _Strategy
     prevailing_index: int | None
     explanation: _Line
 
