@@ -24,6 +24,7 @@ from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.domain.errors import ConstitutiveProtected
 from concord_graph.ports import GraphStore
 from concord_graph.usecases.governed.change_digest import digest_at
+from concord_graph.usecases.governed.principal_keys import closed_slots
 from concord_graph.usecases.memory.erase_again import ErasingAgain
 from concord_stores.sqlite_file import FileUnusable
 
@@ -232,7 +233,7 @@ async def applied(
         deleted_spaces=sum(gone),
         ended_proposals=sum(ended),
         closed_slots=tuple(
-            [(space, slot) for space in sorted(here) for slot in await again.closed_slots(space)]
+            [(space, slot) for space in sorted(here) for slot in await closed_slots(store, space)]
         ),
     )
 

@@ -17,7 +17,7 @@ from concord_attestation.restore import restored_governance_key
 
 from concord_graph.domain.errors import GenesisDamaged, GenesisMissing
 from concord_graph.domain.items import PRINCIPAL_RELATION, Edge
-from concord_graph.ports import Reads
+from concord_graph.ports import GraphStore, Reads
 
 SPACE_NODE = "concord:space"
 RETIRED = "retired:"
@@ -93,6 +93,15 @@ async def keys_now(tx: Reads) -> GenesisRecord:
         agent=holder("AGENT"),
         human=holder("HUMAN"),
     )
+
+
+async def closed_slots(store: GraphStore, space: str) -> tuple[str, ...]:
+    """Return the slots of a space whose key is retired. Raises as `keys_now` for a damaged one."""
+
+    async def work(tx: Reads) -> tuple[str, ...]:
+        return (await keys_now(tx)).closed_slots if await tx.genesis() is not None else ()
+
+    return await store.read(space, work)
 
 
 async def principal_edges(tx: Reads) -> Sequence[Edge]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from concord_graph.domain.items import etag
-from concord_graph.ports import Author, Clock, GraphStore, Reads, Writes
-from concord_graph.usecases.governed.principal_keys import keys_now
+from concord_graph.ports import Author, Clock, GraphStore, Writes
 from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.write.writer import Writer
 
@@ -42,11 +41,3 @@ class ErasingAgain:
     async def burn(self, space: str, nonce: str) -> bool:
         """Burn a nonce; return False if it was burnt already."""
         return await self._store.write(space, lambda tx: tx.burn([nonce]), author=RESTORING)
-
-    async def closed_slots(self, space: str) -> tuple[str, ...]:
-        """Return the slots whose key in this copy was replaced, as the burnt nonces say."""
-
-        async def work(tx: Reads) -> tuple[str, ...]:
-            return (await keys_now(tx)).closed_slots if await tx.genesis() is not None else ()
-
-        return await self._store.read(space, work)
