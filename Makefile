@@ -95,14 +95,20 @@ test-alone: $(VENV)/dev.stamp ## run a service's tests where no other service is
 	  $(BIN)/python -S -P -W error -m pytest -n 0 -m "not chaos and not soak and not neo4j and not qdrant" \
 	  $(ROOM)/tests $(ARGS)
 
-# Compose v2: the engine's own plugin, else the program that COMPOSE_PROGRAM names, packed or not.
-COMPOSE_PROGRAM ?= $(if $(shell docker compose version 2>/dev/null),docker compose,$(CURDIR)/../shared/tools/compose/docker-compose.xz)
-test-compose: export COMPOSE_PROGRAM := $(COMPOSE_PROGRAM)
+# Compose v2: the engine's own plugin, else the program that COMPOSE_PROGRAM names. Tests alone take a packed one.
+COMPOSE_PROGRAM ?= $(if $(shell docker compose version 2>/dev/null),docker compose)
+test-compose: export COMPOSE_PROGRAM := $(or $(COMPOSE_PROGRAM),$(CURDIR)/../shared/tools/compose/docker-compose.xz)
 test-compose: $(VENV)/dev.stamp ## build the images, start all of compose.yaml, test it and take it down (BASE_IMAGE=)
 	$(BIN)/python -m tests.composed $(ARGS)
 
 SECRETS := deploy/secrets
 COMPOSE = $(COMPOSE_PROGRAM) -f deploy/compose.yaml $(if $(TLS),-f deploy/compose.tls.yaml)
+.PHONY: compose-there
+compose-there:
+	@test -n "$(COMPOSE_PROGRAM)" || { echo "This needs Docker with Compose v2, and \`docker compose version\` fails: install" \
+	  "docker.io and docker-compose-v2 (Ubuntu), docker.io and docker-compose (Debian 13), or docker-ce and" \
+	  "docker-compose-plugin (Docker's own packages), or name the program in COMPOSE_PROGRAM." >&2; exit 1; }
+compose-up compose-backup compose-restore compose-down: compose-there
 compose-up: $(VENV)/run.stamp ## make secrets once, then build and start the distributed system (PORT=n, the next for HTTP; TLS=1)
 	@port=$(or $(PORT),7600); $(BIN)/python -m concord_embedded.distributed_secrets $(SECRETS) \
 	  127.0.0.1:$$port http://127.0.0.1:$$((port + 1)); \

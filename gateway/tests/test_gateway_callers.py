@@ -205,13 +205,91 @@ async def test_streams_end_when_their_key_is_revoked(
     down = door.stub.follow(Request(act="flood"), metadata=door.as_writer, timeout=SECONDS)
     await down.read()
 
-    door.keys.keys.clear()
+    await _revoked(door)
     await up.write(Request(act="b"))
     with pytest.raises(grpc.aio.AioRpcError):
-        await _read_on(down)  # while it waits for its reader, the gateway sees no revocation
+        await _read_on(down)  # what was written before comes first
     for call in (up, down):
         assert await call.code() is grpc.StatusCode.UNAUTHENTICATED
     assert door.servicer.taken == 1
+
+
+async def _revoked(door: Front) -> None:
+    """Revoke all keys, and wait until the gateway knows: it may be asking about one already."""
+    door.keys.keys.clear()
+    while await _code(door) is grpc.StatusCode.OK:
+        pass
+
+
+async def _code(door: Front) -> grpc.StatusCode:
+    code: grpc.StatusCode = await door.stub.say(
+        Request(), metadata=door.as_writer, timeout=SECONDS
+    ).code()
+    return code
+
+
+@pytest.mark.parametrize("method", ["follow", "collect", "converse"])
+async def test_a_silent_stream_ends_when_its_key_is_revoked(
+    door: Front, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """W7 Nothing moves: the service is silent, or the caller has more to send and does not."""
+    monkeypatch.setattr("concord_gateway.callers.HOLDS", 0.0)
+    begin, first = getattr(door.stub, method), Request(act="hang")
+    if method == "follow":
+        call = begin(first, metadata=door.as_writer, timeout=SECONDS)
+    else:
+        call = begin(metadata=door.as_writer, timeout=SECONDS)
+        await call.write(first)
+    await eventually(lambda: door.servicer.hanging == 1)
+
+    door.keys.keys.clear()
+    assert await call.code() is grpc.StatusCode.UNAUTHENTICATED
+    await eventually(lambda: door.servicer.hanging == 0)
+
+
+async def test_a_stream_that_nobody_reads_ends_when_its_key_is_revoked(
+    door: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """W7 The service behind a full window stops at once; whoever reads later is told why."""
+    monkeypatch.setattr("concord_gateway.callers.HOLDS", 0.0)
+    request = Request(act="flood", long_text="x" * 10_000)
+    call = door.stub.follow(request, metadata=door.as_writer, timeout=SECONDS)
+    await call.read()
+    await _stuck(door)
+
+    door.keys.keys.clear()
+    await eventually(lambda: door.servicer.cut == ["flood"])
+    with pytest.raises(grpc.aio.AioRpcError) as ended:
+        await _read_on(call)
+    assert ended.value.code() is grpc.StatusCode.UNAUTHENTICATED
+
+
+async def _stuck(door: Front) -> None:
+    """Wait until the service has written nothing for half a second."""
+    written = -1
+    while written != door.servicer.written:
+        written = door.servicer.written
+        await asyncio.sleep(0.5)
+
+
+async def test_an_answer_of_before_the_revocation_does_not_keep_a_stream_open(
+    door: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """W7 A message joins a question that governance had looked up before the revocation: it goes
+    through, and the stream ends though no other message follows."""
+    monkeypatch.setattr("concord_gateway.callers.HOLDS", 0.0)
+    up = door.stub.collect(metadata=door.as_writer, timeout=SECONDS)
+    await up.write(Request(act="a"))
+    await eventually(lambda: door.servicer.taken == 1)
+    door.keys.answering.clear()
+    known = len(door.keys.asked)
+    await up.write(Request(act="b"))
+    await eventually(lambda: len(door.keys.asked) > known)
+
+    door.keys.keys.clear()
+    door.keys.answering.set()
+    assert await up.code() is grpc.StatusCode.UNAUTHENTICATED
+    assert door.servicer.taken == 2
 
 
 async def test_the_services_see_the_keys_own_principal(door: Front) -> None:

@@ -18,9 +18,9 @@ import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2, governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_attestation import refusal_limit, verify
+from concord_attestation import parties, refusal_limit, verify
 from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
-from concord_attestation.consent import GenesisRecord
+from concord_attestation.consent import GenesisRecord, SlotKey
 from concord_attestation.payloads import ConsentPayload
 from concord_attestation.refusal_limit import RefusalLimit
 from concord_client.trust import signing
@@ -69,6 +69,7 @@ from governed_world import (
     salt,
     world,
 )
+from restored_stores import change_to, changed_since
 from undo_cases import CASES
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
@@ -439,6 +440,30 @@ async def _changed(party: Party, slot: str) -> tuple[proposal_pb2.Proposal, sign
     return await party.decide(change), new
 
 
+async def a_retired_key_consents(scene: Scene) -> str:
+    """Restore a backup of before a change of key, and let the replaced key consent."""
+    since = await changed_since(scene.folder, [HUMAN])
+    async with since.scene.world() as live:
+        party = since.party(live)
+        with suppress(grpc.aio.AioRpcError):
+            await party.decide(await party.propose(edge_action()))
+            return "a key that was replaced decided"
+    return ""
+
+
+async def a_retired_key_makes_another(scene: Scene) -> str:
+    """Restore a backup of before a change of key, and let the replaced key name another one."""
+    since = await changed_since(scene.folder, [HUMAN])
+    async with since.scene.world() as live:
+        party = since.party(live)
+        own = signing.Signer("ada", signing.generate_key())
+        with suppress(grpc.aio.AioRpcError):
+            done = await party.decide(await change_to(party, HUMAN, own))
+            if done.status == STATUS.PROPOSAL_STATUS_EXECUTED:
+                return "a key that was replaced chose the next one"
+    return ""
+
+
 async def a_forged_consent(scene: Scene) -> str:
     """Let the agent sign for the human."""
     async with scene.world() as live:
@@ -609,6 +634,16 @@ def _believing(patch: pytest.MonkeyPatch) -> None:
         return replace(found, human=replace(found.human, public_key=found.agent.public_key))
 
     patch.setattr(decisions.Decisions, "_genesis", agent_twice)
+
+
+def _trusting_any_new_key(patch: pytest.MonkeyPatch) -> None:
+    """Let a closed slot take any key that proves itself."""
+    real = parties.verify_new_key
+    patch.setattr(
+        governed_changes,
+        "verify_new_key",
+        lambda proof, keys, _: real(proof, keys.changing_key()),
+    )
 
 
 def _taking_everything_back(patch: pytest.MonkeyPatch) -> None:
@@ -812,6 +847,16 @@ GUARDS = {
         _of_copies(older_graph.another_history_before_anybody_compared),
         "another history came into the log",
         off=_without(graph_feed, "_follows", lambda *_: True),
+    ),
+    "retired keys": Guard(
+        a_retired_key_consents,
+        "a key that was replaced decided",
+        off=_without(SlotKey, "is_closed", False),
+    ),
+    "the key that a closed slot takes": Guard(
+        a_retired_key_makes_another,
+        "a key that was replaced chose the next one",
+        off=_trusting_any_new_key,
     ),
     "whose key": Guard(
         a_forged_consent,

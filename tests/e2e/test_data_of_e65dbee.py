@@ -77,6 +77,17 @@ async def test_a_data_directory_of_e65dbee_opens(tmp_path: Path) -> None:
         await _goes_on(again)
 
 
+@pytest.mark.slow
+async def test_a_key_of_e65dbee_opens_what_its_scopes_open_today(tmp_path: Path) -> None:
+    """G16 W7 After the upgrade `status` ends with 0 and `check` looks, though the permissions of
+    dissonance did not exist when the key was written."""
+    data = unpacked(tmp_path)
+    async with running(data, environ={}, grace=1.0):
+        for command in ("status", "check", "briefing"):
+            done = await asyncio.to_thread(concord, data, command)
+            assert done.returncode == 0, done.stdout + done.stderr
+
+
 async def _goes_on(system: Running) -> None:
     """Look for what was replaced and erased, and restore what was forgotten."""
     async with AsyncClient(Target(system.url, system.keys["default"])) as client:

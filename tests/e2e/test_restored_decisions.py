@@ -8,15 +8,11 @@ from pathlib import Path
 import grpc
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord_embedded import receipts
-from concord_embedded.backup import Backup
-from concord_embedded.backup_stores import SqliteKnown
 from concord_embedded.receipts import Receipts
-from concord_embedded.restore import begin_again
-from concord_stores.sqlite_copy import read_live
 from dying import die
 from governed_world import AGENT, HUMAN, STATUS, edge_action, eventually
 from older_graph import Copies
+from restored_stores import known_of, restored
 
 EXECUTED, FAILED = STATUS.PROPOSAL_STATUS_EXECUTED, STATUS.PROPOSAL_STATUS_FAILED
 APPROVED = STATUS.PROPOSAL_STATUS_APPROVED
@@ -48,12 +44,6 @@ async def ended(scene: Copies, proposal: proposal_pb2.Proposal) -> tuple[int, bo
         return after.status, is_there, "RESTORE" in await party.actions()
 
 
-async def restored(scene: Copies, later: list[Receipts]) -> None:
-    """Make the stores ones that were restored from a backup of this instant."""
-    backup = Backup(scene.folder, scene.clock.now, "", "former", {}, 0)
-    await begin_again(backup, scene.folder, later, scene.clock)
-
-
 @pytest.mark.parametrize("was_done", [False, True], ids=["not done since", "done since"])
 async def test_a_decision_goes_on_unless_it_was_done_since(
     tmp_path: Path, *, was_done: bool
@@ -63,15 +53,13 @@ async def test_a_decision_goes_on_unless_it_was_done_since(
     scene = Copies(tmp_path / "backup")
     scene.folder.mkdir()
     proposal = await decided(scene)
-    later = []
+    later: list[Receipts] = []
     if was_done:
         since = Copies(tmp_path / "since", scene.keys, scene.clock)
         since._signers = scene._signers
         shutil.copytree(scene.folder, since.folder)
         assert await ended(since, proposal) == (EXECUTED, True, False)
-        graph, ledger = since.folder / "graph.db", since.folder / "ledger.db"
-        with read_live(graph) as one, read_live(ledger) as two:
-            later = [receipts.known(SqliteKnown(one, two), "", 0)]
+        later = [known_of(since.folder)]
     await restored(scene, later)
 
     expected = (FAILED, False, True) if was_done else (EXECUTED, True, True)

@@ -8,7 +8,7 @@ together and decides nothing; repeating the restore completes it.
 import shutil
 import sqlite3
 import uuid
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +24,7 @@ from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.domain.errors import ConstitutiveProtected
 from concord_graph.ports import GraphStore
 from concord_graph.usecases.governed.change_digest import digest_at
+from concord_graph.usecases.governed.principal_keys import closed_slots
 from concord_graph.usecases.memory.erase_again import ErasingAgain
 from concord_stores.sqlite_file import FileUnusable
 
@@ -40,7 +41,10 @@ CONFIRMERS = ("search", "governance")
 
 @dataclass(frozen=True)
 class Restored:
-    """The counts of a restore's own changes. `age`: µs from the backup's instant to the restore."""
+    """The counts of a restore's own changes. `age`: µs from the backup's instant to the restore.
+
+    `closed_slots`: (space, slot) of each principal's key that was replaced since the backup.
+    """
 
     backup: Backup
     age: int
@@ -50,6 +54,7 @@ class Restored:
     ended_keys: int
     deleted_spaces: int
     ended_proposals: int
+    closed_slots: tuple[tuple[str, str], ...]
 
 
 class Restore(Protocol):
@@ -200,7 +205,10 @@ async def applied(
 
     Raises `BackupError` if a memory that is constitutive there was erased later.
     """
-    erased, burnt = await _graph_again(store, later, clock)
+    again = ErasingAgain(store, clock, CONFIRMERS)
+    here = {head.space for head in await store.spaces()}
+    erased, burnt = await _graph_again(again, here, later)
+    await store.scrub(thorough=True)
     restoring = Restoring(ledger)
     gone = [await restoring.delete_space(space) for known in later for space in known.deleted]
     keys = [await restoring.end_key(key) for known in later for key in known.ended]
@@ -224,14 +232,15 @@ async def applied(
         ended_keys=sum(keys),
         deleted_spaces=sum(gone),
         ended_proposals=sum(ended),
+        closed_slots=tuple(
+            [(space, slot) for space in sorted(here) for slot in await closed_slots(store, space)]
+        ),
     )
 
 
 async def _graph_again(
-    store: GraphStore, later: Sequence[Receipts], clock: Clock
+    again: ErasingAgain, here: Container[str], later: Sequence[Receipts]
 ) -> tuple[int, int]:
-    again = ErasingAgain(store, clock, CONFIRMERS)
-    here = {head.space for head in await store.spaces()}
     burnt = [
         await again.burn(space, nonce)
         for known in later
@@ -244,7 +253,6 @@ async def _graph_again(
             erased += space in here and await again.erase(space, memory_id)
         except ConstitutiveProtected as error:
             raise erased_by_both(space, memory_id) from error
-    await store.scrub(thorough=True)
     return erased, sum(burnt)
 
 

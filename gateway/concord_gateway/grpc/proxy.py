@@ -42,6 +42,8 @@ SETTLE = 0.005
 gRPC's Python shows a cancelled stream as an ended one before it shows the cancellation. Without
 the pause a service could take the beginning of a cancelled upload for the whole of it.
 """
+LET_IN_EVERY = 1.0
+"""Seconds between two checks of an open stream's key, whether or not a message moves."""
 
 
 class Proxy(grpc.GenericRpcHandler):
@@ -92,7 +94,7 @@ class Proxy(grpc.GenericRpcHandler):
         )
 
     def _forwarding(
-        self, route: Route, forward: Callable[[T, Context, Metadata], Awaitable[R]]
+        self, route: Route, forward: Callable[[T, Context, Metadata], Coroutine[Any, Any, R]]
     ) -> Callable[[T, Context], Coroutine[Any, Any, R]]:
         """Returns a handler that authenticates a call, counts it in its limits, and forwards it."""
 
@@ -100,7 +102,8 @@ class Proxy(grpc.GenericRpcHandler):
             metadata = context.invocation_metadata() or ()
             admitted = await self._gate.admit(presented(metadata))
             with self._in_flight.place(admitted.key, route):
-                return await forward(request, context, onward(metadata, admitted.authorization))
+                outcome = forward(request, context, onward(metadata, admitted.authorization))
+                return await (self._while_let_in(context, outcome) if route.streams else outcome)
 
         streams_in = bool(route.method.client_streaming)
         return self._answering(route.path, answer, streams_in=streams_in)
@@ -145,7 +148,7 @@ class Proxy(grpc.GenericRpcHandler):
 
     def _unary_unary(
         self, stub: "grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]"
-    ) -> Callable[[bytes, Context, Metadata], Awaitable[bytes]]:
+    ) -> Callable[[bytes, Context, Metadata], Coroutine[Any, Any, bytes]]:
         async def forward(request: bytes, context: Context, metadata: Metadata) -> bytes:
             self._check_size(request)
             left = context.time_remaining()
@@ -162,7 +165,7 @@ class Proxy(grpc.GenericRpcHandler):
 
     def _unary_stream(
         self, stub: "grpc.aio.UnaryStreamMultiCallable[bytes, bytes]"
-    ) -> Callable[[bytes, Context, Metadata], Awaitable[None]]:
+    ) -> Callable[[bytes, Context, Metadata], Coroutine[Any, Any, None]]:
         async def forward(request: bytes, context: Context, metadata: Metadata) -> None:
             self._check_size(request)
             call = stub(request, timeout=context.time_remaining(), metadata=metadata)
@@ -175,7 +178,7 @@ class Proxy(grpc.GenericRpcHandler):
 
     def _stream_unary(
         self, stub: "grpc.aio.StreamUnaryMultiCallable[bytes, bytes]"
-    ) -> Callable[[object, Context, Metadata], Awaitable[bytes]]:
+    ) -> Callable[[object, Context, Metadata], Coroutine[Any, Any, bytes]]:
         async def reply(call: "grpc.aio.StreamUnaryCall[bytes, bytes]", context: Context) -> bytes:
             answer = await call
             await context.send_initial_metadata(await call.initial_metadata())
@@ -190,12 +193,37 @@ class Proxy(grpc.GenericRpcHandler):
 
     def _stream_stream(
         self, stub: "grpc.aio.StreamStreamMultiCallable[bytes, bytes]"
-    ) -> Callable[[object, Context, Metadata], Awaitable[None]]:
+    ) -> Callable[[object, Context, Metadata], Coroutine[Any, Any, None]]:
         async def forward(_requests: object, context: Context, metadata: Metadata) -> None:
             call = stub(timeout=context.time_remaining(), metadata=metadata)
             await self._while_pumping(context, call, self._replies(context, call))
 
         return forward
+
+    async def _while_let_in(self, context: Context, outcome: Coroutine[Any, Any, R]) -> R:
+        """Returns or raises `outcome`; ends it with a `Failure` once the key is not let in.
+
+        The check before each message is not enough: one that was answered just before a revocation
+        lets its message through, and on a silent stream, or one whose caller reads nothing, no
+        other message follows.
+        """
+        forwarding = asyncio.create_task(outcome)
+        shut_out = asyncio.create_task(self._shut_out(context))
+        try:
+            await asyncio.wait({forwarding, shut_out}, return_when=asyncio.FIRST_COMPLETED)
+            if not forwarding.done():
+                shut_out.result()
+            return await forwarding
+        finally:
+            forwarding.cancel()
+            shut_out.cancel()
+            await asyncio.gather(forwarding, shut_out, return_exceptions=True)
+
+    async def _shut_out(self, context: Context) -> NoReturn:
+        """Raises `Failure` as soon as the key is no longer let in."""
+        while True:
+            await asyncio.sleep(LET_IN_EVERY)
+            await self._demand_still_let_in(context)
 
     async def _while_pumping(
         self, context: Context, call: Sending, outcome: Coroutine[Any, Any, R]

@@ -48,9 +48,18 @@ from concord_client.cli.commands.memories import (
 )
 from concord_client.cli.commands.spaces import export, import_, import_space, key, operations, space
 from concord_client.cli.commands.system import backup, demo, doctor, reconcile, reindex, up
-from concord_client.cli.errors import BROKEN_PIPE, discard_output, error_report, reported_errors
+from concord_client.cli.errors import (
+    BROKEN_PIPE,
+    CommandError,
+    discard_output,
+    error_report,
+    reported_errors,
+)
 from concord_client.cli.help_pages import make_readable
 from concord_client.cli.session import Globals, JsonOption, SpaceOption
+
+RENAMED = {"pending": "proposals --status pending"}
+"""The names that commands had, with what is typed today."""
 
 
 class Commands(TyperGroup):
@@ -62,6 +71,12 @@ class Commands(TyperGroup):
         if found is not None:
             make_readable(ctx, found, cmd_name)
         return found
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # as below
+        """Finds the command that the arguments name; refuses a former name with today's."""
+        if args[0] in RENAMED:
+            raise CommandError(f"`concord {args[0]}` is `concord {RENAMED[args[0]]}` now.")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:  # the types are of typer's private copy of click
         """Runs the command that the arguments name."""

@@ -109,5 +109,6 @@ class PrincipalServicer(principal_pb2_grpc.PrincipalServiceServicer):
                     slot=outgoing.slot(name),
                     principal=holder.principal,
                     public_key=holder.public_key,
+                    successor_digests=holder.successors,
                 )
         return reply

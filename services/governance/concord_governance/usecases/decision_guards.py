@@ -123,6 +123,16 @@ def demand_undo_window(original: Proposal, now: int) -> None:
         raise RetentionExpired("the time to undo it is over")
 
 
+def keys_for(proposal: Proposal, genesis: GenesisRecord) -> GenesisRecord:
+    """Return the keys whose consents to a proposal count: a retired key's only to its own end.
+
+    After the restore of a backup from before a change of key, the replaced key is current again and
+    its slot closed. It consents to nothing but the change to its successor, and graph refuses to
+    preview or apply any other change of a key there.
+    """
+    return genesis.changing_key() if proposal.newest.kind == Kind.CHANGE_KEY else genesis
+
+
 def by_current_keys(proposal: Proposal, genesis: GenesisRecord) -> Proposal:
     """Return a proposal with those consents revoked that a slot's former key signed.
 

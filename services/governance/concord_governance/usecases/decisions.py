@@ -288,6 +288,7 @@ class Decisions:
         now: int,
     ) -> Consent:
         terms = guards.terms_of(stored)
+        genesis = guards.keys_for(stored, genesis)
         consent = verify_consent(envelope, genesis=genesis, terms=terms, now_us=now)
         guards.demand_required_slot(stored, consent.slot)
         guards.demand_current_policy(stored, consent.slot, self._policy_digest)

@@ -132,6 +132,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
                     slot=type_pb2.Slot.Value(f"SLOT_{name}"),
                     principal=record.slot(name).principal,
                     public_key=record.slot(name).public_key,
+                    successor_digests=record.slot(name).successors,
                 )
                 for name in REQUIRED_SLOTS
             ],
@@ -185,6 +186,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
             newest=newest,
             grant=request.grant,
             etags={each.id: each.etag for each in request.etags},
+            changes_key=request.action.WhichOneof("action") == "change_key",
         )
         command = partial(self._governed.change, change=change)
         done = await self._execute(request, _compared(request), command)

@@ -37,7 +37,7 @@ from concord_graph.ports import (
     View,
     Walk,
 )
-from concord_graph.usecases.governed.apply import keys_now
+from concord_graph.usecases.governed.principal_keys import keys_now
 from concord_graph.usecases.read.attested import Attested, attested_edges, attested_memories
 from concord_graph.usecases.read.chains import Chain, chain_of
 from concord_graph.usecases.read.follow import FollowedHop, follow

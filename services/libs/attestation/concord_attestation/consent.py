@@ -13,7 +13,7 @@ the contract, but neither the expected nor the received value.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 REQUIRED_SLOTS = ("AGENT", "HUMAN")
 """The slots that must consent, a principal and key each. A constant, not configurable (V2)."""
@@ -28,13 +28,15 @@ RESTORE_TYPE = "application/vnd.concord.restore.v1+json"
 DELETION_TYPE = "application/vnd.concord.space-deletion.v1+json"
 
 GENESIS_CHECKS = ("envelope", "space", "principal", "key", "distinct", "signature")
-KEY_CHECKS = ("envelope", "space", "principal", "key", "distinct", "signature")
+RETIRED_KEY = "retired_key"
+"""The check that a key fails which was replaced, as a restored store's receipts say."""
+KEY_CHECKS = ("envelope", "space", "principal", "key", "distinct", "signature", RETIRED_KEY)
 GRANT_CHECKS = (
     *("envelope", "governance_signature", "space", "action_digest", "etags", "expiry", "nonce"),
 )
 CONSENT_CHECKS = (
     *("missing", "envelope", "signature", "principal", "space", "proposal", "proposal_digest"),
-    *("action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct"),
+    *("action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct", RETIRED_KEY),
 )
 RESTORE_CHECKS = (
     *("envelope", "key", "distinct", "signature", "space", "genesis", "export", "expiry", "nonce"),
@@ -42,7 +44,9 @@ RESTORE_CHECKS = (
 )
 EXPIRY_DETAILS = ("format", "passed")
 """Details of the check "expiry": the time is not in the contract's format, or has passed."""
-DELETION_CHECKS = ("missing", "envelope", "space", "genesis", "expiry", "signature")
+DELETION_CHECKS = (
+    *("missing", "envelope", "space", "genesis", "expiry", RETIRED_KEY, "signature"),
+)
 
 
 def of_slot(slot: str, nonce: str) -> str:
@@ -135,6 +139,14 @@ class SlotKey:
 
     principal: str
     public_key: bytes
+    successors: tuple[str, ...] = ()
+    """Hex SHA-256 of the keys that replaced this one in a newer state than that of a restored
+    store. If there are any, the slot is closed until one of them is its key again."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether this key is retired, so that its signature counts for nothing."""
+        return bool(self.successors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +163,22 @@ class GenesisRecord:
     def slot(self, name: str) -> SlotKey:
         """Return the key of "AGENT" or "HUMAN"; KeyError for any other name."""
         return {"AGENT": self.agent, "HUMAN": self.human}[name]
+
+    @property
+    def closed_slots(self) -> tuple[str, ...]:
+        """Return the slots whose key is retired."""
+        return tuple(name for name in REQUIRED_SLOTS if self.slot(name).is_closed)
+
+    def changing_key(self) -> "GenesisRecord":
+        """Return the keys whose consents count for a change of a key: retired ones, too.
+
+        That is safe, since `verify_new_key` takes none but a successor while a slot is closed.
+        """
+        return replace(
+            self,
+            agent=replace(self.agent, successors=()),
+            human=replace(self.human, successors=()),
+        )
 
 
 @dataclass(frozen=True, slots=True)

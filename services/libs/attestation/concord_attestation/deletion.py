@@ -11,6 +11,7 @@ from __future__ import annotations
 from concord_attestation.consent import (
     DELETION_TYPE,
     REQUIRED_SLOTS,
+    RETIRED_KEY,
     DeletionInvalid,
     GenesisRecord,
 )
@@ -45,5 +46,7 @@ def verify_deletion(statement: bytes, genesis: GenesisRecord, now_us: int | None
         raise DeletionInvalid("genesis")
     if now_us is not None and (problem := expiry_problem(payload.expire_time, now_us)):
         raise DeletionInvalid("expiry", problem)
+    if genesis.closed_slots:
+        raise DeletionInvalid(RETIRED_KEY)
     if not all(envelope.signed_by(genesis.slot(slot).public_key) for slot in REQUIRED_SLOTS):
         raise DeletionInvalid("signature")

@@ -6,12 +6,14 @@ Nothing here reads a store or a clock. Every error in a check is a refusal (V2).
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from hashlib import sha256
 
 from concord_attestation.consent import (
     GENESIS_TYPE,
     KEY_TYPE,
     REQUIRED_SLOTS,
+    RETIRED_KEY,
     GenesisInvalid,
     GenesisRecord,
     KeyInvalid,
@@ -19,7 +21,7 @@ from concord_attestation.consent import (
 )
 from concord_attestation.envelope import EnvelopeMalformed, from_base64url, parse_envelope
 from concord_attestation.instants import parse_time
-from concord_attestation.keys import is_sound
+from concord_attestation.keys import is_sound, key_id
 from concord_attestation.payloads import GenesisPayload, KeyPayload, SlotPayload, read_payload
 
 MAX_GENESIS_BYTES = 16_384
@@ -81,10 +83,13 @@ def _check_genesis(record: GenesisRecord, space: str) -> None:
         raise GenesisInvalid("distinct")
 
 
-def verify_new_key(envelope_json: bytes, genesis: GenesisRecord) -> tuple[str, SlotKey]:
+def verify_new_key(
+    envelope_json: bytes, genesis: GenesisRecord, retired: Container[str] = ()
+) -> tuple[str, SlotKey]:
     """Return a slot and its principal's new key, else raise KeyInvalid.
 
-    `genesis` holds the current keys: the new one must differ from all of them.
+    `genesis` holds the current keys: the new one must differ from all of them, and from the
+    `retired` ones (hex SHA-256). While a slot is closed, none is taken but its successor.
     """
     try:
         envelope = parse_envelope(envelope_json, KEY_TYPE, signers=1, max_bytes=MAX_GENESIS_BYTES)
@@ -105,4 +110,8 @@ def verify_new_key(envelope_json: bytes, genesis: GenesisRecord) -> tuple[str, S
         raise KeyInvalid("distinct")
     if not envelope.signed_by(public_key):
         raise KeyInvalid("signature")
+    digest = key_id(public_key)
+    closed = bool(genesis.closed_slots)
+    if digest in retired or (closed and digest not in genesis.slot(payload.slot).successors):
+        raise KeyInvalid(RETIRED_KEY)
     return payload.slot, SlotKey(payload.principal, public_key)

@@ -15,6 +15,7 @@ from concord_attestation.consent import (
     CONSENT_TYPE,
     GRANT_TYPE,
     REQUIRED_SLOTS,
+    RETIRED_KEY,
     REVOCATION_TYPE,
     Answer,
     Consent,
@@ -158,6 +159,8 @@ def _read_answer(
 ) -> AnswerPayload:
     slot, holder = unverified.slot, genesis.slot(unverified.slot)
     payload = unverified.read(payload_type, AnswerPayload)
+    if holder.is_closed:
+        raise ConsentInvalid(slot, RETIRED_KEY)
     if not unverified.envelope.signed_by(holder.public_key):
         raise ConsentInvalid(slot, "signature")
     if payload.slot != slot or payload.principal != holder.principal:
@@ -257,6 +260,8 @@ def _read_consent(form: EnvelopeForm, slot: str, holder: SlotKey) -> ConsentPayl
 def _verified_consent(unverified: _Unverified, holder: SlotKey) -> ConsentPayload:
     slot = unverified.slot
     payload = unverified.read(CONSENT_TYPE, ConsentPayload)
+    if holder.is_closed:
+        raise ConsentInvalid(slot, RETIRED_KEY)
     if not unverified.envelope.signed_by(holder.public_key):
         raise ConsentInvalid(slot, "signature")
     if payload.slot != slot or payload.principal != holder.principal:

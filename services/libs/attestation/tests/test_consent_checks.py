@@ -394,6 +394,13 @@ CONSENT_FORGERIES = [
     Refused("none by the agent", "missing", lambda: only("HUMAN"), "AGENT"),
     Refused("none at all", "missing", lambda: grant_of(consents={}), "AGENT"),
     Refused(
+        "by a retired key",
+        "retired_key",
+        grant_of,
+        "HUMAN",
+        genesis=replace(GENESIS, human=replace(GENESIS.human, successors=(ACTION,))),
+    ),
+    Refused(
         "a genesis for a consent",
         "envelope",
         lambda: grant_of(human=sealed(GENESIS_TYPE, decided(2, slot="HUMAN"), HUMAN)),

@@ -20,6 +20,7 @@ from concord_attestation.consent import (
     Answer,
     ConsentError,
     ConsentInvalid,
+    DeletionInvalid,
     GenesisRecord,
     KeyInvalid,
     RestoreInvalid,
@@ -28,6 +29,7 @@ from concord_attestation.consent import (
 )
 from concord_attestation.deletion import verify_deletion
 from concord_attestation.digest import etags_digest
+from concord_attestation.keys import key_id
 from concord_attestation.parties import verify_new_key
 from concord_attestation.restore import restored_governance_key, verify_restore
 from concord_attestation.spelling import entry_respelled, respelled
@@ -116,14 +118,18 @@ KEY_FORGERIES: dict[str, tuple[Callable[[], bytes], str]] = {
         "distinct",
     ),
     "signed by the old key": (lambda: new_key(HUMAN), "signature"),
+    "a replaced key": (lambda: new_key(OTHER, public_key=url(raw(OTHER))), "retired_key"),
 }
+RETIRED = {key_id(raw(OTHER))}
+CLOSED = replace(GENESIS, human=replace(GENESIS.human, successors=(key_id(raw(NEXT)),)))
+"""Restored from a backup of before the human's key was changed."""
 
 
 @pytest.mark.parametrize(("forge", "check"), KEY_FORGERIES.values(), ids=KEY_FORGERIES)
 def test_a_forged_new_key_is_refused(forge: Callable[[], bytes], check: str) -> None:
     """V5 A new key is sound, its own, and in the hands of its slot's principal."""
     with pytest.raises(KeyInvalid) as caught:
-        verify_new_key(forge(), GENESIS)
+        verify_new_key(forge(), GENESIS, RETIRED)
 
     assert caught.value.check == check
     assert caught.value.metadata["check"] == check
@@ -139,6 +145,26 @@ def test_a_new_key_holds() -> None:
     )
     assert verify_new_key(new_key(**told), GENESIS) == ("AGENT", SlotKey("agent-1", raw(NEXT)))
     assert {check for _, check in KEY_FORGERIES.values()} == set(KEY_CHECKS)
+
+
+def test_a_closed_slot_takes_its_successor_alone() -> None:
+    """V5 V6 Neither another key of its own, nor one of the slot that is open."""
+    assert verify_new_key(new_key(), CLOSED, RETIRED)[0] == "HUMAN"
+    third = new_key(THERE, public_key=url(raw(THERE)))
+    agents = new_key(slot="AGENT", principal="agent-1")
+    for proof in (third, agents):
+        verify_new_key(proof, GENESIS)
+        with pytest.raises(KeyInvalid, match="retired_key"):
+            verify_new_key(proof, CLOSED)
+    assert CLOSED.closed_slots == ("HUMAN",)
+    assert CLOSED.changing_key() == GENESIS
+
+
+def test_a_closed_slot_deletes_no_space() -> None:
+    """W7 The deletion takes both slots' signatures, and a retired key's is none."""
+    verify_deletion(deletion(), CLOSED.changing_key(), NOW)
+    with pytest.raises(DeletionInvalid, match="retired_key"):
+        verify_deletion(deletion(), CLOSED, NOW)
 
 
 def restoring(*keys: Ed25519PrivateKey, **changed: object) -> bytes:

@@ -224,14 +224,16 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_KEY_INVALID: _ErrorReason.ValueType  # 401
     """A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-    "space", "principal", "key", "distinct", "signature"; "detail" and "field" as of GENESIS_INVALID.
+    "space", "principal", "key", "distinct", "signature", "retired_key" (it was replaced before, or is not
+    the one that opens a closed slot); "detail" and "field" as of GENESIS_INVALID.
     Example: a proof that the old key signed -> "signature".
     """
     ERROR_REASON_CONSENT_INVALID: _ErrorReason.ValueType  # 402
     """A required consent is missing or does not verify. FAILED_PRECONDITION. Metadata: "slot" and
     "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
-    "proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct", "reason";
-    "detail" and "field" as of GRANT_INVALID.
+    "proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct", "reason",
+    "retired_key" (a backup was restored that is older than a change of the slot's key: the slot is closed
+    until the key of then is put in its place again); "detail" and "field" as of GRANT_INVALID.
     Example: a consent to revision 1 of a proposal at revision 2 -> "proposal".
     """
     ERROR_REASON_GRANT_INVALID: _ErrorReason.ValueType  # 403
@@ -249,7 +251,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_DELETION_INVALID: _ErrorReason.ValueType  # 405
     """The deletion of a space with a genesis needs a statement that both slots signed, and this one does
     not verify. FAILED_PRECONDITION. Metadata: "check", one of "missing", "envelope", "space", "genesis",
-    "expiry", "signature". Example: DeleteSpace of an enrolled space without a statement -> "missing".
+    "expiry", "retired_key", "signature". Example: DeleteSpace of an enrolled space without a statement -> "missing".
     """
     ERROR_REASON_KEYS_CHANGING: _ErrorReason.ValueType  # 406
     """A key of the space is changing, so that it is open whose signature counts; nothing was done.
@@ -577,14 +579,16 @@ Example: both slots name one key -> "distinct".
 """
 ERROR_REASON_KEY_INVALID: ErrorReason.ValueType  # 401
 """A new key does not prove itself. FAILED_PRECONDITION. Metadata: "check", one of "envelope",
-"space", "principal", "key", "distinct", "signature"; "detail" and "field" as of GENESIS_INVALID.
+"space", "principal", "key", "distinct", "signature", "retired_key" (it was replaced before, or is not
+the one that opens a closed slot); "detail" and "field" as of GENESIS_INVALID.
 Example: a proof that the old key signed -> "signature".
 """
 ERROR_REASON_CONSENT_INVALID: ErrorReason.ValueType  # 402
 """A required consent is missing or does not verify. FAILED_PRECONDITION. Metadata: "slot" and
 "check", one of "missing", "envelope", "signature", "principal", "space", "proposal",
-"proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct", "reason";
-"detail" and "field" as of GRANT_INVALID.
+"proposal_digest", "action_digest", "etags", "policy_digest", "expiry", "nonce", "distinct", "reason",
+"retired_key" (a backup was restored that is older than a change of the slot's key: the slot is closed
+until the key of then is put in its place again); "detail" and "field" as of GRANT_INVALID.
 Example: a consent to revision 1 of a proposal at revision 2 -> "proposal".
 """
 ERROR_REASON_GRANT_INVALID: ErrorReason.ValueType  # 403
@@ -602,7 +606,7 @@ Example: a grant for another file -> "export".
 ERROR_REASON_DELETION_INVALID: ErrorReason.ValueType  # 405
 """The deletion of a space with a genesis needs a statement that both slots signed, and this one does
 not verify. FAILED_PRECONDITION. Metadata: "check", one of "missing", "envelope", "space", "genesis",
-"expiry", "signature". Example: DeleteSpace of an enrolled space without a statement -> "missing".
+"expiry", "retired_key", "signature". Example: DeleteSpace of an enrolled space without a statement -> "missing".
 """
 ERROR_REASON_KEYS_CHANGING: ErrorReason.ValueType  # 406
 """A key of the space is changing, so that it is open whose signature counts; nothing was done.

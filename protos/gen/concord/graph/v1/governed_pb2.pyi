@@ -441,7 +441,10 @@ Global___MergeItemsRequest: _TypeAlias = MergeItemsRequest  # noqa: Y015
 
 @_typing.final
 class ChangeKeyRequest(_message.Message):
-    """Asks for another key for a principal. The present keys sign the consents, the new key the proof."""
+    """Asks for another key for a principal. The present keys sign the consents, the new key the proof. A key
+    that was replaced before does not come back, and while a slot is closed only a key of its
+    `successor_digests` is taken: else ERROR_REASON_KEY_INVALID, "retired_key".
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -706,22 +709,31 @@ class SlotKey(_message.Message):
     SLOT_FIELD_NUMBER: _builtins.int
     PRINCIPAL_FIELD_NUMBER: _builtins.int
     PUBLIC_KEY_FIELD_NUMBER: _builtins.int
+    SUCCESSOR_DIGESTS_FIELD_NUMBER: _builtins.int
     slot: _type_pb2.Slot.ValueType
     """The slot."""
     principal: _builtins.str
     """The principal."""
     public_key: _builtins.bytes
     """Raw Ed25519 public key, 32 bytes."""
+    @_builtins.property
+    def successor_digests(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Hex SHA-256 of each key that replaced this one in a newer state of the space, as the receipts of a
+        restore say. If there is one, this key is retired and the slot closed: the key signs nothing but its
+        consent to a change to one of these.
+        """
+
     def __init__(
         self,
         *,
         slot: _type_pb2.Slot.ValueType = ...,
         principal: _builtins.str = ...,
         public_key: _builtins.bytes = ...,
+        successor_digests: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["principal", b"principal", "public_key", b"public_key", "slot", b"slot"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["principal", b"principal", "public_key", b"public_key", "slot", b"slot", "successor_digests", b"successor_digests"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -204,7 +204,10 @@ class GraphClient:
         )
         if found.status != type_pb2.LOOKUP_STATUS_FOUND:
             return None
-        slots = {each.slot: SlotKey(each.principal, each.public_key) for each in found.slots}
+        slots = {
+            each.slot: SlotKey(each.principal, each.public_key, tuple(each.successor_digests))
+            for each in found.slots
+        }
         record = GenesisRecord(
             space=space,
             agent=slots[type_pb2.SLOT_AGENT],

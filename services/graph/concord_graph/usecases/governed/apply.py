@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,7 +20,7 @@ from concord_attestation.consent import (
     of_slot,
 )
 from concord_attestation.parties import verify_genesis, verify_new_key
-from concord_attestation.restore import restored_governance_key, verify_restore
+from concord_attestation.restore import verify_restore
 from concord_attestation.verify import verify_grant, verify_revocation
 
 from concord_graph.domain.errors import (
@@ -55,19 +54,25 @@ from concord_graph.ports import (
     Written,
 )
 from concord_graph.usecases.governed.change_digest import demand_expected_state
+from concord_graph.usecases.governed.principal_keys import (
+    SPACE_NODE,
+    RetiredKey,
+    key_text,
+    keys_now,
+    principal_edges,
+    retired_keys,
+)
 from concord_graph.usecases.read.attested import digests_of_ends
 from concord_graph.usecases.read.by_id import item_by_id, record_by_id
 from concord_graph.usecases.write.cascade import Scope, cascade
 from concord_graph.usecases.write.commands import Command
 from concord_graph.usecases.write.writer import Effect, Writer, written
 
-SPACE_NODE = "concord:space"
 GOVERNANCE_NODE = "concord:governance"
 GOVERNANCE_RELATION = "concord:governance_key"
 MOST_ORPHANS = 1_000
 _NOT_GOVERNANCES = frozenset({"envelope", "governance_signature"})
 """The checks that a grant fails if governance has not signed it."""
-_KEY_BYTES = 32
 RESTORED = "restore:"
 """Prefix of the burnt nonces of restore grants; those of consents begin with their slot, those of
 grants have no colon."""
@@ -87,7 +92,8 @@ class GovernedChange:
 
     `grant`: the signed envelope; empty if the change needs no consent. `etags`: without a grant,
     the items' versions, by id, when the change was proposed. `newest`: sequence number and digest
-    of the last change that governance has read from the feed.
+    of the last change that governance has read from the feed. `changes_key`: the command is
+    `GovernedChanges.change_key`.
     """
 
     command: Command[Result]
@@ -96,6 +102,7 @@ class GovernedChange:
     newest: tuple[int, str]
     grant: bytes = b""
     etags: Mapping[str, str] = field(default_factory=dict)
+    changes_key: bool = False
 
 
 class GovernedChanges:
@@ -163,9 +170,10 @@ class GovernedChanges:
         holds.
         """
         try:
+            keys = await keys_now(writer.tx)
             grant = verify_grant(
                 change.grant,
-                genesis=await keys_now(writer.tx),
+                genesis=keys.changing_key() if change.changes_key else keys,
                 space=writer.tx.space,
                 action_digest=change.action_digest,
                 now_us=writer.now,
@@ -186,12 +194,16 @@ class GovernedChanges:
         return Acknowledged()
 
     async def change_key(self, writer: Writer, proof: bytes) -> Written:
-        """Give a principal another key; this always needs a grant."""
+        """Give a principal another key; this always needs a grant. The replaced one is retired."""
         tx = writer.tx
-        slot, holder = verify_new_key(proof, await keys_now(tx))
-        for edge in await _principal_edges(tx):
+        keys = await keys_now(tx)
+        retired = {each.old for each in await retired_keys(tx)}
+        slot, holder = verify_new_key(proof, keys, retired)
+        for edge in await principal_edges(tx):
             if edge.properties.get("slot") == slot:
-                properties = {**edge.properties, "key": _text(holder.public_key)}
+                properties = {**edge.properties, "key": key_text(holder.public_key)}
+                before = keys.slot(slot).public_key
+                await tx.burn([RetiredKey.of(slot, before, holder.public_key).nonce])
                 await tx.open_principals()
                 keyed = await writer.put_key(edge, replace(edge, properties=properties))
                 return written(edge, keyed)
@@ -250,32 +262,6 @@ async def register(tx: Writes, enrolment_digest: str) -> bool:
     return False
 
 
-async def keys_now(tx: Reads) -> GenesisRecord:
-    """Return the genesis with the keys that count now: both slots' and this system's governance's.
-
-    Raises:
-        GenesisMissing: the space has none.
-        GenesisDamaged: a slot has no key.
-    """
-    genesis = await tx.genesis()
-    if genesis is None:
-        raise GenesisMissing
-    keys = {}
-    for edge in await _principal_edges(tx):
-        said = edge.properties
-        keys[str(said.get("slot", ""))] = _key(str(said.get("key", "")))
-    if keys.keys() != set(REQUIRED_SLOTS) or any(len(key) != _KEY_BYTES for key in keys.values()):
-        raise GenesisDamaged
-    imported = await tx.imported()
-    governance_key = restored_governance_key(imported.restore) if imported else b""
-    return replace(
-        genesis,
-        governance_key=governance_key or genesis.governance_key,
-        agent=replace(genesis.agent, public_key=keys["AGENT"]),
-        human=replace(genesis.human, public_key=keys["HUMAN"]),
-    )
-
-
 async def demand_as_signed(tx: Reads, grant: RestoreGrant, agreed: Agreed) -> None:
     """Demand that an import, read to its end, holds exactly the items that both principals signed.
 
@@ -298,12 +284,6 @@ async def demand_as_signed(tx: Reads, grant: RestoreGrant, agreed: Agreed) -> No
         ends = await digests_of_ends(tx, item) if item is not None else None
         if item is None or ends != signed["ends"] or digest(item) != signed["digest"]:
             raise RestoreInvalid("constitutive_digest")
-
-
-async def _principal_edges(tx: Reads) -> Sequence[Edge]:
-    space = await tx.live_node_named(SPACE_NODE)
-    found = [await tx.edge(each) for each in await tx.live_edge_ids_at(space.id)] if space else []
-    return [edge for edge in found if edge is not None and edge.relation == PRINCIPAL_RELATION]
 
 
 async def _with_effects(
@@ -357,12 +337,12 @@ def _demand_consented(etags: Mapping[str, str], effects: Sequence[Effect]) -> No
 async def _write_principals(writer: Writer, record: GenesisRecord) -> None:
     space = await _reserved_node(writer, SPACE_NODE)
     governance = await _reserved_node(writer, GOVERNANCE_NODE)
-    key = {"key": _text(record.governance_key)}
+    key = {"key": key_text(record.governance_key)}
     await _reserved_edge(writer, space, GOVERNANCE_RELATION, governance, key)
     for slot in REQUIRED_SLOTS:
         holder = record.slot(slot)
         node = await _reserved_node(writer, f"{PRINCIPAL_RELATION}:{holder.principal}")
-        properties = {"slot": slot, "key": _text(holder.public_key)}
+        properties = {"slot": slot, "key": key_text(holder.public_key)}
         await _reserved_edge(writer, space, PRINCIPAL_RELATION, node, properties)
 
 
@@ -382,15 +362,3 @@ async def _reserved_edge(
         edge_type=EdgeType.CONSTITUTIVE,
     )
     return await writer.put(None, edge)
-
-
-def _key(text: str) -> bytes:
-    """Return the key that a principal's edge names; empty if its text is no base64url."""
-    try:
-        return urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    except ValueError:
-        return b""
-
-
-def _text(key: bytes) -> str:
-    return urlsafe_b64encode(key).rstrip(b"=").decode()

@@ -10,7 +10,7 @@ from concord_attestation.identifiers import new_id
 from concord_graph.domain.erasure import Erasure
 from concord_graph.domain.items import ItemKind, digest
 from concord_graph.ports import Author, Change, ChangeType, GraphStore, Writes
-from concord_graph.usecases.governed.apply import keys_now
+from concord_graph.usecases.governed.principal_keys import keys_now
 from concord_graph.usecases.memory.erase import Erasing
 
 MEMORIES_A_STEP = 500

@@ -1,4 +1,4 @@
-"""Repeating erasures on a restored copy of the store (M4, W7)."""
+"""Settling a restored copy of the store: erasures are repeated, used nonces burnt (M4, V6, W7)."""
 
 from __future__ import annotations
 

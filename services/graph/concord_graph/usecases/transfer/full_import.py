@@ -32,6 +32,7 @@ from concord_graph.usecases.governed.apply import (
     Restore,
     demand_as_signed,
 )
+from concord_graph.usecases.governed.principal_keys import RETIRED
 from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.transfer.full_checks import (
     Sequence,
@@ -124,7 +125,7 @@ class FullImport:
         line = await self._accesses(line, lines)
         for kind in (Session, SessionRead, Restatement):
             line = await self._session_rows(line, lines, kind)
-        line = await self._nonces(line, lines)
+        line = await self._nonces(line, lines, granted=grant is not None)
         self._end(line, header)
         await self._sign(header, granted=grant is not None)
         if grant is not None:
@@ -290,11 +291,11 @@ class FullImport:
             await self._writer.tx.put_session_rows(rows)
         return line
 
-    async def _nonces(self, line: Line, lines: Iterator[bytes]) -> Line:
-        last = ""
+    async def _nonces(self, line: Line, lines: Iterator[bytes], *, granted: bool) -> Line:
+        last, foreign = "", RESTORED if granted else (RESTORED, RETIRED)
         while isinstance(line, NonceLine):
-            if line.nonce <= last or line.nonce.startswith(RESTORED):
-                raise self._wrong("is out of order, or of an import")
+            if line.nonce <= last or line.nonce.startswith(foreign):
+                raise self._wrong("is out of order, of an import, or of nobody's key")
             last = line.nonce
             await self._writer.tx.burn([line.nonce])
             line = self._body(next(lines))

@@ -29,6 +29,8 @@ app = typer.Typer(
 )
 
 SlotOption = Annotated[Slot, typer.Option("--slot", case_sensitive=False, help="Whose key it is.")]
+CLOSED = " (closed: it was replaced; `principal rotate --key FILE` puts the newer key back)"
+"""What is said of a slot whose key is retired, as the receipts of a restore know."""
 OutOption = Annotated[
     Path | None,
     typer.Option("--out", help="The new key file.", show_default="~/.config/concord/SLOT.key"),
@@ -138,6 +140,14 @@ def rotate(
     slot: SlotOption,
     *,
     out: OutOption = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            "--key",
+            help="A key file that is there, instead of a new one: after the restore of a backup "
+            "from before a change of key, the one that counted since.",
+        ),
+    ] = None,
     protect: Annotated[
         bool, typer.Option("--protect", help="Ask for a passphrase for an agent's key, too.")
     ] = False,
@@ -159,7 +169,11 @@ def rotate(
         )
         if holder is None:
             raise CommandError("This space has no principals yet: `concord principal enrol`.")
-        made = _make(session, slot, holder.principal, out, passphrase_fd, protect=protect)
+        made = (
+            keyfiles.read(key)
+            if key
+            else _make(session, slot, holder.principal, out, passphrase_fd, protect=protect)
+        )
         fresh = keyfiles.open_key(
             made, lambda: passphrase(passphrase_fd, f"Passphrase of {made.path}: ")
         )
@@ -233,7 +247,8 @@ def _show(session: Session, principals: "GetPrincipalsResponse") -> None:
     pairs = [
         (
             word(type_pb2.Slot.Name(each.slot), "SLOT_"),
-            f"{each.principal}={encoded(each.public_key)}",
+            f"{each.principal}={encoded(each.public_key)}"
+            + (CLOSED * bool(each.successor_digests)),
         )
         for each in principals.slots
     ]

@@ -237,7 +237,8 @@ def _show_restored(session: Session, restored: "Restored", root: Path) -> None:
     made, age = _when(restored.backup.time), timedelta(seconds=restored.age // 1_000_000)
     if session.as_json:
         said = {"backupTime": made, "ageSeconds": restored.age // 1_000_000}
-        write_line(json.dumps({**said, "epoch": restored.epoch, **counts}))
+        closed = [{"space": space, "slot": slot} for space, slot in restored.closed_slots]
+        write_line(json.dumps({**said, "epoch": restored.epoch, **counts, "closedSlots": closed}))
         return
     typer.echo(f"Restored {root} as it was at {made}, {age} ago: what came since is not there.")
     typer.echo(
@@ -245,6 +246,12 @@ def _show_restored(session: Session, restored: "Restored", root: Path) -> None:
         f"{restored.burnt} nonces burnt, {restored.ended_keys} keys ended, "
         f"{restored.deleted_spaces} spaces deleted."
     )
+    for space, slot in restored.closed_slots:
+        typer.echo(
+            f"The key of {slot} in the space {space} was replaced since: it signs nothing until "
+            f"`concord --space {space} principal rotate --slot {slot.lower()} --key FILE` puts "
+            "the newer one back, with both consents."
+        )
     typer.echo(f"{restored.ended_proposals} pending proposals ended. Start it with `concord up`.")
 
 

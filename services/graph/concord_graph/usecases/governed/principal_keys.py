@@ -1,0 +1,136 @@
+"""Whose signatures count in a space: the principals' keys now, and those that were replaced (V5).
+
+A replaced key stays among the burnt nonces, by digests. So a backup's receipts name it, and the
+restore of a backup from before the change knows that the key which is current there is retired.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from concord_attestation.consent import REQUIRED_SLOTS, GenesisRecord, SlotKey
+from concord_attestation.keys import key_id
+from concord_attestation.restore import restored_governance_key
+
+from concord_graph.domain.errors import GenesisDamaged, GenesisMissing
+from concord_graph.domain.items import PRINCIPAL_RELATION, Edge
+from concord_graph.ports import GraphStore, Reads
+
+SPACE_NODE = "concord:space"
+RETIRED = "retired:"
+"""Prefix of the burnt nonces that stand for replaced keys: "retired:SLOT:OLD:NEW", both as hex
+SHA-256. Those of consents begin with their slot, those of grants have no colon."""
+_NONCE = re.compile(rf"{RETIRED}([A-Z]+):([0-9a-f]{{64}}):([0-9a-f]{{64}})")
+_KEY_BYTES = 32
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class RetiredKey:
+    """A slot's key that was replaced by another one; both as hex SHA-256."""
+
+    slot: str
+    old: str
+    new: str
+
+    @classmethod
+    def of(cls, slot: str, old: bytes, new: bytes) -> RetiredKey:
+        """Return the replacement of one raw public key by another."""
+        return cls(slot, key_id(old), key_id(new))
+
+    @property
+    def nonce(self) -> str:
+        """The nonce that is burnt for it."""
+        return f"{RETIRED}{self.slot}:{self.old}:{self.new}"
+
+
+async def retired_keys(tx: Reads) -> Sequence[RetiredKey]:
+    """Return the space's replaced keys, those among them that only receipts told of."""
+    found: list[RetiredKey] = []
+    after = RETIRED
+    while page := await tx.nonces(after, _PAGE):
+        for after in page:
+            named = _NONCE.fullmatch(after)
+            if named is None:
+                return found
+            found.append(RetiredKey(*named.groups()))
+    return found
+
+
+async def keys_now(tx: Reads) -> GenesisRecord:
+    """Return the genesis with the keys that count now: both slots' and this system's governance's.
+
+    A slot whose key is retired is closed: it names its successors.
+
+    Raises:
+        GenesisMissing: the space has none.
+        GenesisDamaged: a slot has no key.
+    """
+    genesis = await tx.genesis()
+    if genesis is None:
+        raise GenesisMissing
+    keys = {}
+    for edge in await principal_edges(tx):
+        said = edge.properties
+        keys[str(said.get("slot", ""))] = _key(str(said.get("key", "")))
+    if keys.keys() != set(REQUIRED_SLOTS) or any(len(key) != _KEY_BYTES for key in keys.values()):
+        raise GenesisDamaged
+    imported = await tx.imported()
+    governance_key = restored_governance_key(imported.restore) if imported else b""
+    retired = await retired_keys(tx)
+
+    def holder(slot: str) -> SlotKey:
+        return SlotKey(
+            genesis.slot(slot).principal, keys[slot], _successors(slot, keys[slot], retired)
+        )
+
+    return replace(
+        genesis,
+        governance_key=governance_key or genesis.governance_key,
+        agent=holder("AGENT"),
+        human=holder("HUMAN"),
+    )
+
+
+async def closed_slots(store: GraphStore, space: str) -> tuple[str, ...]:
+    """Return the slots of a space whose key is retired. Raises as `keys_now` for a damaged one."""
+
+    async def work(tx: Reads) -> tuple[str, ...]:
+        return (await keys_now(tx)).closed_slots if await tx.genesis() is not None else ()
+
+    return await store.read(space, work)
+
+
+async def principal_edges(tx: Reads) -> Sequence[Edge]:
+    """Return the edges that name the principals and their keys."""
+    space = await tx.live_node_named(SPACE_NODE)
+    found = [await tx.edge(each) for each in await tx.live_edge_ids_at(space.id)] if space else []
+    return [edge for edge in found if edge is not None and edge.relation == PRINCIPAL_RELATION]
+
+
+def key_text(key: bytes) -> str:
+    """Return a raw public key as an edge of a principal names it."""
+    return urlsafe_b64encode(key).rstrip(b"=").decode()
+
+
+def _successors(slot: str, key: bytes, retired: Sequence[RetiredKey]) -> tuple[str, ...]:
+    """Return the last keys that replaced a key, over any number of changes; none if none did."""
+    replaced = {each.old for each in retired if each.slot == slot}
+    if key_id(key) not in replaced:
+        return ()
+    followed = {key_id(key)}
+    for _ in retired:
+        followed |= {each.new for each in retired if each.slot == slot and each.old in followed}
+    # Receipts that lead in a circle leave none: then each is named, and `change_key` takes none.
+    return tuple(sorted(followed - replaced or followed))
+
+
+def _key(text: str) -> bytes:
+    """Return the key that a principal's edge names; empty if its text is no base64url."""
+    try:
+        return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        return b""
