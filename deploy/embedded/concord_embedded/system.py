@@ -27,8 +27,8 @@ class Running:
     """The address of HTTP/JSON, with its scheme."""
     keys: Mapping[str, str]
     """API keys by space: the agent's, and of "concord:system" the operator's."""
-    admin_keys: Mapping[str, str]
-    """The administrator's API keys by space."""
+    owner_keys: Mapping[str, str]
+    """The owner's API keys by space. A key of before only administers and reads."""
     enrolment_secrets: Mapping[str, str]
     """The one-time enrolment secrets, by space."""
     data: DataDirectory
@@ -97,7 +97,7 @@ def _published(data: DataDirectory, known: Credentials, assembly: Assembly) -> R
         url=known.url,
         http_url=known.http_url,
         keys=known.keys,
-        admin_keys=known.admin_keys,
+        owner_keys={**known.admin_keys, **known.owner_keys},
         enrolment_secrets=known.enrolment_secrets,
         data=data,
         rolled_back=frozenset(),

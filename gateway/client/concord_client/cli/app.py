@@ -50,7 +50,8 @@ from concord_client.cli.commands.spaces import export, import_, import_space, ke
 from concord_client.cli.commands.system import backup, demo, doctor, reconcile, reindex, up
 from concord_client.cli.errors import BROKEN_PIPE, discard_output, error_report, reported_errors
 from concord_client.cli.help_pages import make_readable
-from concord_client.cli.session import Globals, JsonOption, SpaceOption
+from concord_client.cli.session import Globals, JsonOption, Party, SpaceOption
+from concord_client.credentials import ACT_AS_VARIABLE
 
 
 class Commands(TyperGroup):
@@ -107,6 +108,14 @@ def concord(
         ),
     ] = None,
     as_json: JsonOption = False,
+    act_as: Annotated[
+        Party,
+        typer.Option(
+            "--act-as",
+            envvar=ACT_AS_VARIABLE,
+            help="Whose key of credentials.json to present: the owner's, or the agent's.",
+        ),
+    ] = Party.OWNER,
     version: Annotated[  # noqa: ARG001 - its callback has answered already
         bool,
         typer.Option(
@@ -115,7 +124,7 @@ def concord(
     ] = False,
 ) -> None:
     """Remember, link, search, and see why: governed, time-aware memory for AI agents."""
-    ctx.obj = Globals(space=space, data=data, as_json=as_json)
+    ctx.obj = Globals(space=space, data=data, as_json=as_json, act_as=act_as)
 
 
 _COMMANDS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {
