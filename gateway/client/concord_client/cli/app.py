@@ -107,6 +107,7 @@ def concord(
             show_default="CONCORD_DATA, else ~/.local/share/concord",
         ),
     ] = None,
+    *,
     as_json: JsonOption = False,
     act_as: Annotated[
         Party,

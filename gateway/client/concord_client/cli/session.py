@@ -98,7 +98,7 @@ class Session:
         found = credentials.find(
             url=None, api_key=None, space=self.space, environ=self.environ, role=role
         )
-        if found.is_stand_in:
+        if found.is_stand_in and sys.stderr.isatty():
             typer.echo(STAND_IN.format(space=self.space_name), err=True)
         with Client(found) as client:
             yield client

@@ -143,7 +143,8 @@ def _permitted(found: Iterator[Finding], space: str, unseen: str) -> Iterator[Fi
             raise
         permission = refused.metadata["permission"]
         problem = f"the key of {space} lacks {permission}: unseen is {unseen}"
-        advice = f"`concord key create --space {space} --kind human --scopes read,write,govern,admin --save ...`, to see it"
+        wanted = f"`concord key create --space {space} --scopes read,write,govern,admin --save ...`"
+        advice = f"{wanted}, of a person, to see it"
         yield Finding("keys", problem, advice, is_wrong=False)
 
 
