@@ -22,7 +22,7 @@ from concord_search.adapters.edge.shard import EdgeShard
 from concord_search.adapters.qdrant.index import QdrantIndex
 from concord_search.adapters.qdrant.space import SpaceIndex
 from concord_search.domain.errors import IndexCorrupt
-from concord_search.ports import Batch, EmbeddingModel
+from concord_search.ports import Batch, EmbeddingModel, OnPart
 
 READERS = 2
 BUILD_GRAPH = "build a graph"
@@ -64,9 +64,9 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
         self._unseen: Counter[str] = Counter()
         self._building: dict[str, asyncio.Task[None]] = {}
 
-    async def open(self) -> None:
+    async def open(self, on_part: OnPart = lambda _ready, _all: None) -> None:
         """Opens every part, as `QdrantIndex` does; then starts to build missing graphs."""
-        await super().open()
+        await super().open(on_part)
         for space in await self.states():
             self._consider(space)
 
