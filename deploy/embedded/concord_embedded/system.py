@@ -82,12 +82,13 @@ async def _reported(
     assembly: Assembly, on_parts: Callable[[int, int], None]
 ) -> AsyncIterator[None]:
     async def report() -> None:
-        before = (0, 0)
+        said = -1
         while True:
             await asyncio.sleep(SAY_EVERY)
-            if (parts := assembly.index_parts) != before:
-                on_parts(*parts)
-                before = parts
+            ready, of = assembly.index_parts
+            if ready < of and ready != said:
+                on_parts(ready, of)
+                said = ready
 
     reporting = asyncio.create_task(report(), name="report the start")
     try:
