@@ -12,13 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from concord_search.adapters.edge import shard
+from concord_search.adapters.edge import memory_maps, shard
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.qdrant import payload
 from concord_search.adapters.qdrant.keys import read_key
 from concord_search.adapters.qdrant.shard import DENSE, Vectors
 from concord_search.adapters.qdrant.space import SpaceIndex
-from concord_search.domain.errors import IndexCorrupt, IndexLocked, IndexUnusable, ModelMismatch
+from concord_search.domain.errors import (
+    IndexCorrupt,
+    IndexLocked,
+    IndexUnavailable,
+    IndexUnusable,
+    ModelMismatch,
+)
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Parked, property_of
 from concord_search.ports import Batch, EmbeddingModel
@@ -244,6 +250,30 @@ async def test_a_part_is_made_while_the_others_are_looked_at(
 
     assert len(index._parts) == 2
     monkeypatch.undo()
+    await index.close()
+
+
+async def test_without_memory_maps_one_more_part_is_refused_and_made_once_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S10 Must hold: a space too many for the process ends no follower; the text says the setting.
+
+    Of the system the engine would get an error of its own, and call the index damaged.
+    """
+    index = EdgeIndex(tmp_path, MODEL)
+    await index.open()
+    await index.begin(SPACE, "epoch-1")
+    most = tmp_path / "max_map_count"
+    most.write_text("10\n")
+    monkeypatch.setattr(memory_maps, "_MOST", most)
+
+    with pytest.raises(IndexUnavailable, match=r"vm\.max_map_count"):
+        await index.begin("another", "epoch-1")
+    assert set(await index.states()) == {SPACE}
+    monkeypatch.undo()
+    await index.begin("another", "epoch-1")
+
+    assert set(await index.states()) == {SPACE, "another"}
     await index.close()
 
 
