@@ -82,7 +82,7 @@ class Governed:
 @contextmanager
 def governed(server: Spawned) -> Iterator[Governed]:
     """A channel with the agent's credential."""
-    with _presenting(server, credentials.Role.MEMBER) as asked:
+    with _presenting(server, credentials.Role.AGENT) as asked:
         yield asked
 
 

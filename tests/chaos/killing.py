@@ -25,7 +25,7 @@ def seed() -> int:
 
 
 @contextmanager
-def client_of(server: Spawned, role: Role = Role.MEMBER) -> Iterator[Client]:
+def client_of(server: Spawned, role: Role = Role.AGENT) -> Iterator[Client]:
     """A client of the server's space "default"."""
     key = credentials.read(server.data / credentials.FILE_NAME).key("default", role)
     assert key

@@ -57,7 +57,7 @@ async def governed_space(running: Running) -> AsyncIterator[Space]:
     }
     async with (
         AsyncConcord(AsyncClient(Target(running.url, running.keys[SPACE]))) as agent,
-        AsyncClient(Target(running.url, running.admin_keys[SPACE])) as owner,
+        AsyncClient(Target(running.url, running.owner_keys[SPACE])) as owner,
     ):
         name, pinned = await enrol(agent.stubs, running, SPACE, signers["AGENT"], signers["HUMAN"])
         yield Space(name, agent, owner, signers, pinned)

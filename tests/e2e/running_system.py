@@ -15,7 +15,7 @@ from concord_embedded.data_directory import DataDirectory
 
 NAMES = ("default", "demo")
 AGENT = (access_pb2.KEY_SCOPE_READ, access_pb2.KEY_SCOPE_WRITE, access_pb2.KEY_SCOPE_GOVERN)
-OWNER = (access_pb2.KEY_SCOPE_READ, access_pb2.KEY_SCOPE_ADMIN)
+OWNER = (*AGENT, access_pb2.KEY_SCOPE_ADMIN)
 
 
 async def fresh_spaces(folder: Path) -> Running:
@@ -23,7 +23,7 @@ async def fresh_spaces(folder: Path) -> Running:
     a test's own has: their keys and secrets are found under those names."""
     known = credentials.read(folder / credentials.FILE_NAME)
     operator_key = known.keys[credentials.SYSTEM_SPACE]
-    keys, admin_keys, enrolment = {credentials.SYSTEM_SPACE: operator_key}, {}, {}
+    keys, owner_keys, enrolment = {credentials.SYSTEM_SPACE: operator_key}, {}, {}
     async with AsyncClient(Target(known.url, operator_key)) as operator:
         for name in NAMES:
             space = f"{name}-{secrets.token_hex(4)}"
@@ -36,12 +36,12 @@ async def fresh_spaces(folder: Path) -> Running:
             owner = access_pb2.CreateKeyRequest(
                 space=space, principal="owner", kind=type_pb2.PRINCIPAL_KIND_HUMAN, scopes=OWNER
             )
-            admin_keys[name] = (await operator.access.CreateKey(owner)).secret
+            owner_keys[name] = (await operator.access.CreateKey(owner)).secret
     return Running(
         url=known.url,
         http_url=known.http_url,
         keys=keys,
-        admin_keys=admin_keys,
+        owner_keys=owner_keys,
         enrolment_secrets=enrolment,
         data=DataDirectory(folder),
         rolled_back=frozenset(),
@@ -54,7 +54,7 @@ async def enrol(
 ) -> tuple[str, Pinned]:
     """Perform the genesis of the space under a name; its own name, and what to pin of its log."""
     told = await client.principals.GetPrincipals(principal_pb2.GetPrincipalsRequest())
-    async with AsyncClient(Target(system.url, system.admin_keys[name])) as admin:
+    async with AsyncClient(Target(system.url, system.owner_keys[name])) as admin:
         space = (await admin.access.ListKeys(access_pb2.ListKeysRequest())).keys[0].space
         record = signing.sign_genesis(
             space=space, agent=agent, human=human, governance_key=told.governance_key

@@ -334,7 +334,7 @@ def test_of_a_deleted_space_no_key_is_kept_or_drawn(sound: Path, tmp_path: Path)
 
     for status, _, found in (deleted, again, examined(data)):
         assert (status, [each for each in found if each[1]]) == (0, [])
-    for name in ("keys", "admin_keys", "enrolment_secrets"):
+    for name in ("keys", "owner_keys", "enrolment_secrets"):
         held = {space: key for space, key in getattr(before, name).items() if space != "default"}
         assert getattr(after, name) == held
 

@@ -108,5 +108,5 @@ async def test_keys_of_before_stay_valid_and_what_was_taken_away_stays_away(
         assert refused == "ERROR_REASON_CREDENTIAL_INVALID"
         assert await outcome(again, keys["demo"], write=False) == ""
         assert await outcome(again, keys["demo"], write=True) == "ERROR_REASON_PERMISSION_MISSING"
-        fresh = await outcome(again, again.admin_keys["default"], write=False)
+        fresh = await outcome(again, again.owner_keys["default"], write=False)
         assert fresh == ""

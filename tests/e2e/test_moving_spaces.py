@@ -96,7 +96,7 @@ def enrolled(system: Spawned) -> tuple[signing.Signer, signing.Signer]:
     )
     known = read(system.data / "credentials.json")
     secret = known.enrolment_secrets["default"]
-    with Client(Target(system.url, known.admin_keys["default"])) as admin:
+    with Client(Target(system.url, known.owner_keys["default"])) as admin:
         admin.governed.EnrolPrincipals(
             governed_pb2.EnrolPrincipalsRequest(enrolment_secret=secret, genesis=genesis)
         )

@@ -91,7 +91,7 @@ async def test_a_search_over_http_is_one_trace(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in log.splitlines()]
     logged = {line["server"] for line in lines if line.get("trace_id") == TRACE}
     assert {"search", "graph"} <= logged
-    for secret in (POISON, *system.keys.values(), *system.admin_keys.values()):
+    for secret in (POISON, *system.keys.values(), *system.owner_keys.values()):
         assert secret not in log
         assert secret.encode() not in collector.wire
 

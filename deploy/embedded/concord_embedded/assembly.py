@@ -90,6 +90,11 @@ class Assembly:
         """Why search waits for room on the disk, and for how much; empty if it does not wait."""
         return self._search.progress.disk_full if self._search else ""
 
+    @property
+    def index_parts(self) -> tuple[int, int]:
+        """How many parts of the index are ready, of how many; a part is a space's."""
+        return self._search.progress.parts if self._search else (0, 0)
+
     async def start(self, port: int) -> None:
         """Starts the gateway, whose ports fail fastest, then all services at the same time.
 

@@ -25,10 +25,14 @@ AGENT: Mapping[str, object] = MappingProxyType(
     {"principal": "agent", "kind": "AGENT", "scopes": ["govern", "read", "write"]}
 )
 """The agent of a space. It makes no keys and enrols nobody: a text that it reads may mislead it."""
+OWNER: Mapping[str, object] = MappingProxyType(
+    {"principal": "owner", "kind": "HUMAN", "scopes": ["admin", "govern", "read", "write"]}
+)
+"""The owner of a space, who writes as a person, and administers its keys, enrolment and index."""
 ADMIN: Mapping[str, object] = MappingProxyType(
     {"principal": "owner", "kind": "HUMAN", "scopes": ["admin", "read"]}
 )
-"""The administrator of a space: of its keys, its enrolment and its index."""
+"""The owner of a space of before, who only administers it. Such keys are not drawn any more."""
 OPERATOR: Mapping[str, object] = MappingProxyType(
     {"principal": "owner", "kind": "HUMAN", "scopes": ["operator", "read"]}
 )
@@ -43,6 +47,7 @@ class Credentials:
     url: str
     http_url: str
     keys: Mapping[str, str]
+    owner_keys: Mapping[str, str]
     admin_keys: Mapping[str, str]
     enrolment_secrets: Mapping[str, str]
     deleted_spaces: frozenset[str] = frozenset()
@@ -55,14 +60,17 @@ def ensure(data: DataDirectory, deleted: Collection[str] = ()) -> Credentials:
     """Return the credentials, after drawing missing ones and writing the services' files of them.
 
     None are drawn for the `deleted` spaces, nor for those that the file says are deleted:
-    governance would not take them. Raises `StartError` if the file is damaged.
+    governance would not take them. In a system of before, where the owner has an administrator's
+    key, no owner's key is drawn: who writes on its terminal stays as it is. Raises `StartError` if
+    the file is damaged.
     """
-    found = _read(data.credentials) or Credentials("", "", {}, {}, {})
+    found = _read(data.credentials) or Credentials("", "", {}, {}, {}, {})
     spaces = [space for space in SPACES if space not in found.deleted_spaces.union(deleted)]
     drawn = replace(
         found,
         keys={space: api_keys.new_key() for space in (*spaces, SYSTEM_SPACE)} | dict(found.keys),
-        admin_keys={space: api_keys.new_key() for space in spaces} | dict(found.admin_keys),
+        owner_keys={s: api_keys.new_key() for s in spaces if s not in found.admin_keys}
+        | dict(found.owner_keys),
         enrolment_secrets={space: secrets.token_urlsafe(SECRET_BYTES) for space in spaces}
         | dict(found.enrolment_secrets),
     )
@@ -112,6 +120,7 @@ def _entries(known: Credentials) -> dict[str, dict[str, object]]:
     """The principal, kind and scopes of each API key that is drawn here, by digest."""
     held = [
         *((known.keys.get(space), {"space": space, **AGENT}) for space in SPACES),
+        *((known.owner_keys.get(space), {"space": space, **OWNER}) for space in SPACES),
         *((known.admin_keys.get(space), {"space": space, **ADMIN}) for space in SPACES),
         (known.keys.get(SYSTEM_SPACE), {"space": SYSTEM_SPACE, **OPERATOR}),
     ]
@@ -130,9 +139,10 @@ def _enrolment(known: Credentials) -> bytes:
 def _read(path: Path) -> Credentials | None:
     try:
         found = json.loads(path.read_bytes())
-        keys, admin = dict(found["keys"]), dict(found.get("admin_keys", {}))
+        keys = dict(found["keys"])
+        owner, admin = dict(found.get("owner_keys", {})), dict(found.get("admin_keys", {}))
         enrolment = dict(found["enrolment_secrets"])
-        values = (*keys.values(), *admin.values(), *enrolment.values())
+        values = [*keys.values(), *owner.values(), *admin.values(), *enrolment.values()]
         deleted = frozenset(found.get("deleted_spaces", ()))
         texts = [found["url"], found["http_url"], *values, *deleted]
     except FileNotFoundError:
@@ -143,13 +153,13 @@ def _read(path: Path) -> Credentials | None:
         raise _damaged(path) from None
     if not all(isinstance(each, str) for each in texts):
         raise _damaged(path)
-    for space, key in (*keys.items(), *admin.items()):
+    for space, key in (*keys.items(), *owner.items(), *admin.items()):
         if key and api_keys.is_weak(key):
             raise StartError(
                 f"The key of the space {space!r} in {path} was not drawn at random: anybody may "
                 "guess it. Take it out, and the next start draws one."
             )
-    return Credentials(found["url"], found["http_url"], keys, admin, enrolment, deleted)
+    return Credentials(found["url"], found["http_url"], keys, owner, admin, enrolment, deleted)
 
 
 def _damaged(path: Path) -> StartError:
@@ -161,6 +171,7 @@ def _write(data: DataDirectory, known: Credentials) -> None:
         "url": known.url,
         "http_url": known.http_url,
         "keys": dict(known.keys),
+        "owner_keys": dict(known.owner_keys),
         "admin_keys": dict(known.admin_keys),
         "enrolment_secrets": dict(known.enrolment_secrets),
         "deleted_spaces": sorted(known.deleted_spaces),

@@ -233,7 +233,7 @@ def _keys(data: DataDirectory, now: int) -> Iterator[Finding]:
         said = json.loads(data.credentials.read_bytes())
         held = {
             key: f"{name} of {space}"
-            for name in ("keys", "admin_keys")
+            for name in ("keys", "owner_keys", "admin_keys")
             for space, key in said.get(name, {}).items()
         }
     except (OSError, ValueError, AttributeError):

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +14,10 @@ from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import StartError
 
 GRACE = 10.0
-READY_WITHIN = 60.0
+STUCK_AFTER = 60.0
+"""Seconds without one more part of the index, or anything else to wait for, until a start fails."""
+SAY_EVERY = 2.0
+"""Seconds between two reports on how far a start is."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,8 @@ class Running:
     """The address of HTTP/JSON, with its scheme."""
     keys: Mapping[str, str]
     """API keys by space: the agent's, and of "concord:system" the operator's."""
-    admin_keys: Mapping[str, str]
-    """The administrator's API keys by space."""
+    owner_keys: Mapping[str, str]
+    """The owner's API keys by space. A key of before only administers and reads."""
     enrolment_secrets: Mapping[str, str]
     """The one-time enrolment secrets, by space."""
     data: DataDirectory
@@ -49,12 +52,14 @@ async def running(
     *,
     environ: Mapping[str, str] | None = None,
     grace: float = GRACE,
+    on_parts: Callable[[int, int], None] = lambda _ready, _all: None,
 ) -> AsyncIterator[Running]:
     """The whole system, ready, on `data_dir`; drained and closed after the block.
 
     gRPC listens on 127.0.0.1:`port`, HTTP on the port after it; port 0 takes any two. `environ`
     (default: the process's own) gives the services' optional settings. `grace`: seconds
-    that calls under way get at the end. Raises `StartError`.
+    that calls under way get at the end. `on_parts` is told every two seconds of a long start how
+    many spaces' parts of the index are ready, of how many. Raises `StartError`.
     """
     environ = os.environ if environ is None else environ
     async with AsyncExitStack() as undo:
@@ -65,20 +70,49 @@ async def running(
             known = credentials.ensure(data, await deleted_spaces(data, environ))
         assembly = Assembly(data, sockets, log, environ)
         undo.push_async_callback(assembly.stop, grace)
-        await assembly.start(port)
-        system = _published(data, known, assembly)
-        await _until_ready(assembly, data)
+        async with _reported(assembly, on_parts):
+            await assembly.start(port)
+            system = _published(data, known, assembly)
+            await _until_ready(assembly, data)
         yield replace(system, rolled_back=assembly.rolled_back, disk_full=assembly.disk_full)
 
 
-async def _until_ready(assembly: Assembly, data: DataDirectory) -> None:
+@asynccontextmanager
+async def _reported(
+    assembly: Assembly, on_parts: Callable[[int, int], None]
+) -> AsyncIterator[None]:
+    async def report() -> None:
+        said = -1
+        while True:
+            await asyncio.sleep(SAY_EVERY)
+            ready, of = assembly.index_parts
+            if ready < of and ready != said:
+                on_parts(ready, of)
+                said = ready
+
+    reporting = asyncio.create_task(report(), name="report the start")
     try:
-        async with asyncio.timeout(READY_WITHIN):
-            await assembly.until_ready()
-    except TimeoutError:
-        raise StartError(
-            f"Not ready after {READY_WITHIN:.0f} s: the log {data.log} says why."
-        ) from None
+        yield
+    finally:
+        reporting.cancel()
+
+
+async def _until_ready(assembly: Assembly, data: DataDirectory) -> None:
+    """Waits as long as the index has more parts every minute: it makes those that it lacks."""
+    ready = asyncio.create_task(assembly.until_ready(), name="until ready")
+    try:
+        while not ready.done():
+            before = assembly.index_parts
+            await asyncio.wait([ready], timeout=STUCK_AFTER)
+            if not ready.done() and assembly.index_parts == before:
+                parts = "{} of {}".format(*before)
+                raise StartError(
+                    f"Not ready: nothing has happened for {STUCK_AFTER:.0f} s, and the index has "
+                    f"{parts} spaces. The log {data.log} says why."
+                )
+        ready.result()
+    finally:
+        ready.cancel()
 
 
 def _published(data: DataDirectory, known: Credentials, assembly: Assembly) -> Running:
@@ -97,7 +131,7 @@ def _published(data: DataDirectory, known: Credentials, assembly: Assembly) -> R
         url=known.url,
         http_url=known.http_url,
         keys=known.keys,
-        admin_keys=known.admin_keys,
+        owner_keys={**known.admin_keys, **known.owner_keys},
         enrolment_secrets=known.enrolment_secrets,
         data=data,
         rolled_back=frozenset(),

@@ -56,13 +56,19 @@ def up(
 async def _serve(data_dir: Path, port: int, began: float, next_steps: str) -> None:
     with _stoppable():
         try:
-            async with running(data_dir, port) as system:
+            async with running(data_dir, port, on_parts=_report) as system:
                 _announce(system, time.monotonic() - began, next_steps)
                 tune_collector()
                 await asyncio.get_running_loop().create_future()  # until a signal cancels this
         except asyncio.CancelledError:
             if next_steps:
                 sys.stdout.write("Stopped.\n")
+
+
+def _report(ready: int, of: int) -> None:
+    """Say how far the index is; on standard error, as standard output may be read as JSON."""
+    sys.stderr.write(f"Opening the index: {ready:,} of {of:,} spaces.\n")
+    sys.stderr.flush()
 
 
 @contextmanager

@@ -24,7 +24,7 @@ def secrets_of(known: credentials.Credentials) -> set[str]:
     """All API keys and enrolment secrets."""
     return {
         *known.keys.values(),
-        *known.admin_keys.values(),
+        *known.owner_keys.values(),
         *known.enrolment_secrets.values(),
     }
 
@@ -35,7 +35,7 @@ def test_they_are_drawn_once_and_kept(data: DataDirectory) -> None:
 
     assert first == second
     assert set(first.keys) == {"default", "demo", "concord:system"}
-    assert set(first.admin_keys) == set(first.enrolment_secrets) == {"default", "demo"}
+    assert set(first.owner_keys) == set(first.enrolment_secrets) == {"default", "demo"}
     assert len(secrets_of(first)) == 7
 
 
@@ -56,18 +56,22 @@ def test_secrets_stand_in_one_file_only(data: DataDirectory) -> None:
 
 
 def test_the_services_know_what_was_drawn(data: DataDirectory) -> None:
-    """V5 W7 Governance gets each key's digest and principal, graph each secret's digest."""
+    """V5 W7 W8 Governance gets each key's digest and principal, graph each secret's digest.
+
+    The owner is a person who reads, writes, governs and administers.
+    """
     known = credentials.ensure(data)
 
     told = json.loads(credentials.keys_file(data).read_bytes())
     digests = json.loads(credentials.enrolment_file(data).read_bytes())
 
     agent = told[digest_of(known.keys["default"])]
-    admin = told[digest_of(known.admin_keys["demo"])]
+    owner = told[digest_of(known.owner_keys["demo"])]
     operator = told[digest_of(known.keys["concord:system"])]
     assert (agent["space"], agent["kind"]) == ("default", "AGENT")
     assert agent["scopes"] == ["govern", "read", "write"]
-    assert (admin["space"], admin["scopes"]) == ("demo", ["admin", "read"])
+    assert (owner["space"], owner["kind"]) == ("demo", "HUMAN")
+    assert owner["scopes"] == ["admin", "govern", "read", "write"]
     assert operator["scopes"] == ["operator", "read"]
     assert len(told) == 5
     assert digests == {
@@ -98,6 +102,18 @@ def test_what_an_older_version_wrote_stays_as_it_is(data: DataDirectory) -> None
     }
 
 
+def test_an_administrators_key_of_before_stays_the_owners(data: DataDirectory) -> None:
+    """W8 Where the owner has a key of before, a start draws none that would write instead."""
+    old = {"default": new_key()}
+    content = {"url": "u", "http_url": "h", "keys": {}, "enrolment_secrets": {}, "admin_keys": old}
+    data.credentials.write_text(json.dumps(content), "utf-8")
+
+    known = credentials.ensure(data)
+
+    assert known.admin_keys == old
+    assert set(known.owner_keys) == {"demo"}
+
+
 def test_a_key_that_was_kept_here_later_is_not_made_wider(data: DataDirectory) -> None:
     """W7 A start does not send such a key again: governance alone decides its permissions."""
     known = credentials.ensure(data)
@@ -110,7 +126,7 @@ def test_a_key_that_was_kept_here_later_is_not_made_wider(data: DataDirectory) -
     again = credentials.ensure(data)
 
     assert again.keys == content["keys"]
-    assert again.admin_keys == known.admin_keys
+    assert again.owner_keys == known.owner_keys
     assert credentials.keys_file(data).read_bytes() == before
     assert set(json.loads(credentials.enrolment_file(data).read_bytes())) == {"default", "demo"}
 
@@ -120,7 +136,7 @@ def test_none_are_drawn_for_a_deleted_space(data: DataDirectory) -> None:
     known = credentials.ensure(data, frozenset({"default"}))
 
     assert set(known.keys) == {"demo", "concord:system"}
-    assert set(known.admin_keys) == set(known.enrolment_secrets) == {"demo"}
+    assert set(known.owner_keys) == set(known.enrolment_secrets) == {"demo"}
     listed = json.loads(credentials.keys_file(data).read_bytes())
     assert {each["space"] for each in listed.values()} == {"demo", "concord:system"}
     assert set(json.loads(credentials.enrolment_file(data).read_bytes())) == {"demo"}
@@ -135,7 +151,7 @@ def test_the_client_reads_what_up_writes(data: DataDirectory) -> None:
     found = client_side.read(data.credentials)
 
     assert (found.url, found.http_url) == (known.url, known.http_url)
-    assert (found.keys, found.admin_keys) == (known.keys, known.admin_keys)
+    assert (found.keys, found.owner_keys) == (known.keys, known.owner_keys)
     assert found.enrolment_secrets == known.enrolment_secrets
 
 
@@ -150,7 +166,7 @@ def test_a_damaged_file_is_told_and_left_alone(data: DataDirectory, content: str
     assert data.credentials.read_text("utf-8") == content
 
 
-@pytest.mark.parametrize("held", ["keys", "admin_keys"])
+@pytest.mark.parametrize("held", ["keys", "owner_keys"])
 def test_a_weak_key_is_told_and_left_alone(data: DataDirectory, held: str) -> None:
     """W6 W7 A key that was made by hand ends the start with a sentence that does not show it."""
     credentials.ensure(data)

@@ -53,7 +53,7 @@ def test_none_are_drawn_for_a_space_that_was_deleted(tmp_path: Path) -> None:
 
     after = json.loads(file.read_text())
     assert set(after["keys"]) == {"demo", "concord:system"}
-    assert set(after["admin_keys"]) == set(after["enrolment_secrets"]) == {"demo"}
+    assert set(after["owner_keys"]) == set(after["enrolment_secrets"]) == {"demo"}
     assert after["keys"]["demo"] == before["keys"]["demo"]
     assert json.loads((lists / "enrolment.json").read_text()).keys() == {"demo"}
     drawn = json.loads((lists / "api_keys.json").read_text())

@@ -73,11 +73,11 @@ def connect(
     """A client of the Concord at `url`; it connects with its first call.
 
     Missing arguments come from `CONCORD_URL` and `CONCORD_API_KEY`, else from the file that
-    `concord up` wrote to `CONCORD_DATA` (or to the default data directory). The key decides the
-    space; `space` (default "default") chooses among the keys in that file. `timeout`: seconds, for
-    calls that state none. `https://` uses the PEM files that `CONCORD_CA` (the authorities to
-    trust), `CONCORD_CERT` and `CONCORD_CERT_KEY` (the client's own) name. Raises
-    `CredentialsError`.
+    `concord up` wrote to `CONCORD_DATA` (or to the default data directory), which has the agent's
+    key for programs. The key decides the space; `space` (default "default") chooses among those.
+    `timeout`: seconds, for calls that state none. `https://` uses the PEM files that `CONCORD_CA`
+    (the authorities to trust), `CONCORD_CERT` and `CONCORD_CERT_KEY` (the client's own) name.
+    Raises `CredentialsError`.
     """
     found = credentials.find(url=url, api_key=api_key, space=space, environ=os.environ)
     return Client(found, timeout=timeout)

@@ -1,9 +1,10 @@
 """Concord's address and key: from arguments, the environment, or the file of `concord up`.
 
 `concord up` writes `credentials.json` in its data directory: `url` (gRPC, host:port), `http_url`,
-`keys` (API key by space; that of "concord:system" is the operator's), `admin_keys` (the
-administrator's, by space) and `enrolment_secrets` (by space). Commands add keys with `--save`, and
-note in `deleted_spaces` whose keys they took out.
+`keys` (API key by space: the agent's, and of "concord:system" the operator's), `owner_keys` (the
+owner's, by space) and `enrolment_secrets` (by space). Older files have `admin_keys` instead of
+`owner_keys`: with these the owner administers and reads, and does not write. Commands add keys with
+`--save`, and note in `deleted_spaces` whose keys they took out.
 """
 
 import json
@@ -20,6 +21,7 @@ SYSTEM_SPACE = "concord:system"
 DATA_VARIABLE = "CONCORD_DATA"
 URL_VARIABLE = "CONCORD_URL"
 KEY_VARIABLE = "CONCORD_API_KEY"
+ACT_AS_VARIABLE = "CONCORD_ACT_AS"
 CA_VARIABLE = "CONCORD_CA"
 CERT_VARIABLE = "CONCORD_CERT"
 CERT_KEY_VARIABLE = "CONCORD_CERT_KEY"
@@ -35,7 +37,8 @@ DELETED = "deleted_spaces"
 class Role(Enum):
     """The role in which a call is made, if there are several keys."""
 
-    MEMBER = "a principal of the space"
+    AGENT = "the agent of the space, and programs"
+    OWNER = "the owner of the space, who is at the terminal"
     ADMIN = "an administrator of the space"
     KEY_MAKER = "the operator, else an administrator of the space"
     OPERATOR = "the operator, who makes spaces"
@@ -52,6 +55,7 @@ class Credentials:
     url: str
     http_url: str
     keys: Mapping[str, str]
+    owner_keys: Mapping[str, str]
     admin_keys: Mapping[str, str]
     enrolment_secrets: Mapping[str, str]
 
@@ -60,14 +64,17 @@ class Credentials:
 
     def key(self, space: str, role: Role) -> str | None:
         """The key for a role in a space; None without one."""
-        own, admin = self.keys.get(space), self.admin_keys.get(space)
+        agent, owner = self.keys.get(space), self.owner_keys.get(space)
+        admin = self.admin_keys.get(space)
         match role:
-            case Role.MEMBER:
-                return own or admin
+            case Role.AGENT:
+                return agent or owner or admin
+            case Role.OWNER:
+                return owner or agent or admin
             case Role.ADMIN:
-                return admin or own
+                return owner or admin or agent
             case Role.KEY_MAKER:
-                return self.keys.get(SYSTEM_SPACE) or admin or own
+                return self.keys.get(SYSTEM_SPACE) or owner or admin or agent
             case Role.OPERATOR:
                 return self.keys.get(SYSTEM_SPACE)
 
@@ -90,6 +97,8 @@ class Target:
     url: str
     api_key: str
     certificates: Certificates = Certificates()
+    is_stand_in: bool = False
+    """Whether the owner was asked for, and only the agent's key is there."""
 
     def __repr__(self) -> str:
         return f"Target(url={self.url!r})"
@@ -123,6 +132,7 @@ def read(path: Path) -> Credentials:
             url=_text(found["url"]),
             http_url=_text(found["http_url"]),
             keys=_texts(found["keys"]),
+            owner_keys=_texts(found.get("owner_keys", {})),
             admin_keys=_texts(found.get("admin_keys", {})),
             enrolment_secrets=_texts(found["enrolment_secrets"]),
         )
@@ -160,6 +170,7 @@ def save(
     space: str,
     *,
     key: str = "",
+    owner_key: str = "",
     admin_key: str = "",
     enrolment_secret: str = "",
 ) -> Path:
@@ -169,7 +180,12 @@ def save(
     """
     path = data_directory(environ) / FILE_NAME
     demand_savable(environ)
-    given = {"keys": key, "admin_keys": admin_key, "enrolment_secrets": enrolment_secret}
+    given = {
+        "keys": key,
+        "owner_keys": owner_key,
+        "admin_keys": admin_key,
+        "enrolment_secrets": enrolment_secret,
+    }
     try:
         with private_files.locked(path):
             found = json.loads(path.read_text("utf-8"))
@@ -196,7 +212,7 @@ def forget(environ: Mapping[str, str], space: str) -> None:
     try:
         with private_files.locked(path):
             found = json.loads(path.read_text("utf-8"))
-            for name in ("keys", "admin_keys", "enrolment_secrets"):
+            for name in ("keys", "owner_keys", "admin_keys", "enrolment_secrets"):
                 found.get(name, {}).pop(space, None)
             found[DELETED] = sorted({*found.get(DELETED, ()), space})
             private_files.replace(path, json.dumps(found, indent=2).encode() + b"\n")
@@ -220,7 +236,7 @@ def find(
     api_key: str | None,
     space: str | None,
     environ: Mapping[str, str],
-    role: Role = Role.MEMBER,
+    role: Role = Role.AGENT,
 ) -> Target:
     """The address and key to use: each from its argument, its variable, or the data directory.
 
@@ -230,13 +246,14 @@ def find(
     url = url or environ.get(URL_VARIABLE)
     api_key = api_key or environ.get(KEY_VARIABLE)
     path = data_directory(environ) / FILE_NAME
-    if api_key and space and role in (Role.MEMBER, Role.ADMIN):
+    if api_key and space and role in (Role.AGENT, Role.OWNER, Role.ADMIN):
         _check_space(path, api_key, space)
     if url and api_key:
         return Target(url, api_key, _certificates(environ))
-    found = read(path)
-    key = api_key or _key_of(found, space or DEFAULT_SPACE, role, path)
-    return Target(url or found.url, key, _certificates(environ))
+    found, named = read(path), space or DEFAULT_SPACE
+    key = api_key or _key_of(found, named, role, path)
+    is_stand_in = role is Role.OWNER and named != SYSTEM_SPACE and key == found.keys.get(named)
+    return Target(url or found.url, key, _certificates(environ), is_stand_in and not api_key)
 
 
 def space_in_use(space: str | None, environ: Mapping[str, str]) -> str:
@@ -264,7 +281,7 @@ def _key_of(found: Credentials, space: str, role: Role, path: Path) -> str:
     if key is None and role is Role.OPERATOR:
         raise CredentialsError(f"There is no operator's key in {path}: set {KEY_VARIABLE} to one.")
     if key is None:
-        known = ", ".join(sorted(found.keys))
+        known = ", ".join(sorted({**found.keys, **found.owner_keys}))
         raise CredentialsError(
             f"There is no key for the space {space!r} in {path}; it has keys for: {known}."
         )
@@ -289,7 +306,7 @@ def _owner(path: Path, api_key: str | None) -> str | None:
         found = read(path)
     except CredentialsError:
         return None
-    known = [*found.keys.items(), *found.admin_keys.items()]
+    known = [*found.keys.items(), *found.owner_keys.items(), *found.admin_keys.items()]
     return next((owner for owner, key in known if key == api_key), None)
 
 

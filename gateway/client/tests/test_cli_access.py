@@ -33,7 +33,7 @@ def made_space(concord: CommandLine, name: str) -> None:
     concord.done("space", "create", name, "--save")
     for principal, kind, scopes in (
         (f"{name}-agent", "agent", "read,write,govern"),
-        (f"{name}-owner", "human", "read,admin"),
+        (f"{name}-owner", "human", "read,write,govern,admin"),
     ):
         concord.done(
             *("key", "create", "--space", name, "--principal", principal),
@@ -97,11 +97,13 @@ def test_a_second_space_is_made_and_governed_by_commands_alone(
 
 
 def test_operations_name_the_keys_principal(concord: CommandLine) -> None:
-    """W7 G14 Not "agent" for everybody: who wrote is whose key it was; keys name their makers."""
+    """W7 W8 G14 Who wrote is whose key it was, not "agent" for everybody; keys name makers."""
     made_space(concord, "named")
     concord.done("add", "Trains are punctual.", "--space", "named")
+    concord.done("--act-as", "agent", "add", "Trains are late.", "--space", "named")
 
-    assert "named-agent" in concord.done("operations", "--space", "named")
+    operations = concord.done("operations", "--space", "named")
+    assert operations.count("named-owner") == operations.count("named-agent") == 1
     makers = {key.created_by for key in keys_of(concord, "named").values()}
     head, *rows = concord.done("key", "list", "--space", "named").splitlines()
     assert "By" in head.split()

@@ -18,7 +18,7 @@ def test_operations_tell_who_did_what_to_an_item(concord: CommandLine, unique: U
     reply = concord.reply(ListOperationsResponse, "operations", own)
 
     assert f"created (AddMemory)  memory {own}" in result
-    assert "agent" in result
+    assert "owner" in result
     assert "Zorblax" not in result
     assert [each.method for each in reply.operations] == ["AddMemory"]
 
@@ -28,7 +28,7 @@ def test_operations_take_every_filter_and_go_on(concord: CommandLine, unique: Un
     for number in range(3):
         concord.done("add", unique(f"line {number}"))
     arguments = (
-        *("operations", "--principal", "agent", "--type", "created", "--since", "2024-01-01"),
+        *("operations", "--principal", "owner", "--type", "created", "--since", "2024-01-01"),
         *("--before", "2999-01-01", "--oldest-first", "--limit", "2"),
     )
 

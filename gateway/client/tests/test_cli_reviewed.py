@@ -54,7 +54,7 @@ def concord(environ: dict[str, str]) -> CommandLine:
 @pytest.fixture(scope="module")
 def other(governed: Spawned, home: Path) -> CommandLine:
     """The same user's command line in the space "demo"."""
-    keys = json.loads((governed.data / "credentials.json").read_text())["keys"]
+    keys = json.loads((governed.data / "credentials.json").read_text())["owner_keys"]
     return met(CommandLine(environ_of(governed, home) | {"CONCORD_API_KEY": keys["demo"]}))
 
 
@@ -65,7 +65,7 @@ def valued(concord: CommandLine, what: str) -> proposal_pb2.Proposal:
 
 def revised(governed: Spawned, made: proposal_pb2.Proposal, relation: str) -> None:
     """Puts another statement into a proposal, as its proposer may."""
-    keys = json.loads((governed.data / "credentials.json").read_text())["keys"]
+    keys = json.loads((governed.data / "credentials.json").read_text())["owner_keys"]
     request = proposal_pb2.ReviseProposalRequest(proposal_id=made.id, revision=made.revision)
     request.action.CopyFrom(made.action)
     request.action.upsert_edge.edge.relation = relation

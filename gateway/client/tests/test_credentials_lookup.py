@@ -21,8 +21,14 @@ from concord_client.terms import address
 CONTENT = {
     "url": "127.0.0.1:7600",
     "http_url": "http://127.0.0.1:7601",
-    "keys": {"default": "ck_default", "demo": "ck_demo", "concord:system": "ck_operator"},
-    "admin_keys": {"default": "ck_admin"},
+    "keys": {
+        "default": "ck_default",
+        "demo": "ck_demo",
+        "old": "ck_old",
+        "concord:system": "ck_operator",
+    },
+    "owner_keys": {"default": "ck_owner", "mine": "ck_mine"},
+    "admin_keys": {"old": "ck_admin"},
     "enrolment_secrets": {"default": "s1", "demo": "s2"},
 }
 
@@ -40,7 +46,7 @@ def found(
     url: str | None = None,
     api_key: str | None = None,
     space: str | None = None,
-    role: Role = Role.MEMBER,
+    role: Role = Role.AGENT,
 ) -> tuple[str, str]:
     """The address and key found."""
     target = find(url=url, api_key=api_key, space=space, environ=environ, role=role)
@@ -58,18 +64,28 @@ def test_the_data_directory_gives_address_and_key_of_the_space(data: Path) -> No
 @pytest.mark.parametrize(
     ("space", "role", "key"),
     [
-        ("default", Role.ADMIN, "ck_admin"),
+        ("default", Role.AGENT, "ck_default"),
+        ("default", Role.OWNER, "ck_owner"),
+        ("default", Role.ADMIN, "ck_owner"),
+        ("demo", Role.OWNER, "ck_demo"),
+        ("mine", Role.AGENT, "ck_mine"),
+        ("old", Role.OWNER, "ck_old"),
+        ("old", Role.ADMIN, "ck_admin"),
         ("demo", Role.ADMIN, "ck_demo"),
         ("default", Role.KEY_MAKER, "ck_operator"),
         ("made since", Role.KEY_MAKER, "ck_operator"),
         ("demo", Role.OPERATOR, "ck_operator"),
-        ("concord:system", Role.MEMBER, "ck_operator"),
+        ("concord:system", Role.AGENT, "ck_operator"),
+        ("concord:system", Role.OWNER, "ck_operator"),
     ],
 )
 def test_of_several_keys_the_one_for_the_role_is_used(
     data: Path, space: str, role: Role, key: str
 ) -> None:
-    """W7 Who looks after a space, who makes spaces, and who works in one hold different keys."""
+    """W7 W8 Its owner, its agent, and who makes spaces hold different keys.
+
+    In a system of before the owner's key does not write: there the agent's is used as before.
+    """
     assert found({"CONCORD_DATA": str(data)}, space=space, role=role)[1] == key
 
 
@@ -77,10 +93,10 @@ def test_what_is_kept_is_found_by_its_space(data: Path) -> None:
     """W7 `--save`: beside what stands there, and readable by its owner alone."""
     environ = {"CONCORD_DATA": str(data)}
     save(environ, "alpha", key="ck_alpha", enrolment_secret="s3")
-    path = save(environ, "alpha", admin_key="ck_alpha_admin")
+    path = save(environ, "alpha", owner_key="ck_alpha_owner")
 
     assert found(environ, space="alpha")[1] == "ck_alpha"
-    assert found(environ, space="alpha", role=Role.ADMIN)[1] == "ck_alpha_admin"
+    assert found(environ, space="alpha", role=Role.ADMIN)[1] == "ck_alpha_owner"
     assert found(environ)[1] == "ck_default"
     assert read(path).enrolment_secrets == {"default": "s1", "demo": "s2", "alpha": "s3"}
     assert path.stat().st_mode & 0o777 == 0o600
@@ -96,7 +112,7 @@ def test_without_an_operators_key_it_says_so(data: Path) -> None:
     environ = {"CONCORD_DATA": str(data)}
     with pytest.raises(CredentialsError, match="no operator's key"):
         found(environ, role=Role.OPERATOR)
-    assert found(environ, role=Role.KEY_MAKER)[1] == "ck_admin"
+    assert found(environ, role=Role.KEY_MAKER)[1] == "ck_owner"
 
 
 def test_variables_win_over_the_file_and_arguments_over_both(data: Path) -> None:
@@ -134,7 +150,7 @@ def test_default_data_directory_follows_xdg() -> None:
         ("not json", "is damaged"),
         ("[]", "is damaged"),
         (json.dumps({**CONTENT, "keys": {"default": 7}}), "is damaged"),
-        (json.dumps({**CONTENT, "keys": {}, "admin_keys": {}}), "There is no key for the space"),
+        (json.dumps({**CONTENT, "keys": {}, "owner_keys": {}}), "There is no key for the space"),
         (json.dumps({**CONTENT, "url": ""}), "has not come up"),
     ],
 )
@@ -159,8 +175,8 @@ def test_keys_of_a_deleted_space_leave_the_file_of_the_system_in_use(data: Path)
     forget({**environ, "CONCORD_URL": "127.0.0.1:7600"}, "default")
 
     left = read(path)
-    assert set(left.keys) == {"demo", "concord:system"}
-    assert (left.admin_keys, left.enrolment_secrets) == ({}, {"demo": "s2"})
+    assert set(left.keys) == {"demo", "old", "concord:system"}
+    assert (set(left.owner_keys), left.enrolment_secrets) == ({"mine"}, {"demo": "s2"})
     assert json.loads(path.read_text("utf-8"))["deleted_spaces"] == ["default"]
 
 

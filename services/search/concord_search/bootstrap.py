@@ -191,7 +191,7 @@ class SearchApp:
     async def _open_index(self) -> None:
         """Open the index; if its disk is full, the follower opens it once there is room."""
         try:
-            await self._index.open()
+            await self._index.open(self.progress.on_part)
         except IndexDiskFull as full:
             self.progress.disk_full = str(full)
 

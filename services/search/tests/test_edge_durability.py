@@ -1,20 +1,30 @@
 """The index on disk: restarts, crashes, locks, damage, secrets."""
 
+import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from concord_search.adapters.edge import shard
+from concord_search.adapters.edge import memory_maps, shard
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.qdrant import payload
 from concord_search.adapters.qdrant.keys import read_key
 from concord_search.adapters.qdrant.shard import DENSE, Vectors
-from concord_search.domain.errors import IndexCorrupt, IndexLocked, IndexUnusable, ModelMismatch
+from concord_search.adapters.qdrant.space import SpaceIndex
+from concord_search.domain.errors import (
+    IndexCorrupt,
+    IndexLocked,
+    IndexUnavailable,
+    IndexUnusable,
+    ModelMismatch,
+)
 from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Parked, property_of
 from concord_search.ports import Batch, EmbeddingModel
@@ -218,3 +228,58 @@ async def test_the_key_is_its_owners_alone_and_a_spaces_own(lab: Lab, tmp_path: 
     assert {path.stat().st_mode & 0o777 for path in keys} == {0o600}
     assert keys[0].read_bytes() != keys[1].read_bytes()
     assert (tmp_path / "index").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("read", [EdgeIndex.states, EdgeIndex.check])
+async def test_a_part_is_made_while_the_others_are_looked_at(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    read: Callable[[EdgeIndex], Awaitable[object]],
+) -> None:
+    """S10 The writer's thread makes it meanwhile; the followers of all spaces would end by that."""
+    index = EdgeIndex(tmp_path, MODEL)
+    await index.open()
+    await index.begin(SPACE, "epoch-1")
+    monkeypatch.setattr(SpaceIndex, "state", lambda part: waited(index, part))
+    monkeypatch.setattr(SpaceIndex, "shard", property(lambda part: waited(index, part)._shard))
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(index.begin("another", "epoch-1"))
+        await asyncio.sleep(0)  # then the writer has it
+        await read(index)
+
+    assert len(index._parts) == 2
+    monkeypatch.undo()
+    await index.close()
+
+
+async def test_without_memory_maps_one_more_part_is_refused_and_made_once_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S10 Must hold: a space too many for the process ends no follower; the text says the setting.
+
+    Of the system the engine would get an error of its own, and call the index damaged.
+    """
+    index = EdgeIndex(tmp_path, MODEL)
+    await index.open()
+    await index.begin(SPACE, "epoch-1")
+    most = tmp_path / "max_map_count"
+    most.write_text("10\n")
+    monkeypatch.setattr(memory_maps, "_MOST", most)
+
+    with pytest.raises(IndexUnavailable, match=r"vm\.max_map_count"):
+        await index.begin("another", "epoch-1")
+    assert set(await index.states()) == {SPACE}
+    monkeypatch.undo()
+    await index.begin("another", "epoch-1")
+
+    assert set(await index.states()) == {SPACE, "another"}
+    await index.close()
+
+
+def waited(index: EdgeIndex, part: SpaceIndex[shard.EdgeShard]) -> SpaceIndex[shard.EdgeShard]:
+    """The part, once another one is made."""
+    end = time.monotonic() + 20
+    while len(index._parts) < 2 and time.monotonic() < end:
+        time.sleep(0.001)
+    return part

@@ -56,7 +56,8 @@ from concord_client.cli.errors import (
     reported_errors,
 )
 from concord_client.cli.help_pages import make_readable
-from concord_client.cli.session import Globals, JsonOption, SpaceOption
+from concord_client.cli.session import Globals, JsonOption, Party, SpaceOption
+from concord_client.credentials import ACT_AS_VARIABLE
 
 RENAMED = {"pending": "proposals --status pending"}
 """The names that commands had, with what is typed today."""
@@ -121,7 +122,16 @@ def concord(
             show_default="CONCORD_DATA, else ~/.local/share/concord",
         ),
     ] = None,
+    *,
     as_json: JsonOption = False,
+    act_as: Annotated[
+        Party,
+        typer.Option(
+            "--act-as",
+            envvar=ACT_AS_VARIABLE,
+            help="Whose key of credentials.json to present: the owner's, or the agent's.",
+        ),
+    ] = Party.OWNER,
     version: Annotated[  # noqa: ARG001 - its callback has answered already
         bool,
         typer.Option(
@@ -130,7 +140,7 @@ def concord(
     ] = False,
 ) -> None:
     """Remember, link, search, and see why: governed, time-aware memory for AI agents."""
-    ctx.obj = Globals(space=space, data=data, as_json=as_json)
+    ctx.obj = Globals(space=space, data=data, as_json=as_json, act_as=act_as)
 
 
 _COMMANDS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -30,6 +31,25 @@ JsonOption = Annotated[
 ]
 
 
+STAND_IN = (
+    "There is no key of the owner of {space!r}: this is done as its agent. For one: "
+    "concord key create --space {space} --principal owner --kind human "
+    "--scopes read,write,govern,admin --save"
+)
+
+
+class Party(Enum):
+    """The party of a space whose key a command presents."""
+
+    OWNER = "owner"
+    AGENT = "agent"
+
+    @property
+    def role(self) -> Role:
+        """The role in which it calls."""
+        return Role[self.name]
+
+
 @dataclass(frozen=True)
 class Globals:
     """The options before the command's name."""
@@ -37,6 +57,7 @@ class Globals:
     space: str | None = None
     data: Path | None = None
     as_json: bool = False
+    act_as: Party = Party.OWNER
 
 
 @dataclass(frozen=True)
@@ -46,6 +67,7 @@ class Session:
     space: str | None
     as_json: bool
     environ: Mapping[str, str]
+    act_as: Party = Party.OWNER
 
     @classmethod
     def of(cls, ctx: typer.Context, space: str | None, as_json: bool) -> "Session":
@@ -55,7 +77,7 @@ class Session:
         environ: Mapping[str, str] = os.environ
         if shared.data is not None:
             environ = {credentials.DATA_VARIABLE: str(shared.data)}
-        return cls(space or shared.space, as_json or shared.as_json, environ)
+        return cls(space or shared.space, as_json or shared.as_json, environ, shared.act_as)
 
     @property
     def space_name(self) -> str:
@@ -68,13 +90,16 @@ class Session:
         return credentials.system_name(self.environ)
 
     @contextmanager
-    def client(self, role: Role = Role.MEMBER) -> Iterator["Client"]:
-        """A connected client, closed at the end."""
+    def client(self, role: Role | None = None) -> Iterator["Client"]:
+        """A connected client, closed at the end; without a role, of the party in use."""
         from concord_client.client import Client
 
+        role = role or self.act_as.role
         found = credentials.find(
             url=None, api_key=None, space=self.space, environ=self.environ, role=role
         )
+        if found.is_stand_in and sys.stderr.isatty():
+            typer.echo(STAND_IN.format(space=self.space_name), err=True)
         with Client(found) as client:
             yield client
 

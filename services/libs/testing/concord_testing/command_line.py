@@ -21,7 +21,7 @@ class CommandLine:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ: dict[str, str | None] = dict.fromkeys(
-            ("CONCORD_DATA", "CONCORD_URL", "CONCORD_API_KEY"), None
+            ("CONCORD_DATA", "CONCORD_URL", "CONCORD_API_KEY", "CONCORD_ACT_AS"), None
         )
         self._environ |= environ
 

@@ -145,7 +145,8 @@ class IndexUnusable(SearchError):
 
 
 class IndexUnavailable(SearchError):
-    """The index's server does not answer in time, or lost its data; the text says which."""
+    """The index's server does not answer in time or lost its data, or this process cannot hold one
+    more part; the text says which."""
 
 
 class IndexDiskFull(SearchError):

@@ -1,7 +1,7 @@
 """The index of each space, derived from graph, and its versions."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -146,6 +146,10 @@ class IndexState:
     unconfirmed: Sequence[str] = ()
 
 
+OnPart = Callable[[int, int], None]
+"""Is told how many parts of an index are ready, of how many."""
+
+
 class Index(Protocol):
     """The derived index, one part per space; nothing is shared between parts.
 
@@ -163,10 +167,11 @@ class Index(Protocol):
         """The model of a part; for a space without one, that of new parts."""
         ...
 
-    async def open(self) -> None:
+    async def open(self, on_part: OnPart = lambda _ready, _all: None) -> None:
         """Opens every part; what is open stays so, unless it was lost, to be begun anew.
 
-        Raises `IndexDiskFull` or `IndexUnavailable` with nothing opened.
+        Calls `on_part` after each one. Raises `IndexDiskFull` or `IndexUnavailable` with nothing
+        opened.
         """
         ...
 

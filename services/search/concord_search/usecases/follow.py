@@ -96,7 +96,8 @@ class Follow:
 
     async def _follow(self) -> None:
         """Follows over one connection until it breaks or the store is another one."""
-        await self._index.open()  # earlier there may have been no room, or no answer
+        # Earlier there may have been no room, or no answer.
+        await self._index.open(self._progress.on_part)
         self._progress.index_lost = ""
         heads = await self._graph.heads()
         await self._begin(heads)
@@ -126,8 +127,12 @@ class Follow:
 
     async def _begin(self, heads: Sequence[SpaceHead]) -> None:
         """Creates parts of the index for graph's spaces; empties those of another store."""
-        for head in heads:
+        states = await self._states()
+        known = {space: state.epoch for space, state in states.items()}
+        wanted = [head for head in heads if known.get(head.space) != head.epoch]
+        for ready, head in enumerate(wanted, len(heads) - len(wanted) + 1):
             await self._index.begin(head.space, head.epoch)
+            self._progress.on_part(ready, len(heads))
         named = {head.space for head in heads}
         for space in (await self._states()).keys() - named:
             # Graph's store has no such space: the part is emptied, with that store's epoch.

@@ -50,8 +50,14 @@ class Progress:
         """Why the index's server cannot be asked while it does not answer; else empty."""
         self.broken: Exception | None = None
         self.retries = 0
+        self.parts = (0, 0)
+        """How many parts of the index are ready, of how many, while they are opened or begun."""
         self.differing: dict[str, int] = {}
         """By space, how many memories differed between graph and index in the last comparison."""
+
+    def on_part(self, ready: int, of: int) -> None:
+        """Notes how many parts of the index are ready, of how many."""
+        self.parts = (ready, of)
 
     def of(self, space: str) -> SpaceProgress:
         """A space's progress; zeros for an unknown space."""

@@ -19,7 +19,8 @@ from concord_mcp.tool import ComposedTool
 from concord_mcp.tools.governance import STANDS
 from google.protobuf import json_format
 
-from concord_client.cli.session import Session
+from concord_client.cli.session import Party, Session
+from concord_client.credentials import ACT_AS_VARIABLE
 
 SECONDS = 60.0
 """Seconds after which a command counts as stuck."""
@@ -56,7 +57,7 @@ def signing_tools(session: Session) -> Sequence[ComposedTool]:
 class _Commands:
     def __init__(self, session: Session) -> None:
         self._space = ["--space", session.space] if session.space else []
-        self._environ = {**os.environ, **session.environ}
+        self._environ = {**os.environ, **session.environ, ACT_AS_VARIABLE: Party.AGENT.value}
 
     async def approve(self, _calls: Calls, given: Mapping[str, str]) -> dict[str, Any]:
         """`concord approve`, as the agent."""

@@ -67,7 +67,7 @@ def walk(system: "Running", as_json: bool) -> bool:
     """Runs the steps; returns False at the first with a claim that does not hold."""
     with (
         Client(Target(system.url, system.keys[SPACE])) as client,
-        Client(Target(system.url, system.admin_keys[SPACE])) as admin,
+        Client(Target(system.url, system.owner_keys[SPACE])) as admin,
     ):
         stage = Stage(client, admin, SPACE, system.enrolment_secrets[SPACE], shown=not as_json)
         steps = [*recall.steps(), *dissonance.steps(), *governance.steps()]

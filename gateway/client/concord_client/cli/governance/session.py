@@ -186,7 +186,7 @@ class GovernanceSession:
 
 
 @contextmanager
-def governance_session(session: Session, role: Role = Role.MEMBER) -> Iterator[GovernanceSession]:
+def governance_session(session: Session, role: Role | None = None) -> Iterator[GovernanceSession]:
     """The governance session of a command, closed at its end."""
     from concord_client.trust.witness import Witness, state_file
 

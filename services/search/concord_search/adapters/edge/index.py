@@ -17,12 +17,12 @@ from concord_chassis.background import Background
 from concord_chassis.log import Logger, json_lines
 
 from concord_search.adapters.bm25 import Bm25
-from concord_search.adapters.edge import disk_space, shard
+from concord_search.adapters.edge import disk_space, memory_maps, shard
 from concord_search.adapters.edge.shard import EdgeShard
 from concord_search.adapters.qdrant.index import QdrantIndex
 from concord_search.adapters.qdrant.space import SpaceIndex
 from concord_search.domain.errors import IndexCorrupt
-from concord_search.ports import Batch, EmbeddingModel
+from concord_search.ports import Batch, EmbeddingModel, OnPart
 
 READERS = 2
 BUILD_GRAPH = "build a graph"
@@ -64,9 +64,9 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
         self._unseen: Counter[str] = Counter()
         self._building: dict[str, asyncio.Task[None]] = {}
 
-    async def open(self) -> None:
+    async def open(self, on_part: OnPart = lambda _ready, _all: None) -> None:
         """Opens every part, as `QdrantIndex` does; then starts to build missing graphs."""
-        await super().open()
+        await super().open(on_part)
         for space in await self.states():
             self._consider(space)
 
@@ -208,7 +208,8 @@ class EdgeShards:
         return ()
 
     def create(self, part: Path, dimension: int) -> EdgeShard:
-        """Makes an empty shard."""
+        """Makes an empty shard. Raises `IndexUnavailable` if the process cannot hold one more."""
+        memory_maps.require()
         first = part / SHARD
         path = part / f"{SHARD}-{secrets.token_hex(4)}" if first.exists() else first
         return shard.create(path, dimension)
@@ -217,7 +218,11 @@ class EdgeShards:
         """Nothing to do: the stamp makes it current."""
 
     def load(self, part: Path, name: str) -> EdgeShard:
-        """Opens a shard, and removes others. Raises `IndexLocked` or `IndexCorrupt`."""
+        """Opens a shard, and removes others.
+
+        Raises `IndexLocked`, `IndexCorrupt`, or `IndexUnavailable` as `create` does.
+        """
+        memory_maps.require()
         for stray in part.glob(f"{SHARD}*"):
             if stray.name != name:  # a process was killed while it made the files anew
                 # Ignoring errors: its graph's builder may outlive it for a moment and still write.

@@ -41,6 +41,7 @@ from concord_search.ports import (
     Found,
     IndexState,
     Near,
+    OnPart,
     Question,
     Vector,
     Weighed,
@@ -81,6 +82,7 @@ class QdrantIndex(Generic[S]):
         self._models = models
         self._shards = shards
         self._words = words
+        # The writer's thread changes it: whoever iterates over it takes a copy.
         self._parts: dict[str, SpaceIndex[S]] = {}
         self._writer = Workers(1, "index-writer")
         self._readers = Workers(readers, "index-reader")
@@ -91,40 +93,47 @@ class QdrantIndex(Generic[S]):
         self._is_open = False
         self._ended = False
 
-    async def open(self) -> None:
+    async def open(self, on_part: OnPart = lambda _ready, _all: None) -> None:
         """Opens every part; an open part stays open, unless its shard was lost.
 
         Raises `IndexLocked`, `ModelMismatch`, `IndexCorrupt`, or `IndexDiskFull` with nothing
         opened: the engine writes when it opens its files, and an index without a part will begin
         one.
         """
-        await self._writer.run(self._leave_lost if self._is_open else self._open)
+        if self._is_open:
+            await self._writer.run(self._leave_lost)
+            return
+        stamped = await self._writer.run(self._stamped)
+        for ready, (directory, stamp) in enumerate(stamped.items(), 1):
+            # One by one: an engine may hold Python's global lock meanwhile, and all else waits.
+            await self._writer.run(self._open_part, directory, stamp)
+            on_part(ready, len(stamped))
+        self._is_open = True
 
-    def _open(self) -> None:
+    def _stamped(self) -> Mapping[Path, Mapping[str, Any] | None]:
+        """Lock the root; return the stamp of each part's directory, None if its shard is lost."""
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
         if self._lock is None:
             self._lock = _locked(self._root)
         self._shards.require_room()
-        self._open_parts()
-        self._is_open = True
-
-    def _open_parts(self) -> None:
         directories = sorted(path for path in self._root.iterdir() if path.is_dir())
         stamped = {path: stamps.read(path) for path in directories}
         lost = self._shards.missing({str(stamp["shard"]) for stamp in stamped.values() if stamp})
-        for directory, stamp in stamped.items():
-            if stamp is not None and stamp.get("engine") == SERVER != self._shards.engine:
-                raise IndexUnusable(
-                    f"{directory} belongs to the collections {stamp['shard']}-* of a Qdrant "
-                    "server. To leave that server, remove them there, as they may hold what is "
-                    f"erased later, and delete {directory}: it is rebuilt from graph."
-                )
-            if stamp is None or not self._can_open(stamp) or stamp["shard"] in lost:
-                self._discard(directory)
-                continue
-            model = self._model_of(stamp, directory)
-            part = self._loaded(directory, str(stamp["shard"]), model)
-            self._parts[str(stamp["space"])] = part
+        return {p: None if s and s["shard"] in lost else s for p, s in stamped.items()}
+
+    def _open_part(self, directory: Path, stamp: Mapping[str, Any] | None) -> None:
+        if stamp is not None and stamp.get("engine") == SERVER != self._shards.engine:
+            raise IndexUnusable(
+                f"{directory} belongs to the collections {stamp['shard']}-* of a Qdrant "
+                "server. To leave that server, remove them there, as they may hold what is "
+                f"erased later, and delete {directory}: it is rebuilt from graph."
+            )
+        if stamp is None or not self._can_open(stamp):
+            self._discard(directory)
+            return
+        model = self._model_of(stamp, directory)
+        part = self._loaded(directory, str(stamp["shard"]), model)
+        self._parts[str(stamp["space"])] = part
 
     def _can_open(self, stamp: Mapping[str, Any]) -> bool:
         engine = stamp.get("engine", "edge")  # older stamps do not name the engine
@@ -140,7 +149,7 @@ class QdrantIndex(Generic[S]):
             del self._parts[space]
 
     def _lost(self) -> list[str]:
-        named = {part.shard.name: space for space, part in self._parts.items()}
+        named = {part.shard.name: space for space, part in self._parts.copy().items()}
         return [named[name] for name in self._shards.missing(named)]
 
     async def check(self) -> None:
@@ -174,7 +183,7 @@ class QdrantIndex(Generic[S]):
 
     async def states(self) -> Mapping[str, IndexState]:
         """Every space that has a part, with the part's state."""
-        return {space: part.state() for space, part in self._parts.items()}
+        return {space: part.state() for space, part in self._parts.copy().items()}
 
     async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
         """Makes an empty part for a store's epoch, dropping one of another epoch.

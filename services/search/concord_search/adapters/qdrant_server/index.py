@@ -8,7 +8,7 @@ from concord_search.adapters.qdrant.index import QdrantIndex
 from concord_search.adapters.qdrant_server.collections import CollectionLayout, ServerShards
 from concord_search.adapters.qdrant_server.connection import Connection, Server
 from concord_search.adapters.qdrant_server.shard import ServerShard
-from concord_search.ports import EmbeddingModel
+from concord_search.ports import EmbeddingModel, OnPart
 
 READERS = 16
 """Concurrent searches, whose threads wait for the server."""
@@ -28,10 +28,10 @@ class ServerIndex(QdrantIndex[ServerShard]):
         shards = ServerShards(self._connection, layout)
         super().__init__(root, models, shards, Bm25(), readers=READERS)
 
-    async def open(self) -> None:
+    async def open(self, on_part: OnPart = lambda _ready, _all: None) -> None:
         """Opens every part, as `QdrantIndex` does; also raises `IndexUnavailable`."""
         await self._connection.open()
-        await super().open()
+        await super().open(on_part)
 
     async def close(self) -> None:
         """Writes everything to disk and closes the connection."""

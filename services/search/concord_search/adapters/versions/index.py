@@ -23,6 +23,7 @@ from concord_search.ports import (
     Index,
     IndexState,
     Near,
+    OnPart,
     Question,
     Vector,
     Version,
@@ -48,9 +49,9 @@ class PartVersions:
         self._removing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._assigning = asyncio.Lock()
 
-    async def open(self) -> None:
+    async def open(self, on_part: OnPart = lambda _ready, _all: None) -> None:
         """Opens every part; removes unfinished ones of a process that was killed."""
-        await self._parts.open()
+        await self._parts.open(on_part)
         if self._roles is None:
             known = await asyncio.to_thread(roles.read, self._file)
             self._roles = known

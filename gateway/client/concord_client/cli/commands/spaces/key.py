@@ -13,6 +13,7 @@ from concord_client.cli.values import instant, period
 from concord_client.credentials import (
     DEFAULT_SPACE,
     KEY_VARIABLE,
+    SYSTEM_SPACE,
     CredentialsError,
     Role,
     demand_savable,
@@ -213,13 +214,10 @@ def _until(key: "Key") -> str:
 
 
 def _keep(session: Session, made: "CreateKeyResponse") -> None:
-    from concord.governance.v1.access_pb2 import KEY_SCOPE_ADMIN
-
     from concord_client.cli.render.page import show, text
 
-    field = "admin_key" if KEY_SCOPE_ADMIN in made.key.scopes else "key"
     try:
-        path = save(session.environ, made.key.space, **{field: made.secret})
+        path = save(session.environ, made.key.space, **{_place(made.key): made.secret})
     except CredentialsError:
         _show_made(made)  # saving failed, and the secret cannot be read again
         raise
@@ -232,6 +230,21 @@ def _keep(session: Session, made: "CreateKeyResponse") -> None:
                 f"({_may(made.key)}){_until(made.key)}, kept in {path}."
             )
         )
+
+
+def _place(key: "Key") -> str:
+    """Where `credentials.json` keeps a key: a person's is the owner's, if it does not only
+    administer; keys of the operator and of others are the agent's and the programs'."""
+    from concord.governance.v1.access_pb2 import KEY_SCOPE_ADMIN, KEY_SCOPE_WRITE
+    from concord.type.v1.type_pb2 import PRINCIPAL_KIND_HUMAN
+
+    if key.space == SYSTEM_SPACE:
+        return "key"
+    writes = KEY_SCOPE_WRITE in key.scopes
+    is_person = key.kind == PRINCIPAL_KIND_HUMAN
+    if KEY_SCOPE_ADMIN in key.scopes and not (is_person and writes):
+        return "admin_key"
+    return "owner_key" if is_person else "key"
 
 
 def _show_made(made: "CreateKeyResponse") -> None:

@@ -19,7 +19,7 @@ from concord_client.cli.services import (
     is_rolled_back,
     serves,
 )
-from concord_client.cli.session import JsonOption, Session, write_line
+from concord_client.cli.session import JsonOption, Party, Session, write_line
 from concord_client.credentials import (
     FILE_NAME,
     LOCK_NAME,
@@ -96,13 +96,13 @@ def _running(session: Session) -> list[Finding]:
     """Findings that the running system reports, space by space."""
     try:
         known = read(data_directory(session.environ) / FILE_NAME)
-        named = [each for each in known.keys if each != SYSTEM_SPACE]
+        named = [each for each in {**known.keys, **known.owner_keys} if each != SYSTEM_SPACE]
         spaces: Sequence[str | None] = named or [SYSTEM_SPACE]
     except CredentialsError:
         spaces = [session.space]
     found: list[Finding] = []
     for place, space in enumerate(spaces):
-        asked = Session(space, session.as_json, session.environ)
+        asked = Session(space, session.as_json, session.environ, Party.AGENT)
         found += _of(asked, space or session.space_name, is_first=place == 0)
         if any(each.about == "address" for each in found):
             break
@@ -143,7 +143,8 @@ def _permitted(found: Iterator[Finding], space: str, unseen: str) -> Iterator[Fi
             raise
         permission = refused.metadata["permission"]
         problem = f"the key of {space} lacks {permission}: unseen is {unseen}"
-        advice = f"`concord key create --space {space} --scopes read,admin --save ...`, to see it"
+        wanted = f"`concord key create --space {space} --scopes read,write,govern,admin --save ...`"
+        advice = f"{wanted}, of a person, to see it"
         yield Finding("keys", problem, advice, is_wrong=False)
 
 
