@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2
 from concord.type.v1 import type_pb2
+from google.protobuf.field_mask_pb2 import FieldMask
 from graph_world import (
     AMENDS,
     DAY,
@@ -58,7 +59,7 @@ async def test_every_path_of_lineage_lists_it(home: Calls) -> None:
     newer = await home.get("n")
     newer.content = "n\n\nDeprecates: [[memory:b]]"
     update = memory_pb2.UpdateMemoryRequest(
-        request_id="u", memory=newer, update_mask={"paths": ["content"]}
+        request_id="u", memory=newer, update_mask=FieldMask(paths=["content"])
     )
     updated = await home.memory.UpdateMemory(update)
     forgotten = await home.memory.ForgetMemory(
