@@ -14,6 +14,7 @@ import uvloop
 from tests.bench import (
     add,
     audit_log,
+    beside,
     confidence,
     dissonance,
     dissonance_candidates,
@@ -57,6 +58,7 @@ BENCHES: Mapping[str, Bench] = {
     "recall-log": recall_log.bench,
     "suggestions": suggesting.bench,
     "importing": importing.bench,
+    "beside": beside.bench,
     "residence": residence.bench,
     "erasure": erasure.bench,
     "dissonance": dissonance.bench,

@@ -22,7 +22,7 @@ async def remember(
     """
     stub = MemoryServiceStub(system.graph.serving.channel(agent(space), cap=None))
     token = ""
-    for number, batch in enumerate(_batches(memories, size)):
+    for number, batch in enumerate(batched(memories, size)):
         reply = await stub.BatchAddMemories(requests(f"{name}-{number}", batch), timeout=PATIENCE)
         if reply.errors:
             raise RuntimeError(f"refused: {reply.errors[0].reason}: {reply.errors[0].message}")
@@ -42,7 +42,8 @@ async def found(system: Whole, token: str, *, space: str = "bench") -> None:
     await stub.Search(request, timeout=PATIENCE)
 
 
-def _batches(memories: Iterable[Memory], size: int) -> Iterator[Sequence[Memory]]:
+def batched(memories: Iterable[Memory], size: int) -> Iterator[Sequence[Memory]]:
+    """The memories, `size` at a time."""
     batch: list[Memory] = []
     for memory in memories:
         batch.append(memory)

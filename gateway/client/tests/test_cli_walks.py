@@ -150,9 +150,10 @@ def test_status_for_who_may_not_ask_governance() -> None:
 
         return SimpleNamespace(proposals=SimpleNamespace(GetBriefing=briefing))
 
-    assert not services.is_rolled_back(refusing("ERROR_REASON_PERMISSION_MISSING"))
+    unseen = services.briefing(refusing("ERROR_REASON_PERMISSION_MISSING"))
+    assert not unseen.graph_rolled_back
     with pytest.raises(Refused):
-        services.is_rolled_back(refusing("ERROR_REASON_INTERNAL"))
+        services.briefing(refusing("ERROR_REASON_INTERNAL"))
 
 
 def test_a_memorys_plain_id_is_no_nodes_name(concord: CommandLine, unique: Unique) -> None:

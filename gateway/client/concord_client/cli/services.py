@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from concord.dissonance.v1.dissonance_pb2 import ListJudgesResponse
+    from concord.governance.v1.proposal_pb2 import GetBriefingResponse
 
     from concord_client.client import Client
 
@@ -34,17 +35,20 @@ def dead_judges(judges: "ListJudgesResponse | None") -> str:
     return ", ".join(f"{word(Judge.Name(each.judge), 'JUDGE_')}: {each.reason}" for each in found)
 
 
-def is_rolled_back(client: "Client") -> bool:
-    """Whether governance reports the graph as rolled back; False if the key may not ask."""
-    from concord.governance.v1.proposal_pb2 import GetBriefingRequest
+TOO_MANY_SPACES = "no more can be made, and all is slower for those there are"
+
+
+def briefing(client: "Client") -> "GetBriefingResponse":
+    """What governance reports at the start of a session; nothing if the key may not ask."""
+    from concord.governance.v1.proposal_pb2 import GetBriefingRequest, GetBriefingResponse
 
     from concord_client.refusal import Refused
 
     try:
-        return bool(client.proposals.GetBriefing(GetBriefingRequest()).graph_rolled_back)
+        return client.proposals.GetBriefing(GetBriefingRequest())
     except Refused as refused:
         if refused.reason == "ERROR_REASON_PERMISSION_MISSING":
-            return False
+            return GetBriefingResponse()
         raise
 
 

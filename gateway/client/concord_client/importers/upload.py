@@ -5,7 +5,7 @@ import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import count
 
 import grpc
 from concord.graph.v1 import memory_pb2
@@ -16,6 +16,8 @@ from concord_client.importers.outcome import Defect, Draft
 from concord_client.refusal import Refused
 
 BATCH_SIZE = 200
+BATCH_FACTS = 50
+"""Facts of a batch's memories together; graph refuses more."""
 BATCH_TIMEOUT = 120.0
 UNREADABLE = "ERROR_REASON_FIELD_INVALID"
 
@@ -101,15 +103,16 @@ class Upload:
 
         Raises `Refused` for a failure that no item caused; earlier batches stay written.
         """
-        numbered = enumerate(outcomes)
         done = 0
-        while not self.stopped and (chunk := list(islice(numbered, BATCH_SIZE))):
+        for chunk in _chunks(outcomes):
             items, unreadable = self._divided(chunk)
             self._send(memories, items)
             if not self.stopped:
                 self.refusals += unreadable
             done += len(chunk)
             yield done
+            if self.stopped:
+                break
         self.finished = True
 
     @property
@@ -206,3 +209,21 @@ class Upload:
         yield memory_pb2.BatchAddMemoriesRequest(header=header)
         for item in items:
             yield memory_pb2.BatchAddMemoriesRequest(memory=item.draft.memory)
+
+
+def _chunks(outcomes: Iterable[Draft | Defect]) -> Iterator[list[tuple[int, Draft | Defect]]]:
+    """The outcomes with their positions, as many together as one batch takes."""
+    chunk: list[tuple[int, Draft | Defect]] = []
+    facts = 0
+    for index, outcome in enumerate(outcomes):
+        stated = len(outcome.memory.facts) if isinstance(outcome, Draft) else 0
+        if chunk and facts + stated > BATCH_FACTS:
+            yield chunk
+            chunk, facts = [], 0
+        chunk.append((index, outcome))
+        facts += stated
+        if len(chunk) == BATCH_SIZE:
+            yield chunk
+            chunk, facts = [], 0
+    if chunk:
+        yield chunk

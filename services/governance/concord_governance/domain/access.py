@@ -15,6 +15,9 @@ from concord_governance.domain.errors import KeyRefused
 
 SYSTEM_SPACE = "concord:system"
 """The reserved space of this installation's operators."""
+MOST_SPACES = 9_000
+"""Spaces on record, deleted ones among them, from which on no more are made: each service follows
+every one, whether anything happens there or not."""
 OVERLAP_DAYS = 90
 """The most days for which a replaced key may stay valid."""
 

@@ -15,6 +15,7 @@ GovernanceError
 ├── UndoConflict          items were changed after the change to undo
 ├── TooManyPending        too many proposals of this proposer wait for an answer
 ├── ProposalTooLarge      an envelope or a log entry of it would be larger than the limit
+├── TooManySpaces         there are as many spaces as may be made
 ├── KeysChanging          a key change is under way: which keys count is not settled
 ├── BulkForbidden         constitutive changes are never approved in bulk
 ├── ProofImpossible       the log has no such entry or size
@@ -137,6 +138,14 @@ class TooManyPending(GovernanceError):
         super().__init__(
             f"{most} proposals of yours wait for an answer: withdraw some, or wait for the answers"
         )
+        self.most = most
+
+
+class TooManySpaces(GovernanceError):
+    """There are `most` spaces or more, deleted ones among them: no more are made."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"there are {most:,} spaces or more, deleted ones among them")
         self.most = most
 
 

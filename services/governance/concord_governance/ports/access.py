@@ -15,6 +15,10 @@ class AccessReads(Protocol):
         """Return a space on record, deleted or not."""
         ...
 
+    async def space_count(self) -> int:
+        """Return how many spaces are on record, deleted ones among them."""
+        ...
+
     async def space_list(self, after: str, limit: int, *, deleted: bool) -> Sequence[Space]:
         """Return spaces in the order of their names, from after the name `after`.
 

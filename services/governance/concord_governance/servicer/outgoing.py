@@ -124,6 +124,7 @@ def briefing(found: Briefing) -> proposal_pb2.GetBriefingResponse:
         conflicts=[_conflict_line(each) for each in found.conflicts.newest],
         potential_count=found.conflicts.potential,
         confirmed_count=found.conflicts.confirmed,
+        too_many_spaces=found.too_many_spaces,
     )
 
 

@@ -81,6 +81,12 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         metadata={"max": str(error.most)},
         retry_after=_ANSWER_SECONDS,
     ),
+    errors.TooManySpaces: lambda error: Failure(
+        _Code.RESOURCE_EXHAUSTED,
+        "ERROR_REASON_TOO_MANY_SPACES",
+        f"No space is made: {error}.",
+        metadata={"max": str(error.most)},
+    ),
     errors.BulkForbidden: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_BULK_FORBIDDEN"),
     errors.ProofImpossible: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_PROOF_IMPOSSIBLE"),
     errors.GenesisMissing: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_MISSING"),

@@ -11,6 +11,7 @@ from concord_attestation.instants import format_time
 from concord_chassis.background import Background, Work
 from concord_chassis.log import Logger
 
+from concord_governance.domain.access import MOST_SPACES, SYSTEM_SPACE
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.errors import (
     GovernanceError,
@@ -122,6 +123,13 @@ class GraphFollower:
             space: await self._ledger.read(space, lambda tx: tx.feed_cursor())
             for space in await self._ledger.spaces()
         }
+        if await has_too_many_spaces(self._ledger):
+            self._log.warning(
+                "too many spaces",
+                followed=len(self._cursors),
+                most=MOST_SPACES,
+                action="make no more; all is followed, but slower",
+            )
         await self._find_rolled_back(self._cursors)
         for space in self._cursors.keys() - self.rolled_back:
             # erasures that the last stop left unconfirmed
@@ -229,6 +237,11 @@ class GraphFollower:
             with contextlib.suppress(GraphRefused):  # graph awaits no confirmation
                 await self._graph.confirm_erased(space, memory_id)
             await self._ledger.write(space, lambda tx, m=memory_id: tx.confirmed(m))  # type: ignore[misc] # the default binds the loop's value
+
+
+async def has_too_many_spaces(ledger: Ledger) -> bool:
+    """Return whether there are so many spaces that no more are made."""
+    return await ledger.read(SYSTEM_SPACE, lambda tx: tx.space_count()) >= MOST_SPACES
 
 
 def _is_behind(heads: Mapping[str, Head], space: str, cursor: Cursor) -> bool:

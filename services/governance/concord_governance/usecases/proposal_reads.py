@@ -10,6 +10,7 @@ from concord_governance.domain.proposals import OPEN, Proposal, Status
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
 from concord_governance.ports.graph import Graph, PrincipalKeys
 from concord_governance.ports.ledger import LedgerReads
+from concord_governance.usecases.graph_feed import has_too_many_spaces
 from concord_governance.usecases.ledger_commands import LedgerCommands
 
 BRIEFING_LINES = 50
@@ -38,12 +39,14 @@ class Briefing:
     """The proposals and conflicts that wait at the start of a session.
 
     `rolled_back`: graph is older than the space's log, so nothing can be decided.
+    `too_many_spaces`: no more spaces can be made, and those there are slow each other.
     """
 
     proposals: Waiting
     reviews: Waiting
     conflicts: OpenConflicts
     rolled_back: bool = False
+    too_many_spaces: bool = False
 
 
 class ProposalReads:
@@ -93,6 +96,7 @@ class ProposalReads:
             await self._waiting(space, Status.PENDING_REVIEW),
             conflicts,
             self._commands.is_rolled_back(space),
+            await has_too_many_spaces(self._commands.ledger),
         )
 
     async def open_by_age(self) -> Mapping[str, int]:

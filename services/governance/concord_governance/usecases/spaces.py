@@ -14,6 +14,7 @@ from concord_chassis.background import Background
 from concord_chassis.log import Logger
 
 from concord_governance.domain.access import (
+    MOST_SPACES,
     SYSTEM_SPACE,
     Space,
     demand_operator,
@@ -28,6 +29,7 @@ from concord_governance.domain.errors import (
     SpaceDeleted,
     SpaceExists,
     SpaceNotFound,
+    TooManySpaces,
 )
 from concord_governance.domain.proposals import Json
 from concord_governance.ports.graph import Graph
@@ -73,6 +75,8 @@ class Spaces:
         async def work(tx: LedgerWrites, now: int) -> str:
             if not is_space_name(name) or await tx.lock_space(name) is not None:
                 raise SpaceExists("this name is or was in use")
+            if await tx.space_count() >= MOST_SPACES:
+                raise TooManySpaces(MOST_SPACES)
             await tx.put_space(Space(name, now, caller.principal))
             await tx.append([command_entry(caller, Action.SPACE_CREATE, {"space": name})])
             return name

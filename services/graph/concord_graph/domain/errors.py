@@ -18,6 +18,7 @@ GraphError
 ├── AgentRequired            only an agent may decide this
 ├── TurnAppendOnly           turns of a dialogue are never reworded
 ├── WorkingMemoryFull        none of its entries may be evicted
+├── TooManyFacts             a batch states more facts than one may
 ├── TooManyAffected          the supersession of more items would change than one write may change
 ├── NotUndoable              a change cascades to more items than an undo could bring back
 ├── ConstitutiveProtected    needs both principals' consent
@@ -164,6 +165,14 @@ class WorkingMemoryFull(GraphError):
             f"working memory holds {capacity} entries of high importance: remove one first"
         )
         self.capacity = capacity
+
+
+class TooManyFacts(GraphError):
+    """The memories of a batch state more facts than those of one batch may."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"a batch states at most {limit:,} facts: send several")
+        self.limit = limit
 
 
 class TooManyAffected(GraphError):

@@ -71,8 +71,9 @@ class GraphStore(Protocol):
         """Append one TOUCHED change for each memory read since the last call."""
         ...
 
-    async def spaces(self) -> Sequence[SpaceHead]:
-        """Return every space that has a change."""
+    async def spaces(self, start: str = "", before: str = "") -> Sequence[SpaceHead]:
+        """Return every space that has a change, by name: from the name `start` on and before the
+        name `before`, if that is not empty."""
         ...
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:

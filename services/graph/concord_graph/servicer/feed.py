@@ -56,7 +56,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     ) -> feed_pb2.ListSpacesResponse:
         """List the spaces with their newest sequence number."""
         applied = {cursor.space: cursor for cursor in request.cursors}
-        heads = await self._store.spaces()
+        heads = await self._store.spaces(*_range(request))
         return feed_pb2.ListSpacesResponse(
             spaces=[
                 feed_pb2.SpaceHead(
@@ -116,7 +116,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         applied = {cursor.space: cursor.seq for cursor in request.cursors}
         while True:
             version = self._store.version
-            async for message in self._news(applied):
+            async for message in self._news(request, applied):
                 yield message
             if request.replay_only:
                 return
@@ -127,16 +127,18 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
             else:
                 await gather(request.gather_millis / 1000)
 
-    async def _news(self, applied: dict[str, int]) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
-        """Yield every space's changes after those in `applied`, and advance `applied`."""
-        for head in await self._store.spaces():
-            imported = await self._came(head.space)
+    async def _news(
+        self, request: feed_pb2.WatchChangesRequest, applied: dict[str, int]
+    ) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
+        """Yield the spaces' changes after those in `applied`, and advance `applied`."""
+        for head in await self._store.spaces(*_range(request)):
             while applied.get(head.space, 0) < head.seq:
                 after = applied.get(head.space, 0)
                 found = await self._store.changes(head.space, after - 1, CHANGES_A_MESSAGE + 1)
                 changes = [each for each in found if each.seq > after][:CHANGES_A_MESSAGE]
                 if not changes:
                     break
+                imported = await self._came(head.space)
                 applied[head.space] = changes[-1].seq
                 known = found[0].seq == after
                 yield feed_pb2.WatchChangesResponse(
@@ -187,6 +189,15 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
             _revision(ref_id, found) for (ref_id, _), found in zip(refs, states, strict=True)
         ]
         return feed_pb2.BatchGetRevisionsResponse(revisions=revisions, recall_log=logs)
+
+
+def _range(
+    request: feed_pb2.ListSpacesRequest | feed_pb2.WatchChangesRequest,
+) -> tuple[str, str]:
+    """Return the first name that is asked for, and the one to stop before; empty: no bound."""
+    if request.space:
+        return request.space, f"{request.space}\0"
+    return request.from_space, request.before_space
 
 
 def _lease_key(request: feed_pb2.AcquireLeaseRequest | feed_pb2.RenewLeaseRequest) -> LeaseKey:

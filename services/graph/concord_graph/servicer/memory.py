@@ -16,7 +16,7 @@ from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
 
 from concord_graph.domain.drafts import MemoryDraft
-from concord_graph.domain.errors import FieldInvalid
+from concord_graph.domain.errors import FieldInvalid, TooManyFacts
 from concord_graph.domain.items import is_erased
 from concord_graph.domain.spelling import NameKind
 from concord_graph.ports import BatchAdded
@@ -30,6 +30,10 @@ from concord_graph.usecases.write.refusals import BatchRefused
 _FOUND = type_pb2.LOOKUP_STATUS_FOUND
 _ERASED = type_pb2.LOOKUP_STATUS_ERASED
 _NOT_FOUND = type_pb2.LOOKUP_STATUS_NOT_FOUND
+
+MOST_FACTS = 50
+"""Facts of a batch's memories together. Each is some ten statements in one transaction, for which
+the writes of other spaces wait on an embedded store."""
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -238,6 +242,7 @@ async def _read_batch(
     """Return the header, the drafts, and the digest that a repeated request is compared with."""
     header: memory_pb2.BatchHeader | None = None
     drafts: list[MemoryDraft] = []
+    facts = 0
     compared = hashlib.sha256()
     async for message in messages:
         if (message.WhichOneof("part") == "header") != (header is None):
@@ -248,6 +253,9 @@ async def _read_batch(
             raise FieldInvalid("part", "more memories than the header says")
         else:
             drafts.append(incoming.memory_draft(message.memory))
+            facts += len(drafts[-1].facts)
+            if facts > MOST_FACTS:
+                raise TooManyFacts(MOST_FACTS)
         compared.update(hashlib.sha256(message.SerializeToString(deterministic=True)).digest())
     if header is None or header.memory_count != len(drafts):
         raise FieldInvalid("part", "a batch is a header and as many memories as it says")

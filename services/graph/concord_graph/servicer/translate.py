@@ -102,6 +102,12 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
         str(error),
         metadata={"edge_count": str(error.edge_count)},
     ),
+    errors.TooManyFacts: lambda error: Failure(
+        _Code.INVALID_ARGUMENT,
+        "ERROR_REASON_TOO_MANY_FACTS",
+        f"{str(error).capitalize()}.",
+        metadata={"limit": str(error.limit)},
+    ),
     errors.TooManyAffected: lambda error: Failure(
         _Code.FAILED_PRECONDITION,
         "ERROR_REASON_TOO_MANY_AFFECTED",

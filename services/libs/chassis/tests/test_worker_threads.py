@@ -87,3 +87,54 @@ async def test_a_closed_pool_takes_no_work() -> None:
 
     with pytest.raises(RuntimeError):
         await workers.run(int)
+
+
+@pytest.fixture
+def roomy() -> Iterator[Workers]:
+    """Yields one thread with room for all that a test lets wait."""
+    pool = Workers(1, "store")
+    yield pool
+    pool.close()
+
+
+async def test_the_lane_that_used_least_comes_next(roomy: Workers) -> None:
+    """W7 one caller's long work keeps nobody waiting for more than what runs: of what waits, the
+    work of whoever used the thread least comes next, and each one's own in its order."""
+    gate, begun = threading.Event(), threading.Event()
+    done: list[str] = []
+
+    def first() -> None:
+        begun.set()
+        gate.wait()
+
+    running = [asyncio.create_task(roomy.run_in("heavy", first))]
+    await until(begun.is_set)
+    for lane, name in [("heavy", "h2"), ("heavy", "h3"), ("light", "l1"), ("light", "l2")]:
+        running.append(asyncio.create_task(roomy.run_in(lane, done.append, name)))
+        await asyncio.sleep(0)
+    gate.set()
+    await asyncio.gather(*running)
+
+    assert done == ["l1", "l2", "h2", "h3"]
+
+
+async def test_what_waits_is_cancelled_when_the_threads_are_closed() -> None:
+    """Style 7: `close` leaves nobody waiting for work that never starts."""
+    pool = Workers(1, "store")
+    gate, begun = threading.Event(), threading.Event()
+
+    def first() -> None:
+        begun.set()
+        gate.wait()
+
+    holding = asyncio.create_task(pool.run_in("a", first))
+    await until(begun.is_set)
+    waiting = asyncio.create_task(pool.run_in("b", int))
+    await asyncio.sleep(0)
+    closing = asyncio.create_task(asyncio.to_thread(pool.close))
+    gate.set()
+    await closing
+    await holding
+    await asyncio.wait([waiting], timeout=5)
+
+    assert waiting.cancelled() or waiting.result() == 0

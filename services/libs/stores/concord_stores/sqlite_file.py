@@ -131,6 +131,13 @@ class SqliteFile:
         """Run work in the writer's thread, where it may begin transactions. One at a time."""
         return await self._writer.run(work, *args, **kwargs)
 
+    async def writing_for(
+        self, who: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As `writing`, on behalf of somebody (such as a space): among those who wait, the one who
+        used the writer least comes next, each one's own writes in their order."""
+        return await self._writer.run_in(who, work, *args, **kwargs)
+
     def write_anew(self) -> None:
         """Write the main file anew; in the writer's thread. (`secure_delete` alone leaves copies in
         the free space of pages that were rebalanced: measured.)"""

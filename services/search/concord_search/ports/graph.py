@@ -113,6 +113,10 @@ class Graph(Protocol):
         """Replays every space after what was applied of it, then follows; never ends by itself."""
         ...
 
+    def watch_space(self, space: str, applied_seq: int) -> AsyncIterator[Changes]:
+        """Replays one space after a change, then follows it; never ends by itself."""
+        ...
+
     async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
         """The states that changes made, in their order; None for what is gone.
 

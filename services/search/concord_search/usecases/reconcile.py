@@ -91,11 +91,10 @@ class Reconcile:
 
     async def _changes(self, space: str, through: int) -> Sequence[Change]:
         """The changes of the space's memories, from the first up to and with a change."""
-        heads = {head.space: head.head_seq for head in await self._context.graph.heads()}
         found: list[Change] = []
         if not through:
             return found
-        async for news in self._context.graph.watch(heads | {space: 0}):
+        async for news in self._context.graph.watch_space(space, 0):
             if news.space == space:
                 found += news.changes
                 if found and found[-1].seq >= through:

@@ -12,8 +12,7 @@ async def feed(
 
     Raises `GraphUnavailable`.
     """
-    heads = {head.space: head.head_seq for head in await context.graph.heads()}
-    async for changes in context.graph.watch(heads | {space: state.applied_seq}):
+    async for changes in context.graph.watch_space(space, state.applied_seq):
         if changes.epoch != state.epoch:
             raise GraphUnavailable("the store behind the feed was replaced")
         if changes.space == space:

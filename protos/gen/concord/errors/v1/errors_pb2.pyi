@@ -177,6 +177,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """Nobody followed the run for two seconds, or its server stopped: it was cancelled. CANCELLED.
     Example: Synthesize whose caller cancels the stream.
     """
+    ERROR_REASON_TOO_MANY_FACTS: _ErrorReason.ValueType  # 211
+    """The memories of a batch state more facts together than those of one batch may: nothing was written.
+    INVALID_ARGUMENT: send several batches. Metadata: "limit".
+    Example: BatchAddMemories of six memories with ten facts each.
+    """
     ERROR_REASON_SPACE_DELETED: _ErrorReason.ValueType  # 300
     """300 to 399: spaces.
 
@@ -333,6 +338,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The disk of a store has no room for the write; reads go on. The same request goes through once
     somebody has made room.
     Example: AddMemory while the disk of graph's SQLite file is full.
+    """
+    ERROR_REASON_TOO_MANY_SPACES: _ErrorReason.ValueType  # 604
+    """There are as many spaces as Concord follows well, deleted ones among them: no more can be made. Those
+    there are go on. Metadata: "max". Example: CreateSpace where there are 9,000.
     """
     ERROR_REASON_UNAVAILABLE: _ErrorReason.ValueType  # 700
     """700 to 799: Concord itself cannot.
@@ -532,6 +541,11 @@ ERROR_REASON_RUN_CANCELLED: ErrorReason.ValueType  # 210
 """Nobody followed the run for two seconds, or its server stopped: it was cancelled. CANCELLED.
 Example: Synthesize whose caller cancels the stream.
 """
+ERROR_REASON_TOO_MANY_FACTS: ErrorReason.ValueType  # 211
+"""The memories of a batch state more facts together than those of one batch may: nothing was written.
+INVALID_ARGUMENT: send several batches. Metadata: "limit".
+Example: BatchAddMemories of six memories with ten facts each.
+"""
 ERROR_REASON_SPACE_DELETED: ErrorReason.ValueType  # 300
 """300 to 399: spaces.
 
@@ -688,6 +702,10 @@ ERROR_REASON_DISK_FULL: ErrorReason.ValueType  # 603
 """The disk of a store has no room for the write; reads go on. The same request goes through once
 somebody has made room.
 Example: AddMemory while the disk of graph's SQLite file is full.
+"""
+ERROR_REASON_TOO_MANY_SPACES: ErrorReason.ValueType  # 604
+"""There are as many spaces as Concord follows well, deleted ones among them: no more can be made. Those
+there are go on. Metadata: "max". Example: CreateSpace where there are 9,000.
 """
 ERROR_REASON_UNAVAILABLE: ErrorReason.ValueType  # 700
 """700 to 799: Concord itself cannot.

@@ -55,7 +55,8 @@ class AccessServiceStub:
     def __new__(cls, channel: _aio.Channel) -> AccessServiceAsyncStub: ...
     CreateSpace: _grpc.UnaryUnaryMultiCallable[_access_pb2.CreateSpaceRequest, _access_pb2.CreateSpaceResponse]
     """Creates a space and its one-time enrolment secret, and registers both at graph.
-    ITEM_EXISTS for a name that is or ever was in use.
+    ITEM_EXISTS for a name that is or ever was in use; TOO_MANY_SPACES from 9,000 spaces on, deleted ones
+    among them.
     """
     ListSpaces: _grpc.UnaryUnaryMultiCallable[_access_pb2.ListSpacesRequest, _access_pb2.ListSpacesResponse]
     """Lists the spaces by name; `concord:system` is not among them."""
@@ -107,7 +108,8 @@ class AccessServiceAsyncStub(AccessServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateSpace: _aio.UnaryUnaryMultiCallable[_access_pb2.CreateSpaceRequest, _access_pb2.CreateSpaceResponse]  # type: ignore[assignment]
     """Creates a space and its one-time enrolment secret, and registers both at graph.
-    ITEM_EXISTS for a name that is or ever was in use.
+    ITEM_EXISTS for a name that is or ever was in use; TOO_MANY_SPACES from 9,000 spaces on, deleted ones
+    among them.
     """
     ListSpaces: _aio.UnaryUnaryMultiCallable[_access_pb2.ListSpacesRequest, _access_pb2.ListSpacesResponse]  # type: ignore[assignment]
     """Lists the spaces by name; `concord:system` is not among them."""
@@ -162,7 +164,8 @@ class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_access_pb2.CreateSpaceResponse, _abc.Awaitable[_access_pb2.CreateSpaceResponse]]:
         """Creates a space and its one-time enrolment secret, and registers both at graph.
-        ITEM_EXISTS for a name that is or ever was in use.
+        ITEM_EXISTS for a name that is or ever was in use; TOO_MANY_SPACES from 9,000 spaces on, deleted ones
+        among them.
         """
 
     @_abc_1.abstractmethod

@@ -1199,6 +1199,7 @@ class GetBriefingResponse(_message.Message):
     CONFLICTS_FIELD_NUMBER: _builtins.int
     POTENTIAL_COUNT_FIELD_NUMBER: _builtins.int
     CONFIRMED_COUNT_FIELD_NUMBER: _builtins.int
+    TOO_MANY_SPACES_FIELD_NUMBER: _builtins.int
     pending_count: _builtins.int
     """How many there are in all."""
     graph_rolled_back: _builtins.bool
@@ -1211,6 +1212,10 @@ class GetBriefingResponse(_message.Message):
     """How many are POTENTIAL in all."""
     confirmed_count: _builtins.int
     """How many are CONFIRMED in all."""
+    too_many_spaces: _builtins.bool
+    """True when there are as many spaces as Concord follows well, or more: no more can be made
+    (ERROR_REASON_TOO_MANY_SPACES), and all is slower.
+    """
     @_builtins.property
     def proposals(self) -> _containers.RepeatedCompositeFieldContainer[Global___BriefingLine]:
         """Proposals that wait for consent: PENDING."""
@@ -1234,10 +1239,11 @@ class GetBriefingResponse(_message.Message):
         conflicts: _abc.Iterable[Global___ConflictLine] | None = ...,
         potential_count: _builtins.int = ...,
         confirmed_count: _builtins.int = ...,
+        too_many_spaces: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["confirmed_count", b"confirmed_count", "conflicts", b"conflicts", "graph_rolled_back", b"graph_rolled_back", "pending_count", b"pending_count", "potential_count", b"potential_count", "proposals", b"proposals", "review_count", b"review_count", "reviews", b"reviews"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["confirmed_count", b"confirmed_count", "conflicts", b"conflicts", "graph_rolled_back", b"graph_rolled_back", "pending_count", b"pending_count", "potential_count", b"potential_count", "proposals", b"proposals", "review_count", b"review_count", "reviews", b"reviews", "too_many_spaces", b"too_many_spaces"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

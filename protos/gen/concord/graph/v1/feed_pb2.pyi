@@ -309,6 +309,15 @@ class ListSpacesRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     CURSORS_FIELD_NUMBER: _builtins.int
+    FROM_SPACE_FIELD_NUMBER: _builtins.int
+    BEFORE_SPACE_FIELD_NUMBER: _builtins.int
+    SPACE_FIELD_NUMBER: _builtins.int
+    from_space: _builtins.str
+    """Only the spaces from this name on, by code points, are listed; empty = from the first."""
+    before_space: _builtins.str
+    """Only the spaces before this name are listed; empty = through the last."""
+    space: _builtins.str
+    """Only this space is listed; empty = all of the range."""
     @_builtins.property
     def cursors(self) -> _containers.RepeatedCompositeFieldContainer[Global___SpaceCursor]:
         """The last change that the caller applied of each space. The reply says whether the store still holds it."""
@@ -317,10 +326,13 @@ class ListSpacesRequest(_message.Message):
         self,
         *,
         cursors: _abc.Iterable[Global___SpaceCursor] | None = ...,
+        from_space: _builtins.str = ...,
+        before_space: _builtins.str = ...,
+        space: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursors", b"cursors"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before_space", b"before_space", "cursors", b"cursors", "from_space", b"from_space", "space", b"space"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -395,12 +407,23 @@ class WatchChangesRequest(_message.Message):
     CURSORS_FIELD_NUMBER: _builtins.int
     REPLAY_ONLY_FIELD_NUMBER: _builtins.int
     GATHER_MILLIS_FIELD_NUMBER: _builtins.int
+    FROM_SPACE_FIELD_NUMBER: _builtins.int
+    BEFORE_SPACE_FIELD_NUMBER: _builtins.int
+    SPACE_FIELD_NUMBER: _builtins.int
     replay_only: _builtins.bool
     """True to end the stream with the newest change instead of following."""
     gather_millis: _builtins.int
     """Milliseconds in which the changes after a first one are gathered and sent together, so that a burst of
     writes does not pay a message each; 0 = each is sent at once.
     """
+    from_space: _builtins.str
+    """Only the spaces from this name on, by code points, are followed; empty = from the first. Followers with
+    more cursors than one request takes open several streams, whose ranges together hold every name.
+    """
+    before_space: _builtins.str
+    """Only the spaces before this name are followed; empty = through the last."""
+    space: _builtins.str
+    """Only this space is followed; empty = all of the range."""
     @_builtins.property
     def cursors(self) -> _containers.RepeatedCompositeFieldContainer[Global___SpaceCursor]:
         """One for each space that the caller follows."""
@@ -411,10 +434,13 @@ class WatchChangesRequest(_message.Message):
         cursors: _abc.Iterable[Global___SpaceCursor] | None = ...,
         replay_only: _builtins.bool = ...,
         gather_millis: _builtins.int = ...,
+        from_space: _builtins.str = ...,
+        before_space: _builtins.str = ...,
+        space: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursors", b"cursors", "gather_millis", b"gather_millis", "replay_only", b"replay_only"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before_space", b"before_space", "cursors", b"cursors", "from_space", b"from_space", "gather_millis", b"gather_millis", "replay_only", b"replay_only", "space", b"space"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -91,8 +91,8 @@ class ChangeFeedServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def WatchChanges(self, request, context):
-        """Replays the changes after each cursor and then follows, all spaces in one stream; a space without
-        a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
+        """Replays the changes after each cursor and then follows, all spaces of a range in one stream; a space
+        without a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
         later message fills. Unless it only replays, it never ends by itself, and sends an empty message at least
         every 10 seconds.
         """

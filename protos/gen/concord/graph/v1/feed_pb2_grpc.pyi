@@ -38,8 +38,8 @@ class ChangeFeedServiceStub:
     ListSpaces: _grpc.UnaryUnaryMultiCallable[_feed_pb2.ListSpacesRequest, _feed_pb2.ListSpacesResponse]
     """Lists the spaces of this store with their newest sequence number."""
     WatchChanges: _grpc.UnaryStreamMultiCallable[_feed_pb2.WatchChangesRequest, _feed_pb2.WatchChangesResponse]
-    """Replays the changes after each cursor and then follows, all spaces in one stream; a space without
-    a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
+    """Replays the changes after each cursor and then follows, all spaces of a range in one stream; a space
+    without a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
     later message fills. Unless it only replays, it never ends by itself, and sends an empty message at least
     every 10 seconds.
     """
@@ -76,8 +76,8 @@ class ChangeFeedServiceAsyncStub(ChangeFeedServiceStub):
     ListSpaces: _aio.UnaryUnaryMultiCallable[_feed_pb2.ListSpacesRequest, _feed_pb2.ListSpacesResponse]  # type: ignore[assignment]
     """Lists the spaces of this store with their newest sequence number."""
     WatchChanges: _aio.UnaryStreamMultiCallable[_feed_pb2.WatchChangesRequest, _feed_pb2.WatchChangesResponse]  # type: ignore[assignment]
-    """Replays the changes after each cursor and then follows, all spaces in one stream; a space without
-    a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
+    """Replays the changes after each cursor and then follows, all spaces of a range in one stream; a space
+    without a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
     later message fills. Unless it only replays, it never ends by itself, and sends an empty message at least
     every 10 seconds.
     """
@@ -123,8 +123,8 @@ class ChangeFeedServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _feed_pb2.WatchChangesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_feed_pb2.WatchChangesResponse], _abc.AsyncIterator[_feed_pb2.WatchChangesResponse]]:
-        """Replays the changes after each cursor and then follows, all spaces in one stream; a space without
-        a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
+        """Replays the changes after each cursor and then follows, all spaces of a range in one stream; a space
+        without a cursor is followed from its beginning. Per space, changes come in sequence without gaps that a
         later message fills. Unless it only replays, it never ends by itself, and sends an empty message at least
         every 10 seconds.
         """

@@ -141,7 +141,7 @@ class BatchAddMemoriesRequest(_message.Message):
 
     @_builtins.property
     def memory(self) -> _type_pb2.Memory:
-        """Then 1 to 1,000 of these."""
+        """Then 1 to 1,000 of these, with at most 50 facts together (TOO_MANY_FACTS)."""
 
     def __init__(
         self,

@@ -127,7 +127,8 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def BatchAddMemories(self, request_iterator, context):
-        """Remembers up to 1,000 texts in one transaction: all, or none and a list of errors.
+        """Remembers up to 1,000 texts in one transaction: all, or none and a list of errors. Writes of other spaces
+        may wait for it: hence the bound on facts.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -50,7 +50,9 @@ class MemoryServiceStub:
     the same external_id or id, else a current one of equal content, kind and sources.
     """
     BatchAddMemories: _grpc.StreamUnaryMultiCallable[_memory_pb2.BatchAddMemoriesRequest, _memory_pb2.BatchAddMemoriesResponse]
-    """Remembers up to 1,000 texts in one transaction: all, or none and a list of errors."""
+    """Remembers up to 1,000 texts in one transaction: all, or none and a list of errors. Writes of other spaces
+    may wait for it: hence the bound on facts.
+    """
     GetMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.GetMemoryRequest, _memory_pb2.GetMemoryResponse]
     """Reads a memory by id, also a superseded or forgotten one. A miss is an answer. Counts as reading."""
     UpdateMemory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.UpdateMemoryRequest, _memory_pb2.UpdateMemoryResponse]
@@ -100,7 +102,9 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     the same external_id or id, else a current one of equal content, kind and sources.
     """
     BatchAddMemories: _aio.StreamUnaryMultiCallable[_memory_pb2.BatchAddMemoriesRequest, _memory_pb2.BatchAddMemoriesResponse]  # type: ignore[assignment]
-    """Remembers up to 1,000 texts in one transaction: all, or none and a list of errors."""
+    """Remembers up to 1,000 texts in one transaction: all, or none and a list of errors. Writes of other spaces
+    may wait for it: hence the bound on facts.
+    """
     GetMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.GetMemoryRequest, _memory_pb2.GetMemoryResponse]  # type: ignore[assignment]
     """Reads a memory by id, also a superseded or forgotten one. A miss is an answer. Counts as reading."""
     UpdateMemory: _aio.UnaryUnaryMultiCallable[_memory_pb2.UpdateMemoryRequest, _memory_pb2.UpdateMemoryResponse]  # type: ignore[assignment]
@@ -159,7 +163,9 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_memory_pb2.BatchAddMemoriesRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.BatchAddMemoriesResponse, _abc.Awaitable[_memory_pb2.BatchAddMemoriesResponse]]:
-        """Remembers up to 1,000 texts in one transaction: all, or none and a list of errors."""
+        """Remembers up to 1,000 texts in one transaction: all, or none and a list of errors. Writes of other spaces
+        may wait for it: hence the bound on facts.
+        """
 
     @_abc_1.abstractmethod
     def GetMemory(

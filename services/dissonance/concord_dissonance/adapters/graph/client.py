@@ -28,7 +28,7 @@ from concord_models.budget import Cost
 
 from concord_dissonance.adapters.decisions import class_of
 from concord_dissonance.adapters.graph import messages
-from concord_dissonance.adapters.graph.watching import watch
+from concord_dissonance.adapters.graph.watching import replay, watch
 from concord_dissonance.adapters.service_calls import OwnTokens, own
 from concord_dissonance.domain.errors import PairStale, ServiceUnavailable
 from concord_dissonance.domain.reviews import Resolve
@@ -233,20 +233,16 @@ class GraphClient:
 
     async def changed(self, space: str, since: Position | None) -> Changed:
         """The changes since a position; None: everything changed."""
-        heads = await own(GRAPH, self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
-        known = {each.space: Position(each.epoch, each.head_seq) for each in heads.spaces}
-        head = known.get(space, Position("", 0))
+        asked = feed_pb2.ListSpacesRequest(space=space)
+        heads = await own(GRAPH, self._feed.ListSpaces(asked))
+        head = Position("", 0)
+        for each in heads.spaces:
+            head = Position(each.epoch, each.head_seq)
         if since is None or since.epoch != head.epoch or since.seq > head.seq:
             return Changed(head, everything=True)
         ids: set[str] = set()
         if since.seq < head.seq:
-            cursors = [
-                feed_pb2.SpaceCursor(space=name, seq=since.seq if name == space else each.seq)
-                for name, each in known.items()
-            ]
-            async for message in watch(self._watched, cursors, replay_only=True):
-                if message.space != space:
-                    continue
+            async for message in replay(self._watched, space, since.seq):
                 for change in message.changes:
                     if change.item_kind == type_pb2.ITEM_KIND_RELATION:
                         return Changed(head, everything=True)
@@ -260,10 +256,8 @@ class GraphClient:
         for each in heads.spaces:
             yield Heard(each.space)
         yield None
-        cursors = [
-            feed_pb2.SpaceCursor(space=each.space, seq=each.head_seq) for each in heads.spaces
-        ]
-        async for message in watch(self._watched, cursors, gather_millis=GATHER_MILLIS):
+        known = {each.space: each.head_seq for each in heads.spaces}
+        async for message in watch(self._watched, known, GATHER_MILLIS):
             kinds = {change.item_kind for change in message.changes}
             conflicts = type_pb2.ITEM_KIND_CONFLICT in kinds
             triggers = any(map(messages.triggers, message.changes))

@@ -22,7 +22,7 @@ from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
 from concord_chassis.opaque import seal
 
 from concord_dissonance.adapters.graph import messages
-from concord_dissonance.adapters.graph.watching import watch
+from concord_dissonance.adapters.graph.watching import replay
 from concord_dissonance.adapters.service_calls import OwnTokens, own
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.ports.calls import PRINCIPAL
@@ -64,8 +64,9 @@ class SessionsClient:
         """Every space."""
         return [each.space for each in await self._heads()]
 
-    async def _heads(self) -> Sequence[feed_pb2.SpaceHead]:
-        return (await own(GRAPH, self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))).spaces
+    async def _heads(self, space: str = "") -> Sequence[feed_pb2.SpaceHead]:
+        request = feed_pb2.ListSpacesRequest(space=space)
+        return (await own(GRAPH, self._feed.ListSpaces(request))).spaces
 
     async def idle(self, space: str, since: Micros) -> Sequence[Session]:
         """The sessions that go on and were last used before a time."""
@@ -175,20 +176,15 @@ class SessionsClient:
 
     async def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
         """The changes of a space after a position, up to its newest one; None: all changes."""
-        known = {each.space: each for each in await self._heads()}
-        head = known.get(space)
+        head = next(iter(await self._heads(space)), None)
         start = 0
         if head and since and since.epoch == head.epoch and since.seq <= head.head_seq:
             start = since.seq
         start = start or await self._imported(space)
         if head is None or start == head.head_seq:
             return
-        cursors = [
-            feed_pb2.SpaceCursor(space=name, seq=start if name == space else each.head_seq)
-            for name, each in known.items()
-        ]
-        async for message in watch(self._watched, cursors, replay_only=True):
-            if message.space == space and message.changes:
+        async for message in replay(self._watched, space, start):
+            if message.changes:
                 yield _followed(message)
 
     async def _imported(self, space: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
+from contextlib import aclosing
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -25,6 +26,7 @@ from concord_chassis.channel import connect
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
 from concord_chassis.opaque import unseal
+from concord_chassis.streams import merged, ranges
 from google.protobuf.json_format import ParseDict
 
 from concord_governance.adapters.graph.messages import conflict, effects, feed_message
@@ -45,6 +47,8 @@ SCOPES = frozenset(
 )
 SILENCE = 30.0
 """Seconds without a message, even a keep-alive, after which the feed counts as lost."""
+CURSORS = 4_000
+"""Spaces of one request to the feed: with the longest names they have room in a message."""
 REMEMBERED_TOKENS = 1_000
 _TRANSIENT = frozenset(
     {
@@ -229,18 +233,32 @@ class GraphClient:
 
     async def heads(self, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
         """Return graph's last change of each space, and whether it holds these changes."""
-        request = feed_pb2.ListSpacesRequest(cursors=_cursors(cursors))
-        found = await _reply_of(self._feed.ListSpaces(request))
-        return {
-            head.space: Head(head.epoch, head.head_seq, head.lacks_cursor) for head in found.spaces
-        }
+        heads: dict[str, Head] = {}
+        for start, before, spaces in ranges(sorted(cursors), CURSORS):
+            request = feed_pb2.ListSpacesRequest(
+                cursors=_cursors(cursors, spaces), from_space=start, before_space=before
+            )
+            for head in (await _reply_of(self._feed.ListSpaces(request))).spaces:
+                heads[head.space] = Head(head.epoch, head.head_seq, head.lacks_cursor)
+        return heads
 
     async def watch(self, cursors: Mapping[str, Cursor]) -> AsyncGenerator[FeedMessage]:
         """Replay every space's changes after its cursor, then follow."""
         # a quiet graph sends nothing for ten seconds, so another call checks that it answers
         await _reply_of(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         yield FeedMessage("", "", 0, ())
-        request = feed_pb2.WatchChangesRequest(cursors=_cursors(cursors))
+        requests = [
+            feed_pb2.WatchChangesRequest(
+                cursors=_cursors(cursors, spaces), from_space=start, before_space=before
+            )
+            for start, before, spaces in ranges(sorted(cursors), CURSORS)
+        ]
+        async with aclosing(merged([self._watch(each) for each in requests])) as watched:
+            async for message in watched:
+                yield message
+
+    async def _watch(self, request: feed_pb2.WatchChangesRequest) -> AsyncGenerator[FeedMessage]:
+        """Follow the spaces of one request."""
         call = self._watched.WatchChanges(request)
         try:
             while True:
@@ -299,10 +317,12 @@ def _etags(etags: Mapping[str, str]) -> list[governed_pb2.ItemEtag]:
     return [governed_pb2.ItemEtag(id=item_id, etag=etag) for item_id, etag in etags.items()]
 
 
-def _cursors(cursors: Mapping[str, Cursor]) -> list[feed_pb2.SpaceCursor]:
+def _cursors(cursors: Mapping[str, Cursor], spaces: Sequence[str]) -> list[feed_pb2.SpaceCursor]:
     return [
-        feed_pb2.SpaceCursor(space=space, seq=cursor.seq, change_digest=cursor.change_digest)
-        for space, cursor in sorted(cursors.items())
+        feed_pb2.SpaceCursor(
+            space=space, seq=cursors[space].seq, change_digest=cursors[space].change_digest
+        )
+        for space in spaces
     ]
 
 

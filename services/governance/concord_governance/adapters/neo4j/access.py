@@ -31,6 +31,10 @@ class Neo4jAccessReads:
         """Return a space."""
         return _space(await self._run(statements.ACCESS_SPACE, name=name))
 
+    async def space_count(self) -> int:
+        """Return the number of spaces."""
+        return int((await self._run(statements.ACCESS_SPACE_COUNT))[0][0])
+
     async def space_list(self, after: str, limit: int, *, deleted: bool) -> Sequence[Space]:
         """Return spaces in the order of their names, from after the name `after`."""
         found = await self._run(statements.ACCESS_SPACES, after=after, limit=limit, deleted=deleted)

@@ -162,6 +162,7 @@ UNCONFIRM: Final = "MERGE (u:ConcordUnconfirmed {space: $space, memory_id: $item
 CONFIRM: Final = "MATCH (u:ConcordUnconfirmed {space: $space, memory_id: $memory_id}) DELETE u"
 
 ACCESS_SPACE: Final = "MATCH (a:ConcordSpace {name: $name}) RETURN properties(a)"
+ACCESS_SPACE_COUNT: Final = "MATCH (a:ConcordSpace) RETURN count(a)"
 ACCESS_SPACES: Final = (
     "MATCH (a:ConcordSpace) WHERE a.name > $after AND ($deleted OR a.delete_time IS NULL)"
     " RETURN properties(a) ORDER BY a.name LIMIT $limit"

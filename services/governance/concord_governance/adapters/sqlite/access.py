@@ -28,6 +28,10 @@ class SqliteAccessReads:
         found = self._spaces(f"SELECT {_SPACE} FROM access_space WHERE name = ?", name)
         return found[0] if found else None
 
+    async def space_count(self) -> int:
+        """Return the number of spaces."""
+        return int(self._db.execute("SELECT count(*) FROM access_space").fetchone()[0])
+
     async def space_list(self, after: str, limit: int, *, deleted: bool) -> Sequence[Space]:
         """Return spaces in the order of their names, from after the name `after`."""
         sql = f"SELECT {_SPACE} FROM access_space WHERE name > ? AND (? OR delete_time IS NULL)"

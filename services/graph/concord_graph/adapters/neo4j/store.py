@@ -67,7 +67,10 @@ _CHANGES = (
     f"MATCH (c:Change) WHERE c.seq > $after RETURN {layers.CHANGE}"
     " ORDER BY c.space, c.seq LIMIT $limit"
 )
-_HEADS = "MATCH (s:Space) WHERE s.seq > 0 RETURN s.space, s.seq ORDER BY s.space"
+_HEADS = (
+    "MATCH (s:Space) WHERE s.seq > 0 AND s.space >= $start AND ($before = '' OR s.space < $before)"
+    " RETURN s.space, s.seq ORDER BY s.space"
+)
 
 
 class Neo4jStore:
@@ -200,9 +203,9 @@ class Neo4jStore:
         for space, ids in found:
             await self.write(space, lambda tx, ids=ids: _announce_touched(tx, ids))  # type: ignore[misc] # the default binds the loop's value
 
-    async def spaces(self) -> Sequence[SpaceHead]:
-        """Return every space that has a change."""
-        found = await self._rows(neo4j.READ_ACCESS, _HEADS)
+    async def spaces(self, start: str = "", before: str = "") -> Sequence[SpaceHead]:
+        """Return every space of a range that has a change."""
+        found = await self._rows(neo4j.READ_ACCESS, _HEADS, start=start, before=before)
         return [SpaceHead(space, seq) for space, seq in found]
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:

@@ -60,6 +60,10 @@ from concord_graph.ports import (
 
 T = TypeVar("T")
 
+_HEADS = (
+    "SELECT name, seq FROM space WHERE seq > 0 AND name >= ?1 AND (?2 = '' OR name < ?2)"
+    " ORDER BY name"
+)
 _LOG_PATIENCE = 0.2  # seconds to wait for readers of the log, while writes wait, too
 _STEPS_BETWEEN_LOOKS = 50_000  # of SQLite's virtual machine: about a millisecond
 
@@ -118,7 +122,7 @@ class SqliteStore:
     ) -> T:
         """Run work in a transaction."""
         loop = asyncio.get_running_loop()
-        return await self._file.writing(self._write, loop, space, work, author)
+        return await self._file.writing_for(space, self._write, loop, space, work, author)
 
     def pending(self, reads: Callable[[], Sequence[ReadCounts]]) -> None:
         """Let every view include the reads that `reads` returns, which are not stored yet."""
@@ -138,13 +142,12 @@ class SqliteStore:
         for space, ids in spaces.items():
             await self.write(space, lambda tx, ids=ids: self._announce_touched(tx, ids))  # type: ignore[misc] # the default binds the loop's value
 
-    async def spaces(self) -> Sequence[SpaceHead]:
-        """Return every space that has a change."""
+    async def spaces(self, start: str = "", before: str = "") -> Sequence[SpaceHead]:
+        """Return every space of a range that has a change."""
 
         def work() -> list[SpaceHead]:
             with self._transaction("BEGIN") as db:
-                sql = "SELECT name, seq FROM space WHERE seq > 0 ORDER BY name"
-                found = db.execute(sql).fetchall()
+                found = db.execute(_HEADS, (start, before)).fetchall()
             return [SpaceHead(name, seq) for name, seq in found]
 
         return await self._file.reading(work)

@@ -3,7 +3,8 @@
 import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Collection, Mapping, Sequence
+from contextlib import aclosing
 from typing import TypeVar
 
 import grpc
@@ -23,6 +24,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.channel import connect
 from concord_chassis.failure import Failure, from_rpc_error
 from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.streams import merged, ranges
 
 from concord_search.adapters.graph_feed import messages
 from concord_search.domain.errors import (
@@ -57,6 +59,9 @@ REMEMBERED_SPACES = 1_000
 MOST_CONFLICTS = 200
 MOST_STATEMENTS = 50
 EDGES_A_CALL = 200
+CURSORS = 4_000
+"""Spaces of one request to the feed: with the longest names they have room in a message."""
+
 MOST_EDGES = 4_000
 """The most edges of a node that a search is restricted to: graph walks all of them for each page,
 1.4 s of CPU together."""
@@ -104,12 +109,29 @@ class GraphClient:
         found = await reply(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         return [SpaceHead(each.space, each.epoch, each.head_seq) for each in found.spaces]
 
-    async def watch(self, applied: Mapping[str, int]) -> AsyncIterator[Changes]:
+    async def watch(self, applied: Mapping[str, int]) -> AsyncGenerator[Changes]:
         """Replays every space's changes after the applied ones, then follows."""
-        cursors = [
-            feed_pb2.SpaceCursor(space=space, seq=seq) for space, seq in sorted(applied.items())
+        streams = [
+            self._watch(
+                feed_pb2.WatchChangesRequest(
+                    cursors=_cursors({space: applied[space] for space in spaces}),
+                    from_space=start,
+                    before_space=before,
+                )
+            )
+            for start, before, spaces in ranges(sorted(applied), CURSORS)
         ]
-        call = self._watched.WatchChanges(feed_pb2.WatchChangesRequest(cursors=cursors))
+        async with aclosing(merged(streams)) as watched:
+            async for changes in watched:
+                yield changes
+
+    def watch_space(self, space: str, applied_seq: int) -> AsyncGenerator[Changes]:
+        """Replays one space's changes after the applied one, then follows."""
+        cursors = _cursors({space: applied_seq})
+        return self._watch(feed_pb2.WatchChangesRequest(cursors=cursors, space=space))
+
+    async def _watch(self, request: feed_pb2.WatchChangesRequest) -> AsyncGenerator[Changes]:
+        call = self._watched.WatchChanges(request)
         try:
             while True:
                 async with asyncio.timeout(SILENCE):
@@ -359,3 +381,7 @@ def translated(failure: Failure) -> GraphUnavailable | GraphRefused:
     if failure.code in _TRANSIENT:
         return GraphUnavailable(f"graph does not answer ({failure.summary})")
     return GraphRefused(f"graph refuses ({failure.code.name} {failure.reason})")
+
+
+def _cursors(applied: Mapping[str, int]) -> list[feed_pb2.SpaceCursor]:
+    return [feed_pb2.SpaceCursor(space=space, seq=seq) for space, seq in applied.items()]

@@ -14,9 +14,10 @@ from concord_client.cli.services import (
     DECIDING,
     JUDGING,
     SERVICES,
+    TOO_MANY_SPACES,
+    briefing,
     dead_judges,
     failing_tasks,
-    is_rolled_back,
     serves,
 )
 from concord_client.cli.session import JsonOption, Party, Session, write_line
@@ -165,10 +166,14 @@ def _services(client: "Client") -> Iterator[Finding]:
                 "see that its endpoint answers (DISSONANCE_LLM_URL); until then checks are DEGRADED"
             )
             yield Finding("judges", f"dead: {dead}", advice)
+    if DECIDING not in down and briefing(client).too_many_spaces:
+        advice = "make the next ones in a system of their own (another CONCORD_DATA)"
+        problem = f"there are too many: {TOO_MANY_SPACES}"
+        yield Finding("spaces", problem, advice, is_wrong=False)
 
 
 def _space(client: "Client", space: str) -> Iterator[Finding]:
-    if serves(client, DECIDING) and is_rolled_back(client):
+    if serves(client, DECIDING) and briefing(client).graph_rolled_back:
         advice = "stop Concord and restore the newer copy of the graph's store, or a backup"
         yield Finding("stores", f"the graph is older than the audit log of {space}", advice)
     index = _caught_up(client)

@@ -18,9 +18,10 @@ from concord_client.cli.services import (
     DECIDING,
     JUDGING,
     SERVICES,
+    TOO_MANY_SPACES,
+    briefing,
     dead_judges,
     failing_tasks,
-    is_rolled_back,
     serves,
 )
 from concord_client.cli.session import JsonOption, Session, SpaceOption, demand_embedded, write_line
@@ -29,6 +30,7 @@ from concord_client.credentials import DATA_VARIABLE, data_directory
 
 if TYPE_CHECKING:
     from concord.dissonance.v1.dissonance_pb2 import ListJudgesResponse
+    from concord.governance.v1.proposal_pb2 import GetBriefingResponse
     from concord.graph.v1.space_pb2 import CountByTypeResponse
     from concord.search.v1.search_pb2 import GetIndexStatusResponse
 
@@ -110,14 +112,14 @@ def status(
         failing = failing_tasks(client)
         counts = client.space.CountByType(asked)
         index = client.index.GetIndexStatus(GetIndexStatusRequest())
-        rolled_back = serving[DECIDING] and is_rolled_back(client)
+        told = briefing(client) if serving[DECIDING] else None
         judges = client.dissonance.ListJudges(ListJudgesRequest()) if serving[JUDGING] else None
         found = (counts, index, judges)
         if session.as_json:
-            _print_json(client.url, serving, failing, found, rolled_back=rolled_back)
+            _print_json(client.url, serving, failing, found, told)
         else:
-            _print_page(client.url, session.space_name, serving, failing, found)
-    if rolled_back:
+            _print_page(client.url, session.space_name, serving, failing, found, told=told)
+    if told and told.graph_rolled_back:
         raise CommandError(ROLLED_BACK, reason="ERROR_REASON_GRAPH_ROLLED_BACK")
     if not all(serving.values()):
         silent = ", ".join(name for name, serves in serving.items() if not serves)
@@ -129,13 +131,13 @@ def _print_json(
     serving: dict[str, bool],
     failing: list[str],
     found: "Replies",
-    *,
-    rolled_back: bool,
+    told: "GetBriefingResponse | None",
 ) -> None:
     """Print one object with the replies' protobuf JSON.
 
     `url`, `serving`, `failing` (background tasks that died and were started again), `counts`,
-    `index`, `judges`, and `graphRolledBack`: whether graph is older than the space's audit log.
+    `index`, `judges`, `graphRolledBack`: whether graph is older than the space's audit log, and
+    `tooManySpaces`: whether no more can be made.
     """
     from google.protobuf.json_format import MessageToDict
 
@@ -148,7 +150,8 @@ def _print_json(
         "serving": serving,
         "failing": failing,
         **replies,
-        "graphRolledBack": rolled_back,
+        "graphRolledBack": bool(told and told.graph_rolled_back),
+        "tooManySpaces": bool(told and told.too_many_spaces),
     }
     write_line(json.dumps(status, indent=2))
 
@@ -159,6 +162,8 @@ def _print_page(
     serving: dict[str, bool],
     failing: list[str],
     found: "Replies",
+    *,
+    told: "GetBriefingResponse | None",
 ) -> None:
     from concord_client.cli.render.page import fields, plural, show, text
 
@@ -172,6 +177,7 @@ def _print_page(
         ("not serving", ", ".join(down)),
         ("failing", ", ".join(failing)),
         ("space", space),
+        ("too many spaces", TOO_MANY_SPACES if told and told.too_many_spaces else ""),
         ("memories", f"{counts.memories:,}"),
         ("dialogue turns", f"{counts.raw_dialogues:,}"),
         ("nodes", f"{counts.nodes:,}"),
