@@ -13,17 +13,17 @@ from concord_client.importers.graphiti import read_graphiti
 from concord_client.importers.jsonl import read_jsonl, with_keys
 from concord_client.importers.markdown import read_markdown
 from concord_client.importers.mem0 import read_mem0
-from concord_client.importers.outcome import MAX_ITEM_BYTES, Defect, Draft
+from concord_client.importers.outcome import MAX_ITEM_BYTES, Outcome
 from concord_client.importers.spelling import STATE_KINDS
 from concord_client.importers.table import read_csv
 
 _JSON_LINES = (".jsonl", ".ndjson")
 
 
-Reader = Callable[[Path], Iterator[Draft | Defect]]
+Reader = Callable[[Path], Iterator[Outcome]]
 
 
-def read(path: Path, form: Format | Origin, session: str = "") -> Iterator[Draft | Defect]:
+def read(path: Path, form: Format | Origin, session: str = "") -> Iterator[Outcome]:
     """Read the items of `path` in order. `session`: that of a transcript that names none."""
     known = detected(path) if form is Format.AUTO else form
     readers: dict[Format | Origin, Reader] = {

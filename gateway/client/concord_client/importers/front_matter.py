@@ -1,29 +1,37 @@
 """Splits a Markdown text into YAML front matter and body, and reads the front matter's keys."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
+from typing import Any
 
 import yaml
 
 from concord_client.importers.dates import instant_of
-from concord_client.importers.outcome import ItemUnreadable
+from concord_client.importers.outcome import ItemUnreadable, LeftOut
 
-_OPENS = re.compile(r"---[ \t]*\r?\n")
+# A line that is blank after the opening one makes it a horizontal rule, as in Pandoc.
+_OPENS = re.compile(r"---[ \t]*\r?\n(?![ \t]*\r?\n)")
 _CLOSES = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+_MOST_WORDS = 3
+"""Words of a key; what has more before its colon is prose between two horizontal rules."""
+NO_VALUE = "key without a value"
+COMMENT = "comment in front matter"
+DOUBLED = "value of a key that stands twice"
 _MAX_CHARACTERS = 65_536
 _TARGET = re.compile(
     r"(?:\[\[)?(?:memory:)?([^\[\]|#,\s]+)(?:[#|][^\[\]]*)?(?:\]\])?", re.IGNORECASE
 )
 LINEAGE_KEYS = ("supersedes", "deprecates", "amends", "contradicts")
 """Keys that name other memories, and become lineage to these."""
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+LABEL = "label of a lineage link"
+_OF_JSON = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false")
 
 
 @dataclass(frozen=True)
 class Written:
-    """A number or date of YAML, with its text in the file: `0001` is 1, but may also be an id."""
+    """A number, date, yes or no of YAML, with its text: `0001` is 1, but may also be an id."""
 
     value: object
     text: str
@@ -34,12 +42,25 @@ class Written:
 
     @property
     def plain(self) -> object:
-        """The number if JSON would spell it so; else the text, as for `0001` or `2026-11-21`."""
-        return self.value if _NUMBER.fullmatch(self.text) else self.text
+        """The value if JSON would spell it so; else the text, as for `0001`, `yes`, `2026-11-21`."""
+        return self.value if _OF_JSON.fullmatch(self.text) else self.text
 
 
 class _Loader(yaml.SafeLoader):
-    """Loads numbers and dates as `Written`."""
+    """Loads single values as `Written`, and keeps the values of keys that stand twice."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(source)
+        self.doubled: list[str] = []
+        self._source = source
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        last = {key.value: at for at, (key, _) in enumerate(node.value)
+                if isinstance(key, yaml.ScalarNode)}  # fmt: skip
+        for at, (key, value) in enumerate(node.value):
+            if isinstance(key, yaml.ScalarNode) and last[key.value] != at:
+                self.doubled.append(self._source[key.start_mark.index : value.end_mark.index])
+        return super().construct_mapping(node, deep)
 
 
 def _written(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> Written:
@@ -51,28 +72,48 @@ def _written(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> Written:
     return Written(value, node.value)
 
 
-for _tag in ("int", "float", "timestamp"):
+for _tag in ("int", "float", "timestamp", "bool"):
     _Loader.add_constructor(f"tag:yaml.org,2002:{_tag}", _written)
 
 
-def split(text: str) -> tuple[Mapping[str, object], str]:
-    """Return the front matter's keys, empty without front matter, and the body below it.
+@dataclass(frozen=True)
+class FrontMatter:
+    """The keys of a note, the body below them, and what of the front matter is in neither."""
 
-    Front matter is at the very start, between two lines `---` (the second may be `...`). Raises
-    ItemUnreadable, with the line, for front matter that is no YAML mapping.
+    keys: Mapping[str, object]
+    body: str
+    left: Sequence[LeftOut] = ()
+
+
+def split(text: str) -> FrontMatter:
+    """Split a note into its front matter, without keys if there is none, and its body.
+
+    Front matter is at the very start, between two lines `---` (the second may be `...`), and a YAML
+    mapping whose keys have few words. Else the first line is a horizontal rule, and all is body.
+    Raises ItemUnreadable, with the line, for front matter that cannot be read.
     """
     opened = _OPENS.match(text)
     closed = _CLOSES.search(text, opened.end()) if opened else None
     if not opened or not closed:
-        return {}, text
-    return _mapping(text[opened.end() : closed.start()]), text[closed.end() :]
+        return FrontMatter({}, text)
+    source, body = text[opened.end() : closed.start()], text[closed.end() :]
+    left: list[LeftOut] = []
+    keys = _mapping(source, left)
+    is_empty = not keys and source.strip() and all(each.kind == COMMENT for each in left)
+    is_prose = any(len(key.split()) > _MOST_WORDS for key in keys or ())
+    if keys is None or is_prose or (is_empty and not closed[0].startswith(".")):
+        return FrontMatter({}, text)
+    return FrontMatter(keys, body, left)
 
 
-def _mapping(source: str) -> Mapping[str, object]:
+def _mapping(source: str, left: list[LeftOut]) -> Mapping[str, object] | None:
+    """The keys; None if the source is no mapping. Comments and the like go to `left`."""
     if len(source) > _MAX_CHARACTERS:
         raise ItemUnreadable(f"the front matter has more than {_MAX_CHARACTERS} characters")
+    loader = _Loader(source)
     try:
-        loaded = yaml.load(source, _Loader)
+        loaded = loader.get_single_data()
+        comments = _comments(source)
     except yaml.MarkedYAMLError as error:
         if "{{" in source:
             raise ItemUnreadable("a template: its front matter holds {{…}}") from None
@@ -81,11 +122,26 @@ def _mapping(source: str) -> Mapping[str, object]:
         raise ItemUnreadable(reason, line + 2) from None
     except (yaml.YAMLError, ValueError, RecursionError):
         raise ItemUnreadable("the front matter is no YAML that can be read") from None
+    finally:
+        loader.dispose()
     if loaded is None:
+        left += (LeftOut(COMMENT, comment) for comment in comments)
         return {}
     if not isinstance(loaded, dict):
-        raise ItemUnreadable("the front matter is no mapping of keys to values")
+        return None
+    left += (LeftOut(COMMENT, comment) for comment in comments)
+    left += (LeftOut(DOUBLED, pair) for pair in loader.doubled)
+    left += (LeftOut(NO_VALUE, str(key)) for key, value in loaded.items() if value is None)
     return {str(key): value for key, value in loaded.items() if value is not None}
+
+
+def _comments(source: str) -> list[str]:
+    """The text between YAML's tokens that is not blank."""
+    found, end = [], 0
+    for token in yaml.scan(source):
+        found.append(source[end : token.start_mark.index])
+        end = max(end, token.end_mark.index)
+    return [text.strip() for text in found if text.strip()]
 
 
 def text_of(keys: Mapping[str, object], key: str) -> str:
@@ -114,6 +170,11 @@ def linked_id(entry: str) -> str | None:
     """Return the memory id that an entry is or links to; None if it has none."""
     named = _TARGET.fullmatch(entry)
     return named and named[1]
+
+
+def label_of(entry: str) -> str:
+    """The heading or label of a link in an entry: that of `[[a#x|b]]` is x|b; "" without one."""
+    return re.split(r"[#|]", entry, maxsplit=1)[1].strip("] ") if re.search("[#|]", entry) else ""
 
 
 def time_of(keys: Mapping[str, object], key: str) -> datetime | None:

@@ -4,13 +4,26 @@ The file is an object with lists `nodes`, `edges` and `episodes` of EntityNode, 
 EpisodicNode as `model_dump(mode="json")` writes them, or JSON Lines of such objects or models.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from concord_client.importers.document import list_at, object_at, values
+from concord.type.v1 import type_pb2
+
+from concord_client.importers import document
+from concord_client.importers.document import beside, list_at, object_at, united, values
 from concord_client.importers.jsonl import memory_of
-from concord_client.importers.outcome import MAX_CONTENT, Defect, Draft, ItemUnreadable
+from concord_client.importers.outcome import (
+    MAX_CONTENT,
+    Defect,
+    Draft,
+    ItemUnreadable,
+    LeftOut,
+    Outcome,
+    as_text,
+    at_place,
+)
 from concord_client.importers.rfc3339 import rfc3339
 
 _LISTS = {
@@ -20,12 +33,19 @@ _LISTS = {
 }
 
 
-def read_graphiti(path: Path) -> Iterator[Draft | Defect]:
-    """Yield one outcome per episode, per entity with a summary, and per edge, in this order.
+MARKUP = re.compile(document.MARKUP)
+"""The form's markup is JSON's."""
+_EMBEDDING = re.compile(r"\w*embedding")
+_Reader = Callable[[dict[str, Any], list[LeftOut]], dict[str, Any]]
+
+
+def read_graphiti(path: Path) -> Iterator[Outcome]:
+    """Yield the outcomes of the episodes, the entities and the edges, in this order.
 
     An edge becomes a memory that states its fact, valid from `valid_at` to `invalid_at`, with its
     episodes as sources; an episode a memory of its text, at `valid_at`; an entity one of its
-    summary. Embeddings are left out; attributes, labels and group ids become properties.
+    summary. Other fields become properties. Embeddings, and entities without a summary, are left
+    out; the names of these are in their edges.
     """
     kinds: dict[str, list[tuple[int, Any]]] = {name: [] for name in _LISTS}
     for found in values(path):
@@ -34,7 +54,8 @@ def read_graphiti(path: Path) -> Iterator[Draft | Defect]:
             continue
         line, value = found
         if not isinstance(value, Mapping):
-            yield Defect(str(path), line, "an object with nodes, edges and episodes is expected")
+            why = "an object with nodes, edges and episodes is expected"
+            yield Defect(str(path), line, why, text=as_text(value))
             continue
         if "uuid" in value:
             kinds[_kind(value)].append((line, value))
@@ -44,30 +65,55 @@ def read_graphiti(path: Path) -> Iterator[Draft | Defect]:
                 for name in spellings:
                     kinds[kind] += [(line, each) for each in list_at(value, name)]
         except ItemUnreadable as unreadable:
-            yield Defect(str(path), line, unreadable.reason)
+            yield Defect(str(path), line, unreadable.reason, text=as_text(value))
+        known = [name for spellings in _LISTS.values() for name in spellings]
+        yield from at_place(beside(value, known), str(path), line)
     names = {str(node.get("uuid")): str(node.get("name", "")) for _, node in kinds["nodes"]
              if isinstance(node, Mapping)}  # fmt: skip
-    readers = {
+    readers: dict[str, _Reader] = {
         "episodes": _episode,
         "nodes": _node,
-        "edges": lambda record: _edge(record, names),
+        "edges": lambda rest, left: _edge(rest, names),
     }
     for kind, records in kinds.items():
         yield from _outcomes(path, kind, records, readers[kind])
 
 
 def _outcomes(
-    path: Path, kind: str, records: list[tuple[int, Any]], read: Any
-) -> Iterator[Draft | Defect]:
+    path: Path, kind: str, records: list[tuple[int, Any]], read: _Reader
+) -> Iterator[Outcome]:
     for number, (line, record) in enumerate(records, 1):
         part = "" if line else f"{kind} {number}"
+        left: list[LeftOut] = []
         try:
             if not isinstance(record, Mapping) or not record.get("uuid"):
                 raise ItemUnreadable("no uuid: an object with a uuid is expected")
-            if value := read(record):
-                yield Draft(memory_of(value), str(path), line, part)
+            memory = _read(dict(record), read, left)
         except ItemUnreadable as unreadable:
-            yield Defect(str(path), line, unreadable.reason, part)
+            yield Defect(str(path), line, unreadable.reason, part, as_text(record))
+            continue
+        yield from at_place(left, str(path), line, part)
+        if memory:
+            yield Draft(memory, str(path), line, part)
+
+
+def _read(rest: dict[str, Any], read: _Reader, left: list[LeftOut]) -> type_pb2.Memory | None:
+    """The memory of a record; None for one that is left out whole. Raises `ItemUnreadable`."""
+    whole = as_text(rest)
+    for name in [name for name in rest if _EMBEDDING.fullmatch(name)]:
+        if vector := rest.pop(name):
+            left.append(LeftOut("embedding", f"{name}: {as_text(vector)}"))
+    identity = rest.pop("uuid")
+    if not (found := read(rest, left)):
+        left[:] = [LeftOut("entity without a summary", whole)]
+        return None
+    properties = united(object_at(rest, "attributes"), {k: rest[k] for k in rest if k != "attributes"})
+    common = {
+        "id": _id(identity),
+        "external_id": f"graphiti/{identity}",
+        "properties": properties,
+    }
+    return memory_of(found | common, left)
 
 
 def _kind(record: Mapping[str, Any]) -> str:
@@ -76,43 +122,42 @@ def _kind(record: Mapping[str, Any]) -> str:
     return "episodes" if "content" in record else "nodes"
 
 
-def _episode(record: Mapping[str, Any]) -> dict[str, Any]:
-    return _known(record, str(record.get("content", ""))) | {
-        "valid_from": rfc3339(record, "valid_at") or None,
-        "sources": [{"file": str(record.get("source_description") or "")}],
+def _episode(rest: dict[str, Any], left: list[LeftOut]) -> dict[str, Any]:
+    return {
+        "content": str(rest.pop("content", "")),
+        "valid_from": _time(rest, "valid_at"),
+        "sources": [{"file": str(rest.pop("source_description", None) or "")}],
     }
 
 
-def _node(record: Mapping[str, Any]) -> dict[str, Any]:
-    name, summary = str(record.get("name", "")), str(record.get("summary") or "")
-    return _known(record, f"{name}: {summary}"[:MAX_CONTENT]) if summary else {}
+def _node(rest: dict[str, Any], left: list[LeftOut]) -> dict[str, Any]:
+    name, summary = str(rest.pop("name", "")), str(rest.pop("summary", None) or "")
+    content = f"{name}: {summary}"
+    if len(content) > MAX_CONTENT:
+        left.append(LeftOut("end of a summary that is too long", content[MAX_CONTENT:]))
+    return {"content": content[:MAX_CONTENT]} if summary else {}
 
 
-def _edge(record: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    ends = [names.get(str(record.get(f"{end}_node_uuid")), "") for end in ("source", "target")]
-    relation = str(record.get("name", ""))
-    found = _known(record, str(record.get("fact", ""))) | {
-        "valid_from": rfc3339(record, "valid_at") or None,
-        "valid_until": rfc3339(record, "invalid_at") or None,
-        "sources": [{"memory_ids": [_id(each) for each in list_at(record, "episodes")]}],
+def _edge(rest: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    ends = [names.get(str(rest.get(f"{end}_node_uuid")), "") for end in ("source", "target")]
+    relation = str(rest.get("name", ""))
+    found = {
+        "content": str(rest.pop("fact", "")),
+        "valid_from": _time(rest, "valid_at"),
+        "valid_until": _time(rest, "invalid_at"),
+        "sources": [{"memory_ids": [_id(each) for each in list_at(rest, "episodes")]}],
     }
+    rest.pop("episodes", None)
     if all(ends) and relation:
         found["facts"] = [{"subject": ends[0], "relation": relation, "object": ends[1]}]
+        del rest["name"]
     return found
 
 
-def _known(record: Mapping[str, Any], content: str) -> dict[str, Any]:
-    """The memory's fields that come from the common fields of Graphiti's models."""
-    properties = dict(object_at(record, "attributes"))
-    for name in ("group_id", "labels", "expired_at"):
-        if record.get(name):
-            properties[name] = record[name]
-    return {
-        "id": _id(record["uuid"]),
-        "external_id": f"graphiti/{record['uuid']}",
-        "content": content,
-        "properties": properties,
-    }
+def _time(rest: dict[str, Any], name: str) -> str | None:
+    time = rfc3339(rest, name)
+    rest.pop(name, None)
+    return time or None
 
 
 def _id(identity: object) -> str:

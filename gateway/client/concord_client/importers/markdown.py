@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
@@ -13,9 +13,11 @@ from google.protobuf.descriptor import EnumDescriptor
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_client.facts import fact_of
-from concord_client.importers.folder import markdown_files
+from concord_client.importers.folder import Found, markdown_files
 from concord_client.importers.front_matter import (
+    LABEL,
     LINEAGE_KEYS,
+    label_of,
     linked_id,
     list_of,
     split,
@@ -29,6 +31,9 @@ from concord_client.importers.outcome import (
     Defect,
     Draft,
     ItemUnreadable,
+    LeftOut,
+    Outcome,
+    at_place,
     check_content,
 )
 from concord_client.importers.properties import add_properties
@@ -60,7 +65,17 @@ _NO_WORD = re.compile(r"[\W_]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
-def read_markdown(path: Path) -> Iterator[Draft | Defect]:
+MARKUP = re.compile(
+    r"^ {0,3}#+[ \t]|[ \t]#+[ \t]*$"  # marks of headings
+    r"|^---[ \t]*$|^\.\.\.[ \t]*$|^[\w-]+:|[\[\]{},\"'&*!|>-]"  # front matter: keys of fields, signs
+    r"|(?<=\[\[)[^\[\]|#\n]*(?=[|#])|!(?=\[\[)"  # a link's target, which becomes its memory's id
+    r"|(?<=\]\()[^()\n]*\)",
+    re.MULTILINE,
+)
+"""What the form defines as markup, where it becomes a field, a link or a part of its own."""
+
+
+def read_markdown(path: Path) -> Iterator[Outcome]:
     """Yield the outcomes of a folder's Markdown files, or of one file, in a fixed order.
 
     Front matter keys: id (default: made of the external id), title (default: the file's name),
@@ -73,30 +88,37 @@ def read_markdown(path: Path) -> Iterator[Draft | Defect]:
     The body is the content, under its title. A link to another note of the folder becomes a link
     to its memory, and a fact: TITLE|RELATED_TO|TITLE. A long note is split at its headings, each
     part derived from the note (see `headings`). A file that is empty, too large, not UTF-8 or has
-    front matter that cannot be read gives a Defect.
+    front matter that cannot be read gives a Defect. Files that are no Markdown, hidden ones, and
+    comments and empty keys of front matter are left out.
     """
     vault = _vault(path)
     replaced = vault.replaced()
     for found in markdown_files(path):
-        if isinstance(found, Defect):
+        if not isinstance(found, Found):
             yield found
             continue
+        text = ""
         try:
-            keys, body = split(read_text(found.path, MAX_ITEM_BYTES).replace("\r\n", "\n"))
-            reader = _Reader(vault, found.name, keys, replaced)
-            yield from reader.drafts(body)
+            text = read_text(found.path, MAX_ITEM_BYTES).replace("\r\n", "\n")
+            note = split(text)
+            reader = _Reader(vault, found.name, note.keys, replaced)
+            drafts = list(reader.drafts(note.body))
         except ItemUnreadable as unreadable:
-            yield Defect(found.name, unreadable.line, unreadable.reason)
+            yield Defect(found.name, unreadable.line, unreadable.reason, text=text)
+        else:
+            yield from at_place([*note.left, *reader.left], found.name, 1)
+            yield from drafts
 
 
 def _vault(path: Path) -> Vault:
     """The readable notes of a folder, by their names."""
     vault = Vault()
     for found in markdown_files(path):
-        if isinstance(found, Defect):
+        if not isinstance(found, Found):
             continue
         with suppress(ItemUnreadable):
-            keys, body = split(read_text(found.path, MAX_ITEM_BYTES).replace("\r\n", "\n"))
+            read = split(read_text(found.path, MAX_ITEM_BYTES).replace("\r\n", "\n"))
+            keys, body = read.keys, read.body
             places = [place for place, _ in _placed(body)[1:]]
             ids = [note_id(f"{_external_id(keys, found.name)}#{place}") for place in places]
             note = Note(_id(keys, found.name), _title(keys, found.name), tuple(ids))
@@ -116,6 +138,8 @@ class _Reader:
     keys: Mapping[str, object]
     replaced: Mapping[str, list[str]]
     """By a note's id, the ids of the notes and parts that it replaced."""
+    left: list[LeftOut] = field(default_factory=list)
+    """What of the note is in none of its memories."""
 
     def drafts(self, body: str) -> Iterator[Draft]:
         """The note, and the parts of a long one. Raises `ItemUnreadable`."""
@@ -192,7 +216,9 @@ class _Reader:
 
     def _lineage(self, key: str) -> str:
         """The line of links for one lineage key, or ""."""
-        ids = [each for entry in list_of(self.keys, key) for each in self._targets(key, entry)]
+        entries = list_of(self.keys, key)
+        ids = [each for entry in entries for each in self._targets(key, entry)]
+        self.left.extend(LeftOut(LABEL, label) for each in entries if (label := label_of(each)))
         if key == "supersedes":
             ids += self.replaced.get(_id(self.keys, self.name), [])
         links = ", ".join(f"[[memory:{each}]]" for each in dict.fromkeys(ids))
@@ -235,7 +261,8 @@ def _titled(body: str, title: str, keys: Mapping[str, object]) -> str:
     if not body and not keys:
         return ""
     first = body.partition("\n")[0]
-    return body if _words(first) == _words(title) else f"# {title}\n\n{body}".rstrip()
+    same = first.strip("# \t") == title if "title" in keys else _words(first) == _words(title)
+    return body if same else f"# {title}\n\n{body}".rstrip()
 
 
 def _words(text: str) -> str:

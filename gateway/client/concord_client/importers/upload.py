@@ -11,7 +11,7 @@ import grpc
 from concord.graph.v1 import memory_pb2
 from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
 
-from concord_client.importers.outcome import Defect, Draft
+from concord_client.importers.outcome import Defect, Draft, LeftOut, Outcome
 from concord_client.refusal import Refused
 
 BATCH_SIZE = 200
@@ -74,6 +74,8 @@ class Upload:
     def __init__(self, *, update_existing: bool = False, stop_on_error: bool = False) -> None:
         """`stop_on_error`: only the items before the first refused one are written."""
         self.refusals: list[Refusal] = []
+        self.left_out: list[LeftOut] = []
+        """The parts of the files that the importer left out; they are no items."""
         self.token = ""
         self.finished = False
         """Whether the import is over: all items were sent, or it stopped at a refused one."""
@@ -84,13 +86,13 @@ class Upload:
         self._numbers = count(1)
 
     def send(
-        self, memories: MemoryServiceStub, outcomes: Iterable[Draft | Defect]
+        self, memories: MemoryServiceStub, outcomes: Iterable[Outcome]
     ) -> Iterator[int]:
         """Sends the drafts in batches; yields the number of finished items after each batch.
 
         Raises `Refused` for a failure that no item caused; earlier batches stay written.
         """
-        numbered = enumerate(outcomes)
+        numbered = enumerate(self._items(outcomes))
         done = 0
         while not self.stopped and (chunk := list(islice(numbered, BATCH_SIZE))):
             items, unreadable = self._divided(chunk)
@@ -124,6 +126,13 @@ class Upload:
             ],
             token=self.token,
         )
+
+    def _items(self, outcomes: Iterable[Outcome]) -> Iterator[Draft | Defect]:
+        for outcome in outcomes:
+            if isinstance(outcome, LeftOut):
+                self.left_out.append(outcome)
+            else:
+                yield outcome
 
     def _divided(
         self, chunk: Iterable[tuple[int, Draft | Defect]]

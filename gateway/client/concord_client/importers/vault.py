@@ -16,8 +16,8 @@ _LINK = re.compile(
     r"(?P<hidden>(?P<ticks>`+).+?(?<!`)(?P=ticks)(?!`)|<!--.*?-->)"
     r"|!?\[\[(?P<wiki>[^\[\]\n]{1,400})\]\]"
     r"|(?<!!)\[(?P<text>[^\[\]\n]{0,400})\]\((?:"
-    r"(?P<href>[^()<>\s#]{1,400}\.(?:md|markdown))(?:#[^()\s]*)?"
-    r"|<(?P<spaced>[^<>\n#]{1,400}\.(?:md|markdown))(?:#[^<>\n]*)?>)\)"
+    r"(?P<href>[^()<>\s#]{1,400}\.(?:md|markdown))(?P<at>#[^()\s]*)?"
+    r"|<(?P<spaced>[^<>\n#]{1,400}\.(?:md|markdown))(?P<place>#[^<>\n]*)?>)\)"
 )
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _OF_OTHER_FILE = re.compile(r"\.\w{1,5}")
@@ -90,7 +90,7 @@ class Vault:
             if note is None or note == own:
                 return link[0]
             titles[note.title] = None
-            return f"[[memory:{note.id}|{label}]]"
+            return f"[[memory:{note.id}{_place(link)}|{label}]]"
 
         lines = [line if is_code else _LINK.sub(replaced, line) for line, is_code in _lines(text)]
         return "\n".join(lines), [title for title in titles if is_name(title)]
@@ -142,6 +142,14 @@ def is_name(text: str) -> bool:
 
 def _href(link: re.Match[str]) -> str:
     return unquote(link["href"] or link["spaced"] or "")
+
+
+def _place(link: re.Match[str]) -> str:
+    """The heading that a link names and its label does not, such as `#x` of `[[A#x|b]]`."""
+    if not link["wiki"]:
+        return link["at"] or link["place"] or ""
+    path, _, alias = link["wiki"].partition("|")
+    return path[path.find("#") :].rstrip() if alias.strip() and "#" in path else ""
 
 
 def _label(target: str) -> str:

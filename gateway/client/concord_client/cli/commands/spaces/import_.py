@@ -8,6 +8,7 @@ import typer
 from concord_client.cli.amendments import show_amendments
 from concord_client.cli.errors import CommandError
 from concord_client.cli.index_wait import await_index
+from concord_client.cli.left_out import left_out_json, show_left_out
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.importers.form import Format, Origin
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from concord_client.client import Client
-    from concord_client.importers.outcome import Defect, Draft
+    from concord_client.importers.outcome import LeftOut, Outcome
     from concord_client.importers.upload import Refusal, Upload
 
 MOST_PLACES = 5
@@ -79,7 +80,9 @@ def import_(
 ) -> None:
     """Remember JSON Lines, CSV, Markdown notes, a chat transcript or another memory's export.
 
-    What cannot be remembered is listed and stops nothing else.
+    What cannot be remembered is listed and stops nothing else. What is left out is counted and
+    shown by kind with its places: notices of a messenger, files of other forms, comments and the
+    like; --json lists all of it.
 
     Importing again adds nothing: an import that was cut off goes on where it was. Only what was
     erased comes again, unless it has an id of its own: take it out of the file, too.
@@ -103,8 +106,9 @@ def import_(
     session = Session.of(ctx, space, as_json)
     upload = Upload(update_existing=update, stop_on_error=stop_on_error)
     known = origin or (detected(path) if form is Format.AUTO else form)
-    total = _count(path, known)
+    total, left = _count(path, known)
     if not total:
+        show_left_out(left)
         raise CommandError(f"Found nothing to read in {path}, as {known.value}.")
     try:
         with session.client() as client:
@@ -120,7 +124,7 @@ def import_(
 
 
 def _send(
-    client: "Client", upload: "Upload", outcomes: "Iterable[Draft | Defect]", total: int
+    client: "Client", upload: "Upload", outcomes: "Iterable[Outcome]", total: int
 ) -> None:
     from concord_client.cli.render.progress import bar
 
@@ -138,26 +142,35 @@ def _created(upload: "Upload") -> list[str]:
 
 def _report(session: Session, upload: "Upload", total: int) -> None:
     if session.as_json:
-        session.reply(upload.reply())
+        left = left_out_json(upload.left_out)
+        session.reply(upload.reply(), {"leftOut": left} if left else None)
     else:
         _summarise(upload)
+        show_left_out(upload.left_out)
     _complain(upload)
     if not upload.finished:
         remembered = sum(upload.counts().values())
         typer.echo(f"{remembered:,} of {total:,} remembered; run it again.", err=True)
 
 
-def _count(path: Path, form: Format | Origin) -> int:
-    """The number of outcomes of reading `path`."""
+def _count(path: Path, form: Format | Origin) -> "tuple[int, list[LeftOut]]":
+    """The number of items in `path`, and what reading it leaves out."""
     from concord_client.importers.formats import read
+    from concord_client.importers.outcome import LeftOut
 
-    if form is not Format.JSONL:
-        return sum(1 for _ in read(path, form))
-    try:
-        with path.open("rb") as file:
-            return sum(1 for line in file if line.strip())
-    except OSError:
-        return 1  # the defect that the file cannot be read
+    if form is Format.JSONL:
+        try:
+            with path.open("rb") as file:
+                return sum(1 for line in file if line.strip()), []
+        except OSError:
+            return 1, []  # the defect that the file cannot be read
+    total, left = 0, []
+    for outcome in read(path, form):
+        if isinstance(outcome, LeftOut):
+            left.append(outcome)
+        else:
+            total += 1
+    return total, left
 
 
 def _summarise(upload: "Upload") -> None:
@@ -170,6 +183,7 @@ def _summarise(upload: "Upload") -> None:
         .append(f", {counts['unchanged']:,} unchanged, {counts['updated']:,} updated")
         .append(f", {counts['erased']:,} erased before" if counts["erased"] else "")
         .append(f"; {plural(len(upload.refusals), 'error')}", "red" if upload.refusals else "")
+        .append(f"; {len(upload.left_out):,} left out" if upload.left_out else "")
     )
 
 
