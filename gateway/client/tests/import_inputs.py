@@ -18,17 +18,69 @@ Files = Mapping[str, str]
 WORD = re.compile(r"w\d+q")
 _PLACE = "§"
 _PIECES = [
-    *("§", "§ §", "§, §", "§; §", "§: §", "§|§", "§\t§", "§ & §", "'§'", '"§"', '"§", § "§"', '""§'),
+    *(
+        "§",
+        "§ §",
+        "§, §",
+        "§; §",
+        "§: §",
+        "§|§",
+        "§\t§",
+        "§ & §",
+        "'§'",
+        '"§"',
+        '"§", § "§"',
+        '""§',
+    ),
     *("“§”", "«§»", "(§)", "[§]", "{§}", "<§>", "<!-- § -->", "§\\§", '\\"§', "§--§", "— §", "~ §"),
-    *("🚤§", "👩‍🚀 §", "שלום §", "\u200f§", "\u200e§", "\u202a+49 170 §\u202c", "é§", "e\u0301§", "漢字§"),
-    *("§\u2028§", "§\u00a0§", "§\x0b§", "@§", "#§", "§#§", "§@§.org", "https://§.org/§?§=§", "§.md"),
+    *(
+        "🚤§",
+        "👩‍🚀 §",
+        "שלום §",
+        "\u200f§",
+        "\u200e§",
+        "\u202a+49 170 §\u202c",
+        "é§",
+        "e\u0301§",
+        "漢字§",
+    ),
+    *(
+        "§\u2028§",
+        "§\u00a0§",
+        "§\x0b§",
+        "@§",
+        "#§",
+        "§#§",
+        "§@§.org",
+        "https://§.org/§?§=§",
+        "§.md",
+    ),
     *("[[§]]", "[[§|§]]", "[[§#§|§]]", "![[§]]", "[§](§.md)", "[§](<§ §.md#§>)", "`§`", "**§**"),
     *("2024-03-05 §", "12:30 §", "1.5 §", "§ 7", "null §", "true", "no §", "{{§}}", "%§", "&§ *§"),
     *("Supersedes: §", "Superseded by §", "Status: §", "§ joined", "-", "...", "---", "+++", "=§"),
 ]
 _BLOCKS = [
-    *("# §", "## § ##", "### §: §", "§\n===", "- §\n- §", "* §\n  * §", "1. §", "> §\n> §", "---", "***"),
-    *("```\n§\n# §\n```", "~~~ §\n§", "| § | § |\n|---|---|\n| § | § |", "    §", "\t§", "$$§$$", "#§"),
+    *(
+        "# §",
+        "## § ##",
+        "### §: §",
+        "§\n===",
+        "- §\n- §",
+        "* §\n  * §",
+        "1. §",
+        "> §\n> §",
+        "---",
+        "***",
+    ),
+    *(
+        "```\n§\n# §\n```",
+        "~~~ §\n§",
+        "| § | § |\n|---|---|\n| § | § |",
+        "    §",
+        "\t§",
+        "$$§$$",
+        "#§",
+    ),
     *("- [ ] §", "[^§]: §", "§  \n§", "<div>§</div>", "---\n§: §\n---", "§::§", "§:: §", "\\# §"),
 ]
 _KEYS = [
@@ -65,7 +117,9 @@ def numbered(files: Files) -> Files:
 def _yaml_scalar() -> st.SearchStrategy[str]:
     return st.one_of(
         LINE.map(lambda text: json.dumps(text, ensure_ascii=False)),
-        st.sampled_from(["§", "§ §", "2024-03-05", "0012", "yes", "~", "", "1.50", "[§, §]", "'§'"]),
+        st.sampled_from(
+            ["§", "§ §", "2024-03-05", "0012", "yes", "~", "", "1.50", "[§, §]", "'§'"]
+        ),
         st.sampled_from(["\n  - §\n  - §", "\n  §: §", "|\n  § §\n  §", "§ # §", "{§: §}"]),
     )
 
@@ -84,13 +138,19 @@ def _front_matter() -> st.SearchStrategy[str]:
 
 def notes() -> st.SearchStrategy[Files]:
     """A folder of notes, with and without front matter, some long, beside other files."""
-    body = st.one_of(TEXT, st.tuples(_texts(_BLOCKS, 6, "\n\n"), st.just(" word" * 700)).map("".join))
+    body = st.one_of(
+        TEXT, st.tuples(_texts(_BLOCKS, 6, "\n\n"), st.just(" word" * 700)).map("".join)
+    )
     bodies = st.lists(body, min_size=1, max_size=3).map("\n\n".join)
-    note = st.tuples(st.one_of(st.just(""), _front_matter(), st.just("---\n\n")), bodies).map("".join)
+    note = st.tuples(st.one_of(st.just(""), _front_matter(), st.just("---\n\n")), bodies).map(
+        "".join
+    )
     written = st.tuples(note, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\ufeff"])).map(
         lambda each: each[2] + each[0].replace("\n", each[1])
     )
-    names = st.sampled_from(["a.md", "Plan B.md", "sub/c.markdown", "2024-03-05.md", "x.txt", ".d.md"])
+    names = st.sampled_from(
+        ["a.md", "Plan B.md", "sub/c.markdown", "2024-03-05.md", "x.txt", ".d.md"]
+    )
     return st.dictionaries(names, written, min_size=1, max_size=3).map(numbered)
 
 
@@ -112,12 +172,17 @@ def json_lines() -> st.SearchStrategy[Files]:
     )
     record = st.tuples(own, OTHERS).map(lambda both: both[0] | both[1])
     line = st.one_of(record.map(_json), TEXT.map(lambda text: " ".join(text.split())), st.just("{"))
-    return st.lists(line, min_size=1, max_size=4).map(lambda each: numbered({"m.jsonl": "\n".join(each)}))
+    return st.lists(line, min_size=1, max_size=4).map(
+        lambda each: numbered({"m.jsonl": "\n".join(each)})
+    )
 
 
-_HEADERS = ["content", "Text", "Name", "Message", "speaker", "time", "Date", "Tags", "Valid from", "ID",
-            "§", "§ §", "Phone", "E-Mail", "Kind", "notes", "session", "Supersedes", "", "§"]  # fmt: skip
-_CELLS = st.one_of(TEXT, LINE, st.sampled_from(["", " ", "12.03.2024", "3/4/24 9:05 PM", "2024-03-05"]))
+_HEADERS = ["content", "Text", "Name", "Message", "speaker", "time", "Date", "Tags",
+            "Valid from", "ID", "§", "§ §", "Phone", "E-Mail", "Kind", "notes", "session", "Supersedes", "",
+            "§"]  # fmt: skip
+_CELLS = st.one_of(
+    TEXT, LINE, st.sampled_from(["", " ", "12.03.2024", "3/4/24 9:05 PM", "2024-03-05"])
+)
 
 
 @st.composite
@@ -143,12 +208,35 @@ def tables(draw: st.DrawFn) -> Files:
 
 _STAMPS = [
     *("12/03/2024, 14:22 - ", "3/4/24, 9:05 PM - ", "31.12.23, 21:15 - ", "[2024-03-05 10:00] "),
-    *("[31.12.2023, 21:15:03] ", "\u200e[12/31/23, 9:15:03\u202fPM] ", "2024-03-05 10:00 ", "[soon] "),
+    *(
+        "[31.12.2023, 21:15:03] ",
+        "\u200e[12/31/23, 9:15:03\u202fPM] ",
+        "2024-03-05 10:00 ",
+        "[soon] ",
+    ),
     *("12/03/2024 14:22 - ", "[10:02] ", "", ""),
 ]
 _NAMES = [
-    *("Ada", "Ann & Bo", "Bo, the §", "Ada 🌸", "\u202a+49 170 0000000\u202c", "~ §", "§ (§)", "Dr. §"),
-    *("§/§", "§ “§”", '"§" §', "José §", "דנה §", "👩‍🚀", "§ § § § § §", "the § of the § and of all §"),
+    *(
+        "Ada",
+        "Ann & Bo",
+        "Bo, the §",
+        "Ada 🌸",
+        "\u202a+49 170 0000000\u202c",
+        "~ §",
+        "§ (§)",
+        "Dr. §",
+    ),
+    *(
+        "§/§",
+        "§ “§”",
+        '"§" §',
+        "José §",
+        "דנה §",
+        "👩‍🚀",
+        "§ § § § § §",
+        "the § of the § and of all §",
+    ),
 ]
 _SAID = [
     *("<Media omitted>", "\u200eimage omitted", "This message was deleted", "", "§: §", "Note: §"),
@@ -165,12 +253,18 @@ def transcripts(draw: st.DrawFn) -> Files:
         stamp = own if draw(st.integers(0, 3)) else draw(st.sampled_from(_STAMPS))
         said = draw(st.one_of(TEXT, st.sampled_from(_SAID)))
         is_turn = draw(st.integers(0, 3))
-        lines.append(f"{stamp}{draw(st.sampled_from(_NAMES))}: {said}" if is_turn else f"{stamp}{said}")
+        lines.append(
+            f"{stamp}{draw(st.sampled_from(_NAMES))}: {said}" if is_turn else f"{stamp}{said}"
+        )
     text = "\n".join(lines).replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
     return numbered({"talk.txt": draw(st.sampled_from(["", "\ufeff"])) + text})
 
 
-_STARTED = {"create_time": 1709640000.5, "created_at": "2024-03-05T10:00:00Z", "ts": "1709640000.000100"}
+_STARTED = {
+    "create_time": 1709640000.5,
+    "created_at": "2024-03-05T10:00:00Z",
+    "ts": "1709640000.000100",
+}
 _PARTS = st.lists(
     st.one_of(
         LINE,
@@ -191,7 +285,9 @@ _MESSAGES = {
     ),
     "gpt": st.fixed_dictionaries(
         {
-            "author": st.fixed_dictionaries({"role": _WHO, "name": st.none() | LINE, "metadata": OTHERS}),
+            "author": st.fixed_dictionaries(
+                {"role": _WHO, "name": st.none() | LINE, "metadata": OTHERS}
+            ),
             "content": st.fixed_dictionaries(
                 {"content_type": st.just("text"), "parts": _PARTS}, optional={"thoughts": LINE}
             ),
@@ -222,7 +318,12 @@ _MESSAGES = {
         },
     ),
     "slack": st.fixed_dictionaries(
-        {"user": st.just("U§"), "text": TEXT, "ts": st.just(_STARTED["ts"]), "type": st.just("message")},
+        {
+            "user": st.just("U§"),
+            "text": TEXT,
+            "ts": st.just(_STARTED["ts"]),
+            "type": st.just("message"),
+        },
         optional={"reactions": VALUE, "files": VALUE, "subtype": LINE},
     ),
     "nested": st.fixed_dictionaries(
@@ -243,7 +344,9 @@ def talks(draw: st.DrawFn, tool: str) -> Files:
     """A JSON chat as one tool exports it: messages, a list or tree of them, or lines."""
     message = st.tuples(_MESSAGES[tool], OTHERS).map(lambda both: both[1] | both[0])
     messages = draw(st.lists(message, min_size=1, max_size=4))
-    about = draw(st.fixed_dictionaries({}, optional={"id": st.just("c§"), "title": LINE, "name": LINE}))
+    about = draw(
+        st.fixed_dictionaries({}, optional={"id": st.just("c§"), "title": LINE, "name": LINE})
+    )
     about |= draw(OTHERS)
     tree = {
         str(at): {"id": str(at), "message": each, "parent": str(at - draw(st.integers(1, 2)))}
@@ -284,10 +387,14 @@ def exports_of_mem0() -> st.SearchStrategy[Files]:
         {"source": LINE, "relationship": st.just("works_§ at"), "target": LINE},
         optional={"§": LINE, "score": st.just(0.5)},
     )
-    some = st.lists(st.one_of(one, one, LINE, st.just({"memory": None, "x": "§"})), min_size=1, max_size=3)
+    some = st.lists(
+        st.one_of(one, one, LINE, st.just({"memory": None, "x": "§"})), min_size=1, max_size=3
+    )
     shapes = st.one_of(
         some,
-        st.fixed_dictionaries({"results": some, "relations": st.lists(relation, max_size=2), "§": VALUE}),
+        st.fixed_dictionaries(
+            {"results": some, "relations": st.lists(relation, max_size=2), "§": VALUE}
+        ),
         st.fixed_dictionaries({"memories": some, "next": LINE}),
     )
     return shapes.map(lambda value: numbered({"mem0.json": _json(value)}))
@@ -295,13 +402,21 @@ def exports_of_mem0() -> st.SearchStrategy[Files]:
 
 def exports_of_graphiti() -> st.SearchStrategy[Files]:
     """Nodes, edges and episodes of Graphiti's models."""
-    common = {"uuid": st.sampled_from(["a", "b", "u§"]), "name": LINE, "created_at": st.just("2024-03-05")}
+    common = {
+        "uuid": st.sampled_from(["a", "b", "u§"]),
+        "name": LINE,
+        "created_at": st.just("2024-03-05"),
+    }
     more = {"attributes": OTHERS, "group_id": LINE, "labels": st.lists(LINE, max_size=2)}
     node = st.fixed_dictionaries(
         common, optional={"summary": TEXT, "name_embedding": st.just([0.25, 0.5]), **more}
     )
     edge = st.fixed_dictionaries(
-        {**common, "source_node_uuid": st.sampled_from("ab§"), "target_node_uuid": st.sampled_from("ab§")},
+        {
+            **common,
+            "source_node_uuid": st.sampled_from("ab§"),
+            "target_node_uuid": st.sampled_from("ab§"),
+        },
         optional={
             "fact": TEXT,
             "valid_at": st.sampled_from([None, "2024-03-05T10:00:00Z", "§"]),

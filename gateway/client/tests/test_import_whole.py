@@ -8,11 +8,11 @@ from shutil import rmtree
 from typing import Any
 
 import pytest
-from concord_client.importers import chat, graphiti, jsonl, markdown, mem0, table
+from concord_client.importers import graphiti, jsonl, markdown, mem0, table
 from concord_client.importers.chat import transcript
 from concord_client.importers.form import Format, Origin
 from concord_client.importers.formats import read
-from concord_client.importers.outcome import Defect, Draft, LeftOut, Outcome
+from concord_client.importers.outcome import Draft, Outcome
 from google.protobuf.json_format import MessageToDict
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -141,7 +141,11 @@ def test_all_of_a_file_is_kept_or_listed(tmp_path: Path, form: str, examples: in
     def all_of_it(files: Files) -> None:
         outcomes = outcomes_of(tmp_path / "in", files, known)
         kept = held(outcomes)
-        read_ = {name: text.removeprefix("\ufeff").replace("\r\n", "\n") for name, text in files.items() if name not in unread(outcomes)}
+        read_ = {
+            name: text.removeprefix("\ufeff").replace("\r\n", "\n")
+            for name, text in files.items()
+            if name not in unread(outcomes)
+        }
         words = {word for text in read_.values() for word in WORD.findall(markup.sub(" ", text))}
         assert words <= set(WORD.findall(kept)), (words - set(WORD.findall(kept)), outcomes)
         bare = markup.sub(" ", kept).casefold() + kept.casefold()

@@ -24,7 +24,8 @@ class Found:
 def markdown_files(folder: Path) -> Iterator[Found | Defect | LeftOut]:
     """Yield the folder's Markdown files, depth first, each directory by name; or the one file.
 
-    Names starting with a dot, and files that are no Markdown, are left out. A symbolic link to a path inside the folder is followed.
+    Names starting with a dot, and files that are no Markdown, are left out. A symbolic link to a
+    path inside the folder is followed.
     A Defect is a link that leads out of the folder, to nothing or to a directory that contains it,
     an unreadable directory, a name that is not UTF-8, or a Markdown name of no regular file.
     """

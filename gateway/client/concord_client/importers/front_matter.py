@@ -42,7 +42,7 @@ class Written:
 
     @property
     def plain(self) -> object:
-        """The value if JSON would spell it so; else the text, as for `0001`, `yes`, `2026-11-21`."""
+        """The value if JSON spells it so; else the text, as for `0001`, `yes` or `2026-11-21`."""
         return self.value if _OF_JSON.fullmatch(self.text) else self.text
 
 

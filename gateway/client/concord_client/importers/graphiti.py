@@ -73,7 +73,7 @@ def read_graphiti(path: Path) -> Iterator[Outcome]:
     readers: dict[str, _Reader] = {
         "episodes": _episode,
         "nodes": _node,
-        "edges": lambda rest, left: _edge(rest, names),
+        "edges": lambda rest, _: _edge(rest, names),
     }
     for kind, records in kinds.items():
         yield from _outcomes(path, kind, records, readers[kind])
@@ -107,11 +107,12 @@ def _read(rest: dict[str, Any], read: _Reader, left: list[LeftOut]) -> type_pb2.
     if not (found := read(rest, left)):
         left[:] = [LeftOut("entity without a summary", whole)]
         return None
-    properties = united(object_at(rest, "attributes"), {k: rest[k] for k in rest if k != "attributes"})
+    attributes = object_at(rest, "attributes")
+    rest.pop("attributes", None)
     common = {
         "id": _id(identity),
         "external_id": f"graphiti/{identity}",
-        "properties": properties,
+        "properties": united(attributes, rest),
     }
     return memory_of(found | common, left)
 
@@ -122,7 +123,7 @@ def _kind(record: Mapping[str, Any]) -> str:
     return "episodes" if "content" in record else "nodes"
 
 
-def _episode(rest: dict[str, Any], left: list[LeftOut]) -> dict[str, Any]:
+def _episode(rest: dict[str, Any], _: list[LeftOut]) -> dict[str, Any]:
     return {
         "content": str(rest.pop("content", "")),
         "valid_from": _time(rest, "valid_at"),
@@ -141,7 +142,7 @@ def _node(rest: dict[str, Any], left: list[LeftOut]) -> dict[str, Any]:
 def _edge(rest: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     ends = [names.get(str(rest.get(f"{end}_node_uuid")), "") for end in ("source", "target")]
     relation = str(rest.get("name", ""))
-    found = {
+    found: dict[str, Any] = {
         "content": str(rest.pop("fact", "")),
         "valid_from": _time(rest, "valid_at"),
         "valid_until": _time(rest, "invalid_at"),

@@ -27,7 +27,6 @@ from concord_client.importers.outcome import (
     ItemUnreadable,
     LeftOut,
     Outcome,
-    as_text,
     at_place,
     check_content,
 )
@@ -41,8 +40,21 @@ FIELDS = {name for each in Memory.DESCRIPTOR.fields for name in (each.name, each
 
 
 SET_BY_GRAPH = frozenset(
-    """entrenchment create_time modify_time etag access supersession relevance_score forget_time
-    erase_time turn_order conflict_ids health origin""".split()
+    [
+        "entrenchment",
+        "create_time",
+        "modify_time",
+        "etag",
+        "access",
+        "supersession",
+        "relevance_score",
+        "forget_time",
+        "erase_time",
+        "turn_order",
+        "conflict_ids",
+        "health",
+        "origin",
+    ]
 )
 """Fields of a memory that no writer states."""
 MARKUP = re.compile(document.MARKUP)
@@ -171,7 +183,7 @@ def _leave_out_what_graph_sets(memory: Memory, left: list[LeftOut]) -> None:
         if field.name in SET_BY_GRAPH:
             stated = " ".join(str(value).split())
             left.append(LeftOut("field that graph sets itself", f"{field.name}: {stated}"))
-            memory.ClearField(field.name)
+            memory.ClearField(field.name)  # type: ignore[arg-type] # one of its fields
 
 
 def _linked(value: Mapping[str, object], key: str, left: list[LeftOut]) -> list[str]:

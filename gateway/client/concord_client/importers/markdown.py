@@ -67,7 +67,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 MARKUP = re.compile(
     r"^ {0,3}#+[ \t]|[ \t]#+[ \t]*$"  # marks of headings
-    r"|^---[ \t]*$|^\.\.\.[ \t]*$|^[\w-]+:|[\[\]{},\"'&*!|>-]"  # front matter: keys of fields, signs
+    r"|^---[ \t]*$|^\.\.\.[ \t]*$|^[\w-]+:|[\[\]{},\"'&*!|>-]"  # keys and signs of front matter
     r"|(?<=\[\[)[^\[\]|#\n]*(?=[|#])|!(?=\[\[)"  # a link's target, which becomes its memory's id
     r"|(?<=\]\()[^()\n]*\)",
     re.MULTILINE,

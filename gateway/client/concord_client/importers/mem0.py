@@ -110,7 +110,7 @@ def _memory(record: Mapping[str, Any], left: list[LeftOut]) -> dict[str, Any]:
     return found
 
 
-def _relation(record: Mapping[str, Any], left: list[LeftOut]) -> dict[str, Any]:
+def _relation(record: Mapping[str, Any], _: list[LeftOut]) -> dict[str, Any]:
     names = ("source", *_RELATED, *_TARGETS)
     words = [str(record[name]) for name in names if record.get(name)]
     if len(words) != 3:

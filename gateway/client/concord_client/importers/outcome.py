@@ -1,8 +1,8 @@
 """The outcome of reading one item of an import: a draft, a defect, or what was left out.
 
 No importer drops a word silently (spec W8): each character of a file that is not blank is in a
-memory, in the text of a `Defect` or `LeftOut`, or markup of the file's form. Each importer's `MARKUP`
-is the pattern of what its form defines as markup.
+memory, in the text of a `Defect` or `LeftOut`, or markup of the file's form. Each importer's
+`MARKUP` is the pattern of what its form defines as markup.
 """
 
 import json
@@ -88,7 +88,9 @@ def at_place(
 def as_text(value: object) -> str:
     """A value of a file as text, for `LeftOut` and `Defect`: a text as it is, others as JSON."""
     try:
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        text = (
+            value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        )
     except (TypeError, ValueError):  # of YAML: keys that are no texts, a list that holds itself
         text = repr(value)
     return text.encode("utf-8", "backslashreplace").decode()

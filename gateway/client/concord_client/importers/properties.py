@@ -56,7 +56,7 @@ def _size(value: object) -> int:
     return len(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
 
 
-def _add(properties: Struct, key: str, value: object) -> None:
+def _add(properties: Struct, key: str, value: Any) -> None:
     if key in properties:
         raise ItemUnreadable(f"{key[:60]}: stands in the properties, too")
     try:

@@ -86,7 +86,7 @@ class _Table:
         reader = _rows(*_dialect(self._text))
         line = 0
         try:
-            header = next(reader, [])
+            header: list[str] = next(reader, [])
             rows, line = [], reader.line_num
             for row in reader:
                 if any(cell.strip() for cell in row):

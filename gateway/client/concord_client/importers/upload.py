@@ -85,9 +85,7 @@ class Upload:
         self._run = secrets.token_hex(8)
         self._numbers = count(1)
 
-    def send(
-        self, memories: MemoryServiceStub, outcomes: Iterable[Outcome]
-    ) -> Iterator[int]:
+    def send(self, memories: MemoryServiceStub, outcomes: Iterable[Outcome]) -> Iterator[int]:
         """Sends the drafts in batches; yields the number of finished items after each batch.
 
         Raises `Refused` for a failure that no item caused; earlier batches stay written.

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from concord_client.importers.chat.records import time_of
+from concord_client.importers.chat.records import NOTICE, time_of
 from concord_client.importers.chat.turns import DIRECTIONS, MARKS, Turn, role_of
 from concord_client.importers.dates import is_month_first
 from concord_client.importers.outcome import ItemUnreadable, LeftOut
@@ -32,10 +32,9 @@ _STAMPED = re.compile(
 )
 _MOST_WORDS = 10
 """Words of a name; with more before its first colon, a line is a sentence of the messenger's."""
-_QUOTES = ('""', "“”", "„“", "«»")
+_QUOTES = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"))
 _OF_MESSENGER = re.compile(rf"{_DATE},\s*{_CLOCK}\s+[-–]\s+")
 """A messenger's own notice, such as who joined or left: it has a time, but no speaker."""
-NOTICE = "notice of the messenger"
 _LEFT_OUT = re.compile(
     r"<(?:Media omitted|Medien ausgeschlossen|(?:attached|Anhang): [^<>]*)>"
     r"|(?:image|video|audio|sticker|document|GIF|Contact card) omitted"

@@ -19,6 +19,7 @@ TIMES = ("time", "timestamp", "created_at", "create_time", "createdAt", "date", 
 NOT_SAID = frozenset(["system", "developer", "tool", "function"])
 """Roles whose messages are instructions or tool calls, not dialogue."""
 
+NOTICE = "notice of the messenger"
 _PICTURED = ("photo", "file", "media_type", "location_information", "poll")
 """Keys of a messenger's exported message that is a picture or the like; its text is then empty."""
 _WRITTEN = "2026-03-01T10:00:00Z"
@@ -38,7 +39,7 @@ def turn_of(record: Record, session: str, left: list[LeftOut]) -> Turn | None:
         rest = united(inner, rest)
     role = _role(rest)
     if (isinstance(role, str) and role in NOT_SAID) or rest.get("type") == "service":
-        kind = "notice of the messenger" if rest.get("type") == "service" else f"message of a {role}"
+        kind = NOTICE if rest.get("type") == "service" else f"message of a {role}"
         left.append(LeftOut(kind, as_text(record)))
         return None
     speaker = _speaker(rest)
@@ -158,7 +159,9 @@ def _text(value: object, left: list[LeftOut]) -> str | None:
         kind = next((str(value[each]) for each in kinds if each in value), "unknown")
         if text is None:
             left.append(LeftOut(f"part of type {kind}", as_text(value)))
-        elif others := {k: v for k, v in value.items() if v is not None and k not in (name, *kinds)}:
+        elif others := {
+            k: v for k, v in value.items() if v is not None and k not in (name, *kinds)
+        }:
             left.append(LeftOut(f"field of a part of type {kind}", as_text(others)))
         return text
     if isinstance(value, list):

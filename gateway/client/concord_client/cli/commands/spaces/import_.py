@@ -123,9 +123,7 @@ def import_(
         raise typer.Exit(1)
 
 
-def _send(
-    client: "Client", upload: "Upload", outcomes: "Iterable[Outcome]", total: int
-) -> None:
+def _send(client: "Client", upload: "Upload", outcomes: "Iterable[Outcome]", total: int) -> None:
     from concord_client.cli.render.progress import bar
 
     with bar("Remembering", total) as advance:
