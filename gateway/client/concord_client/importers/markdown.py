@@ -67,7 +67,8 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 MARKUP = re.compile(
     r"^ {0,3}#+[ \t]|[ \t]#+[ \t]*$"  # marks of headings
-    r"|^---[ \t]*$|^\.\.\.[ \t]*$|^[\w-]+:|[\[\]{},\"'&*!|>-]"  # keys and signs of front matter
+    rf"|^---[ \t]*$|^\.\.\.[ \t]*$|^(?:{'|'.join(sorted(_KEYS))})[ \t]*(?=:)"  # of front matter
+    r"|(?<=: )~[ \t]*$|:(?=\s|$)|[\[\]{},\"'&*!|>-]|\\[tn]|\\(?=[\"\\])"  # signs and escapes of YAML
     r"|(?<=\[\[)[^\[\]|#\n]*(?=[|#])|!(?=\[\[)"  # a link's target, which becomes its memory's id
     r"|(?<=\]\()[^()\n]*\)",
     re.MULTILINE,
