@@ -10,13 +10,15 @@ _WRITTEN = re.compile(
     r"(?:[T,]?\s*(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<of_minute>\d{2}))?"
     r"(?:\s?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
 )
+_MONTH = re.compile(r"(\d{4})[-/.](\d{1,2})")
 _CENTURY = 2000
 _MOST = 12
 """Months, and hours of half a day."""
 
 
 def instant_of(text: str, *, month_first: bool = False) -> datetime | None:
-    """The time in a text: ISO 8601, dd.mm.yyyy, dd/mm/yy or yyyy/mm/dd, with or without a clock.
+    """The time in a text: ISO 8601, dd.mm.yyyy, dd/mm/yy or yyyy/mm/dd, with or without a clock;
+    a month, yyyy-mm, is its first day.
 
     None for another text. `month_first`: 3/4/2024 is the fourth of March; dates with dots never
     name the month first. The time has a zone only if the text names one.
@@ -25,6 +27,8 @@ def instant_of(text: str, *, month_first: bool = False) -> datetime | None:
         return datetime.fromisoformat(text.strip())
     except ValueError:
         pass
+    if month := _MONTH.fullmatch(text.strip()):
+        text = f"{month[1]}-{month[2]}-1"
     found = _WRITTEN.fullmatch(text.strip())
     return _time(found, month_first=month_first) if found else None
 

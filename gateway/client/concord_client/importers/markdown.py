@@ -9,10 +9,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from concord.type.v1 import type_pb2
-from google.protobuf.descriptor import EnumDescriptor
-from google.protobuf.timestamp_pb2 import Timestamp
 
-from concord_client.facts import fact_of
 from concord_client.importers.folder import Found, markdown_files
 from concord_client.importers.front_matter import (
     LABEL,
@@ -25,6 +22,14 @@ from concord_client.importers.front_matter import (
     time_of,
 )
 from concord_client.importers.headings import Part, parts
+from concord_client.importers.note_keys import (
+    KEYS,
+    MOST_FACTS,
+    divided,
+    enum_of,
+    facts_of,
+    is_in_range,
+)
 from concord_client.importers.outcome import (
     MAX_CONTENT,
     MAX_ITEM_BYTES,
@@ -36,30 +41,23 @@ from concord_client.importers.outcome import (
     at_place,
     check_content,
 )
-from concord_client.importers.properties import add_properties
-from concord_client.importers.spelling import contract_name, short_words
+from concord_client.importers.properties import add_fitting_properties
 from concord_client.importers.text_file import read_text
 from concord_client.importers.vault import (
     MOST_NAME,
     Note,
     Vault,
     is_name,
+    links_in,
     note_id,
     replaced_by,
     replaced_in,
     target_of,
 )
 
+_STATUS = frozenset({"status", "superseded_by"})
+"""Keys whose links say what replaced the note."""
 _REPLACING = frozenset({"supersedes", "deprecates"})
-_KEYS = frozenset(
-    {
-        *("id", "title", "kind", "domain", "tags", "concepts", "importance", "surfaces_when"),
-        *("valid_from", "valid_until", "external_id", "facts", "aliases", *LINEAGE_KEYS),
-    }
-)
-MOST_FACTS = 10
-"""The contract's limit for a memory."""
-
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _NO_WORD = re.compile(r"[\W_]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
@@ -67,9 +65,9 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 MARKUP = re.compile(
     r"^ {0,3}#+[ \t]|[ \t]#+[ \t]*$"  # marks of headings
-    rf"|^---[ \t]*$|^\.\.\.[ \t]*$|^(?:{'|'.join(sorted(_KEYS))})[ \t]*(?=:)"  # of front matter
-    r"|(?<=: )~[ \t]*$|:(?=\s|$)|[\[\]{},\"'&*!|>-]|\\[tn]|\\(?=[\"\\])"  # signs and escapes of YAML
-    r"|(?<=\[\[)[^\[\]|#\n]*(?=[|#])|!(?=\[\[)"  # a link's target, which becomes its memory's id
+    rf"|^---[ \t]*$|^\.\.\.[ \t]*$|^(?:{'|'.join(sorted(KEYS))})[ \t]*(?=:)"  # of front matter
+    r"|(?<=: )~[ \t]*$|:(?=\s|$)|[\[\]{},\"'&*!|>-]|\\[tn]|\\(?=[\"\\])"  # signs of YAML
+    r"|(?<=\[\[)[^\[\]|#\n]*(?=[|#])|!(?=\[\[)"  # a link's target, which becomes an id
     r"|(?<=\]\()[^()\n]*\)",
     re.MULTILINE,
 )
@@ -102,7 +100,7 @@ def read_markdown(path: Path) -> Iterator[Outcome]:
         try:
             text = read_text(found.path, MAX_ITEM_BYTES).replace("\r\n", "\n")
             note = split(text)
-            reader = _Reader(vault, found.name, note.keys, replaced)
+            reader = _Reader(vault, found.name, *divided(note.keys), replaced)
             drafts = list(reader.drafts(note.body))
         except ItemUnreadable as unreadable:
             yield Defect(found.name, unreadable.line, unreadable.reason, text=text)
@@ -119,13 +117,14 @@ def _vault(path: Path) -> Vault:
             continue
         with suppress(ItemUnreadable):
             read = split(read_text(found.path, MAX_ITEM_BYTES).replace("\r\n", "\n"))
-            keys, body = read.keys, read.body
+            (keys, others), body = divided(read.keys), read.body
             places = [place for place, _ in _placed(body)[1:]]
             ids = [note_id(f"{_external_id(keys, found.name)}#{place}") for place in places]
             note = Note(_id(keys, found.name), _title(keys, found.name), tuple(ids))
-            said = [*list_of(keys, "superseded_by"), *replaced_by(str(keys.get("status", "")))]
-            said += replaced_in(body)
-            names = [text_of(keys, "id"), *list_of(keys, "aliases")]
+            said = replaced_by(str(others.get("status", ""))) + replaced_in(body)
+            with suppress(ItemUnreadable):
+                said = [*list_of(others, "superseded_by"), *said]
+            names = [text_of(keys, "id"), str(others.get("id", "")), *list_of(keys, "aliases")]
             vault.add(found.name, note, names, said)
     return vault
 
@@ -137,6 +136,8 @@ class _Reader:
     vault: Vault
     name: str
     keys: Mapping[str, object]
+    others: Mapping[str, object]
+    """The keys that find no field."""
     replaced: Mapping[str, list[str]]
     """By a note's id, the ids of the notes and parts that it replaced."""
     left: list[LeftOut] = field(default_factory=list)
@@ -153,16 +154,17 @@ class _Reader:
     def _whole(self, body: str, headings: list[str]) -> type_pb2.Memory:
         keys, title = self.keys, _title(self.keys, self.name)
         text, related = self.vault.linked(_titled(body, title, keys), self.name)
+        lines, linked = self._lines()
         if headings:
-            text = f"{text}\n\nParts: {'; '.join(headings)}"[:MAX_CONTENT]
-        memory = self._of_keys(related)
-        memory.content = self._with_lineage(text)
+            most = MAX_CONTENT - len(lines) - 2
+            text = f"{text}\n\nParts: {'; '.join(headings)}"[:most]
+        memory = self._of_keys([*related, *linked])
+        memory.content = _with_lines(text, lines)
         check_content(memory.content)
         memory.id = _id(keys, self.name)
         memory.external_id = _external_id(keys, self.name)
         memory.sources.add(file=self.name)
-        others = {name: value for name, value in keys.items() if name not in _KEYS}
-        add_properties(memory.properties, others)
+        add_fitting_properties(memory.properties, self.others, self.left)
         return memory
 
     def _part(self, whole: type_pb2.Memory, part: Part, place: str) -> type_pb2.Memory:
@@ -190,30 +192,31 @@ class _Reader:
 
     def _of_keys(self, related: list[str]) -> type_pb2.Memory:
         keys, title = self.keys, _title(self.keys, self.name)
-        facts = [_fact(entry) for entry in list_of(keys, "facts")]
+        facts = facts_of(keys, self.left)
         memory = type_pb2.Memory(
-            kind=_kind(keys),
-            importance=_importance(keys),
+            kind=enum_of(keys, "kind"),
+            importance=enum_of(keys, "importance"),
             domain=text_of(keys, "domain"),
             surfaces_when=list_of(keys, "surfaces_when"),
             tags=[tag.removeprefix("#") for tag in list_of(keys, "tags")],
             concepts=list(dict.fromkeys([*list_of(keys, "concepts"), *list_of(keys, "aliases")])),
             facts=[*facts, *_related(title, related, MOST_FACTS - len(facts))],
         )
-        if begun := _begun(keys, self.name):
-            _set_time(memory.valid_from, begun, "valid_from")
+        if begun := _begun(keys, self.others, self.name):
+            memory.valid_from.FromDatetime(begun)
         if ended := time_of(keys, "valid_until"):
-            _set_time(memory.valid_until, ended, "valid_until")
+            memory.valid_until.FromDatetime(ended)
         return memory
 
-    def _with_lineage(self, body: str) -> str:
-        """The text, and below it the front matter's lineage as lines of links."""
+    def _lines(self) -> tuple[str, list[str]]:
+        """The links of the front matter as lines, and the titles of the notes that are related."""
         lines = [line for key in LINEAGE_KEYS if (line := self._lineage(key))]
-        if lines and _hides_what_follows(body):
-            raise ItemUnreadable(
-                "a code fence or comment that never ends would hide the front matter's links"
-            )
-        return "\n\n".join([part for part in (body, "\n".join(lines)) if part])
+        links = [link for key, value in self.others.items() if key not in _STATUS
+                 for link in links_in(value)]  # fmt: skip
+        if not links:
+            return "\n".join(lines), []
+        text, related = self.vault.linked(", ".join(dict.fromkeys(links)), self.name)
+        return "\n".join([f"Related: {text}", *lines]), related
 
     def _lineage(self, key: str) -> str:
         """The line of links for one lineage key, or ""."""
@@ -231,8 +234,8 @@ class _Reader:
             return [note.id, *(note.parts if key in _REPLACING else ())]
         named = linked_id(entry)
         if named is None:
-            raise ItemUnreadable(f"{key}: no note of this name, and no memory id: {entry[:60]!r}")
-        return [named]
+            self.left.append(LeftOut(f"note that is not there, in {key}", entry))
+        return [named] if named else []
 
 
 def _placed(body: str) -> list[tuple[str, Part]]:
@@ -283,25 +286,22 @@ def _related(title: str, others: list[str], most: int) -> list[type_pb2.Fact]:
     return facts[: max(most, 0)]
 
 
-def _begun(keys: Mapping[str, object], name: str) -> datetime | None:
+def _begun(keys: Mapping[str, object], others: Mapping[str, object], name: str) -> datetime | None:
     """The note's begin: its valid_from, else a readable date or created, else its name's date."""
     if "valid_from" in keys:
         return time_of(keys, "valid_from")
-    for key in ("date", "created"):
+    dated = _DATED.match(PurePosixPath(name).name)
+    for key, values in (("date", others), ("created", others), ("", {"": dated and dated[0]})):
         with suppress(ItemUnreadable):
-            if found := time_of(keys, key):
+            if (found := time_of(values, key)) and is_in_range(found):
                 return found
-    with suppress(ItemUnreadable):
-        if dated := _DATED.match(PurePosixPath(name).name):
-            return time_of({"name": dated[0]}, "name")
     return None
 
 
-def _fact(entry: str) -> type_pb2.Fact:
-    try:
-        return fact_of(entry)
-    except ValueError as error:
-        raise ItemUnreadable(f"facts: {error}") from error
+def _with_lines(text: str, lines: str) -> str:
+    """The text with lines of links below it, or above it if a fence or comment would hide them."""
+    parts = [lines, text] if _hides_what_follows(text) else [text, lines]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _hides_what_follows(body: str) -> bool:
@@ -315,30 +315,3 @@ def _hides_what_follows(body: str) -> bool:
         elif mark[1].startswith(fence) and not mark[2].strip():
             fence = ""
     return bool(fence) or body.rfind("<!--") > body.rfind("-->")
-
-
-def _kind(keys: Mapping[str, object]) -> type_pb2.MemoryKind.ValueType:
-    name = _named(keys, "kind", type_pb2.MemoryKind.DESCRIPTOR)
-    return type_pb2.MemoryKind.Value(name or "MEMORY_KIND_UNSPECIFIED")
-
-
-def _importance(keys: Mapping[str, object]) -> type_pb2.Importance.ValueType:
-    name = _named(keys, "importance", type_pb2.Importance.DESCRIPTOR)
-    return type_pb2.Importance.Value(name or "IMPORTANCE_UNSPECIFIED")
-
-
-def _named(keys: Mapping[str, object], key: str, enum: EnumDescriptor) -> str:
-    """Return the contract's name of a word such as "fact", in any case; "" without one."""
-    word = text_of(keys, key)
-    name = contract_name(enum, word)
-    if word and name is None:
-        words = ", ".join(short_words(enum))
-        raise ItemUnreadable(f"{key}: {word.lower()[:60]!r} is none of {words}")
-    return name or ""
-
-
-def _set_time(field: Timestamp, instant: datetime, key: str) -> None:
-    try:
-        field.FromDatetime(instant)
-    except (ValueError, OverflowError):
-        raise ItemUnreadable(f"{key}: outside of the years 1 to 9999 in UTC") from None

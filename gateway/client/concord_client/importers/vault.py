@@ -130,6 +130,17 @@ def replaced_in(body: str) -> list[str]:
     return [link[0] for found in said if found for link in _LINK.finditer(found[1])]
 
 
+def links_in(value: object) -> list[str]:
+    """The links in the texts of a value of front matter."""
+    if isinstance(value, list):
+        return [link for each in value for link in links_in(each)]
+    if isinstance(value, dict):
+        return links_in(list(value.values()))
+    if not isinstance(value, str):
+        return []
+    return [each[0] for each in _LINK.finditer(value) if not each["hidden"]]
+
+
 def is_name(text: str) -> bool:
     """Whether a node may have this name."""
     return (
