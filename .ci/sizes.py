@@ -15,7 +15,6 @@ GENERATED = "protos/gen/"
 LINES: dict[str, int] = {
     "gateway/client/tests/test_cli_governance.py": 450,
     "gateway/client/tests/test_import_chat.py": 500,
-    "gateway/client/tests/test_import_markdown.py": 450,
     "gateway/tests/gateway_echo.py": 450,
     "gateway/tests/test_gateway_http_unary.py": 500,
     "services/dissonance/tests/test_judges_lexical.py": 450,

@@ -10,6 +10,32 @@ _WRITTEN = re.compile(
     r"(?:[T,]?\s*(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<of_minute>\d{2}))?"
     r"(?:\s?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
 )
+_CLOCK = r"(?:,?\s+(?:at\s+|um\s+)?(?P<clock>\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp]\.?[Mm]\.?)?))?"
+_ZONE = r"(?:\s*\([^()]*\)|\s+Uhr)?"
+_NAMED = r"(?P<month>[^\W\d_]{3,})\.?"
+_WEEKDAY = r"(?:[^\W\d_]+\.?,\s+|[^\W\d_]+(?:day|tag|woch)\s+)?"
+_IN_WORDS = [
+    re.compile(rf"{_WEEKDAY}{each},?\s+(?:del?\s+)?(?P<year>\d{{4}}){_CLOCK}{_ZONE}")
+    for each in (
+        rf"{_NAMED}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?",
+        rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?\s+(?:of\s+|de\s+)?{_NAMED}",
+    )
+]
+_MONTH_NAMES = (
+    ("january", "januar", "jänner", "janvier", "enero"),
+    ("february", "februar", "février", "febrero"),
+    ("march", "märz", "mrz", "mars", "marzo"),
+    ("april", "avril", "abril"),
+    ("may", "mai", "mayo"),
+    ("june", "juni", "juin", "junio"),
+    ("july", "juli", "juillet", "julio"),
+    ("august", "août", "agosto"),
+    ("september", "septembre", "septiembre"),
+    ("october", "oktober", "octobre", "octubre"),
+    ("november", "novembre", "noviembre"),
+    ("december", "dezember", "décembre", "diciembre"),
+)
+_DIGITS = re.compile(r"(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2})?)?")
 _MONTH = re.compile(r"(\d{4})[-/.](\d{1,2})")
 _CENTURY = 2000
 _MOST = 12
@@ -18,7 +44,8 @@ _MOST = 12
 
 def instant_of(text: str, *, month_first: bool = False) -> datetime | None:
     """The time in a text: ISO 8601, dd.mm.yyyy, dd/mm/yy or yyyy/mm/dd, with or without a clock;
-    a month, yyyy-mm, is its first day.
+    a month, yyyy-mm, is its first day. Also dates in English, German, French and Spanish words:
+    March 5, 2024 and 5. März 2024.
 
     None for another text. `month_first`: 3/4/2024 is the fourth of March; dates with dots never
     name the month first. The time has a zone only if the text names one.
@@ -27,10 +54,40 @@ def instant_of(text: str, *, month_first: bool = False) -> datetime | None:
         return datetime.fromisoformat(text.strip())
     except ValueError:
         pass
-    if month := _MONTH.fullmatch(text.strip()):
+    text = text.strip().removeprefix("@").partition(" → ")[0]  # as Notion writes a span
+    if month := _MONTH.fullmatch(text):
         text = f"{month[1]}-{month[2]}-1"
-    found = _WRITTEN.fullmatch(text.strip())
+    text = _in_digits(text)
+    found = _WRITTEN.fullmatch(text)
     return _time(found, month_first=month_first) if found else None
+
+
+def instant_of_digits(text: str) -> datetime | None:
+    """The time that an id such as 202403051230 is made of, also with seconds or of the day only."""
+    if not (found := _DIGITS.fullmatch(text)):
+        return None
+    parts = [int(each) for each in found.groups(default="0")]
+    try:
+        return datetime(*parts)  # type: ignore[arg-type] # noqa: DTZ001 - the text names no zone
+    except ValueError:
+        return None
+
+
+def _in_digits(text: str) -> str:
+    """A date in words as yyyy-mm-dd; another text as it is."""
+    for pattern in _IN_WORDS:
+        if (found := pattern.fullmatch(text)) and (month := _number(found["month"].casefold())):
+            date = f"{found['year']}-{month}-{found['day']}"
+            return f"{date} {found['clock']}" if found["clock"] else date
+    return text
+
+
+def _number(name: str) -> int:
+    """The number of a month by its name or the beginning of one; 0 for another word."""
+    return next(
+        (at for at, names in enumerate(_MONTH_NAMES, 1) if any(n.startswith(name) for n in names)),
+        0,
+    )
 
 
 def is_month_first(texts: Iterable[str]) -> bool:

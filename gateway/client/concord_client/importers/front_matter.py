@@ -58,6 +58,8 @@ _KEY = re.compile(r"^([^\s:#'\"\[\]{}|>&*!%@`-][^:\n]*?)[ \t]*:(?=\s|$)", re.MUL
 """The beginning of a key and its value, in front matter that is no YAML as a whole."""
 _FLOW = re.compile(r"\[(?!\[).*\]")
 _LINK = re.compile(r"\[\[[^\[\]\n]+\]\]")
+_PAGE = re.compile(r"(?:[\w-]+::(?:[ \t].*|)(?:\n|\Z))+")
+"""A page's properties in Logseq: `tags:: a, [[b]]`."""
 _TOML = re.compile(r"\+\+\+[ \t]*\r?\n((?:.*\n)*?)\+\+\+[ \t]*(?:\r?\n|\Z)")
 _TOML_TEXT = re.compile(r'"""(?:.|\n)*?"""|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
 _TOML_COMMENT = re.compile(r"#.*")
@@ -115,12 +117,15 @@ def split(text: str) -> FrontMatter:
     """Split a note into its front matter, without keys if there is none, and its body.
 
     Front matter is at the very start: YAML between two lines `---` (the second may be `...`), whose
-    keys have few words, or TOML between two lines `+++`. Else the first line is a horizontal rule,
-    and all is body. Of YAML that is not quite some, each key counts for itself: a value that cannot
-    be read is kept as it is written. A second block right after the first adds its keys.
+    keys have few words, TOML between two lines `+++`, or Logseq's lines `key:: value`. Else the
+    first line is a horizontal rule, and all is body. Of YAML that is not quite some, each key counts
+    for itself: a value that cannot be read is kept as it is written. A second block right after the
+    first adds its keys.
     """
     if toml := _TOML.match(text):
         return _of_toml(toml[1], text[toml.end() :], text)
+    if page := _PAGE.match(text):
+        return _of_page(page[0], text[page.end() :])
     found = _block(text, _tolerant)
     if found is None:
         return FrontMatter({}, text)
@@ -221,6 +226,21 @@ def _comments(source: str) -> list[str]:
         found.append(source[end : token.start_mark.index])
         end = max(end, token.end_mark.index)
     return [text.strip() for text in found if text.strip()]
+
+
+def _of_page(source: str, body: str) -> FrontMatter:
+    left: list[LeftOut] = []
+    keys: dict[str, object] = {}
+    for line in source.splitlines():
+        key, _, value = line.partition("::")
+        key = "aliases" if key == "alias" else key
+        if not value.strip():
+            left.append(LeftOut(NO_VALUE, key))
+        elif key in keys:
+            left.append(LeftOut(DOUBLED, line))
+        else:
+            keys[key] = value.strip()
+    return FrontMatter(keys, body, left)
 
 
 def _of_toml(source: str, body: str, text: str) -> FrontMatter:
