@@ -217,7 +217,8 @@ def test_pages_and_links_of_other_tools(tmp_path: Path) -> None:
     found = read(
         tmp_path,
         {
-            "pages/Plans___Bread.md": "title:: Plans/Bread\ntags:: rye, [[mill]]\nmood:: good\nWe plan.",
+            "pages/Plans___Bread.md": "title:: Plans/Bread\ntags:: rye, [[mill]]\n"
+            "mood:: good\nWe plan.",
             "Bread.md": "Another one.",
             "ovens (old).md": "Clay.",
             "n.md": '[[Plans/Bread]] [[Nowhere/Bread]] [a [b]](<ovens (old).md> "of clay") '

@@ -5,11 +5,27 @@ from collections.abc import Iterable
 from datetime import datetime
 from itertools import pairwise
 
-_WRITTEN = re.compile(
-    r"(?P<first>\d{1,4})(?P<mark>[-/.])(?P<second>\d{1,2})(?P=mark)(?P<third>\d{1,4})"
-    r"(?:[T,]?\s*(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<of_minute>\d{2}))?"
-    r"(?:\s?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
+_AM, _PM = (
+    r"[Aa]\.?\s?[Mm]\b\.?|ص|πμ|π\.μ\.",
+    r"[Pp]\.?\s?[Mm]\b\.?|م|μμ|μ\.μ\.",
 )
+_AM_BEFORE, _PM_BEFORE = "上午|凌晨|早上|清晨|오전|午前", "下午|中午|晚上|오후|午後"
+DATE = r"\d{1,4}[-/.]\s?\d{1,2}[-/.]\s?\d{1,4}\.?"
+"""A pattern of a date in numbers."""
+CLOCK = (
+    rf"(?:(?:{_AM_BEFORE}|{_PM_BEFORE})\s?)?\d{{1,2}}[:.]\d{{2}}(?:[:.]\d{{2}})?"
+    rf"(?:\s?(?:{_AM}|{_PM}))?"
+)
+"""A pattern of a time of day, in the halves of a day that messengers' languages name."""
+_WRITTEN = re.compile(
+    r"(?P<first>\d{1,4})(?P<mark>[-/.])\s?(?P<second>\d{1,2})(?P=mark)\s?(?P<third>\d{1,4})\.?"
+    rf"(?:[T,،]?\s*(?:(?:(?P<am_before>{_AM_BEFORE})|(?P<pm_before>{_PM_BEFORE}))\s?)?"
+    r"(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<of_minute>\d{2}))?"
+    rf"(?:\s?(?:(?P<am>{_AM})|(?P<pm>{_PM})))?)?"
+)
+_CENTURY = 2000
+_MOST = 12
+"""Months, and hours of half a day."""
 _CLOCK = r"(?:,?\s+(?:at\s+|um\s+)?(?P<clock>\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp]\.?[Mm]\.?)?))?"
 _ZONE = r"(?:\s*\([^()]*\)|\s+Uhr)?"
 _NAMED = r"(?P<month>[^\W\d_]{3,})\.?"
@@ -37,9 +53,6 @@ _MONTH_NAMES = (
 )
 _DIGITS = re.compile(r"(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2})?)?")
 _MONTH = re.compile(r"(\d{4})[-/.](\d{1,2})")
-_CENTURY = 2000
-_MOST = 12
-"""Months, and hours of half a day."""
 
 
 def instant_of(text: str, *, month_first: bool = False) -> datetime | None:
@@ -128,7 +141,8 @@ def _read(found: re.Match[str], *, month_first: bool) -> datetime:
         month, day = day, month
     year += _CENTURY if year < 100 else 0
     hour = int(found["hour"] or 0)
-    if found["half"]:
-        hour = hour % _MOST + (_MOST if found["half"] in "Pp" else 0)
+    is_pm = bool(found["pm"] or found["pm_before"])
+    if is_pm or found["am"] or found["am_before"]:
+        hour = hour % _MOST + (_MOST if is_pm else 0)
     minute, second = int(found["minute"] or 0), int(found["of_minute"] or 0)
     return datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - the text names none

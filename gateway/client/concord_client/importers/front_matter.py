@@ -118,9 +118,9 @@ def split(text: str) -> FrontMatter:
 
     Front matter is at the very start: YAML between two lines `---` (the second may be `...`), whose
     keys have few words, TOML between two lines `+++`, or Logseq's lines `key:: value`. Else the
-    first line is a horizontal rule, and all is body. Of YAML that is not quite some, each key counts
-    for itself: a value that cannot be read is kept as it is written. A second block right after the
-    first adds its keys.
+    first line is a horizontal rule, and all is body. Of YAML that is not quite some, each key
+    counts for itself: a value that cannot be read is kept as it is written. A second block right
+    after the first adds its keys.
     """
     if toml := _TOML.match(text):
         return _of_toml(toml[1], text[toml.end() :], text)

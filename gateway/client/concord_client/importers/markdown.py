@@ -47,7 +47,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
 MARKUP = re.compile(
-    r"^ {0,3}#+[ \t]|[ \t]#+[ \t]*$"  # marks of headings
+    r"^ {0,3}#+[ \t]|[ \t]#+[ \t]*$|^ {0,3}=+[ \t]*$"  # marks of headings
     rf"|^---[ \t]*$|^\.\.\.[ \t]*$|^(?:{'|'.join(sorted(KEYS))})[ \t]*(?=:)"  # of front matter
     r"|(?<=: )~[ \t]*$|:(?=\s|$)|[\[\]{},\"'&*!|>-]|\\[tn]|\\(?=[\"\\])"  # signs of YAML
     r"|(?<=\[\[)[^\[\]|#\n]*(?=[|#])|!(?=\[\[)"  # a link's target, which becomes an id

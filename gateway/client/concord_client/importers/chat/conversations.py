@@ -19,6 +19,8 @@ class Conversation:
     messages: list[object]
     beside: Mapping[str, object] = field(default_factory=dict)
     """The other fields of the conversation, such as its title."""
+    flaw: str = ""
+    """The reason why it cannot be read; then `messages` holds the whole value."""
 
 
 def conversations(value: object, session: str, left: list[LeftOut]) -> Iterator[Conversation]:
@@ -37,7 +39,10 @@ def conversations(value: object, session: str, left: list[LeftOut]) -> Iterator[
         yield Conversation(session, value)
         return
     for number, each in enumerate(value, 1):
-        yield from conversations(each, f"{session}/{number}", left)
+        try:
+            yield from list(conversations(each, f"{session}/{number}", left))
+        except ItemUnreadable as unreadable:  # it costs no other
+            yield Conversation(session, [each], flaw=unreadable.reason)
 
 
 def _are_messages(value: list[object]) -> bool:
@@ -52,7 +57,14 @@ def _of_object(value: Record, session: str, left: list[LeftOut]) -> Iterator[Con
     taken = (key, "current_node") if is_tree else (key,)
     rest = {k: each for k, each in value.items() if each is not None and k not in taken}
     messages = value.get(key)
-    if is_tree:
+    chats = [name for name, each in rest.items() if _lists_chats(each)]
+    if chats and not key:  # Telegram's export of all chats: {"chats": {"list": [...]}}
+        left += beside(rest, chats)
+        for name in chats:
+            inner = rest[name]
+            left += beside(inner, ["list"])  # type: ignore[arg-type] # an object, as the caller saw
+            yield from conversations(inner["list"], own, left)  # type: ignore[index]
+    elif is_tree:
         yield Conversation(own, _branch(value, left), rest)
     elif not isinstance(messages, list):
         raise ItemUnreadable(f"no messages: none of {', '.join((*MESSAGES, 'mapping'))}")
@@ -66,7 +78,15 @@ def _of_object(value: Record, session: str, left: list[LeftOut]) -> Iterator[Con
 def is_conversation(value: object) -> bool:
     """Whether `value` is an object that holds messages or conversations."""
     keys = (*MESSAGES, "mapping")
-    return isinstance(value, Mapping) and any(isinstance(value.get(k), list | dict) for k in keys)
+    return isinstance(value, Mapping) and (
+        any(isinstance(value.get(k), list | dict) for k in keys)
+        or any(map(_lists_chats, value.values()))
+    )
+
+
+def _lists_chats(value: object) -> bool:
+    chats = value.get("list") if isinstance(value, Mapping) else None
+    return isinstance(chats, list) and any(map(is_conversation, chats))
 
 
 def _name(value: Record) -> str:

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 from concord_client.importers.chat.records import NOTICE, time_of
 from concord_client.importers.chat.turns import DIRECTIONS, MARKS, Turn, role_of
-from concord_client.importers.dates import is_month_first
+from concord_client.importers.dates import CLOCK, DATE, is_month_first
 from concord_client.importers.outcome import ItemUnreadable, LeftOut
 
-_DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"
-_CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
-_DASHED = rf"{_DATE}[T,]?\s*{_CLOCK}"
+_DASHED = rf"{DATE}[T,،]?\s*{CLOCK}"
 _IN_NAME = r"[\w.'’()@+&\-\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]"
 # Without a sure time before it, a speaker's name has up to five words without commas and the like.
 _LINE = re.compile(
@@ -19,7 +17,7 @@ _LINE = re.compile(
     rf"(?P<speaker>(?:~\s?|\+)?[^\W_]{_IN_NAME}{{0,63}}(?:\s{_IN_NAME}{{1,63}}){{0,4}}):"
     r"(?:[ \t]+(?P<text>.*))?"
 )
-_SURE_TIME = rf"(?:{_DATE}|\d{{1,2}}:\d{{2}})"
+_SURE_TIME = rf"(?:{DATE}|\d{{1,2}}:\d{{2}})"
 _STAMPS = {"[": re.compile(rf"\[\s*{_SURE_TIME}"), "-": re.compile(_DASHED)}
 """Patterns of a line that begins with a time, by the form of the transcript's first turn."""
 _DAMAGED_STAMP = re.compile(rf"[\[(]?[^:\[\]]{{0,16}}?{_SURE_TIME}")
@@ -30,10 +28,11 @@ _STAMPED = re.compile(
     rf"(?:\[(?P<time>\s*{_SURE_TIME}[^\]\n]{{0,53}})\]\s*|(?P<dashed>{_DASHED})\s+[-–]\s+)"
     r"(?P<speaker>\S(?:(?!:\s).){0,99}?):(?:\s+(?P<text>.*))?"
 )
+_OWN_MARK = "\u200e"
 _MOST_WORDS = 10
 """Words of a name; with more before its first colon, a line is a sentence of the messenger's."""
 _QUOTES = (('"', '"'), ("“", "”"), ("„", "“"), ("«", "»"))
-_OF_MESSENGER = re.compile(rf"{_DATE},\s*{_CLOCK}\s+[-–]\s+")
+_OF_MESSENGER = re.compile(rf"{DATE}[,،]?\s*{CLOCK}\s+[-–]\s+")
 """A messenger's own notice, such as who joined or left: it has a time, but no speaker."""
 _LEFT_OUT = re.compile(
     r"<(?:Media omitted|Medien ausgeschlossen|(?:attached|Anhang): [^<>]*)>"
@@ -41,6 +40,15 @@ _LEFT_OUT = re.compile(
 )
 """The text that messengers write instead of a picture or recording that is not exported."""
 
+_DELETED = re.compile(
+    r"(?:You deleted this message|This message was deleted"
+    r"|Diese Nachricht wurde gelöscht|Du hast diese Nachricht gelöscht"
+    r"|(?:Se eliminó|Eliminaste) este mensaje"
+    r"|Ce message a été supprimé|Vous avez supprimé ce message"
+    r"|Questo messaggio è stato eliminato|Hai eliminato questo messaggio"
+    r"|Mensagem apagada|(?:Esta mensagem foi apagada|Você apagou esta mensagem))\.?",
+    re.IGNORECASE,
+)
 NO_SPEAKER = 'no "Speaker: text"'
 NO_TIME = (
     'no "[time]", which the other turns have: give it one, '
@@ -60,6 +68,8 @@ class Paragraph:
     flaw: str = ""
     """The reason why the lines are no turn; empty if they are one."""
     month_first: bool = False
+    is_marked: bool = False
+    """Whether its text begins with the invisible mark of what a messenger itself writes."""
 
     @property
     def written(self) -> str:
@@ -73,9 +83,14 @@ class Paragraph:
         Raises `ItemUnreadable`.
         """
         text = "\n".join(self.lines)
-        is_notice = self.flaw == NO_SPEAKER and _OF_MESSENGER.match(MARKS.sub("", text))
-        if is_notice or _LEFT_OUT.fullmatch(MARKS.sub("", text).strip()):
-            kind = NOTICE if is_notice else "picture or recording that was not exported"
+        is_notice = (
+            bool(self.flaw == NO_SPEAKER and _OF_MESSENGER.match(MARKS.sub("", text)))
+            or bool(_DELETED.fullmatch(MARKS.sub("", text).strip()))
+            or (self.is_marked and not re.search(r"[:<]|\S\s*\n\s*\S", text))
+        )
+        is_picture = _LEFT_OUT.fullmatch(MARKS.sub("", text).strip())
+        if is_notice or is_picture:
+            kind = "picture or recording that was not exported" if is_picture else NOTICE
             left.append(LeftOut(kind, self.written))
             return None
         if self.flaw:
@@ -123,6 +138,7 @@ class _Start:
     time: str
     text: str
     is_dashed: bool
+    is_marked: bool
 
 
 def _start_of(line: str) -> _Start | None:
@@ -134,11 +150,13 @@ def _start_of(line: str) -> _Start | None:
     if not found:
         return None
     text = found["text"] or ""
+    is_marked = False
     if bare != line:  # marks within the text belong to it
-        text = _after(line, len(bare) - len(text)).lstrip(DIRECTIONS)
+        after = _after(line, len(bare) - len(text))
+        is_marked, text = after.startswith(_OWN_MARK), after.lstrip(DIRECTIONS)
     dashed = found.groupdict().get("dashed")
-    time = found["time"] or (dashed or "").replace(",", "")
-    return _Start(found["speaker"], time.strip(), text, bool(dashed))
+    time = found["time"] or (dashed or "").replace(",", "").replace("،", "")
+    return _Start(found["speaker"], time.strip(), text, bool(dashed), is_marked)
 
 
 def _after(line: str, count: int) -> str:
@@ -174,7 +192,7 @@ class _Reader:
         found = _start_of(line)
         if found and (found.time or not self._stamp):
             begun = Paragraph(number, found.speaker, found.time, [found.text])
-            begun.month_first = self._month_first
+            begun.month_first, begun.is_marked = self._month_first, found.is_marked
             return begun
         if not self._stamp:
             return None

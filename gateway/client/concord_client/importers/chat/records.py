@@ -1,5 +1,6 @@
 """Reads one JSON object of a transcript, by the field names of several tools."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -19,9 +20,12 @@ TIMES = ("time", "timestamp", "created_at", "create_time", "createdAt", "date", 
 NOT_SAID = frozenset(["system", "developer", "tool", "function"])
 """Roles whose messages are instructions or tool calls, not dialogue."""
 
+_OF_CHANNEL = re.compile(r"(?:channel|group)_")
+"""The subtypes of Slack's own notices, such as who joined."""
 NOTICE = "notice of the messenger"
 _PICTURED = ("photo", "file", "media_type", "location_information", "poll")
 """Keys of a messenger's exported message that is a picture or the like; its text is then empty."""
+_SINCE_1970 = re.compile(r"\d{9,13}(?:\.\d+)?")
 _WRITTEN = "2026-03-01T10:00:00Z"
 _MILLISECONDS_FROM = 100_000_000_000  # as seconds that would be the year 5138
 
@@ -38,18 +42,20 @@ def turn_of(record: Record, session: str, left: list[LeftOut]) -> Turn | None:
         del rest["message"]
         rest = united(inner, rest)
     role = _role(rest)
-    if (isinstance(role, str) and role in NOT_SAID) or rest.get("type") == "service":
-        kind = NOTICE if rest.get("type") == "service" else f"message of a {role}"
+    is_notice = rest.get("type") == "service" or _OF_CHANNEL.match(str(rest.get("subtype")))
+    if is_notice or (isinstance(role, str) and role in NOT_SAID):
+        kind = NOTICE if is_notice else f"message of a {role}"
         left.append(LeftOut(kind, as_text(record)))
         return None
     speaker = _speaker(rest)
     parts: list[LeftOut] = []
-    written = named(rest, TEXTS)
-    text = _text(rest.pop(written, None), parts)
+    text = _text_of(rest, parts)
     if text is None or (not text and any(name in record for name in _PICTURED)):
-        if not written and not any(name in record for name in TEXTS):
+        if not any(name in record for name in TEXTS):
             raise ItemUnreadable(f"no text: none of {', '.join(TEXTS)}")
-        left.append(LeftOut("message without words", as_text(record)))
+        pictured = ", ".join(name for name in _PICTURED if name in record)
+        kind = f"message with only a {pictured}" if pictured else "message without words"
+        left.append(LeftOut(kind, as_text(record)))
         return None
     left += parts
     if not speaker:
@@ -79,6 +85,8 @@ def time_of(value: object, *, month_first: bool = False) -> datetime | None:
     if value is None or value == "":
         return None
     try:
+        if isinstance(value, str) and _SINCE_1970.fullmatch(value):  # as Slack writes it
+            value = float(value)
         if isinstance(value, str):
             at = instant_of(value, month_first=month_first)
             if at is not None:
@@ -147,28 +155,52 @@ def _word(value: object, name: str) -> str:
     return str(value).strip()
 
 
-def _text(value: object, left: list[LeftOut]) -> str | None:
+def _text_of(rest: dict[str, object], left: list[LeftOut]) -> str | None:
+    """The text of the first field that has words; takes it, and fields with the same words, out."""
+    found: str | None = None
+    for name in TEXTS:
+        parts: list[LeftOut] = []
+        text = _text(rest.get(name), parts, is_sentence=name == "text")
+        if rest.get(name) is None or (found and text and text.strip() != found.strip()):
+            continue
+        if text is not None or parts:
+            found = found or text
+            left += parts
+            del rest[name]
+    return found
+
+
+def _text(value: object, left: list[LeftOut], *, is_sentence: bool = False) -> str | None:
     """The text of a message, from all of its parts that are text; None without any.
 
-    Parts without text, and what is said about one beside its text, go to `left`.
+    Parts without text, and what is said about one beside its text, go to `left`. `is_sentence`:
+    the parts of a list with objects are of one sentence, as in Telegram's exports.
     """
     if isinstance(value, Mapping):  # {"content_type": "text", "parts": [...]}, {"text": "..."}
-        name = "parts" if "parts" in value else "text"
-        text = _text(value.get(name), left)
-        kinds = ("type", "content_type")
-        kind = next((str(value[each]) for each in kinds if each in value), "unknown")
-        if text is None:
-            left.append(LeftOut(f"part of type {kind}", as_text(value)))
-        elif others := {
-            k: v for k, v in value.items() if v is not None and k not in (name, *kinds)
-        }:
-            left.append(LeftOut(f"field of a part of type {kind}", as_text(others)))
-        return text
+        return _text_of_part(value, left)
     if isinstance(value, list):
         parts = [part for each in value if (part := _text(each, left))]
-        return "\n\n".join(parts) or None
+        is_one = is_sentence and any(isinstance(each, Mapping) for each in value)
+        return ("" if is_one else "\n\n").join(parts) or None
     if value is None:
         return None
     if not isinstance(value, str):
         raise ItemUnreadable("text: a text is expected")
     return value
+
+
+def _text_of_part(part: Record, left: list[LeftOut]) -> str | None:
+    name = "parts" if "parts" in part else "text"
+    text = _text(part.get(name), left)
+    kind = str(part.get("type", part.get("content_type", "unknown")))
+    if text is None:
+        left.append(LeftOut(f"part of type {kind}", as_text(part)))
+        return None
+    others = {
+        field: each
+        for field, each in part.items()
+        if each not in (None, [], {}) and field not in (name, "type", "content_type", "href")
+    }
+    if others:
+        left.append(LeftOut(f"field of a part of type {kind}", as_text(others)))
+    return f"{text} ({part['href']})" if part.get("href") else text

@@ -105,6 +105,9 @@ class _Transcript:
         beside = {"conversation": dict(talk.beside)} if talk.beside else {}
         where = f"line {line}, " if line else ""
         where += f"conversation {number}"
+        if talk.flaw:
+            yield Defect(self._file, 0, talk.flaw, where, as_text(talk.messages[0]))
+            return
         for at, message in enumerate(talk.messages, 1):
             part = f"{where}, message {at}"
             if not isinstance(message, dict):
