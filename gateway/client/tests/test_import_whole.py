@@ -8,26 +8,34 @@ from shutil import rmtree
 from typing import Any
 
 import pytest
-from concord_client.importers import graphiti, jsonl, markdown, mem0, table
+from concord_client.importers import (
+    graphiti,
+    hindsight,
+    jsonl,
+    letta,
+    markdown,
+    mcp_memory,
+    mem0,
+    table,
+)
 from concord_client.importers.chat import transcript
 from concord_client.importers.form import Format, Origin
 from concord_client.importers.formats import read
-from concord_client.importers.outcome import Draft, Outcome
+from concord_client.importers.outcome import Draft, Outcome, Remark
 from google.protobuf.json_format import MessageToDict
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from import_inputs import (
+from import_exports import (
     TALKS,
-    WORD,
-    Files,
+    agent_files,
     exports_of_graphiti,
+    exports_of_hindsight,
+    exports_of_mcp_memory,
     exports_of_mem0,
-    json_lines,
-    notes,
-    tables,
+    lists_of_memories,
     talks,
-    transcripts,
 )
+from import_inputs import WORD, Files, json_lines, notes, tables, transcripts
 
 TIME = re.compile(r"[-\d.,:/tz+]+|am|pm")
 """Parts of times and numbers, which are kept by their value."""
@@ -41,6 +49,10 @@ FORMS: dict[str, tuple[st.SearchStrategy[Files], Format | Origin, re.Pattern[str
     **{f"chat, {each}": (talks(each), Format.CHAT, transcript.MARKUP) for each in TALKS},
     "mem0": (exports_of_mem0(), Origin.MEM0, mem0.MARKUP),
     "graphiti": (exports_of_graphiti(), Origin.GRAPHITI, graphiti.MARKUP),
+    "MCP memory": (exports_of_mcp_memory(), Origin.MCP_MEMORY, mcp_memory.MARKUP),
+    "Letta": (agent_files(), Origin.LETTA, letta.MARKUP),
+    "Hindsight": (exports_of_hindsight(), Origin.HINDSIGHT, hindsight.MARKUP),
+    "JSON list": (lists_of_memories(), Format.JSONL, jsonl.MARKUP),
 }
 
 
@@ -60,7 +72,7 @@ def held(outcomes: list[Outcome]) -> str:
     for each in outcomes:
         if isinstance(each, Draft):
             found += texts_in(MessageToDict(each.memory))
-        else:
+        elif not isinstance(each, Remark):
             found += (each.text, _ESCAPE.sub(_unescaped, each.text))
     return "\n".join(found)
 
@@ -84,12 +96,14 @@ def texts_in(value: Any) -> Iterator[str]:
 
 def unread(outcomes: list[Outcome]) -> set[str]:
     """The files that no memory is made of as a whole."""
-    return {each.file for each in outcomes if not isinstance(each, Draft) and not each.text}
+    return {
+        each.file for each in outcomes if not isinstance(each, Draft | Remark) and not each.text
+    }
 
 
 def signs_of(name: str, text: str, markup: re.Pattern[str]) -> set[str]:
     """What stands between blanks and markup; of JSON in its values, the field names are apart."""
-    if name.endswith((".json", ".jsonl")):
+    if name.endswith((".json", ".jsonl", ".af")):
         lines = text.split("\n") if name.endswith(".jsonl") else [text]
         return {sign for line in lines for each in _values(line)
                 for sign in _LINK_MARKS.sub(" ", each).casefold().split()}  # fmt: skip

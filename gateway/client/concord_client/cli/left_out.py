@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from concord_client.importers.outcome import LeftOut
+    from concord_client.importers.outcome import LeftOut, Remark
 
 MOST_PLACES = 3
 """The most places that are named for one kind."""
@@ -22,6 +22,14 @@ def show_left_out(left: Sequence["LeftOut"]) -> None:
         said = " ".join(parts[0].text.split())
         said = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
         show(text(f"Left out: {len(parts):,} × {kind} ({named})" + (f": {said}" if said else "")))
+
+
+def show_remarks(remarks: Sequence["Remark"]) -> None:
+    """How files were read, where people should know."""
+    from concord_client.cli.render.page import show, text
+
+    for each in remarks:
+        show(text(f"{each.file}: {each.text}"))
 
 
 def left_out_json(left: Sequence["LeftOut"]) -> list[Mapping[str, str]]:

@@ -11,6 +11,7 @@ LONGEST = 12_000
 _DEEPEST = 6
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")
+_ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
@@ -46,6 +47,38 @@ def _split(part: Part, level: int) -> Iterator[Part]:
             named = " › ".join(each for each in (part.heading, heading) if each)
             if text or heading:
                 yield from _split(Part(named, text), level + 1)
+
+
+def items(body: str) -> list[Part]:
+    """A body as agents keep their memory: each item of its outermost lists is a part of its own,
+    under the headings above it; the first part is all else."""
+    others, found = list[str](), list[Part]()
+    path, item, fence = [""] * _DEEPEST, list[str](), ""
+
+    def end() -> None:
+        if item:
+            heading = " › ".join(each for each in path if each)
+            found.append(Part(heading, "\n".join(item).rstrip()))
+            item.clear()
+
+    for line in body.split("\n"):
+        if mark := _FENCE.match(line):
+            fence = ("" if mark[1].startswith(fence) else fence) if fence else mark[1]
+        heading = None if fence else _HEADING.fullmatch(line)
+        if heading:
+            end()
+            level = len(heading[1])
+            path[level - 1 :] = [heading[2], *[""] * (_DEEPEST - level)]
+        if not fence and (begun := _ITEM.match(line)):
+            end()
+            item.append(line[begun.end() :])
+        elif item and (fence or mark or not line.strip() or line[0] in " \t"):
+            item.append(line)
+        else:
+            end()
+            others.append(line)
+    end()
+    return [Part("", "\n".join(others).strip("\n")), *found]
 
 
 def title_of(body: str) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from google.protobuf.json_format import (
 )
 
 from concord_client.importers import document
+from concord_client.importers.export import ReadItem, read_export
 from concord_client.importers.front_matter import LABEL, LINEAGE_KEYS, label_of, linked_id, list_of
 from concord_client.importers.json_words import read_json, why_not
 from concord_client.importers.outcome import (
@@ -39,6 +40,8 @@ FIELDS = {name for each in Memory.DESCRIPTOR.fields for name in (each.name, each
 """The names of a memory's fields, in both spellings of the contract's JSON."""
 
 
+CONTENTS = ("content", "memory", "text", "note", "fact")
+"""The names under which items of a list have their text."""
 SET_BY_GRAPH = frozenset(
     [
         "entrenchment",
@@ -88,6 +91,30 @@ def read_jsonl(path: Path) -> Iterator[Outcome]:
                     yield draft
     except OSError as error:
         yield Defect(file, 0, error.strerror or "cannot be read")
+
+
+def read_list(path: Path) -> Iterator[Outcome]:
+    """Yield one outcome per item of a JSON list of memories, or of an object with one in
+    `memories`: objects as in JSON Lines, or texts."""
+    return read_export(path, _items)
+
+
+def _items(value: object, left: list[LeftOut]) -> Iterator[tuple[object, ReadItem]]:
+    if isinstance(value, Mapping) and isinstance(value.get("memories"), list):
+        left += document.beside(value, ["memories"])
+        value = value["memories"]
+    if not isinstance(value, list):
+        raise ItemUnreadable("a list of memories is expected")
+    for each in value:
+        yield {"content": each} if isinstance(each, str) else each, _item
+
+
+def _item(record: Mapping[str, object], left: list[LeftOut]) -> list[Memory]:
+    found = dict(memory_of_state(record))
+    name = next((name for name in CONTENTS if isinstance(found.get(name), str)), "")
+    if not name:
+        raise ItemUnreadable(f"content: none of {', '.join(CONTENTS)}")
+    return [memory_of(found | {"content": found.pop(name)}, left)]
 
 
 def with_keys(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:

@@ -60,18 +60,20 @@ MARKUP = re.compile(
 def read_markdown(path: Path) -> Iterator[Outcome]:
     """Yield the outcomes of a folder's Markdown files, or of one file, in a fixed order.
 
-    Front matter keys: id (default: made of the external id), title (default: the file's name),
-    kind, domain, tags, concepts, aliases (added to the concepts), importance, surfaces_when,
-    valid_from (default: date, created, or the date that the file's name begins with), valid_until,
-    external_id (default: the path inside the folder), supersedes, deprecates, amends, contradicts
-    (ids or names of notes, appended to the content as lines of links), superseded_by (or a status
-    or a line of the body "Superseded by LINK"), and facts ("SUBJECT|RELATION|OBJECT", or a list of
-    such). Other keys become properties.
-    The body is the content, under its title. A link to another note of the folder becomes a link
-    to its memory, and a fact: TITLE|RELATED_TO|TITLE. A long note is split at its headings, each
-    part derived from the note (see `headings`). A file that is empty, too large, not UTF-8 or has
-    front matter that cannot be read gives a Defect. Files that are no Markdown, hidden ones, and
-    comments and empty keys of front matter are left out.
+    Front matter keys: id (default: made of the external id), title, kind (default: a journal if the
+    name or title is a day), domain, tags, concepts, aliases (added to the concepts), importance,
+    surfaces_when, valid_from (default: date, created, a line "Date:", or the date in the name or
+    title), valid_until, external_id (default: the path inside the folder), supersedes, deprecates,
+    amends, contradicts (ids or names of notes, appended to the content as lines of links),
+    superseded_by and its kin (or a status or a line of the body such as "Superseded by LINK"), and
+    facts ("SUBJECT|RELATION|OBJECT", or a list of such). Other keys, and values that these cannot
+    hold, become properties; their links a line "Related:".
+    The body is the content, under its title, which is its first heading unless front matter has
+    one. A link to another note of the folder becomes a link to its memory, and a fact:
+    TITLE|RELATED_TO|TITLE. A long note is split at its headings, each part derived from the note
+    (see `headings`); MEMORY.md, CLAUDE.md and their like at their items. A file that is empty, too
+    large or not UTF-8 gives a Defect. Files that are no Markdown, hidden ones, and comments and
+    empty keys of front matter are left out.
     """
     found = list(_read(path))
     vault = Vault()
@@ -145,7 +147,7 @@ class _Reader:
     def drafts(self) -> Iterator[Draft]:
         """The note, and the parts of a long one. Raises `ItemUnreadable`."""
         (_, first), *others = self.text.placed
-        whole = self._whole(first.text, [part.heading for _, part in others])
+        whole = self._whole(first.text, list(dict.fromkeys(part.heading for _, part in others)))
         yield Draft(whole, self.name, 1)
         for place, part in others:
             yield Draft(self._part(whole, part, place), self.name, 0, place)
@@ -155,7 +157,8 @@ class _Reader:
         lines, linked = self._lines()
         if headings:
             most = MAX_CONTENT - len(lines) - 2
-            text = f"{text}\n\nParts: {'; '.join(headings)}"[:most]
+            named = "; ".join(filter(None, headings))
+            text = f"{text}\n\nParts: {named}"[:most] if named else text
         memory = self._of_keys([*related, *linked])
         memory.content = _with_lines(text, lines)
         check_content(memory.content)
@@ -169,7 +172,8 @@ class _Reader:
         """A part as a memory: derived from its note, with the note's kind, domain and times."""
         title = self.text.note.title
         text, related = self.vault.linked(part.text, self.name)
-        content = f"# {title} › {part.heading}\n\n{text}".rstrip()
+        heading = f"{title} › {part.heading}" if part.heading else title
+        content = f"# {heading}\n\n{text}".rstrip()
         check_content(content)
         external_id = f"{whole.external_id}#{place}"
         memory = type_pb2.Memory(

@@ -11,18 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from concord.type.v1.type_pb2 import Memory
+
 from concord_client.importers import document
-from concord_client.importers.document import beside, list_at, object_at, united, values
+from concord_client.importers.document import beside, list_at, object_at, united
+from concord_client.importers.export import ReadItem, read_export
 from concord_client.importers.jsonl import memory_of
-from concord_client.importers.outcome import (
-    Defect,
-    Draft,
-    ItemUnreadable,
-    LeftOut,
-    Outcome,
-    as_text,
-    at_place,
-)
+from concord_client.importers.outcome import ItemUnreadable, LeftOut, Outcome, as_text
 from concord_client.importers.rfc3339 import rfc3339
 
 MEMORIES = ("results", "memories")
@@ -42,32 +37,10 @@ def read_mem0(path: Path) -> Iterator[Outcome]:
     speaker; `metadata` and the other fields become properties. A relation becomes a memory that
     states it as a fact. Scores, hashes and vectors are left out.
     """
-    for found in values(path):
-        if isinstance(found, Defect):
-            yield found
-            continue
-        line, value = found
-        left: list[LeftOut] = []
-        try:
-            records = list(_records(value, left))
-        except ItemUnreadable as unreadable:
-            yield Defect(str(path), line, unreadable.reason, text=as_text(value))
-            continue
-        yield from at_place(left, str(path), line)
-        for number, (record, read) in enumerate(records, 1):
-            part, left = "" if line else f"item {number}", []
-            try:
-                if not isinstance(record, Mapping):
-                    raise ItemUnreadable("an object is expected")
-                draft = Draft(memory_of(read(record, left), left), str(path), line, part)
-            except ItemUnreadable as unreadable:
-                yield Defect(str(path), line, unreadable.reason, part, as_text(record))
-            else:
-                yield from at_place(left, str(path), line, part)
-                yield draft
+    return read_export(path, _records)
 
 
-def _records(value: Any, left: list[LeftOut]) -> Iterator[tuple[Any, Any]]:
+def _records(value: Any, left: list[LeftOut]) -> Iterator[tuple[Any, ReadItem]]:
     if isinstance(value, list):
         yield from ((each, _memory) for each in value)
     elif isinstance(value, Mapping) and any(name in value for name in (*MEMORIES, "relations")):
@@ -80,7 +53,7 @@ def _records(value: Any, left: list[LeftOut]) -> Iterator[tuple[Any, Any]]:
         yield value, _memory
 
 
-def _memory(record: Mapping[str, Any], left: list[LeftOut]) -> dict[str, Any]:
+def _memory(record: Mapping[str, Any], left: list[LeftOut]) -> list[Memory]:
     rest = dict(record)
     name = next((each for each in ("memory", "text") if rest.get(each)), "")
     content = rest.pop(name, None)
@@ -107,10 +80,10 @@ def _memory(record: Mapping[str, Any], left: list[LeftOut]) -> dict[str, Any]:
     for each in ("categories", "created_at", *_COMPUTED):
         rest.pop(each, None)
     found["properties"] = united(metadata, rest)
-    return found
+    return [memory_of(found, left)]
 
 
-def _relation(record: Mapping[str, Any], _: list[LeftOut]) -> dict[str, Any]:
+def _relation(record: Mapping[str, Any], left: list[LeftOut]) -> list[Memory]:
     names = ("source", *_RELATED, *_TARGETS)
     words = [str(record[name]) for name in names if record.get(name)]
     if len(words) != 3:
@@ -119,12 +92,13 @@ def _relation(record: Mapping[str, Any], _: list[LeftOut]) -> dict[str, Any]:
     stated = {"subject": subject, "relation": relation.upper().replace(" ", "_"), "object": target}
     said = relation.replace("_", " ").lower()
     key = hashlib.sha256("\0".join(words).encode()).hexdigest()[:32]
-    return {
+    found = {
         "content": f"{subject} {said} {target}",
         "facts": [stated],
         "external_id": f"mem0/relation/{key}",
         "properties": {name: each for name, each in record.items() if name not in names},
     }
+    return [memory_of(found, left)]
 
 
 def to_mem0(lines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from concord_client.importers.dates import instant_of, instant_of_digits
 from concord_client.importers.front_matter import list_of, split, text_of, time_of
-from concord_client.importers.headings import Part, parts, title_of
+from concord_client.importers.headings import Part, items, parts, title_of
 from concord_client.importers.note_keys import divided, is_in_range
 from concord_client.importers.outcome import ItemUnreadable, LeftOut
 from concord_client.importers.status_lines import Stated, date_in, stated_in
@@ -25,6 +25,8 @@ _PASSIVE_KEYS = {
 }
 STATUS = frozenset(["status", *_PASSIVE_KEYS, *(key.replace("_", "-") for key in _PASSIVE_KEYS)])
 """Keys whose links say what replaced the note."""
+_OF_AGENTS = frozenset(["memory.md", "claude.md", "claude.local.md", "agents.md", "gemini.md"])
+"""Files in which agents keep what they remember, an item a thing."""
 _DATED = re.compile(r"(\d{4})([-_.])(\d{2})\2(\d{2})(?!\d)")
 _ZETTEL = re.compile(r"(?:\d{14}|\d{12})(?!\d)")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)|\d{8}")
@@ -85,7 +87,9 @@ def note_of(name: str, text: str) -> NoteText:
     has_heading = heading == title
     first = body.partition("\n")[0]
     is_titled = has_heading or ("title" not in keys and _words(first) == _words(title))
-    placed = _placed(below if has_heading else body)
+    content = below if has_heading else body
+    is_agents = PurePosixPath(name).name.casefold() in _OF_AGENTS
+    placed = _placed(items(content) if is_agents else parts(content.strip("\n").rstrip()))
     external_id = _external_id(keys, name)
     ids = tuple(note_id(f"{external_id}#{place}") for place, _ in placed[1:])
     day, is_day = _day_of(stem)
@@ -121,9 +125,9 @@ def _stated(others: Mapping[str, object]) -> list[Stated]:
     return found
 
 
-def _placed(body: str) -> list[tuple[str, Part]]:
+def _placed(found: list[Part]) -> list[tuple[str, Part]]:
     seen, placed = Counter[str](), []
-    for part in parts(body.strip("\n").rstrip()):
+    for part in found:
         seen[part.heading] += 1
         again = f"/{seen[part.heading]}" if seen[part.heading] > 1 else ""
         placed.append((part.heading + again, part))

@@ -74,7 +74,15 @@ class LeftOut:
         return _place(self.file, self.line, self.part)
 
 
-Outcome = Draft | Defect | LeftOut
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that people should know about how a file was read."""
+
+    file: str
+    text: str
+
+
+Outcome = Draft | Defect | LeftOut | Remark
 
 
 def at_place(

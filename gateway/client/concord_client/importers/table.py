@@ -9,6 +9,8 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
+from concord.type.v1 import type_pb2
+
 from concord_client.facts import fact_of
 from concord_client.importers.chat.records import (
     CONVERSATIONS,
@@ -21,10 +23,11 @@ from concord_client.importers.chat.records import (
     turn_of,
 )
 from concord_client.importers.chat.turns import Sessions
+from concord_client.importers.contract import fits
 from concord_client.importers.dates import is_month_first
-from concord_client.importers.document import united
-from concord_client.importers.front_matter import LINEAGE_KEYS
-from concord_client.importers.jsonl import FIELDS, memory_of
+from concord_client.importers.front_matter import LINEAGE_KEYS, linked_id, list_of
+from concord_client.importers.jsonl import memory_of
+from concord_client.importers.note_keys import MOST_FACTS
 from concord_client.importers.outcome import (
     MAX_ITEM_BYTES,
     Defect,
@@ -32,24 +35,35 @@ from concord_client.importers.outcome import (
     ItemUnreadable,
     LeftOut,
     Outcome,
+    Remark,
     at_place,
 )
-from concord_client.importers.text_file import read_text
+from concord_client.importers.spelling import contract_name
+from concord_client.importers.text_file import read_sheet
 
 SUFFIXES = (".csv", ".tsv")
-MARKUP = re.compile(r'[",;\t|#\ufeff]|\\(?=")')
+MARKUP = re.compile(r'\A\ufeff?sep=.|[",;\t|#\ufeff]|\\(?=")')
 """The form's markup: delimiters, quotes and the sign of a tag; and in the first row the names in
 `COLUMNS`."""
 _CONTENT = ("content", *TEXTS, "memory", "note", "notes", "fact")
 _LISTS = ("tags", "concepts", "surfaces_when")
 _CHAT = frozenset([*SPEAKERS, *TEXTS, *TIMES, *SESSIONS, *CONVERSATIONS])
-_MEMORY = frozenset([*_CONTENT, *_LISTS, *TIMES, *SESSIONS, *FIELDS, *LINEAGE_KEYS])
+_ENUMS = {
+    "kind": type_pb2.MemoryKind.DESCRIPTOR,
+    "importance": type_pb2.Importance.DESCRIPTOR,
+    "edge_type": type_pb2.EdgeType.DESCRIPTOR,
+}
+_TEXTS = ("id", "external_id", "domain", "category", "session_id")
+_PERIOD = ("valid_from", "valid_until")
+_OWN = frozenset([*_LISTS, *_ENUMS, *_TEXTS, *_PERIOD, "facts", *LINEAGE_KEYS])
+_MEMORY = frozenset([*_CONTENT, *TIMES, *SESSIONS, *_OWN])
 COLUMNS = _CHAT | _MEMORY
 """The names of columns that find a field."""
 _DELIMITERS = ",;\t|"
 _NONE = "\x1f"
 """The delimiter of a table with one column: a sign that no text has."""
-_DATED = (*TIMES, "valid_from", "valid_until")
+_DATED = (*TIMES, *_PERIOD)
+_SEPARATOR = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
 _JUDGED = 100
 """The rows by which a delimiter is chosen."""
 
@@ -65,13 +79,16 @@ def read_csv(path: Path, session: str = "") -> Iterator[Outcome]:
     "column: value". Columns with the names of a memory's fields fill these, lists are split at ";"
     or ",", facts ("SUBJECT|RELATION|OBJECT") at ";"; a date or time becomes valid_from; other
     columns become properties. Delimiters: comma, semicolon, tab, bar. Quotes are doubled or
-    escaped. A column without a value is left out.
+    escaped. A column without a value is left out, and a cell with other words than its field's is
+    a property. A first line `sep=;` names the delimiter; another encoding than UTF-8 is said.
     """
     try:
-        text = read_text(path)
+        text, encoding = read_sheet(path)
     except ItemUnreadable as unreadable:
         yield Defect(str(path), unreadable.line, unreadable.reason)
         return
+    if encoding:
+        yield Remark(str(path), f"read as {encoding}: it is not UTF-8")
     yield from _Table(path, session or path.stem, text).outcomes()
 
 
@@ -81,17 +98,22 @@ class _Table:
     def __init__(self, path: Path, session: str, text: str) -> None:
         self._file, self._session, self._text = str(path), session, text
         self._sessions = Sessions()
+        self._written: dict[str, str] = {}
+        """The columns' names as the header writes them."""
 
     def outcomes(self) -> Iterator[Outcome]:
-        reader = _rows(*_dialect(self._text))
-        line = 0
+        stated = _SEPARATOR.match(self._text)
+        above = 1 if stated else 0  # Excel's line, which names the delimiter
+        text = self._text[stated.end() :] if stated else self._text
+        reader = _rows(*_dialect(text, stated[1] if stated else ""))
+        line = above
         try:
             header: list[str] = next(reader, [])
-            rows, line = [], reader.line_num
+            rows, line = [], above + reader.line_num
             for row in reader:
                 if any(cell.strip() for cell in row):
                     rows.append((line + 1, row))
-                line = reader.line_num
+                line = above + reader.line_num
         except csv.Error as error:
             why = f"the row that begins here is no CSV: {error}"
             yield Defect(self._file, line + 1, why, text=self._text)
@@ -100,6 +122,7 @@ class _Table:
         is_chat = not fields.isdisjoint(SPEAKERS) and not fields.isdisjoint(TEXTS)
         columns = _columns(header, _CHAT if is_chat else _MEMORY)
         records = [(at, row, _record(columns, row)) for at, row in rows]
+        self._written = dict(zip(columns, header, strict=True))
         for name in columns:
             if name not in COLUMNS and not any(record.get(name) for _, _, record in records):
                 yield LeftOut("column without a value", name, self._file, 1)
@@ -127,7 +150,8 @@ class _Table:
                 turn = turn_of(_dated(said, month_first=month_first), self._session, left)
                 memories = [self._sessions.memory(turn, left)] if turn else []
             else:
-                memories = [memory_of(_memory(said, month_first=month_first), left)]
+                own = _memory(said, self._written, month_first=month_first)
+                memories = [memory_of(own, left)]
         except ItemUnreadable as unreadable:
             cells = zip_longest(record, row, fillvalue="")
             text = "\n".join(f"{name}: {cell}" for name, cell in cells)
@@ -138,7 +162,7 @@ class _Table:
             yield Draft(memory, self._file, line)
 
 
-def _dialect(text: str) -> tuple[str, str, bool]:
+def _dialect(text: str, stated: str) -> tuple[str, str, bool]:
     """The text, its delimiter, and whether blanks follow it; quotes escaped by "\\" are doubled.
 
     The delimiter is the one by which most of the first rows have as many cells as the header; of
@@ -146,7 +170,7 @@ def _dialect(text: str) -> tuple[str, str, bool]:
     """
     variants = [text, text.replace('\\"', '""')] if '\\"' in text else [text]
     first = next(iter(text.splitlines()), "")
-    found = [each for each in _DELIMITERS if each in first] or [_NONE]
+    found = [stated] if stated else [each for each in _DELIMITERS if each in first] or [_NONE]
     dialects = [(v, mark, blanks) for v in variants for mark in found for blanks in (False, True)]
     return max(dialects, key=lambda dialect: _fit(*dialect))
 
@@ -193,34 +217,58 @@ def _dated(record: Mapping[str, object], *, month_first: bool) -> dict[str, obje
     return found
 
 
-def _memory(record: Mapping[str, object], *, month_first: bool) -> dict[str, object]:
-    """A row as a memory's JSON."""
+def _memory(
+    record: Mapping[str, object], written: Mapping[str, str], *, month_first: bool
+) -> dict[str, object]:
+    """A row as a memory's JSON; a cell that its field cannot hold goes under the column's name."""
     found = dict(record)
     content = next((str(found.pop(name)) for name in _CONTENT if name in found), "")
-    whole = "\n".join(f"{name}: {value}" for name, value in record.items())
-    for name in _LISTS:
-        if name in found:
-            parts = re.split(r"[;,]", str(found[name]))
-            found[name] = [part.strip().removeprefix("#") for part in parts if part.strip()]
-    if "facts" in found:
-        found["facts"] = [_fact(part) for part in str(found["facts"]).split(";") if part.strip()]
+    whole = "\n".join(f"{written.get(name) or name}: {value}" for name, value in record.items())
     begun = next((each for each in TIMES if _is_time(found.get(each), month_first)), "")
     if begun and "valid_from" not in found:
         found["valid_from"] = found.pop(begun)
-    for name in ("valid_from", "valid_until"):
-        if name in found and (time := time_of(found[name], month_first=month_first)):
-            found[name] = time.isoformat()
-    session = next((found.pop(name) for name in SESSIONS if name in found), None)
-    own = {} if session is None else {"session_id": session}
-    return united(own, found) | {"content": content or whole}
+    session = next((name for name in SESSIONS if name in found), "")
+    own: dict[str, object] = {}
+    others: dict[str, object] = {}
+    for name, cell in found.items():
+        field = "session_id" if name == session else name
+        value = _value(field, str(cell), month_first=month_first) if field in _OWN else None
+        if value is None:
+            label = written.get(name, "").strip() if name in _MEMORY else name
+            others[label or name] = cell
+        else:
+            own[field] = value
+    return own | {"content": content or whole, "properties": others}
 
 
-def _fact(stated: str) -> dict[str, str]:
-    try:
-        fact = fact_of(stated)
-    except ValueError as error:
-        raise ItemUnreadable(f"facts: {error}") from None
-    return {"subject": fact.subject, "relation": fact.relation, "object": fact.object}
+def _value(field: str, cell: str, *, month_first: bool) -> object:
+    """A cell as its field's JSON; None if the field cannot hold it."""
+    value: object = cell
+    with suppress(ItemUnreadable, ValueError):
+        if field in _LISTS:
+            parts = [part.strip().removeprefix("#") for part in re.split(r"[;,]", cell)]
+            value = [part for part in parts if part]
+            return value if fits(field, value) else None
+        if field in _ENUMS:
+            return contract_name(_ENUMS[field], cell)
+        if field in _PERIOD:
+            time = time_of(cell, month_first=month_first)
+            return time.isoformat() if time else None
+        if field == "facts":
+            facts = [fact_of(part) for part in cell.split(";") if part.strip()]
+            return (
+                [
+                    {"subject": each.subject, "relation": each.relation, "object": each.object}
+                    for each in facts
+                ]
+                if len(facts) <= MOST_FACTS
+                else None
+            )
+        if field in LINEAGE_KEYS:
+            ids = [linked_id(each) for each in list_of({field: cell}, field)]
+            return None if None in ids else cell
+        return cell if fits(field, [cell]) else None
+    return None
 
 
 def _is_time(value: object, month_first: bool) -> bool:

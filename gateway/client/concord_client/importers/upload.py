@@ -11,7 +11,7 @@ import grpc
 from concord.graph.v1 import memory_pb2
 from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
 
-from concord_client.importers.outcome import Defect, Draft, LeftOut, Outcome
+from concord_client.importers.outcome import Defect, Draft, LeftOut, Outcome, Remark
 from concord_client.refusal import Refused
 
 BATCH_SIZE = 200
@@ -76,6 +76,7 @@ class Upload:
         self.refusals: list[Refusal] = []
         self.left_out: list[LeftOut] = []
         """The parts of the files that the importer left out; they are no items."""
+        self.remarks: list[Remark] = []
         self.token = ""
         self.finished = False
         """Whether the import is over: all items were sent, or it stopped at a refused one."""
@@ -129,6 +130,8 @@ class Upload:
         for outcome in outcomes:
             if isinstance(outcome, LeftOut):
                 self.left_out.append(outcome)
+            elif isinstance(outcome, Remark):
+                self.remarks.append(outcome)
             else:
                 yield outcome
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.amendments import show_amendments
+from concord_client.cli.dry_run import show_dry_run
 from concord_client.cli.errors import CommandError
 from concord_client.cli.index_wait import await_index
-from concord_client.cli.left_out import left_out_json, show_left_out
+from concord_client.cli.left_out import left_out_json, show_left_out, show_remarks
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.importers.form import Format, Origin
 
@@ -45,7 +46,8 @@ def import_(
             case_sensitive=False,
             help="auto, jsonl, markdown, chat or csv. auto: a folder or .md is markdown, .csv and "
             ".tsv are csv, objects that name a speaker or hold messages are chat, other JSON lines "
-            "are jsonl, other text is chat.",
+            "and JSON lists of memories are jsonl, other text is chat; the files of the MCP memory "
+            "server, of Letta and of Hindsight are known by what they hold.",
         ),
     ] = Format.AUTO,
     session_id: Annotated[
@@ -71,6 +73,10 @@ def import_(
         typer.Option(
             "--suggest-amendments", help="Compare what is new with former memories like it."
         ),
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only say what would come in, and what would be left out."),
     ] = False,
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Wait until search finds all of it.")
@@ -104,6 +110,9 @@ def import_(
     if origin and form is not Format.AUTO:
         raise typer.BadParameter("--from says what it is: leave --format out.")
     session = Session.of(ctx, space, as_json)
+    if dry_run:
+        known = origin or (detected(path) if form is Format.AUTO else form)
+        raise typer.Exit(show_dry_run(session, read(path, known, session_id or "")))
     upload = Upload(update_existing=update, stop_on_error=stop_on_error)
     known = origin or (detected(path) if form is Format.AUTO else form)
     total, left = _count(path, known)
@@ -145,6 +154,7 @@ def _report(session: Session, upload: "Upload", total: int) -> None:
     else:
         _summarise(upload)
         show_left_out(upload.left_out)
+        show_remarks(upload.remarks)
     _complain(upload)
     if not upload.finished:
         remembered = sum(upload.counts().values())
@@ -153,10 +163,10 @@ def _report(session: Session, upload: "Upload", total: int) -> None:
 
 def _count(path: Path, form: Format | Origin) -> "tuple[int, list[LeftOut]]":
     """The number of items in `path`, and what reading it leaves out."""
-    from concord_client.importers.formats import read
-    from concord_client.importers.outcome import LeftOut
+    from concord_client.importers.formats import is_document, read
+    from concord_client.importers.outcome import LeftOut, Remark
 
-    if form is Format.JSONL:
+    if form is Format.JSONL and not is_document(path):
         try:
             with path.open("rb") as file:
                 return sum(1 for line in file if line.strip()), []
@@ -166,7 +176,7 @@ def _count(path: Path, form: Format | Origin) -> "tuple[int, list[LeftOut]]":
     for outcome in read(path, form):
         if isinstance(outcome, LeftOut):
             left.append(outcome)
-        else:
+        elif not isinstance(outcome, Remark):
             total += 1
     return total, left
 
