@@ -8,17 +8,9 @@ from shutil import rmtree
 from typing import Any
 
 import pytest
-from concord_client.importers import (
-    graphiti,
-    hindsight,
-    jsonl,
-    letta,
-    markdown,
-    mcp_memory,
-    mem0,
-    table,
-)
+from concord_client.importers import jsonl, markdown, table
 from concord_client.importers.chat import transcript
+from concord_client.importers.exports import graphiti, hindsight, letta, mcp_memory, mem0
 from concord_client.importers.form import Format, Origin
 from concord_client.importers.formats import read
 from concord_client.importers.outcome import Draft, Outcome, Remark

@@ -9,14 +9,14 @@ from concord_client.importers import folder, table
 from concord_client.importers.chat import read_chat
 from concord_client.importers.chat.conversations import is_conversation
 from concord_client.importers.chat.records import SPEAKERS
+from concord_client.importers.exports.graphiti import read_graphiti
+from concord_client.importers.exports.hindsight import is_hindsight, read_hindsight
+from concord_client.importers.exports.letta import is_letta, read_letta
+from concord_client.importers.exports.mcp_memory import is_mcp_memory, read_mcp_memory
+from concord_client.importers.exports.mem0 import read_mem0
 from concord_client.importers.form import Format, Origin
-from concord_client.importers.graphiti import read_graphiti
-from concord_client.importers.hindsight import is_hindsight, read_hindsight
 from concord_client.importers.jsonl import CONTENTS, read_jsonl, read_list, with_keys
-from concord_client.importers.letta import is_letta, read_letta
 from concord_client.importers.markdown import read_markdown
-from concord_client.importers.mcp_memory import is_mcp_memory, read_mcp_memory
-from concord_client.importers.mem0 import read_mem0
 from concord_client.importers.outcome import MAX_ITEM_BYTES, ItemUnreadable, Outcome
 from concord_client.importers.spelling import STATE_KINDS
 from concord_client.importers.table import read_csv

@@ -18,7 +18,7 @@ from google.protobuf.json_format import (
 )
 
 from concord_client.importers import document
-from concord_client.importers.export import ReadItem, read_export
+from concord_client.importers.exports.items import ReadItem, read_export
 from concord_client.importers.front_matter import LABEL, LINEAGE_KEYS, label_of, linked_id, list_of
 from concord_client.importers.json_words import read_json, why_not
 from concord_client.importers.outcome import (

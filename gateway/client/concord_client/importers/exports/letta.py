@@ -11,9 +11,9 @@ from concord_client.importers import document
 from concord_client.importers.chat.records import turn_of
 from concord_client.importers.chat.turns import Sessions
 from concord_client.importers.document import beside, list_at
-from concord_client.importers.export import ReadItem, read_export
+from concord_client.importers.exports.items import ReadItem, read_export
 from concord_client.importers.jsonl import memory_of
-from concord_client.importers.outcome import ItemUnreadable, LeftOut, Outcome
+from concord_client.importers.outcome import ItemUnreadable, LeftOut, Outcome, as_text
 
 MARKUP = re.compile(document.MARKUP)
 """The form's markup is JSON's."""
@@ -56,7 +56,7 @@ def _block(record: Mapping[str, Any], left: list[LeftOut]) -> list[Memory]:
     if not isinstance(value, str):
         raise ItemUnreadable("value: a text is expected")
     if not value.strip():
-        left.append(LeftOut("block without words", str(rest.get("label", ""))))
+        left.append(LeftOut("block without words", as_text(record)))
         return []
     key = rest.get("id") or rest.get("label")
     found = {"content": value, "properties": rest, "external_id": f"letta/{key}"}

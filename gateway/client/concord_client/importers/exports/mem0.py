@@ -15,7 +15,7 @@ from concord.type.v1.type_pb2 import Memory
 
 from concord_client.importers import document
 from concord_client.importers.document import beside, list_at, object_at, united
-from concord_client.importers.export import ReadItem, read_export
+from concord_client.importers.exports.items import ReadItem, read_export
 from concord_client.importers.jsonl import memory_of
 from concord_client.importers.outcome import ItemUnreadable, LeftOut, Outcome, as_text
 from concord_client.importers.rfc3339 import rfc3339
