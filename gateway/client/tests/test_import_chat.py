@@ -437,7 +437,7 @@ def test_any_file_gives_turns_or_defects(tmp_path: Path, content: object, suffix
     path.write_text(text, "utf-8", "surrogatepass")
 
     for outcome in read_chat(path):
-        assert isinstance(outcome, Defect) or outcome.memory.content
+        assert not isinstance(outcome, Draft) or outcome.memory.content
 
 
 @pytest.mark.parametrize(

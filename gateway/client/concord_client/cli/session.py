@@ -103,11 +103,14 @@ class Session:
         with Client(found) as client:
             yield client
 
-    def reply(self, message: "Message") -> None:
-        """Prints a reply's protobuf JSON."""
-        from google.protobuf.json_format import MessageToJson
+    def reply(self, message: "Message", beside: "Mapping[str, object] | None" = None) -> None:
+        """Prints a reply's protobuf JSON, and the fields `beside` that the command adds."""
+        import json
 
-        write_line(MessageToJson(message, ensure_ascii=False))
+        from google.protobuf.json_format import MessageToDict
+
+        fields = {**MessageToDict(message), **(beside or {})}
+        write_line(json.dumps(fields, indent=2, ensure_ascii=False))
 
 
 def write_line(line: str) -> None:

@@ -18,3 +18,6 @@ class Origin(StrEnum):
 
     MEM0 = "mem0"
     GRAPHITI = "graphiti"
+    MCP_MEMORY = "mcp-memory"
+    LETTA = "letta"
+    HINDSIGHT = "hindsight"

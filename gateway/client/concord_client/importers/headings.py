@@ -11,6 +11,8 @@ LONGEST = 12_000
 _DEEPEST = 6
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")
+_ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
@@ -23,7 +25,10 @@ class Part:
 
 
 def parts(body: str) -> list[Part]:
-    """The body's parts in order, the first without a heading; a short body is one part."""
+    """The body's parts in order, the first without a heading; a short body is one part.
+
+    A part that is cut by length is numbered: "Heading (2)".
+    """
     if len(body) <= LONG:
         return [Part("", body)]
     found = list(_split(Part("", body), 1))
@@ -44,32 +49,93 @@ def _split(part: Part, level: int) -> Iterator[Part]:
                 yield from _split(Part(named, text), level + 1)
 
 
+def items(body: str) -> list[Part]:
+    """A body as agents keep their memory: each item of its outermost lists is a part of its own,
+    under the headings above it; the first part is all else."""
+    others, found = list[str](), list[Part]()
+    path, item, fence = [""] * _DEEPEST, list[str](), ""
+
+    def end() -> None:
+        if item:
+            heading = " › ".join(each for each in path if each)
+            found.append(Part(heading, "\n".join(item).rstrip()))
+            item.clear()
+
+    for line in body.split("\n"):
+        if mark := _FENCE.match(line):
+            fence = ("" if mark[1].startswith(fence) else fence) if fence else mark[1]
+        heading = None if fence else _HEADING.fullmatch(line)
+        if heading:
+            end()
+            level = len(heading[1])
+            path[level - 1 :] = [heading[2], *[""] * (_DEEPEST - level)]
+        if not fence and (begun := _ITEM.match(line)):
+            end()
+            item.append(line[begun.end() :])
+        elif item and (fence or mark or not line.strip() or line[0] in " \t"):
+            item.append(line)
+        else:
+            end()
+            others.append(line)
+    end()
+    return [Part("", "\n".join(others).strip("\n")), *found]
+
+
+def title_of(body: str) -> tuple[str, str]:
+    """The text of the body's first heading if it is a first-level one before all other text, and
+    the body without it; else "" and the body."""
+    lines = body.lstrip("\n").split("\n")
+    found = _HEADING.fullmatch(lines[0])
+    if found and len(found[1]) == 1 and found[2].strip():
+        return found[2].strip(), "\n".join(lines[1:])
+    if len(lines) > 1 and lines[0].strip() and re.fullmatch(r" {0,3}=+[ \t]*", lines[1]):
+        return lines[0].strip(), "\n".join(lines[2:])
+    return "", body
+
+
 def _sections(lines: Sequence[str], level: int) -> Iterator[tuple[str, list[str]]]:
-    heading, collected, fence = "", list[str](), ""
+    heading, collected, fence, before = "", list[str](), "", ""
     for line in lines:
         if mark := _FENCE.match(line):
             fence = (
                 (mark[1] if not fence else "") if not fence or mark[1].startswith(fence) else fence
             )
         found = None if fence else _HEADING.fullmatch(line)
+        under = None if fence or level > 2 else _UNDERLINE.fullmatch(line)
         if found and len(found[1]) == level:
             yield heading, collected
             heading, collected = found[2], []
+        elif under and _is_title(collected, before) and level == 1 + ("-" in line):
+            yield heading, collected[:-1]
+            heading, collected = collected[-1].strip(), []
         else:
+            before = collected[-1] if collected else ""
             collected.append(line)
     yield heading, collected
 
 
+def _is_title(collected: Sequence[str], before: str) -> bool:
+    """Whether the last line is a paragraph of one line of words, which a line may underline."""
+    last = collected[-1].strip() if collected else ""
+    return bool(last) and not before.strip() and (last[0].isalnum() or last[0] in "*_`[\"'“„(")
+
+
 def _paragraphs(part: Part) -> Iterator[Part]:
     """Pieces of at most `LONGEST` characters, cut at blank lines if there are any."""
+    for number, piece in enumerate(_pieces(part.text), 1):
+        again = f"{part.heading} ({number})".strip() if number > 1 else part.heading
+        yield Part(again, piece)
+
+
+def _pieces(text: str) -> Iterator[str]:
     piece = ""
-    for paragraph in part.text.split("\n\n"):
+    for paragraph in text.split("\n\n"):
         if piece and len(piece) + len(paragraph) > LONGEST:
-            yield Part(part.heading, piece)
+            yield piece
             piece = ""
         piece = f"{piece}\n\n{paragraph}" if piece else paragraph
         while len(piece) > LONGEST:
-            yield Part(part.heading, piece[:LONGEST])
+            yield piece[:LONGEST]
             piece = piece[LONGEST:]
     if piece:
-        yield Part(part.heading, piece)
+        yield piece

@@ -17,7 +17,8 @@ _NO_MEMORY = {
 }
 STATE_KINDS = frozenset(["memory", *_NO_MEMORY])
 """The kinds of lines in a state export."""
-_OF_STATE_ONLY = frozenset(["kind", "memory_kind", "among", "turn_order"])
+_OF_STATE_ONLY = frozenset(["kind", "memory_kind", "among", "turn_order", "origin"])
+"""What a state export says about the line and its place; graph gives both anew."""
 
 
 def contract_name(enum: EnumDescriptor, word: str) -> str | None:

@@ -12,7 +12,7 @@ from concord.graph.v1 import memory_pb2
 from concord.graph.v1.memory_pb2_grpc import MemoryServiceStub
 from concord.type.v1.type_pb2 import GaveWay
 
-from concord_client.importers.outcome import Defect, Draft
+from concord_client.importers.outcome import Defect, Draft, LeftOut, Outcome, Remark
 from concord_client.refusal import Refused
 
 BATCH_SIZE = 200
@@ -84,6 +84,9 @@ class Upload:
         """`stop_on_error`: only the items before the first refused one are written. `extracted`: a
         program or model took the texts from elsewhere, so no link in them is lineage."""
         self.refusals: list[Refusal] = []
+        self.left_out: list[LeftOut] = []
+        """The parts of the files that the importer left out; they are no items."""
+        self.remarks: list[Remark] = []
         self.token = ""
         self.finished = False
         """Whether the import is over: all items were sent, or it stopped at a refused one."""
@@ -96,15 +99,13 @@ class Upload:
         self._run = secrets.token_hex(8)
         self._numbers = count(1)
 
-    def send(
-        self, memories: MemoryServiceStub, outcomes: Iterable[Draft | Defect]
-    ) -> Iterator[int]:
+    def send(self, memories: MemoryServiceStub, outcomes: Iterable[Outcome]) -> Iterator[int]:
         """Sends the drafts in batches; yields the number of finished items after each batch.
 
         Raises `Refused` for a failure that no item caused; earlier batches stay written.
         """
         done = 0
-        for chunk in _chunks(outcomes):
+        for chunk in _chunks(self._items(outcomes)):
             items, unreadable = self._divided(chunk)
             self._send(memories, items)
             if not self.stopped:
@@ -139,6 +140,15 @@ class Upload:
             token=self.token,
             gave_way=self.gave_way if self.gave_way.count else None,
         )
+
+    def _items(self, outcomes: Iterable[Outcome]) -> Iterator[Draft | Defect]:
+        for outcome in outcomes:
+            if isinstance(outcome, LeftOut):
+                self.left_out.append(outcome)
+            elif isinstance(outcome, Remark):
+                self.remarks.append(outcome)
+            else:
+                yield outcome
 
     def _divided(
         self, chunk: Iterable[tuple[int, Draft | Defect]]

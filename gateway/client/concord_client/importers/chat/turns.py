@@ -2,17 +2,22 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from unicodedata import normalize
 
 from concord.type.v1 import type_pb2
 
-from concord_client.importers.outcome import ItemUnreadable, check_content
+from concord_client.importers.outcome import ItemUnreadable, LeftOut, check_content
+from concord_client.importers.properties import add_fitting_properties
 
 MAX_SESSION = 128
 MAX_SPEAKER = 256
+DIRECTIONS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+MARKS = re.compile(f"[{DIRECTIONS}]")
+"""The invisible marks of direction that messengers write around names and times."""
 
 _ROLES = {
     "user": type_pb2.TURN_ROLE_USER,
@@ -37,6 +42,8 @@ class Turn:
     time: datetime | None = None
     """The time of the utterance, if the transcript has one."""
     role: type_pb2.TurnRole.ValueType = type_pb2.TURN_ROLE_UNSPECIFIED
+    beside: Mapping[str, object] = field(default_factory=dict)
+    """The other fields of its record, which become properties."""
 
 
 class Sessions:
@@ -50,8 +57,11 @@ class Sessions:
     def __init__(self) -> None:
         self._equal: Counter[str] = Counter()
 
-    def memory(self, turn: Turn) -> type_pb2.Memory:
-        """The memory that `turn` becomes. Raises `ItemUnreadable`."""
+    def memory(self, turn: Turn, left: list[LeftOut]) -> type_pb2.Memory:
+        """The memory that `turn` becomes; fields that no property can hold go to `left`.
+
+        Raises `ItemUnreadable`.
+        """
         text = _checked(turn)
         key = f"{turn.session}/{_digest(turn, text)}"
         self._equal[key] += 1
@@ -66,7 +76,13 @@ class Sessions:
         )
         if turn.time:
             memory.valid_from.FromDatetime(turn.time.astimezone(UTC))
+        add_fitting_properties(memory.properties, turn.beside, left)
         return memory
+
+
+def is_role(name: object) -> bool:
+    """Whether a value is a transcript's word for a role."""
+    return isinstance(name, str) and name.casefold() in _ROLES
 
 
 def role_of(name: str) -> type_pb2.TurnRole.ValueType:

@@ -94,7 +94,7 @@ def export(
 
 def _write_mem0(replies: "Iterable[ExportSpaceResponse]", output: TextIO) -> int:
     """Write a state export in Mem0's form; return the number of memories and relations."""
-    from concord_client.importers.mem0 import to_mem0
+    from concord_client.importers.exports.mem0 import to_mem0
 
     written = to_mem0(json.loads(line) for reply in replies for line in reply.lines)
     json.dump(written, output, indent=2, ensure_ascii=False)

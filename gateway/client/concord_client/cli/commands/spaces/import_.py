@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from concord_client.cli.amendments import show_amendments
+from concord_client.cli.dry_run import show_dry_run
 from concord_client.cli.errors import CommandError
 from concord_client.cli.index_wait import await_index
+from concord_client.cli.left_out import left_out_json, show_left_out, show_remarks
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.importers.form import Format, Origin
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from concord_client.client import Client
-    from concord_client.importers.outcome import Defect, Draft
+    from concord_client.importers.outcome import LeftOut, Outcome
     from concord_client.importers.upload import Refusal, Upload
 
 MOST_PLACES = 5
@@ -44,7 +46,8 @@ def import_(
             case_sensitive=False,
             help="auto, jsonl, markdown, chat or csv. auto: a folder or .md is markdown, .csv and "
             ".tsv are csv, objects that name a speaker or hold messages are chat, other JSON lines "
-            "are jsonl, other text is chat.",
+            "and JSON lists of memories are jsonl, other text is chat; the files of the MCP memory "
+            "server, of Letta and of Hindsight are known by what they hold.",
         ),
     ] = Format.AUTO,
     session_id: Annotated[
@@ -71,6 +74,10 @@ def import_(
             "--suggest-amendments", help="Compare what is new with former memories like it."
         ),
     ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only say what would come in, and what would be left out."),
+    ] = False,
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Wait until search finds all of it.")
     ] = True,
@@ -79,7 +86,9 @@ def import_(
 ) -> None:
     """Remember JSON Lines, CSV, Markdown notes, a chat transcript or another memory's export.
 
-    What cannot be remembered is listed and stops nothing else.
+    What cannot be remembered is listed and stops nothing else. What is left out is counted and
+    shown by kind with its places: notices of a messenger, files of other forms, comments and the
+    like; --json lists all of it.
 
     Importing again adds nothing: an import that was cut off goes on where it was. Only what was
     erased comes again, unless it has an id of its own: take it out of the file, too.
@@ -105,12 +114,16 @@ def import_(
     if origin and form is not Format.AUTO:
         raise typer.BadParameter("--from says what it is: leave --format out.")
     session = Session.of(ctx, space, as_json)
+    if dry_run:
+        known = origin or (detected(path) if form is Format.AUTO else form)
+        raise typer.Exit(show_dry_run(session, read(path, known, session_id or "")))
     upload = Upload(
         update_existing=update, stop_on_error=stop_on_error, extracted=origin is not None
     )
     known = origin or (detected(path) if form is Format.AUTO else form)
-    total = _count(path, known)
+    total, left = _count(path, known)
     if not total:
+        show_left_out(left)
         raise CommandError(f"Found nothing to read in {path}, as {known.value}.")
     try:
         with session.client() as client:
@@ -125,9 +138,7 @@ def import_(
         raise typer.Exit(1)
 
 
-def _send(
-    client: "Client", upload: "Upload", outcomes: "Iterable[Draft | Defect]", total: int
-) -> None:
+def _send(client: "Client", upload: "Upload", outcomes: "Iterable[Outcome]", total: int) -> None:
     from concord_client.cli.render.progress import bar
 
     with bar("Remembering", total) as advance:
@@ -144,26 +155,36 @@ def _created(upload: "Upload") -> list[str]:
 
 def _report(session: Session, upload: "Upload", total: int) -> None:
     if session.as_json:
-        session.reply(upload.reply())
+        left = left_out_json(upload.left_out)
+        session.reply(upload.reply(), {"leftOut": left} if left else None)
     else:
         _summarise(upload)
+        show_left_out(upload.left_out)
+        show_remarks(upload.remarks)
     _complain(upload)
     if not upload.finished:
         remembered = sum(upload.counts().values())
         typer.echo(f"{remembered:,} of {total:,} remembered; run it again.", err=True)
 
 
-def _count(path: Path, form: Format | Origin) -> int:
-    """The number of outcomes of reading `path`."""
-    from concord_client.importers.formats import read
+def _count(path: Path, form: Format | Origin) -> "tuple[int, list[LeftOut]]":
+    """The number of items in `path`, and what reading it leaves out."""
+    from concord_client.importers.formats import is_document, read
+    from concord_client.importers.outcome import LeftOut, Remark
 
-    if form is not Format.JSONL:
-        return sum(1 for _ in read(path, form))
-    try:
-        with path.open("rb") as file:
-            return sum(1 for line in file if line.strip())
-    except OSError:
-        return 1  # the defect that the file cannot be read
+    if form is Format.JSONL and not is_document(path):
+        try:
+            with path.open("rb") as file:
+                return sum(1 for line in file if line.strip()), []
+        except OSError:
+            return 1, []  # the defect that the file cannot be read
+    total, left = 0, []
+    for outcome in read(path, form):
+        if isinstance(outcome, LeftOut):
+            left.append(outcome)
+        elif not isinstance(outcome, Remark):
+            total += 1
+    return total, left
 
 
 def _summarise(upload: "Upload") -> None:
@@ -177,6 +198,7 @@ def _summarise(upload: "Upload") -> None:
         .append(f", {counts['unchanged']:,} unchanged, {counts['updated']:,} updated")
         .append(f", {counts['erased']:,} erased before" if counts["erased"] else "")
         .append(f"; {plural(len(upload.refusals), 'error')}", "red" if upload.refusals else "")
+        .append(f"; {len(upload.left_out):,} left out" if upload.left_out else "")
     )
     show_gave_way(upload.gave_way)
 

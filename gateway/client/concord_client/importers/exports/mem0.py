@@ -5,87 +5,85 @@ them as `results` or `memories`, and with the triples of the graph memory as `re
 """
 
 import hashlib
+import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from concord_client.importers.document import list_at, object_at, values
+from concord.type.v1.type_pb2 import Memory
+
+from concord_client.importers import document
+from concord_client.importers.document import beside, list_at, object_at, united
+from concord_client.importers.exports.items import ReadItem, read_export
 from concord_client.importers.jsonl import memory_of
-from concord_client.importers.outcome import Defect, Draft, ItemUnreadable
+from concord_client.importers.outcome import ItemUnreadable, LeftOut, Outcome, as_text
 from concord_client.importers.rfc3339 import rfc3339
 
 MEMORIES = ("results", "memories")
-_OWN = ("id", "memory", "text", "hash", "metadata", "categories", "created_at", "updated_at",
-        "run_id", "actor_id", "score")  # fmt: skip
+MARKUP = re.compile(document.MARKUP)
+"""The form's markup is JSON's."""
+COMPUTED = "value that Mem0 computes"
+_COMPUTED = ("hash", "score", "embedding", "vector")
 _RELATED = ("relationship", "relation")
 _TARGETS = ("target", "destination")
 _OF_OURS = {"memory_kind": "kind", "importance": "importance", "domain": "domain"}
 
 
-def read_mem0(path: Path) -> Iterator[Draft | Defect]:
-    """Yield one outcome per memory and relation, in order.
+def read_mem0(path: Path) -> Iterator[Outcome]:
+    """Yield one outcome per memory and relation, in order, each after what it left out.
 
     `created_at` becomes valid_from, `categories` the tags, `run_id` the session, `actor_id` the
-    speaker; `metadata` and the other ids become properties. A relation becomes a memory that
-    states it as a fact. Scores and vectors are left out.
+    speaker; `metadata` and the other fields become properties. A relation becomes a memory that
+    states it as a fact. Scores, hashes and vectors are left out.
     """
-    for found in values(path):
-        if isinstance(found, Defect):
-            yield found
-            continue
-        line, value = found
-        try:
-            records = list(_records(value))
-        except ItemUnreadable as unreadable:
-            yield Defect(str(path), line, unreadable.reason)
-            continue
-        for number, (record, read) in enumerate(records, 1):
-            part = "" if line else f"item {number}"
-            try:
-                if not isinstance(record, Mapping):
-                    raise ItemUnreadable("an object is expected")
-                yield Draft(memory_of(read(record)), str(path), line, part)
-            except ItemUnreadable as unreadable:
-                yield Defect(str(path), line, unreadable.reason, part)
+    return read_export(path, _records)
 
 
-def _records(value: Any) -> Iterator[tuple[Any, Any]]:
+def _records(value: Any, left: list[LeftOut]) -> Iterator[tuple[Any, ReadItem]]:
     if isinstance(value, list):
         yield from ((each, _memory) for each in value)
     elif isinstance(value, Mapping) and any(name in value for name in (*MEMORIES, "relations")):
         for name in MEMORIES:
             yield from ((each, _memory) for each in list_at(value, name))
         yield from ((each, _relation) for each in list_at(value, "relations"))
+        known = (*MEMORIES, "relations")
+        left += beside(value, known)
     else:
         yield value, _memory
 
 
-def _memory(record: Mapping[str, Any]) -> dict[str, Any]:
-    content = record.get("memory") or record.get("text")
+def _memory(record: Mapping[str, Any], left: list[LeftOut]) -> list[Memory]:
+    rest = dict(record)
+    name = next((each for each in ("memory", "text") if rest.get(each)), "")
+    content = rest.pop(name, None)
     if not isinstance(content, str):
         raise ItemUnreadable("no memory: none of memory, text")
-    metadata = object_at(record, "metadata")
-    properties = {name: each for name, each in record.items() if name not in _OWN and each}
-    properties |= {name: each for name, each in metadata.items() if name not in _OF_OURS}
+    metadata = dict(object_at(rest, "metadata"))
+    rest.pop("metadata", None)
+    left += (LeftOut(COMPUTED, f"{each}: {as_text(rest[each])}") for each in _COMPUTED
+             if rest.get(each) is not None)  # fmt: skip
     found: dict[str, Any] = {
-        ours: metadata[name] for name, ours in _OF_OURS.items() if name in metadata
+        ours: metadata.pop(name) for name, ours in _OF_OURS.items() if name in metadata
     }
-    found |= {"content": content, "properties": properties}
-    if identity := record.get("id"):
+    found["content"] = content
+    if identity := rest.pop("id", None):
         found["external_id"] = f"mem0/{identity}"
-    if categories := list_at(record, "categories"):
+    if categories := list_at(rest, "categories"):
         found["tags"] = list(map(str, categories))
-    if begun := rfc3339(record, "created_at"):
+    if begun := rfc3339(rest, "created_at"):
         found["valid_from"] = begun
-    if session := record.get("run_id"):
+    if session := rest.pop("run_id", None):
         found["session_id"] = str(session)
-    if speaker := record.get("actor_id"):
+    if speaker := rest.pop("actor_id", None):
         found["sources"] = [{"speaker": str(speaker)}]
-    return found
+    for each in ("categories", "created_at", *_COMPUTED):
+        rest.pop(each, None)
+    found["properties"] = united(metadata, rest)
+    return [memory_of(found, left)]
 
 
-def _relation(record: Mapping[str, Any]) -> dict[str, Any]:
+def _relation(record: Mapping[str, Any], left: list[LeftOut]) -> list[Memory]:
     names = ("source", *_RELATED, *_TARGETS)
     words = [str(record[name]) for name in names if record.get(name)]
     if len(words) != 3:
@@ -94,11 +92,13 @@ def _relation(record: Mapping[str, Any]) -> dict[str, Any]:
     stated = {"subject": subject, "relation": relation.upper().replace(" ", "_"), "object": target}
     said = relation.replace("_", " ").lower()
     key = hashlib.sha256("\0".join(words).encode()).hexdigest()[:32]
-    return {
+    found = {
         "content": f"{subject} {said} {target}",
         "facts": [stated],
         "external_id": f"mem0/relation/{key}",
+        "properties": {name: each for name, each in record.items() if name not in names},
     }
+    return [memory_of(found, left)]
 
 
 def to_mem0(lines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
