@@ -108,8 +108,7 @@ compose-there:
 	@test -n "$(COMPOSE_PROGRAM)" || { echo "This needs Docker with Compose v2, and \`docker compose version\` fails: install" \
 	  "docker.io and docker-compose-v2 (Ubuntu), docker.io and docker-compose (Debian 13), or docker-ce and" \
 	  "docker-compose-plugin (Docker's own packages), or name the program in COMPOSE_PROGRAM." >&2; exit 1; }
-compose-up compose-backup compose-restore compose-down: compose-there
-compose-up: $(VENV)/run.stamp ## make secrets once, then build and start the distributed system (PORT=n, the next for HTTP; TLS=1)
+compose-up: compose-there $(VENV)/run.stamp ## make secrets once, then build and start the distributed system (PORT=n, the next for HTTP; TLS=1)
 	@port=$(or $(PORT),7600); $(BIN)/python -m concord_embedded.distributed_secrets $(SECRETS) \
 	  127.0.0.1:$$port http://127.0.0.1:$$((port + 1)); \
 	user=$$(id -u):$$(id -g); if [ "$$user" = 0:0 ]; then user=10001:10001; fi; \
@@ -119,17 +118,17 @@ compose-up: $(VENV)/run.stamp ## make secrets once, then build and start the dis
 	@echo "It runs. CONCORD_DATA=$(SECRETS) $(BIN)/concord status"
 
 OWNED = $$(grep ^CONCORD_USER= deploy/.env | cut -d= -f2)
-compose-backup: ## back up the distributed system, running, into deploy/backups (ARGS="--keep 7")
+compose-backup: compose-there ## back up the distributed system, running, into deploy/backups (ARGS="--keep 7")
 	@mkdir -p deploy/backups; if [ "$$(id -u)" = 0 ]; then chown $(OWNED) deploy/backups; fi
 	$(COMPOSE) run --rm --build operator backup create /backups $(ARGS)
 
-compose-restore: ## stop the services, put a backup of deploy/backups in the place of all there is, start (BACKUP=name; TLS=1 as before)
+compose-restore: compose-there ## stop the services, put a backup of deploy/backups in the place of all there is, start (BACKUP=name; TLS=1 as before)
 	@test -d "deploy/backups/$(BACKUP)/" || { echo "BACKUP= names a folder in deploy/backups" >&2; exit 1; }
 	$(COMPOSE) stop gateway search dissonance governance graph
 	$(COMPOSE) run --rm --build operator backup restore /backups/$(BACKUP) --replace $(ARGS)
 	$(COMPOSE) up -d --wait
 
-compose-down: ## stop the distributed system; its data and secrets stay
+compose-down: compose-there ## stop the distributed system; its data and secrets stay
 	$(COMPOSE_PROGRAM) -f deploy/compose.yaml down
 
 neo4j-up: $(VENV)/run.stamp ## start a Neo4j on loopback without Docker (JDK 17, Maven; PORT=n)
