@@ -19,7 +19,7 @@ from concord_client.importers.front_matter import (
 )
 from concord_client.importers.headings import Part
 from concord_client.importers.note import STATUS, NoteText, note_of
-from concord_client.importers.note_keys import KEYS, MOST_FACTS, enum_of, facts_of
+from concord_client.importers.note_keys import KEYS, MOST_FACTS, facts_of, importance_of, kind_of
 from concord_client.importers.outcome import (
     MAX_CONTENT,
     MAX_ITEM_BYTES,
@@ -195,10 +195,12 @@ class _Reader:
     def _of_keys(self, related: list[str]) -> type_pb2.Memory:
         keys, title = self.keys, self.text.note.title
         facts = facts_of(keys, self.left)
+        kind = kind_of(keys)
+        if not kind and self.text.is_daily:
+            kind = type_pb2.MEMORY_KIND_JOURNAL
         memory = type_pb2.Memory(
-            kind=enum_of(keys, "kind")
-            or (type_pb2.MEMORY_KIND_JOURNAL if self.text.is_daily else 0),
-            importance=enum_of(keys, "importance"),
+            kind=kind,
+            importance=importance_of(keys),
             domain=text_of(keys, "domain"),
             surfaces_when=list_of(keys, "surfaces_when"),
             tags=[_tag(tag) for tag in list_of(keys, "tags")],

@@ -42,7 +42,8 @@ def divided(keys: Mapping[str, object]) -> tuple[Mapping[str, object], Mapping[s
 def _is_usable(keys: Mapping[str, object], key: str) -> bool:
     with suppress(ItemUnreadable):
         if key in _TIMES:
-            return bool(time := time_of(keys, key)) and is_in_range(time)
+            time = time_of(keys, key)
+            return time is not None and is_in_range(time)
         if key in _ENUMS:
             text = text_of(keys, key)
             return not text or contract_name(_ENUMS[key], text) is not None
@@ -65,15 +66,21 @@ def is_in_range(time: datetime) -> bool:
     return True
 
 
-def enum_of(keys: Mapping[str, object], key: str) -> int:
-    """The value of `kind` or `importance`; 0 without one."""
-    name = contract_name(_ENUMS[key], text_of(keys, key))
-    return int(_ENUMS[key].values_by_name[name].number) if name else 0
+def kind_of(keys: Mapping[str, object]) -> type_pb2.MemoryKind.ValueType:
+    """The kind that the front matter states; UNSPECIFIED without one."""
+    name = contract_name(_ENUMS["kind"], text_of(keys, "kind"))
+    return type_pb2.MemoryKind.Value(name or "MEMORY_KIND_UNSPECIFIED")
+
+
+def importance_of(keys: Mapping[str, object]) -> type_pb2.Importance.ValueType:
+    """The importance that the front matter states; UNSPECIFIED without one."""
+    name = contract_name(_ENUMS["importance"], text_of(keys, "importance"))
+    return type_pb2.Importance.Value(name or "IMPORTANCE_UNSPECIFIED")
 
 
 def facts_of(keys: Mapping[str, object], left: list[LeftOut]) -> list[type_pb2.Fact]:
     """The facts that a note states, at most ten; what is none, or too many, goes to `left`."""
-    facts = []
+    facts: list[type_pb2.Fact] = []
     for entry in list_of(keys, "facts"):
         try:
             fact = fact_of(entry)
