@@ -147,7 +147,7 @@ class _Reader:
     def drafts(self) -> Iterator[Draft]:
         """The note, and the parts of a long one. Raises `ItemUnreadable`."""
         (_, first), *others = self.text.placed
-        whole = self._whole(first.text, list(dict.fromkeys(part.heading for _, part in others)))
+        whole = self._whole(first.text, self.text.headings)
         yield Draft(whole, self.name, 1)
         for place, part in others:
             yield Draft(self._part(whole, part, place), self.name, 0, place)

@@ -55,6 +55,14 @@ class NoteText:
     is_titled: bool
     """Whether its body begins with its title."""
     body: str
+    is_of_agent: bool
+    """Whether it is split at its items."""
+
+    @property
+    def headings(self) -> list[str]:
+        """The headings of its parts; of items, each heading once."""
+        found = [part.heading for _, part in self.placed[1:]]
+        return list(dict.fromkeys(found)) if self.is_of_agent else found
 
     @property
     def external_id(self) -> str:
@@ -111,6 +119,7 @@ def note_of(name: str, text: str) -> NoteText:
         is_daily=is_day or title_day is not None,
         is_titled=is_titled,
         body=body,
+        is_of_agent=is_agents,
     )
 
 

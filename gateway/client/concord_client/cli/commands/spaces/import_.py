@@ -96,12 +96,9 @@ def import_(
     Front matter: id, title, kind, domain, tags, concepts, aliases, importance, date, valid_from,
     valid_until, external_id, supersedes, deprecates, amends, contradicts, superseded_by, and facts
     as a list of "SUBJECT|RELATION|OBJECT". Other keys, other columns of CSV and other fields of
-    JSON Lines become properties. Links between notes become links of their memories; a long note
-    is split at its headings.
-
-    Lineage is what front matter, columns and lines that begin with its word say ("Supersedes:
-    LINK"). Within a line, in quotations, in chats and in other memories' exports a link merely
-    relates. What gave way is listed.
+    JSON become properties; so do values that their field cannot hold. Links between notes become
+    links of their memories; a long note is split at its headings, MEMORY.md and CLAUDE.md at their
+    items. "Superseded by LINK" and its kin in a note are lineage.
 
     A chat is JSON Lines of {"session", "speaker" or "role", "text" or "content", "time"},
     a JSON list of messages or of conversations, or lines "\\[time] Speaker: text" as messengers
@@ -114,13 +111,14 @@ def import_(
     if origin and form is not Format.AUTO:
         raise typer.BadParameter("--from says what it is: leave --format out.")
     session = Session.of(ctx, space, as_json)
+    known = origin or (detected(path) if form is Format.AUTO else form)
     if dry_run:
-        known = origin or (detected(path) if form is Format.AUTO else form)
         raise typer.Exit(show_dry_run(session, read(path, known, session_id or "")))
     upload = Upload(
-        update_existing=update, stop_on_error=stop_on_error, extracted=origin is not None
+        update_existing=update,
+        stop_on_error=stop_on_error,
+        extracted=isinstance(known, Origin),
     )
-    known = origin or (detected(path) if form is Format.AUTO else form)
     total, left = _count(path, known)
     if not total:
         show_left_out(left)
