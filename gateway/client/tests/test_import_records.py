@@ -113,6 +113,7 @@ def test_a_record_says_what_it_replaces(tmp_path: Path, newer: str, older: str, 
         "It was not superseded by [2. Wood](0002-wood.md)",
         "See 2 for what supersedes this",
         "Superseded by 2024-01-02",
+        "Replaced by 2 boats of wood.",
     ],
 )
 def test_what_only_talks_of_it_replaces_nothing(tmp_path: Path, text: str) -> None:

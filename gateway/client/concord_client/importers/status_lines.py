@@ -34,6 +34,8 @@ _TO_THIS = re.compile(
 NUMBER = re.compile(
     r"(?:ADR|RFC|decision|record)?[-_ #]{0,2}(\d{1,5})(?!\d|[-/.]\d)", re.IGNORECASE
 )
+_ALONE = re.compile(r"\s*(?:$|[,;.:)\]&*_|]|(?:and|und)\b)", re.IGNORECASE)
+"""What follows a bare number that names a record: "Replaces 3 servers" names none."""
 _AND = re.compile(r"[\s,;&*_]*(?:(?:and|und)\b)?[\s*_]*", re.IGNORECASE)
 _ITEM = re.compile(r"\s*[-*+]\s+")
 _DATE = re.compile(
@@ -97,11 +99,18 @@ def _before(line: str) -> Iterator[Stated]:
 def _targets(rest: str) -> list[str]:
     """The links and numbers at the beginning of a text, parted by commas or "and"."""
     found, at = [], 0
-    while link := LINK.match(rest, at) or NUMBER.match(rest, at):
+    while link := LINK.match(rest, at) or _number(rest, at):
         found.append(link[0])
         between = _AND.match(rest, link.end())
         at = between.end() if between else link.end()
     return found
+
+
+def _number(rest: str, at: int) -> re.Match[str] | None:
+    """The number of a record at a place of a text, not that of things."""
+    number = NUMBER.match(rest, at)
+    is_bare = number is not None and number[0] == number[1]
+    return None if number and is_bare and not _ALONE.match(rest, number.end()) else number
 
 
 def _linked(rest: str, is_passive: bool) -> list[str]:
