@@ -89,7 +89,7 @@ def talks(draw: st.DrawFn, tool: str) -> Files:
     """A JSON chat as one tool exports it: messages, a list or tree of them, or lines."""
     message = st.tuples(_MESSAGES[tool], OTHERS).map(lambda both: both[1] | both[0])
     messages = draw(st.lists(message, min_size=1, max_size=4))
-    about = draw(
+    about: dict[str, Any] = draw(
         st.fixed_dictionaries({}, optional={"id": st.just("c§"), "title": LINE, "name": LINE})
     )
     about |= draw(OTHERS)

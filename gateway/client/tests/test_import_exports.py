@@ -11,6 +11,7 @@ from concord_client.importers.chat.records import NOTICE
 from concord_client.importers.form import Format
 from concord_client.importers.formats import detected
 from concord_client.importers.outcome import Defect, Draft, LeftOut, Outcome
+from google.protobuf.json_format import MessageToDict
 
 
 def read(folder: Path, content: Any, name: str = "talk.json") -> list[Outcome]:
@@ -58,7 +59,12 @@ def test_a_broken_conversation_costs_itself_alone(tmp_path: Path, broken: object
 
 def test_claudes_blocks_are_its_words(tmp_path: Path) -> None:
     """W8 `content` where `text` is empty, once where both say the same; calls are listed."""
-    block = {"type": "text", "text": "Rye, sir.", "citations": [], "start_timestamp": None}
+    block: dict[str, Any] = {
+        "type": "text",
+        "text": "Rye, sir.",
+        "citations": [],
+        "start_timestamp": None,
+    }
     call = {"type": "tool_use", "name": "scales", "input": {"grams": 500}}
     messages = [
         {
@@ -75,7 +81,7 @@ def test_claudes_blocks_are_its_words(tmp_path: Path) -> None:
 
     assert [each.content for each in (first, second, third)] == ["What?", "Rye, sir.", "Hm."]
     assert "content" not in second.properties
-    assert third.properties["attachments"][0]["file_name"] == "a.pdf"
+    assert MessageToDict(third.properties)["attachments"][0]["file_name"] == "a.pdf"
     assert left_out(found) == ["part of type tool_use"]
 
 
@@ -89,7 +95,7 @@ def test_slacks_times_and_notices(tmp_path: Path) -> None:
 
     assert (turn.sources[0].speaker, turn.content) == ("U7", "It is out.")
     assert turn.valid_from.ToJsonString() == "2024-03-05T12:00:00.000100Z"
-    assert turn.properties["reactions"][0]["name"] == "bread"
+    assert MessageToDict(turn.properties)["reactions"][0]["name"] == "bread"
     assert left_out(found) == [NOTICE]
 
 
@@ -135,7 +141,7 @@ def test_telegrams_export_of_all_chats(tmp_path: Path) -> None:
         ("8", "Mine."),
         ("9", "x"),
     ]
-    assert spoken[0].properties["conversation"]["name"] == "Jon"
+    assert MessageToDict(spoken[0].properties)["conversation"]["name"] == "Jon"
     assert left_out(found) == [
         *["field beside the items"] * 4,
         "message with only a photo",

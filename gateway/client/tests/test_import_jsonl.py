@@ -236,4 +236,4 @@ def test_any_line_is_a_draft_or_a_defect(file: Path, line: bytes | str) -> None:
     file.write_bytes(line if isinstance(line, bytes) else line.encode())
 
     for item in with_keys(read_jsonl(file)):
-        assert isinstance(item, Defect) or item.memory.content
+        assert not isinstance(item, Draft) or item.memory.content

@@ -9,6 +9,7 @@ from concord_client.importers.form import Format
 from concord_client.importers.formats import read
 from concord_client.importers.outcome import Defect, Draft, LeftOut
 from concord_testing.command_line import CommandLine
+from google.protobuf.json_format import MessageToDict
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -166,7 +167,8 @@ def test_fields_of_a_chat_are_kept_and_other_branches_listed(tmp_path: Path) -> 
     first, second = drafts(path)
 
     assert first.memory.properties["mood"] == "curious"
-    assert dict(first.memory.properties["conversation"].items()) == {"id": "c1", "title": "Flour"}
+    about = MessageToDict(first.memory.properties)["conversation"]
+    assert about == {"id": "c1", "title": "Flour"}
     assert not second.memory.properties.fields
     assert left_out(path) == [("message of another branch", json.dumps(other))]
 

@@ -387,4 +387,4 @@ def test_any_file_is_a_draft_or_a_defect(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "a.md").write_bytes(text)
     (item,) = (each for each in read_markdown(tmp_path) if not isinstance(each, LeftOut))
 
-    assert isinstance(item, Defect) or item.memory.content
+    assert not isinstance(item, Draft) or item.memory.content

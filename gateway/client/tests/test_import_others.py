@@ -76,7 +76,7 @@ def test_a_bad_row_stops_no_other(tmp_path: Path) -> None:
     found = list(read(written(tmp_path, "x.csv", text), Format.AUTO))
 
     assert [type(each) for each in found] == [Draft, Defect, Defect, Draft]
-    assert [each.line for each in found] == [2, 3, 4, 5]
+    assert [each.line for each in found if isinstance(each, Draft | Defect)] == [2, 3, 4, 5]
 
 
 def test_a_column_of_lineage(tmp_path: Path) -> None:

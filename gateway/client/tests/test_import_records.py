@@ -246,3 +246,19 @@ def test_a_part_that_is_cut_by_length_has_its_own_heading(tmp_path: Path) -> Non
     assert found["n.md"].content == "# n\n\nParts: One; One (2); Two"
     assert found["n.md#One (2)"].content.startswith("# n › One (2)\n\nWords")
     assert found["n.md#Two"].content.endswith(" end")
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("-" * 100_000, "| " * 50_000, "status" + " |" * 50_000, "date:" + " " * 100_000 + "x"),
+        *("[" * 50_000, "[a](" * 20_000, "1, " * 30_000, "a" * 100_000, "a " * 50_000),
+        *("---\na: [\nb" + " " * 60_000 + "\n---", "+++\n" * 20_000, "a:: \n" * 20_000),
+    ],
+)
+def test_no_line_takes_long(tmp_path: Path, line: str) -> None:
+    """W8 However long a line of signs is, reading it takes no time that grows with its square."""
+    (tmp_path / "n.md").write_text(f"{line}\n\n{line}", "utf-8")
+
+    assert list(read_markdown(tmp_path))

@@ -54,8 +54,9 @@ class _NoYAML(Exception):
 
 
 _Read = Callable[[str, list[LeftOut]], Mapping[str, object] | None]
-_KEY = re.compile(r"^([^\s:#'\"\[\]{}|>&*!%@`-][^:\n]*?)[ \t]*:(?=\s|$)", re.MULTILINE)
+_KEY = re.compile(r"^([^\s:#'\"\[\]{}|>&*!%@`-][^:\n]*):(?=\s|$)", re.MULTILINE)
 """The beginning of a key and its value, in front matter that is no YAML as a whole."""
+_DEEP = re.compile(r"(?:[\[{][ \t\n]*){50}")
 _FLOW = re.compile(r"\[(?!\[).*\]")
 _LINK = re.compile(r"\[\[[^\[\]\n]+\]\]")
 _PAGE = re.compile(r"(?:[\w-]+::(?:[ \t].*|)(?:\n|\Z))+")
@@ -170,7 +171,8 @@ def _tolerant(source: str, left: list[LeftOut]) -> Mapping[str, object] | None:
     if entries[0].strip():
         left.append(LeftOut("line of front matter that is no key", entries[0].strip()))
     found: dict[str, object] = {}
-    for key, value in zip(entries[1::2], entries[2::2], strict=True):
+    for named, value in zip(entries[1::2], entries[2::2], strict=True):
+        key = named.rstrip()
         if key in found:
             left.append(LeftOut(DOUBLED, f"{key}:{value}".strip()))
         else:
@@ -204,6 +206,8 @@ def _mapping(source: str, left: list[LeftOut]) -> Mapping[str, object] | None:
 
     Raises `_NoYAML`.
     """
+    if _DEEP.search(source):  # it would take seconds to find out that no property can hold it
+        raise _NoYAML
     try:
         loader = _Loader(source)
         loaded = loader.get_single_data()

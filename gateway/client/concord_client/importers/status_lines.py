@@ -20,8 +20,8 @@ _PASSIVE = {
     "amended" if word == "amends" else f"{word[:-1]}d": key for word, key in _ACTIVE.items()
 }
 # Marks of lists, tables and emphasis, not of quotations; a former status, as in "Accepted, ...".
-_MARKS = r"[\s*_+|~#:\[-]*"
-_BEGINS = rf"{_MARKS}(?:status[\s*_|:]+)?{_MARKS}(?:(?:[a-z]+[,;.]|~~[a-z]+~~)\s+)?{_MARKS}"
+_MARKS = r"[\s*_+|~#:\[-]*+"
+_BEGINS = rf"{_MARKS}(?:status[\s*_|:]++)?{_MARKS}(?:(?:[a-z]+[,;.]|[a-z]+~~)\s+)?{_MARKS}"
 _SAID = re.compile(
     rf"{_BEGINS}(?:(?P<passive>{'|'.join(_PASSIVE)})[ _-]by|(?P<active>{'|'.join(_ACTIVE)}))\b"
     r"[*_:\s|]*(?P<rest>.*)",
@@ -39,8 +39,8 @@ _ALONE = re.compile(r"\s*(?:$|[,;.:)\]&*_|]|(?:and|und)\b)", re.IGNORECASE)
 _AND = re.compile(r"[\s,;&*_]*(?:(?:and|und)\b)?[\s*_]*", re.IGNORECASE)
 _ITEM = re.compile(r"\s*[-*+]\s+")
 _DATE = re.compile(
-    r"[\s*_+|-]*(?:date|datum|created|created at|created time)[\s*_]*[:|][\s*_|]*"
-    r"(?P<date>[^|*_]+?)[\s*_|]*",
+    r"[\s*_+|-]*+(?:date|datum|created|created at|created time)[\s*_]*+[:|][\s*_|]*+"
+    r"(?P<date>[^|*_\n]+)[\s*_|]*+",
     re.IGNORECASE,
 )
 _FARTHEST_DATE = 40
