@@ -35,7 +35,7 @@ async def add(calls: Calls, content: str, **fields: object) -> memory_pb2.AddMem
 
 
 async def test_an_added_memory_lists_what_its_links_replace(home: Calls) -> None:
-    """W9 M3 By id, each with how and by what; what was superseded before is not listed again."""
+    """W9 M3 By id, each with how and by what; also what was superseded before."""
     for name in ("a", "b", "c", "d"):
         await add(home, name, id=name)
     first = await add(home, "Supersedes: [[memory:a]]\n\nDeprecates: [[memory:b]]", id="n")
@@ -43,7 +43,7 @@ async def test_an_added_memory_lists_what_its_links_replace(home: Calls) -> None
     plain = await add(home, "See [[memory:d]]", id="o")
 
     assert given(first) == [("a", "SUPERSEDES", "n"), ("b", "DEPRECATES", "n")]
-    assert given(second) == [("c", "AMENDS", "m")]
+    assert given(second) == [("a", "SUPERSEDES", "m"), ("c", "AMENDS", "m")]
     assert not plain.HasField("gave_way")
 
 
@@ -112,7 +112,10 @@ async def test_a_later_value_of_a_functional_relation_lists_the_earlier_one(home
     expected = [(old.edge.id, new.edge.id), (told.memory.id, "")]  # no memory states the new one
     assert sorted((one, by) for one, _, by in given(declared)) == sorted(expected)
     assert given(newest) == [(new.edge.id, "SUPERSEDES", newest.edge.id)]
-    assert not inserted.HasField("gave_way")
+    assert [(one, by) for one, _, by in given(inserted)] == [
+        (old.edge.id, inserted.edge.id),
+        (told.memory.id, ""),
+    ]
 
 
 async def test_what_will_give_way_is_listed_when_that_is_decided(home: Calls) -> None:
@@ -135,6 +138,21 @@ async def test_deleting_an_edge_lists_what_follows_from_it(home: Calls) -> None:
     )
 
     assert given(deleted) == [(earlier.id, "SUPERSEDES", later.id)]
+
+
+async def test_deleting_what_replaced_a_later_value_lists_what_that_one_ends(home: Calls) -> None:
+    """W9 T2 The later value is back in its place, and the first value gives way to it."""
+    await home.declare("LIVES_IN")
+    first = await home.put_edge("ada", "LIVES_IN", "york", valid_from=START - 9 * DAY)
+    again = await home.put_edge("ada", "LIVES_IN", "york", valid_from=START - 5 * DAY)
+    later = await home.put_edge("ada", "LIVES_IN", "oslo", valid_from=START - DAY)
+    await home.relate(SUPERSEDES, again.id, later.id)
+    again = await home.get_edge(again.id)
+    deleted = await home.graph.DeleteEdge(
+        graph_pb2.DeleteEdgeRequest(request_id="d", id=again.id, etag=again.etag)
+    )
+
+    assert given(deleted) == [(first.id, "SUPERSEDES", later.id)]
 
 
 @pytest.mark.parametrize("relation", [SUPERSEDES, DEPRECATES, AMENDS])

@@ -161,7 +161,8 @@ async def test_a_link_at_what_was_a_ghost_is_void_once_consent_rests_on_it(agree
 
 
 async def test_void_lineage_counts_again_when_nothing_rests_on_its_end(agreed: Agreed) -> None:
-    """G4 T2 As known before, between and after; whoever follows the feed is told each time."""
+    """G4 T2 W9 As known before, between and after; whoever follows the feed is told each time, and
+    the reply lists what gives way again."""
     calls = agreed.calls
     await calls.add("What I keep", id="kept")
     await calls.relate(SUPERSEDES, "note", "kept")
@@ -171,8 +172,9 @@ async def test_void_lineage_counts_again_when_nothing_rests_on_its_end(agreed: A
     action = governed_pb2.GovernedAction()
     action.delete_edge.request_id = "let go"
     action.delete_edge.id, action.delete_edge.etag = edge.id, edge.etag
-    await agreed.parties.apply(calls, action, {edge.id: edge.etag})
+    done = await agreed.parties.apply(calls, action, {edge.id: edge.etag})
 
+    assert [(each.id, each.by_id) for each in done.gave_way.items] == [("kept", "note")]
     known = [await calls.states(("kept", at)) for at in (before.seq, during.seq, 0)]
     assert [state.memory.supersession.is_superseded for (state,) in known] == [True, False, True]
     told = [c.item_id for c in await calls.changes(before.seq) if c.type == STANDING]

@@ -790,9 +790,9 @@ Global___Supersession: _TypeAlias = Supersession  # noqa: Y015
 
 @_typing.final
 class GaveWay(_message.Message):
-    """What gave way by a write: memories and edges that were not superseded before it, and are since, or will be
-    once what they give way to begins; and those that it amends. The item that the reply itself shows is left
-    out. A repeated request gets the same list.
+    """What gave way by a write: memories and edges that its lineage, or its values of functional relations,
+    supersede, deprecate or amend, also those that were superseded before, and those whose successor has yet to
+    begin. The item that the reply itself shows is left out. A repeated request gets the same list.
     """
 
     DESCRIPTOR: _descriptor.Descriptor

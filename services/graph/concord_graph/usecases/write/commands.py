@@ -166,10 +166,8 @@ class Commands:
     async def _first(self, writer: Writer, request: bytes, command: Command[R]) -> Receipt:
         tx, author = writer.tx, writer.author
         early = await tx.early_refusals() if await tx.head_seq() == 0 else ()
-        before = Instant(writer.now, tx.last_time)
         result = await command(writer)
-        times = before, Instant(writer.now, tx.last_time)
-        given_way = await gave_way(tx, writer.moved, result.shown, times)
+        given_way = await gave_way(tx, writer.moved, result.shown, max(self._clock(), tx.last_time))
         for _, whose, why in early:
             await _refused(tx, "", ItemKind.GHOST, whose, why)
         salt = secrets.token_bytes(16)

@@ -1,4 +1,8 @@
-"""What gives way by a write: items that another one supersedes, deprecates or amends since (W9)."""
+"""What gives way by a write: items that its lineage or its values replace or amend (W9).
+
+Found from what the write wrote, and how the affected items stand after it: a look at how they stood
+before would cost a read of the past in each write, which Neo4j plans for seconds.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ from concord_graph.domain.items import (
     Memory,
     Relation,
 )
+from concord_graph.domain.protection import is_constitutive
 from concord_graph.ports import GaveWay, GivenWay, Reads, Ref, View
 from concord_graph.usecases.read.shown import with_ends
 
@@ -26,85 +31,117 @@ MOST_LOOKED_AT = 10_000
 
 @dataclass(slots=True)
 class Moved:
-    """The items whose supersession a write may have changed, and the lineage that it wrote.
+    """What a write wrote that can supersede or amend, and the items that it affects.
 
-    `lineage`: by the older end, the last live SUPERSEDES, DEPRECATES or AMENDS. `restored`: ids of
-    memories whose lineage has effect again.
+    `lineage`: by the older end, the SUPERSEDES, DEPRECATES or AMENDS that began. `values`: edges
+    that took a place in a succession; `returned`: ids of such that come back to theirs, as lineage
+    that had taken them out ends, or as its newer side, one of `gone`, does. `freed`: ids at which
+    lineage that was there has effect now. `declared`: relations now functional.
     """
 
     items: dict[str, ItemKind] = field(default_factory=dict)
     lineage: dict[str, Edge] = field(default_factory=dict)
-    restored: set[str] = field(default_factory=set)
+    values: list[Edge] = field(default_factory=list)
+    returned: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
+    freed: set[str] = field(default_factory=set)
+    declared: set[str] = field(default_factory=set)
 
     def note(self, before: Item | None, item: Item, affected: Mapping[str, ItemKind]) -> None:
-        """Note that an item was written, which may have changed the affected ones."""
+        """Note that an item was written, which affects others."""
+        begins = not item.deleted and (before is None or before.deleted)
         if affected:
             self.items |= {**affected, item.id: item.kind}
-        if isinstance(item, Memory) and before is not None and before.deleted and not item.deleted:
-            self.restored.add(item.id)
-        begins = not item.deleted and (before is None or before.deleted)
-        if isinstance(item, Edge) and item.relation in HIDING and begins:
-            self.lineage[item.target.id] = item
+        if isinstance(item, Memory) and begins and (affected or before is not None):
+            self.freed.add(item.id)  # restored, or a ghost before
+        if isinstance(item, Edge):
+            self._note_edge(before, item, begins=begins, affects=bool(affected))
+        elif is_constitutive(before) and not is_constitutive(item):
+            self.freed.add(item.id)
 
-    def __bool__(self) -> bool:
-        """Whether anything can have given way."""
-        return bool(self.items or self.lineage or self.restored)
+    def _note_edge(self, before: Item | None, edge: Edge, *, begins: bool, affects: bool) -> None:
+        if edge.relation in HIDING and begins:
+            self.lineage[edge.target.id] = edge
+        elif edge.relation in REPLACING and edge.deleted:
+            self.returned.add(edge.target.id)
+        elif not edge.is_lineage and affects:
+            self.gone.add(edge.id) if edge.deleted else self.values.append(edge)
+        was_agreed = is_constitutive(before) or (isinstance(before, Edge) and before.governed)
+        if was_agreed and (edge.deleted or not is_constitutive(edge)):
+            self.freed |= {edge.id, edge.source.id, edge.target.id}
 
 
-async def gave_way(
-    tx: Reads, moved: Moved, shown: Collection[Ref], times: tuple[Instant, Instant]
-) -> GaveWay:
-    """Return what gave way from one instant of record time to another; not what the reply shows."""
-    if not moved:
+async def gave_way(tx: Reads, moved: Moved, shown: Collection[Ref], now: int) -> GaveWay:
+    """Return what gave way by a write at `now` (µs), but for what its reply shows."""
+    if not (moved.items or moved.lineage or moved.freed):
         return GaveWay()
-    for edge in await tx.lineage_edges(moved.restored) if moved.restored else ():
-        if edge.source.id in moved.restored and edge.relation in HIDING:
+    at = moved.freed | moved.gone
+    for edge in await tx.lineage_edges(at) if at else ():
+        if edge.relation in REPLACING and edge.source.id in moved.gone:
+            moved.returned.add(edge.target.id)
+        elif edge.relation in HIDING and {edge.source.id, edge.target.id} & moved.freed:
             moved.lineage.setdefault(edge.target.id, edge)
+    returned = [await tx.edge(edge_id) for edge_id in sorted(moved.returned)]
+    moved.values += [edge for edge in returned if edge is not None and not edge.deleted]
     own = {ref.id for ref in shown}
     kinds = {older_id: edge.target.kind for older_id, edge in moved.lineage.items()} | moved.items
     looked_at = dict(islice(sorted(kinds.items()), MOST_LOOKED_AT))
     found: dict[str, GivenWay] = {}
-    for kind in (ItemKind.EDGE, ItemKind.MEMORY):
-        ids = [i for i, its_kind in looked_at.items() if its_kind == kind and i not in own]
+    for kind in (ItemKind.EDGE, ItemKind.MEMORY):  # a memory gives way with the edges it states
+        ids = [item_id for item_id, its_kind in looked_at.items() if its_kind == kind]
         if ids:
-            found |= await _superseded(tx, kind, ids, moved, times)
+            views = await tx.views(kind, ids, Instant(now))
+            found |= await _superseded(tx, moved, views, found, Instant(now))
             found |= await _amended(tx, kind, [i for i in ids if i not in found], moved)
-    items = tuple(found[item_id] for item_id in sorted(found)[:MOST_LISTED])
-    return GaveWay(len(found), items, truncated=len(kinds) > MOST_LOOKED_AT)
+    listed = [item_id for item_id in sorted(found) if item_id not in own]
+    items = tuple(found[item_id] for item_id in listed[:MOST_LISTED])
+    return GaveWay(len(listed), items, truncated=len(kinds) > MOST_LOOKED_AT)
 
 
 async def _superseded(
-    tx: Reads, kind: ItemKind, ids: list[str], moved: Moved, times: tuple[Instant, Instant]
+    tx: Reads, moved: Moved, looked_at: Mapping[str, View], ended: Collection[str], at: Instant
 ) -> dict[str, GivenWay]:
-    before, after = times
-    were, are = await tx.views(kind, ids, before), await tx.views(kind, ids, after)
-    new = [view for item_id, view in are.items() if _has_given_way(were.get(item_id), view, after)]
-    by_lineage = {
-        item_id: GivenWay(item_id, kind, Relation(edge.relation), edge.source.id)
-        for item_id, edge in moved.lineage.items()
-        if edge.relation in REPLACING
-    }
-    others = [view for view in new if view.item.id not in by_lineage]
-    by_time = {
-        view.item.id: GivenWay(view.item.id, kind, Relation.SUPERSEDES, _head(view))
-        for view in (await with_ends(tx, others, after) if others else ())
-    }
-    return by_time | {i: by_lineage[i] for view in new if (i := view.item.id) in by_lineage}
+    found: dict[str, GivenWay] = {}
+    ends: list[View] = []
+    for item_id, view in looked_at.items():
+        kind = view.item.kind
+        if view.item.deleted or view.supersession.superseded_from == FOREVER:
+            continue
+        lineage, value = moved.lineage.get(item_id), _next_value(view, moved.values)
+        if lineage is not None and lineage.relation in REPLACING:
+            relation = Relation(lineage.relation)
+            found[item_id] = GivenWay(item_id, kind, relation, lineage.source.id)
+        elif value is not None:
+            found[item_id] = GivenWay(item_id, kind, Relation.SUPERSEDES, value.id)
+        elif await _has_ended(tx, view.item, moved, ended):
+            ends.append(view)
+    for view in await with_ends(tx, ends, at) if ends else ():
+        head = next(iter(view.supersession.head_ids), "")
+        found[view.item.id] = GivenWay(view.item.id, view.item.kind, Relation.SUPERSEDES, head)
+    return found
 
 
-def _has_given_way(was: View | None, view: View, at: Instant) -> bool:
-    until = was.supersession.superseded_from if was is not None else FOREVER
-    return not view.item.deleted and at.valid < until > view.supersession.superseded_from
+def _next_value(view: View, values: Collection[Edge]) -> Edge | None:
+    """Return the written edge that follows an edge in its succession."""
+    edge = view.item
+    if not isinstance(edge, Edge):
+        return None
+    row = (each for each in values if (each.source, each.relation) == (edge.source, edge.relation))
+    following = (each for each in row if each.target != edge.target)
+    since = view.supersession.superseded_from
+    return next((each for each in following if each.effective_from == since), None)
 
 
-def _head(view: View) -> str:
-    return next(iter(view.supersession.head_ids), "")
+async def _has_ended(tx: Reads, item: Item, moved: Moved, ended: Collection[str]) -> bool:
+    """Return whether an edge's relation became functional, or a memory's edge ended."""
+    if isinstance(item, Edge):
+        return item.relation in moved.declared
+    return bool(ended) and not set(await tx.facts_of(item.id)).isdisjoint(ended)
 
 
 async def _amended(tx: Reads, kind: ItemKind, ids: list[str], moved: Moved) -> dict[str, GivenWay]:
-    by = {
-        i: edge for i in ids if (edge := moved.lineage.get(i)) and edge.relation == Relation.AMENDS
-    }
+    lineage = ((item_id, moved.lineage.get(item_id)) for item_id in ids)
+    by = {i: edge for i, edge in lineage if edge and edge.relation == Relation.AMENDS}
     amending = await tx.amending(kind, by) if by else {}
     live = await tx.kinds(by) if by else {}
     return {

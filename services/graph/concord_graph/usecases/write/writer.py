@@ -285,6 +285,8 @@ class Writer:
         self._note(before, declared, needs_consent=False)
         changed = await affected.by_declaration(self.tx, before, declared)
         self.moved.items |= changed
+        if after.functional:
+            self.moved.declared.add(after.name)
         await self._announce(changed)
         return declared
 
