@@ -11,7 +11,7 @@ from pathlib import Path
 import grpc
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.dissonance.v1 import dissonance_pb2_grpc
-from concord.graph.v1 import conflict_pb2, memory_pb2, memory_pb2_grpc
+from concord.graph.v1 import conflict_pb2, conflict_pb2_grpc, memory_pb2, memory_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
 from concord_testing.scraping import free_port, scraped
@@ -80,6 +80,9 @@ async def test_alone_it_checks_and_ends_at_sigterm(tmp_path: Path) -> None:
     keys.dissonance = type(keys.dissonance)(own, "dissonance")
     async with world(tmp_path, keys=keys) as live, asyncio.timeout(SECONDS):
         memories = memory_pb2_grpc.MemoryServiceStub(live.graph.channel(WHO))
+        conflicts = conflict_pb2_grpc.ConflictServiceStub(live.graph.channel(WHO))
+        settings = conflict_pb2.CheckSettings(records_text_findings=True)
+        await conflicts.SetCheckSettings(conflict_pb2.SetCheckSettingsRequest(settings=settings))
         watched = {"METRICS_ADDRESS": f"127.0.0.1:{(metrics := free_port())}"}
         async with process(environ_of(tmp_path, live, keys, own) | watched) as running:
             port = await port_of(running)

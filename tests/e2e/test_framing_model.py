@@ -118,8 +118,8 @@ MISDEEDS: dict[str, Answer] = {
     "no JSON": lambda _: http(200, b"<html>proxy</html>"),
     "no choices": lambda _: http(200, b'{"choices": []}'),
     "prose": lambda _: completion("It looks neutral to me."),
-    "words around a fence": lambda _: completion(
-        'So:\n```json\n{"neutral": true, "words": []}\n```'
+    "two verdicts": lambda _: completion(
+        '{"neutral": true, "words": []} or {"neutral": false, "words": ["cities"]}'
     ),
     "a refusal": lambda _: completion(None, refusal="I cannot help with that."),
     "a refusal beside a verdict": lambda _: completion(

@@ -242,7 +242,7 @@ FORGERIES: Sequence[tuple[str, Forge]] = (
     ("is out of order", swapped("access")),
     ("changes or revisions are missing", nonce_among_changes),
     ("is out of order", with_nonces("b", "a")),
-    ("is out of order, or of an import", with_nonces("restore:a")),
+    ("is out of order, of an import", with_nonces("restore:a")),
     ("where such a line may stand", nonce_before_reads),
 )
 """What is said of each forged export, and how it is forged."""

@@ -72,12 +72,22 @@ class ScriptedGraph:
         return [SpaceHead(space, self.epoch, self._head(space)) for space in self.log]
 
     async def watch(self, applied: Mapping[str, int]) -> AsyncIterator[Changes]:
+        async for changes in self._watched(applied, lambda _: True):
+            yield changes
+
+    async def watch_space(self, space: str, applied_seq: int) -> AsyncIterator[Changes]:
+        async for changes in self._watched({space: applied_seq}, space.__eq__):
+            yield changes
+
+    async def _watched(
+        self, applied: Mapping[str, int], is_wanted: Callable[[str], bool]
+    ) -> AsyncIterator[Changes]:
         self._check()
         self.connections += 1
         sent = dict(applied)
         while True:
             self.news.clear()
-            for space in list(self.log):
+            for space in filter(is_wanted, list(self.log)):
                 new = [c for c, _ in self.log[space] if c.seq > sent.get(space, 0)]
                 if new:
                     sent[space] = new[-1].seq

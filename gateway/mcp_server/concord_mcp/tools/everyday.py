@@ -10,7 +10,6 @@ from concord.search.v1 import search_pb2
 from concord_mcp.tool import Argument, Json, Shape, Tool
 from concord_mcp.tools.parts import (
     EDGE,
-    GAVE_WAY,
     MEMORY,
     PROVENANCE,
     as_of,
@@ -64,7 +63,7 @@ ADD_MEMORY = Tool(
         "id": "memory.id",
         "created": "created",
         "superseded_by": "memory.supersession.head_ids",
-        "gave_way": GAVE_WAY,
+        "gave_way": ("gave_way.items", {"id": "id", "relation": "relation"}),
         "token": "token",
     },
     reads=False,
@@ -221,7 +220,6 @@ DISSONANCE_CHECK = Tool(
         Argument("context_node", "context_node", required=True, hint="its name"),
         Argument("scope", "scope"),
         Argument("dry_run", "dry_run", hint="count, judge nothing"),
-        Argument("max_text_findings", "max_text_findings", hint="0 = 20; of more none is kept"),
     ),
     {
         "status": "status",

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import openai
 
 MOST_CHARACTERS = 200
-_ECHOED_WORDS = 4
-"""So many words in a row that also stand in the request are an echo of its text."""
 _SECRET = re.compile(r"\S*\*{2,}\S*|\b(?:sk|pk|rk|key|ck)[-_]\S+|\b(?=\S*\d)(?=\S*[A-Za-z])\S{20,}")
 """A masked key, one by its prefix, or any long run of letters and digits."""
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\w{5,}")
+"""Shorter words say little of a text."""
 
 
 def stated_reason(error: openai.APIStatusError) -> str:
     """Return an error's own message, in one line of at most 200 characters; "" if it has none.
 
-    Only the message of a JSON body counts. One that repeats the request's text is dropped, and
-    what may be a key is masked.
+    Only the message of a JSON body counts. One that has a word of the texts that were sent, and not
+    of the instructions and parameters beside them, is dropped; what may be a key is masked.
     """
     message = _message(error.response.text)
     if not message or _echoes(message, error.request.content.decode("utf-8", "replace")):
@@ -41,8 +41,19 @@ def _message(body: str) -> str:
 
 
 def _echoes(message: str, sent: str) -> bool:
-    """Return whether words of the message stand in the request, in the same order."""
-    words = _WORD.findall(message)
-    asked = " ".join(_WORD.findall(sent))
-    runs = (words[at : at + _ECHOED_WORDS] for at in range(len(words) - _ECHOED_WORDS + 1))
-    return any(" ".join(run) in asked for run in runs)
+    """Return whether a message has a word that only the texts of the request have."""
+    texts, beside = _parted(json.loads(sent))
+    return bool((_words(message) & _words(texts)) - _words(beside))
+
+
+def _parted(request: dict[str, Any]) -> tuple[str, str]:
+    """Return the texts of a request, and the rest of it: model, parameters and instructions."""
+    messages = request.get("messages", [])
+    instructions = [each for each in messages if each["role"] == "system"]
+    texts = [each for each in messages if each["role"] != "system"]
+    beside = {**request, "messages": instructions, "input": None}
+    return json.dumps([texts, request.get("input")], ensure_ascii=False), json.dumps(beside)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))
