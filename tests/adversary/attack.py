@@ -232,7 +232,7 @@ class Attack:
             assert time.monotonic() < until, (
                 f"executed without a write: {told - set(written.values())};"
                 f" written without an execution: {set(written.values()) - told};"
-                f" at work: {self.world.app._tasks}"
+                f" at work: {self.world.app.background.running}"
             )
             await asyncio.sleep(0.01)
 
@@ -783,7 +783,8 @@ async def loses_the_next_answer(it: Attack) -> None:
 async def completes(it: Attack) -> None:
     """Let governance go on with what was decided."""
     it.world.app._graph.__dict__.pop("apply", None)
-    await it.world.app._execution.complete()
+    for space in await it.world.app._ledger.spaces():
+        await it.world.app._execution.complete(space)
 
 
 STEPS: dict[str, Step] = {

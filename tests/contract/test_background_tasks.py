@@ -11,6 +11,8 @@ OF_A_REQUEST = {
     "gateway/concord_gateway/callers.py": "the question whose a key is; callers await its answer",
     "gateway/concord_gateway/grpc/proxy.py": "both directions of one call",
     "gateway/concord_gateway/http/unary.py": "one call, and its caller's leaving",
+    "deploy/embedded/concord_embedded/system.py": "one start, and its progress",
+    "services/libs/chassis/concord_chassis/streams.py": "the next message of each stream, awaited",
     "services/libs/chassis/concord_chassis/in_process.py": "one call in the same process",
     "services/libs/chassis/concord_chassis/metrics.py": "one figure of one scrape",
     "services/dissonance/concord_dissonance/usecases/dialectic/review_answer.py": "one question",
