@@ -41,7 +41,8 @@ TASKS = {
 }
 """The tasks that run as long as a system with a memory does, and the steps of them."""
 PASSING = {"resume reindexing", "build another version", "build a graph"}
-"""Tasks that end by themselves: `test_reindex` and `test_hnsw_graph` kill these."""
+"""Tasks that end by themselves: `test_reindex` and `test_hnsw_graph` kill the builders; the first
+ends at the start."""
 POINTS = pytest.mark.parametrize("points", [1, pytest.param(20, marks=pytest.mark.soak)])
 _numbers = count()
 

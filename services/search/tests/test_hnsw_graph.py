@@ -1,5 +1,6 @@
 """The HNSW graph of a large part: built beside searches and writes, exact wherever it is narrow."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.edge.shard import BUILT
 from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.ports import Batch, EmbeddingModel, Vectors
+from concord_testing.killing import kill, mortal
 from concord_testing.polling import until
 from search_lab import NOW, SPACE, START, MakeState, part_of
 
@@ -60,6 +62,19 @@ def outside(index: EdgeIndex) -> int:
 async def built(index: EdgeIndex) -> None:
     """Waits until a graph is built."""
     await until(lambda: outside(index) < COUNT)
+
+
+async def test_a_build_that_is_killed_is_begun_again(tmp_path: Path, make_state: MakeState) -> None:
+    """S1 A build that died of a bug of ours is begun again by itself."""
+    with mortal():
+        index = await opened(tmp_path, graph_from=COUNT)
+        await write(index, make_state, 0, COUNT)
+        index._consider(SPACE)
+        (building,) = index._building.values()
+        await asyncio.sleep(0)  # it begins
+        assert kill(building)
+        await built(index)
+        await index.close()
 
 
 async def test_a_graph_is_built_beside_writes_and_finds_the_same(
