@@ -23,6 +23,7 @@ from concord_client.importers import upload as uploading
 from concord_client.importers.formats import read
 from concord_client.importers.outcome import Defect, Draft
 from concord_testing.command_line import CommandLine
+from google.protobuf.json_format import ParseDict
 
 Unique = Callable[[str], str]
 
@@ -201,8 +202,12 @@ def test_the_reply_as_json_numbers_errors_by_their_place(
     items.insert(230, "not json")
     path = jsonl(tmp_path / "n.jsonl", *items)
 
-    reply = concord.reply(BatchAddMemoriesResponse, "import", path, exit_code=1)
+    refused = concord("import", path, "--json")
+    said = json.loads(refused.stdout)
+    texts = [each["text"] for each in said.pop("notRemembered")]
+    reply = ParseDict(said, BatchAddMemoriesResponse())
 
+    assert (refused.exit_code, texts) == (1, ["not json\n"])
     assert [result.memory_id for result in reply.results] == ids
     assert {result.outcome for result in reply.results} == {BATCH_OUTCOME_CREATED}
     assert [error.index for error in reply.errors] == [230]

@@ -105,6 +105,24 @@ def test_a_table_is_read_by_its_rows(tmp_path: Path, table: str, cells: str) -> 
     assert left_out(path) == []
 
 
+@pytest.mark.parametrize(
+    ("table", "remembered", "lost"),
+    [
+        ('Name,Message\nMia,"one"\nJon,"two" x\nRosa,three\n', ["one", "three"], ['Jon,"two" x\n']),
+        ('content\none\n"two\nthree\n', ["one", "three"], ['"two\n']),
+        ('content;note\none;a\n"two" b;c\n', ["one"], ['"two" b;c\n']),
+    ],
+)
+def test_a_row_that_is_none_costs_itself_alone(
+    tmp_path: Path, table: str, remembered: list[str], lost: list[str]
+) -> None:
+    """W8 The other rows come in, and the error holds the row's words."""
+    found = list(read(written(tmp_path, "t.csv", table), Format.AUTO))
+
+    assert [each.memory.content for each in found if isinstance(each, Draft)] == remembered
+    assert [each.text for each in found if isinstance(each, Defect)] == lost
+
+
 def test_columns_beside_a_turn_are_kept(tmp_path: Path) -> None:
     """W8 As properties, under the names that they have: one twice, one without a name."""
     text = "Name,Message,E-Mail,Room,Room,,Empty\nIto,Open at six.,i@x.org,a,b,c,\n"
@@ -212,3 +230,15 @@ def test_the_command_counts_and_shows_what_is_left_out(
     assert empty.exit_code == 1
     assert "Left out: 5 × file that is no Markdown" in empty.stdout
     assert "Found nothing to read" in empty.stderr
+
+
+def test_json_has_the_words_of_what_is_not_remembered(
+    concord: CommandLine, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    """W8 An item that cannot be read stands with its place and text."""
+    good = json.dumps({"content": unique("good")})
+    path = written(tmp_path, "n.jsonl", f"{good}\nnot JSON at all\n")
+    said = json.loads(concord("import", str(path), "--json").stdout)
+
+    assert [each["text"] for each in said["notRemembered"]] == ["not JSON at all\n"]
+    assert said["notRemembered"][0]["place"] == f"{path}:2"

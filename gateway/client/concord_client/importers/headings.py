@@ -14,6 +14,11 @@ _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")
 _ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_COMMENT, _COMMENT_ENDS = re.compile(r" {0,3}<!--"), ("-->",)
+_LINE = LONGEST - 1_000
+"""The most characters of a line that is not cut."""
+_OPENING = 200
+"""The most characters of a fence's first line that are repeated in the next piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ def items(body: str) -> list[Part]:
     """A body as agents keep their memory: each item of its outermost lists is a part of its own,
     under the headings above it; the first part is all else."""
     others, found = list[str](), list[Part]()
-    path, item, fence = [""] * _DEEPEST, list[str](), ""
+    path, item, literal = [""] * _DEEPEST, list[str](), _Literal()
 
     def end() -> None:
         if item:
@@ -62,17 +67,16 @@ def items(body: str) -> list[Part]:
             item.clear()
 
     for line in body.split("\n"):
-        if mark := _FENCE.match(line):
-            fence = ("" if mark[1].startswith(fence) else fence) if fence else mark[1]
-        heading = None if fence else _HEADING.fullmatch(line)
+        is_literal = literal.reads(line)
+        heading = None if is_literal else _HEADING.fullmatch(line)
         if heading:
             end()
             level = len(heading[1])
             path[level - 1 :] = [heading[2], *[""] * (_DEEPEST - level)]
-        if not fence and (begun := _ITEM.match(line)):
+        if not is_literal and (begun := _ITEM.match(line)):
             end()
             item.append(line[begun.end() :])
-        elif item and (fence or mark or not line.strip() or line[0] in " \t"):
+        elif item and (is_literal or not line.strip() or line[0] in " \t"):
             item.append(line)
         else:
             end()
@@ -94,14 +98,11 @@ def title_of(body: str) -> tuple[str, str]:
 
 
 def _sections(lines: Sequence[str], level: int) -> Iterator[tuple[str, list[str]]]:
-    heading, collected, fence, before = "", list[str](), "", ""
+    heading, collected, literal, before = "", list[str](), _Literal(), ""
     for line in lines:
-        if mark := _FENCE.match(line):
-            fence = (
-                (mark[1] if not fence else "") if not fence or mark[1].startswith(fence) else fence
-            )
-        found = None if fence else _HEADING.fullmatch(line)
-        under = None if fence or level > 2 else _UNDERLINE.fullmatch(line)
+        is_literal = literal.reads(line)
+        found = None if is_literal else _HEADING.fullmatch(line)
+        under = None if is_literal or level > 2 else _UNDERLINE.fullmatch(line)
         if found and len(found[1]) == level:
             yield heading, collected
             heading, collected = found[2], []
@@ -128,14 +129,61 @@ def _paragraphs(part: Part) -> Iterator[Part]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    piece = ""
-    for paragraph in text.split("\n\n"):
-        if piece and len(piece) + len(paragraph) > LONGEST:
-            yield piece
-            piece = ""
-        piece = f"{piece}\n\n{paragraph}" if piece else paragraph
-        while len(piece) > LONGEST:
-            yield piece[:LONGEST]
-            piece = piece[LONGEST:]
-    if piece:
-        yield piece
+    """Pieces of a text, none of which says what the text as a whole does not.
+
+    One that has to be cut within code, a comment or a quotation goes on within it. One that is cut
+    within a line begins with "…": no word in it begins a line.
+    """
+    piece, size, end, again = list[str](), 0, 0, 0
+    literal, is_quoted = _Literal(), False
+    for whole in text.split("\n"):
+        width = min(_LINE, len(whole)) or 1
+        for at in range(0, len(whole) or 1, width):
+            line = f"… {whole[at : at + width]}" if at else whole[:width]
+            while len(piece) > again and size + len(line) > LONGEST:
+                if end:
+                    yield "\n".join(piece[:end]).strip("\n")
+                    piece, again = piece[end:], 0
+                else:
+                    yield "\n".join([*piece, *literal.closing])
+                    piece, again = [*literal.opening], len(literal.opening)
+                    if is_quoted and not line.startswith(">"):
+                        line = f"> {line}"
+                size, end = sum(map(len, piece)) + len(piece), 0
+            piece.append(line)
+            size += len(line) + 1
+        if literal.reads(whole):
+            continue
+        is_quoted = bool(whole.strip()) and (is_quoted or whole.lstrip(" ").startswith(">"))
+        if not whole.strip():
+            end = len(piece)
+    if "".join(piece).strip():
+        yield "\n".join(piece).strip("\n")
+
+
+class _Literal:
+    """Finds the lines that stand in fenced code or in a comment, from the first to the last."""
+
+    def __init__(self) -> None:
+        self.opening: tuple[str, ...] = ()
+        """The line that opens what the last line is in."""
+        self.closing: tuple[str, ...] = ()
+        """The line that would close it."""
+
+    def reads(self, line: str) -> bool:
+        """Return whether a line is one of them."""
+        mark = _FENCE.match(line)
+        if self.closing == _COMMENT_ENDS:
+            if _COMMENT_ENDS[0] in line:
+                self.opening = self.closing = ()
+        elif self.closing:
+            if mark and mark[1].startswith(self.closing[0]) and not line[mark.end() :].strip():
+                self.opening = self.closing = ()
+        elif mark:
+            self.opening, self.closing = (line[:_OPENING],), (mark[1],)
+        elif _COMMENT.match(line):
+            if _COMMENT_ENDS[0] not in line:
+                self.opening, self.closing = ("<!--",), _COMMENT_ENDS
+        else:
+            return False
+        return True

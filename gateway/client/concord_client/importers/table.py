@@ -4,6 +4,7 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from io import StringIO
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -66,6 +67,8 @@ _DATED = (*TIMES, *_PERIOD)
 _SEPARATOR = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
 _JUDGED = 100
 """The rows by which a delimiter is chosen."""
+_MOST_UNREADABLE = 100
+"""The lines of a file that are read past; after them the rest is one error."""
 
 csv.field_size_limit(MAX_ITEM_BYTES)
 
@@ -105,19 +108,16 @@ class _Table:
         stated = _SEPARATOR.match(self._text)
         above = 1 if stated else 0  # Excel's line, which names the delimiter
         text = self._text[stated.end() :] if stated else self._text
-        reader = _rows(*_dialect(text, stated[1] if stated else ""))
-        line = above
-        try:
-            header: list[str] = next(reader, [])
-            rows, line = [], above + reader.line_num
-            for row in reader:
-                if any(cell.strip() for cell in row):
-                    rows.append((line + 1, row))
-                line = above + reader.line_num
-        except csv.Error as error:
-            why = f"the row that begins here is no CSV: {error}"
-            yield Defect(self._file, line + 1, why, text=self._text)
-            return
+        header, rows = list[str](), list[tuple[int, list[str]]]()
+        for line, read_row in _numbered(*_dialect(text, stated[1] if stated else "")):
+            if isinstance(read_row, _Unreadable):
+                yield Defect(self._file, above + line, read_row.reason, text=read_row.text)
+                if not header:
+                    return
+            elif not header:
+                header = read_row
+            elif any(cell.strip() for cell in read_row):
+                rows.append((above + line, read_row))
         fields = {_field(each) for each in header}
         is_chat = not fields.isdisjoint(SPEAKERS) and not fields.isdisjoint(TEXTS)
         columns = _columns(header, _CHAT if is_chat else _MEMORY)
@@ -181,6 +181,39 @@ def _fit(text: str, delimiter: str, blanks: bool) -> tuple[int, int]:
         rows += islice(_rows(text, delimiter, blanks), _JUDGED)
     columns = len(rows[0]) if rows else 0
     return sum(len(row) == columns for row in rows), columns
+
+
+@dataclass(frozen=True, slots=True)
+class _Unreadable:
+    """A line that begins no row of CSV, or with all lines after it the last of too many."""
+
+    reason: str
+    text: str
+
+
+def _numbered(
+    text: str, delimiter: str, blanks: bool
+) -> Iterator[tuple[int, list[str] | _Unreadable]]:
+    """Rows with the number of their first line. A line that begins none costs itself alone."""
+    lines = list(StringIO(text, newline=""))
+    at = unreadable = 0
+    while at < len(lines):
+        rest = "".join(lines[at:])
+        reader, begun = _rows(rest, delimiter, blanks), 0
+        try:
+            for row in reader:
+                yield at + begun + 1, row
+                begun = reader.line_num
+            return
+        except csv.Error as error:
+            at += begun
+            unreadable += 1
+            is_last = not at or unreadable == _MOST_UNREADABLE
+            why = f"the row that begins here is no CSV: {error}"
+            yield at + 1, _Unreadable(why, "".join(lines[at:]) if is_last else lines[at])
+            if is_last:
+                return
+            at += 1
 
 
 def _rows(text: str, delimiter: str, blanks: bool) -> Any:

@@ -45,6 +45,8 @@ class Refusal:
     """File and line."""
     reason: str
     message: str
+    text: str = ""
+    """The item's own words; empty if the file cannot be read."""
 
     @property
     def kind(self) -> tuple[str, str]:
@@ -62,7 +64,7 @@ class _Item:
     draft: Draft
 
     def refused(self, reason: str, message: str) -> Refusal:
-        return Refusal(self.index, self.draft.place, reason, message)
+        return Refusal(self.index, self.draft.place, reason, message, self.draft.memory.content)
 
 
 class Upload:
@@ -159,7 +161,9 @@ class Upload:
             if isinstance(outcome, Draft):
                 items.append(_Item(index, outcome))
                 continue
-            unreadable.append(Refusal(index, outcome.place, UNREADABLE, outcome.reason))
+            unreadable.append(
+                Refusal(index, outcome.place, UNREADABLE, outcome.reason, outcome.text)
+            )
             if self._stop:
                 break
         return items, unreadable

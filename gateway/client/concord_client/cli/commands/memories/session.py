@@ -38,7 +38,11 @@ def end(
 
     _show([reply.session])
     show(*checked(reply.status, reply.coverage), *recurring(reply.recurring))
-    show(listed(reply.conflicts, none="Nothing that it wrote disagrees with anything."))
+    looked_at = bool(reply.coverage.statements)
+    none = (
+        "Nothing that it wrote disagrees with anything." if looked_at else "Nothing was compared."
+    )
+    show(listed(reply.conflicts, none=none))
 
 
 @app.command(name="list")

@@ -153,8 +153,14 @@ def _created(upload: "Upload") -> list[str]:
 
 def _report(session: Session, upload: "Upload", total: int) -> None:
     if session.as_json:
-        left = left_out_json(upload.left_out)
-        session.reply(upload.reply(), {"leftOut": left} if left else None)
+        lists = {
+            "leftOut": left_out_json(upload.left_out),
+            "notRemembered": [
+                {"place": each.place, "reason": each.message, "text": each.text}
+                for each in upload.refusals
+            ],
+        }
+        session.reply(upload.reply(), {name: each for name, each in lists.items() if each})
     else:
         _summarise(upload)
         show_left_out(upload.left_out)
