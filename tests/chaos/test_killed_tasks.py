@@ -18,6 +18,7 @@ from concord.governance.v1 import audit_pb2
 from concord.graph.v1 import graph_pb2, memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
+from concord_attestation import refusal_limit
 from concord_chassis import background
 from concord_chassis.background import Background
 from concord_chassis.health import FAILING_KEY
@@ -128,6 +129,7 @@ async def test_each_task_that_is_killed_begins_again(
 ) -> None:
     """B1 Must hold: by a bug at any place where it waits; health names it and why, then no more."""
     monkeypatch.setattr(background, "WELL_AFTER", 0.5)
+    monkeypatch.setattr(refusal_limit, "MOST_REFUSALS", 100_000)  # each look at it is a refusal
     chosen = random.Random(points)
     with mortal(), registered(monkeypatch) as registers:
         async with (
