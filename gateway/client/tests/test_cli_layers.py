@@ -82,6 +82,22 @@ def test_the_end_of_a_session_says_what_was_found(concord: CommandLine, unique: 
     assert "contradiction" in shown
 
 
+def test_the_end_of_a_session_of_texts_says_that_none_was_compared(
+    concord: CommandLine, unique: Unique
+) -> None:
+    """W4 D7 Texts are not compared unasked: that nothing disagrees would not be known."""
+    own = ("--space", unique("alone"))  # other tests' edges of these seconds would be compared
+    concord.done("space", "create", own[1], "--save")
+    person = ("--principal", "ada", "--kind", "human", "--scopes", "read,write,govern")
+    concord.done("key", "create", *own, *person, "--save")
+    for text in ("The mill is open on Sunday.", "The mill is never open on Sunday."):
+        concord.done("add", text, "--session", "talk", *own)
+    shown = concord.done("session", "end", "talk", *own)
+
+    assert "Nothing was compared." in shown
+    assert "disagrees" not in shown
+
+
 def test_episodes_are_kept_and_listed(concord: CommandLine, unique: Unique) -> None:
     """W4 M2 With reward, reflection and what they are about, the newest first, by page."""
     session, memory = unique("lab"), unique("memory")
