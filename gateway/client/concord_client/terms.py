@@ -21,10 +21,11 @@ _RETRY = {
     "initialBackoff": "0.05s",
     "maxBackoff": "1s",
     "backoffMultiplier": 2,
-    "retryableStatusCodes": ["UNAVAILABLE"],
+    "retryableStatusCodes": ["UNAVAILABLE", "CANCELLED"],
 }
 RETRIES = json.dumps({"methodConfig": [{"name": [{}], "retryPolicy": _RETRY}]})
-"""gRPC's service config: every method may be sent again, as the contract says."""
+"""gRPC's service config: every method may be sent again, as the contract says. CANCELLED is what
+gRPC's runtime sends for calls that waited for the Python of a server that stopped."""
 
 NO_CERTIFICATES = Certificates()
 

@@ -34,6 +34,8 @@ class Heard:
     seconds: list[float] = field(default_factory=list)
     busy: int = 0
     """How many calls from now on are answered UNAVAILABLE."""
+    cancelled: int = 0
+    """How many after these are answered CANCELLED, without a reason, as by a server that stops."""
 
     def note(self, context: grpc.ServicerContext) -> None:
         metadata = dict(context.invocation_metadata())
@@ -73,6 +75,9 @@ class Memories:
         if self._heard.busy:
             self._heard.busy -= 1
             refuse(context, BUSY)
+        if self._heard.cancelled:
+            self._heard.cancelled -= 1
+            context.abort(grpc.StatusCode.CANCELLED, "")
         if request.memory.content == "refuse":
             refuse(context, REFUSAL)
         return memory_pb2.AddMemoryResponse(memory=request.memory, created=True)
@@ -184,12 +189,13 @@ def test_a_write_without_a_request_id_gets_a_new_one(target: Target, heard: Hear
 def test_a_busy_server_is_asked_again_with_the_same_request_id(
     target: Target, heard: Heard
 ) -> None:
-    """W4 UNAVAILABLE is retried as the contract allows: one write, however often it is sent."""
-    heard.busy = 2
+    """W4, S10 UNAVAILABLE and a stopping server's CANCELLED are retried as the contract allows: one
+    write, however often it is sent."""
+    heard.busy, heard.cancelled = 2, 1
     with Client(target) as client:
         assert client.memory.AddMemory(add("a")).created
 
-    assert len(heard.writes) == 3
+    assert len(heard.writes) == 4
     assert len(set(heard.writes)) == 1
 
 

@@ -20,10 +20,11 @@ _RETRY = {
     "initialBackoff": "0.05s",
     "maxBackoff": "1s",
     "backoffMultiplier": 2,
-    "retryableStatusCodes": ["UNAVAILABLE"],
+    "retryableStatusCodes": ["UNAVAILABLE", "CANCELLED"],
 }
 RETRIES = json.dumps({"methodConfig": [{"name": [{}], "retryPolicy": _RETRY}]})
-"""gRPC's service config: a call of any method is retried on UNAVAILABLE.
+"""gRPC's service config: a call of any method is retried on UNAVAILABLE, and on CANCELLED, with
+which gRPC ends the calls that still wait for a server's Python when that server stops.
 
 By the contract (`MethodRules`), every method may be called again with the same request."""
 
@@ -57,9 +58,10 @@ def connect(
     A unary call to a server of this process is direct: `in_process`. With `is_direct=False` it uses
     the socket, too, like a user's call.
 
-    On UNAVAILABLE, gRPC makes up to four attempts at a call, after a direct one. `keepalive` says
-    when to ping, to notice that the server vanished. After `services_tls.enter` with TLS settings,
-    TCP connections use TLS. Raises `ConfigError` for a list of replicas under TLS.
+    On UNAVAILABLE and CANCELLED, gRPC makes up to four attempts at a call, after a direct one.
+    `keepalive` says when to ping, to notice that the server vanished. After `services_tls.enter`
+    with TLS settings, TCP connections use TLS. Raises `ConfigError` for a list of replicas under
+    TLS.
     """
     options = [*_options(), *keepalive.of_channel()]
     raw = services_tls.channel(addresses.target(address), options)

@@ -62,15 +62,39 @@ async def _flaky(
         await server.stop(0)
 
 
-async def test_a_call_is_sent_again_on_unavailable(tmp_path: Path) -> None:
-    """W1: a call is retried on UNAVAILABLE: by the contract every method may be repeated."""
+@pytest.mark.parametrize("code", [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED])
+async def test_a_call_that_was_not_served_is_sent_again(
+    tmp_path: Path, code: grpc.StatusCode
+) -> None:
+    """W1: a call is retried on what a server that stops says: every method may be repeated."""
     async with (
-        _flaky(tmp_path, good=3) as (flaky, address),
+        _flaky(tmp_path, 3, code) as (flaky, address),
         connect(address, token=None) as channel,
     ):
         await Stub(channel).ask(Request())
 
     assert flaky.attempts == 3
+
+
+async def test_calls_that_wait_at_a_stopping_server_are_not_cancelled(tmp_path: Path) -> None:
+    """W1, S10: gRPC cancels the calls that wait for a stopping server's Python; their callers learn
+    at most that nobody serves."""
+    waited: set[grpc.StatusCode] = set()
+
+    async def ask(stub: Stub) -> None:
+        try:
+            while True:
+                await stub.ask(Request())
+        except grpc.aio.AioRpcError as error:
+            waited.add(error.code())
+
+    async with connect(f"unix:{tmp_path / 's'}", token=None) as channel:
+        async with _flaky(tmp_path):
+            asking = [asyncio.create_task(ask(Stub(channel))) for _ in range(100)]
+            await Stub(channel).ask(Request())
+        await asyncio.gather(*asking)
+
+    assert waited == {grpc.StatusCode.UNAVAILABLE}
 
 
 async def test_no_other_code_is_sent_again(tmp_path: Path) -> None:
