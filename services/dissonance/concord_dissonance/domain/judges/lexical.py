@@ -59,21 +59,22 @@ def _judge_in(language: str, first: Side, second: Side, rules: Rules) -> Verdict
     followed = _follow_each_other(first, second)
     said: list[Verdict] = []
     missed: list[Abstained] = []
-    for each in _findings(one, other, rules, followed=followed):
+    for each in findings_in(one, other, rules, followed=followed):
         if isinstance(each, Abstained):
             missed.append(each)
         elif not _counts(each, followed=followed):
             missed.append(Abstained.OTHER_TIME)
-        elif verdict := _verdict(each, first, second):
+        elif verdict := verdict_on(each, first, second):
             said.append(verdict)
     if not said:
         return Abstention(max(missed, key=_NEAREST.index, default=_apart(one, other)))
     return max(said, key=lambda each: (each.conflict is not ConflictClass.NONE, each.confidence))
 
 
-def _findings(
+def findings_in(
     one: Reading, other: Reading, rules: Rules, *, followed: bool
 ) -> Iterator[Finding | Abstained]:
+    """Yields what disagrees in two readings, each with its pattern, and why others do not."""
     yield from denied_clauses(one, other)
     yield from opposed_fillers(one, other, rules)
     yield from denied_experiences(one, other)
@@ -93,7 +94,8 @@ def _follow_each_other(first: Side, second: Side) -> bool:
     return first.valid_from is not None and second.valid_from is not None
 
 
-def _verdict(found: Finding, first: Side, second: Side) -> Verdict | None:
+def verdict_on(found: Finding, first: Side, second: Side) -> Verdict | None:
+    """Returns what a finding makes of its sides; None if it decides nothing."""
     if found.reason is Reason.SAME_VALUE:
         whole = len(first.reading.clauses) == len(second.reading.clauses) == 1
         return _said(ConflictClass.NONE, found, found.reason) if whole else None
