@@ -42,7 +42,8 @@ async def bench(run: Run) -> AsyncIterator[Row]:
         yield row
     for masked, bar in ((False, 0.90), (True, 0.80)):
         pairs = sets.turns(folder, masked=masked)
-        yield _classes(pairs.name, _judge(pairs), bar)
+        for row in _classes(pairs.name, _judge(pairs), bar):
+            yield row
     yield _false_alarms("beam, pairs at random: findings", _judge(sets.random_turns(folder)), None)
     for declared, undeclared in sets.facts(folder):
         for row in _facts(declared, undeclared):
@@ -82,14 +83,23 @@ def _contradictions(name: str, judged: Sequence[Outcome]) -> Iterator[Row]:
     )
 
 
-def _classes(name: str, judged: Sequence[Outcome], bar: float) -> Row:
+def _classes(name: str, judged: Sequence[Outcome], bar: float) -> Iterator[Row]:
+    """Of pairs that are known to disagree: what a caller learns, and what a check records."""
     right = sum(_class(said) is pair.wanted for pair, said in judged)
-    return Row(
+    yield Row(
         f"{name}: evolution against contradiction",
         "share",
         (right / len(judged),),
         bar=Bar(bar, at_most=False),
         note=f"{right} of {len(judged)}; {_confusion(judged)}; {_coverage(judged)}",
+    )
+    sure = [(pair, said) for pair, said in judged if isinstance(said, Verdict) and said.is_sure]
+    recorded = sum(_class(said) is pair.wanted for pair, said in sure)
+    yield Row(
+        f"{name}: rightly recorded by a check",
+        "share",
+        (recorded / len(judged),),
+        note=f"{recorded} of {len(judged)}; of {len(sure)} recorded; {_confusion(sure)}",
     )
 
 
