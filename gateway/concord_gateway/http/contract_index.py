@@ -14,7 +14,10 @@ _SCALARS = {
 
 
 def document(routes: Iterable[Route]) -> dict[str, object]:
-    """The reply to `GET /`. Fields have their JSON names; a type is a scalar or a full name."""
+    """The reply to `GET /`, the same in every system: it is the public contract, so it takes no key.
+
+    Fields have their JSON names; a type is a scalar or a full name.
+    """
     services: dict[str, list[dict[str, object]]] = {}
     messages: dict[str, dict[str, str]] = {}
     enums: dict[str, list[str]] = {}
