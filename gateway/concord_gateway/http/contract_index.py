@@ -14,7 +14,7 @@ _SCALARS = {
 
 
 def document(routes: Iterable[Route]) -> dict[str, object]:
-    """The reply to `GET /`, the same in every system: it is the public contract, so it takes no key.
+    """The reply to `GET /`, the same in every system: the public contract, so without a key.
 
     Fields have their JSON names; a type is a scalar or a full name.
     """
