@@ -27,11 +27,19 @@ NEGATIONS = _words(
     """
     not never no neither nor none nothing nobody nowhere without cannot hardly scarcely barely
     cant dont doesnt didnt wont wouldnt shouldnt couldnt isnt wasnt arent werent unable
+    deny denies denied doubt doubts
     nicht nichts kein keine keinen keinem keiner keines nie niemals weder ohne nirgends kaum
+    bestreite bestreitet bezweifle bezweifelt
     """
+)
+_UNTRUE = _words("wrong false untrue incorrect mistaken mistake error falsch unwahr irrtum fehler")
+_UNTRULY = _words(
+    "wrongly falsely mistakenly incorrectly erroneously fälschlich fälschlicherweise irrtümlich"
 )
 NEGATING_PAIRS = frozenset(
     [("rather", "than"), ("fail", "to"), ("fails", "to"), ("failed", "to"), ("refuses", "to")]
+    + [(untrue, said) for untrue in _UNTRUE for said in ("that", "to", "dass", "daß")]
+    + [(untruly, word) for untruly in _UNTRULY for word in PRESENT | PAST]
 )
 NEGATES_WHAT_IT_FOLLOWS = _words("nicht nie niemals")
 CONDITIONS = _words(

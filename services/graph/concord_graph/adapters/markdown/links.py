@@ -14,7 +14,8 @@ is that of the relation word before it on its line, else RELATED_TO:
 - After the first link the relation runs on over links parted only by commas, "and", "und" or
   "&". Anything else ends it: in "Supersedes: [[memory:a]], see also [[memory:b]]" b is related.
 - A word negated anywhere before it in its sentence makes no relation ("does not supersede", "no
-  longer supersedes", "never amends", "rather than amend"; "not only supersedes" does). Wrong
+  longer supersedes", "never amends", "rather than amend", "it is wrong that this supersedes"; "not
+  only supersedes" does). Wrong
   supersession destroys knowledge, so a far negation counts too; "but" ends it, and so does a
   comma after a link where no "and", "or" or "nor" carries it on. German negations count
   ("supersedes nicht", "weder supersedes noch amends"), also right after the links: "Das
