@@ -1,11 +1,13 @@
-"""What an integrative search has checked against constitutive statements."""
+"""What an integrative search has checked against constitutive statements, and which it names."""
 
 import asyncio
 from collections.abc import Sequence
 
+import pytest
 from concord_chassis import deadline
-from concord_search.ports import Compared, Hydrated, Statement, Verdict, Verdicts
+from concord_search.ports import Compared, Hydrated, Place, Statement, Verdict, Verdicts
 from concord_search.usecases.check_statements import BUDGET, Check, CheckStatements, CheckStatus
+from concord_search.usecases.integrative_search import reason_of
 from concord_search.usecases.search import ANSWER_RESERVE
 from search_lab import SPACE, plain_state
 
@@ -71,3 +73,23 @@ async def test_models_get_the_time_that_they_take() -> None:
     assert by_rules == Check(CheckStatus.TIMED_OUT, pairs=1)
     assert by_models == Check(CheckStatus.COMPLETE, pairs=1, judged=1)
     assert too_late == Check(CheckStatus.TIMED_OUT, pairs=1)
+
+
+@pytest.mark.parametrize("stated_by", [(), ("m",)])
+@pytest.mark.parametrize(
+    ("query", "relation"),
+    [("Where does Ada live?", "LIVES_IN"), ("Where was Ada born?", "BORN_IN"), ("Ada", "LIVES_IN")],
+)
+def test_the_statement_of_the_relation_that_matters_is_named(
+    query: str, relation: str, stated_by: tuple[str, ...]
+) -> None:
+    """S6 Of several that a memory is near to, the one whose relation is asked for, else told."""
+    statements = [
+        Statement(at, f"Ada {at} Bremen", ("Ada", at, "Bremen"), stated_by)
+        for at in ("BORN_IN", "LIVES_IN", "WORKS_IN")
+    ]
+    state = plain_state("m", 1, "Ada lives in Bremen.")
+
+    said = reason_of(Place(0.5, 1.0, 1.0), state, statements, query)
+
+    assert said.endswith(f'it rests on "Ada {relation} Bremen".')

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 from concord_concepts import extract
 
@@ -208,10 +209,14 @@ class IntegrativeSearch:
         clashes, check = await self._check(
             space, [each.memory for each in explained], found.statements, query.use_models
         )
-        reason = _Reasons(found.statements)
         places = [found.weighed.place(row) for row, _ in found.shown]
         return [
-            IntegrativeResult(each, place, reason(place, each), clashing)
+            IntegrativeResult(
+                each,
+                place,
+                reason_of(place, each.memory.state, found.statements, query.text),
+                clashing,
+            )
             for each, place, clashing in zip(explained, places, clashes, strict=True)
         ], check
 
@@ -250,32 +255,29 @@ class IntegrativeSearch:
         return sorted(found, key=lambda each: each[0])
 
 
-class _Reasons:
+def reason_of(place: Place, state: MemoryState, statements: Sequence[Statement], query: str) -> str:
     """Says in one sentence why an item has its place, and on which statement it rests."""
+    factors = (
+        f"Text relevance {place.text_relevance:.2f}, constitutive weight {place.factor:.2f},"
+        f" recency {place.recency:.2f}"
+    )
+    if place.factor > 1.0:
+        return f'{factors}: it is constitutive itself: "{state.content[:200]}".'
+    basis = _basis(state, statements, query)
+    if basis is None:
+        return f"{factors}; it rests on no constitutive statement of the node."
+    return f'{factors}; it rests on "{basis.text}".'
 
-    def __init__(self, statements: Sequence[Statement]) -> None:
-        self._statements = [(each, frozenset(extract(each.text))) for each in statements]
 
-    def __call__(self, place: Place, found: Result) -> str:
-        """The factors, and the constitutive statement that is nearest to the result."""
-        factors = (
-            f"Text relevance {place.text_relevance:.2f}, constitutive weight {place.factor:.2f},"
-            f" recency {place.recency:.2f}"
-        )
-        state = found.memory.state
-        if place.factor > 1.0:
-            return f'{factors}: it is constitutive itself: "{state.content[:200]}".'
-        basis = self._basis(state)
-        if basis is None:
-            return f"{factors}; it rests on no constitutive statement of the node."
-        return f'{factors}; it rests on "{basis.text}".'
-
-    def _basis(self, state: MemoryState) -> Statement | None:
-        """The statement that the memory itself states, else the one sharing most concepts."""
-        shared = [
-            (len(words.intersection(state.concepts)), each) for each, words in self._statements
-        ]
-        stating = [each for _, each in shared if state.id in each.memory_ids]
-        best = max((count for count, _ in shared), default=0)
-        near = [each for count, each in shared if count == best > 0]
-        return next(iter([*stating, *near]), None)
+def _basis(state: MemoryState, statements: Sequence[Statement], query: str) -> Statement | None:
+    """The statement that the memory states, else shares most concepts with: of several the one
+    whose relation the query names, else the memory."""
+    asked, said = set(extract(query)), set(extract(state.content))
+    ranked = []
+    for each in statements:
+        relation = set(extract(each.fact[1].replace("_", " ").lower()))
+        shared = said.intersection(extract(each.text))
+        if state.id in each.memory_ids or shared:
+            near = (len(relation & asked), len(relation & said), len(shared))
+            ranked.append(((state.id in each.memory_ids, *near), each))
+    return max(ranked, key=itemgetter(0), default=(None, None))[1]
