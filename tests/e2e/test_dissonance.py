@@ -286,9 +286,12 @@ async def test_a_check_around_a_node_sees_its_statements_alone(home: Space) -> N
     assert near.coverage.statements == 3
     assert near.token
     assert by_id.status == pb.CHECK_STATUS_INSUFFICIENT_DATA
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await home.check("Nobody")
-    assert caught.value.code() == grpc.StatusCode.NOT_FOUND
+    nobody = await home.check("Nobody")
+    assert nobody.status == pb.CHECK_STATUS_INSUFFICIENT_DATA
+    assert [each.node_status for each in (alone, nobody)] == [
+        type_pb2.LOOKUP_STATUS_FOUND,
+        type_pb2.LOOKUP_STATUS_NOT_FOUND,
+    ]
 
 
 async def test_recent_statements_are_those_of_thirty_days_or_of_the_session(

@@ -119,6 +119,14 @@ def test_a_check_finds_what_disagrees(concord: CommandLine, unique: Unique) -> N
     assert read.conflict.conflict_class == found.conflicts[0].conflict_class
 
 
+def test_a_check_around_an_unknown_node_says_so(concord: CommandLine) -> None:
+    """D1 A node that does not exist is told apart from one of which too little is known."""
+    missed = concord("check", "nobody-of-this-name")
+
+    assert missed.exit_code == 1
+    assert "There is no node 'nobody-of-this-name'" in missed.stderr
+
+
 def test_an_unknown_conflict_is_said_so(concord: CommandLine) -> None:
     """W4 G13 A misspelt id is a miss, for reading and for each review."""
     assert "There is no conflict 'nothing'" in concord("conflict", "nothing").stderr

@@ -332,6 +332,7 @@ def check(node: str, *, dry_run: bool = False, max_text_findings: int = 0) -> St
             reply.coverage.judged,
             dict(reply.coverage.abstained),
             reply.coverage.unrecorded,
+            reply.node_status != type_pb2.LOOKUP_STATUS_NOT_FOUND,
         )
 
     return Step(

@@ -252,6 +252,7 @@ class Check:
     judged: int
     abstained: Mapping[str, int] = field(hash=False)
     unrecorded: int = 0
+    is_node_known: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,6 +235,7 @@ DISSONANCE_CHECK = Tool(
                 "why": "rule",
             },
         ),
+        "node": "node_status",
         "known_conflict_ids": "earlier_conflict_ids",
         "judged": "coverage.judged",
         "abstained": "coverage.abstained",

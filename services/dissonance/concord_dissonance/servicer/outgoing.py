@@ -63,6 +63,11 @@ def check(answer: CheckAnswer) -> pb.CheckDissonanceResponse:
         earlier_conflict_ids=answer.earlier_ids,
         coverage=coverage(answer.coverage),
         token=answer.token,
+        node_status=(
+            type_pb2.LOOKUP_STATUS_FOUND
+            if answer.is_node_known
+            else type_pb2.LOOKUP_STATUS_NOT_FOUND
+        ),
     )
 
 

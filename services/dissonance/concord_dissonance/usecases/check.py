@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from concord_dissonance.domain.declared import rules_of
-from concord_dissonance.domain.errors import ItemUnknown
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.domain.statements import Coverage, Statement
 from concord_dissonance.ports.calls import Clock
@@ -43,6 +42,7 @@ class CheckAnswer:
     found: list[Found] = field(default_factory=list)
     earlier_ids: list[str] = field(default_factory=list)
     token: str = ""
+    is_node_known: bool = True
 
     @property
     def is_insufficient(self) -> bool:
@@ -59,11 +59,11 @@ class Check:
     async def __call__(self, space: str, request_id: str, query: CheckQuery) -> CheckAnswer:
         """Checks, and records the findings unless it is a dry run.
 
-        Raises `ItemUnknown` for an unknown node, `ServiceUnavailable` when graph does not answer.
+        Raises `ServiceUnavailable` when graph does not answer.
         """
         there = await self._graph.around(space, query.node, query.radius)
         if there is None:
-            raise ItemUnknown(query.node)
+            return CheckAnswer(Coverage(), is_node_known=False)
         relations = await self._graph.relations(space)
         rules = rules_of(relations, there)
         exam = Examination(space, self._chosen(there, query), rules, is_dry=query.dry_run)

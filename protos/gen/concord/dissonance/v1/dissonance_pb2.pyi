@@ -58,7 +58,7 @@ class _CheckStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CheckStat
     CHECK_STATUS_COMPLETE: _CheckStatus.ValueType  # 1
     """Every candidate was judged or its abstention counted."""
     CHECK_STATUS_INSUFFICIENT_DATA: _CheckStatus.ValueType  # 2
-    """Fewer than two statements."""
+    """Fewer than two statements, or no such node."""
     CHECK_STATUS_DEGRADED: _CheckStatus.ValueType  # 3
     """A judge or the search for candidates did not answer: see `coverage`."""
 
@@ -70,7 +70,7 @@ CHECK_STATUS_UNSPECIFIED: CheckStatus.ValueType  # 0
 CHECK_STATUS_COMPLETE: CheckStatus.ValueType  # 1
 """Every candidate was judged or its abstention counted."""
 CHECK_STATUS_INSUFFICIENT_DATA: CheckStatus.ValueType  # 2
-"""Fewer than two statements."""
+"""Fewer than two statements, or no such node."""
 CHECK_STATUS_DEGRADED: CheckStatus.ValueType  # 3
 """A judge or the search for candidates did not answer: see `coverage`."""
 Global___CheckStatus: _TypeAlias = CheckStatus  # noqa: Y015
@@ -322,10 +322,13 @@ class CheckDissonanceResponse(_message.Message):
     EARLIER_CONFLICT_IDS_FIELD_NUMBER: _builtins.int
     COVERAGE_FIELD_NUMBER: _builtins.int
     TOKEN_FIELD_NUMBER: _builtins.int
+    NODE_STATUS_FIELD_NUMBER: _builtins.int
     status: Global___CheckStatus.ValueType
     """How it went."""
     token: _builtins.str
     """Freshness token of the last write; empty when nothing was recorded."""
+    node_status: _type_pb2.LookupStatus.ValueType
+    """Whether the node exists."""
     @_builtins.property
     def conflicts(self) -> _containers.RepeatedCompositeFieldContainer[_conflict_pb2.Conflict]:
         """What was found now, the surest first; without ids what was not recorded."""
@@ -346,10 +349,11 @@ class CheckDissonanceResponse(_message.Message):
         earlier_conflict_ids: _abc.Iterable[_builtins.str] | None = ...,
         coverage: Global___Coverage | None = ...,
         token: _builtins.str = ...,
+        node_status: _type_pb2.LookupStatus.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["coverage", b"coverage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflicts", b"conflicts", "coverage", b"coverage", "earlier_conflict_ids", b"earlier_conflict_ids", "status", b"status", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conflicts", b"conflicts", "coverage", b"coverage", "earlier_conflict_ids", b"earlier_conflict_ids", "node_status", b"node_status", "status", b"status", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -110,6 +110,9 @@ def _checked(
     from uuid import uuid4
 
     from concord.dissonance.v1.dissonance_pb2 import CheckDissonanceRequest
+    from concord.type.v1.type_pb2 import LOOKUP_STATUS_NOT_FOUND
+
+    from concord_client.cli.items import absent
 
     request.request_id, request.max_text_findings = str(uuid4()), most
     with session.client() as client:
@@ -118,6 +121,8 @@ def _checked(
             found = _Found(request.request_id, reply.status, reply.coverage, reply.conflicts)
             if session.as_json:
                 session.reply(reply)
+            elif reply.node_status == LOOKUP_STATUS_NOT_FOUND:
+                raise absent(session, request.context_node, what="node")
         else:
             events = client.dissonance.DetectContradictions(request, timeout=LONG_CHECK)
             found = _read(events, request.request_id, as_json=session.as_json)
