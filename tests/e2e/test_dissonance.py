@@ -382,6 +382,17 @@ async def test_unknown_conflicts_are_not_found(home: Space) -> None:
         assert caught.value.code() == grpc.StatusCode.NOT_FOUND
 
 
+async def test_an_item_is_no_conflict_with_itself(home: Space) -> None:
+    """D6 Equal ids are refused, with the field that is wrong."""
+    kept = await home.add(OPEN)
+    pair = conflict_pb2.ConflictPair(first_id=kept.id, second_id=kept.id)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await home.resolve(pair=pair, resolution_type=EVOLUTION)
+
+    assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+    assert "pair.second_id must be another item" in (caught.value.details() or "")
+
+
 async def test_pairs_are_judged_as_the_space_declares_and_alike_when_swapped(home: Space) -> None:
     """D2 D4 Swapping a pair flips the direction of an evolution and nothing else."""
     await home.declare("LIVES_IN")

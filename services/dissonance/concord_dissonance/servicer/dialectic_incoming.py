@@ -1,11 +1,10 @@
 """Translates requests for a synthesis into queries."""
 
-import grpc
 from concord.dissonance.v1 import dialectic_pb2 as pb
-from concord_chassis.failure import Failure, FieldViolation
 
 from concord_dissonance.domain.dialectic.theses import Claim, Source
 from concord_dissonance.servicer.incoming import micros
+from concord_dissonance.servicer.translate import invalid_field
 from concord_dissonance.usecases.dialectic.keep import Keep
 from concord_dissonance.usecases.dialectic.synthesize import SynthesisQuery
 
@@ -15,10 +14,10 @@ DEFAULT_LIMIT = 10
 def synthesis(request: pb.SynthesizeRequest) -> SynthesisQuery:
     """A request's query. Raises `Failure` without any source, or for lineage without a memory."""
     if not (request.results or request.memory_ids or request.query):
-        raise _invalid("results", "must not be empty where memory_ids and query are")
+        raise invalid_field("results", "must not be empty where memory_ids and query are")
     keep = request.keep
     if keep.amend_sources and not keep.memory:
-        raise _invalid("keep.amend_sources", "needs keep.memory")
+        raise invalid_field("keep.amend_sources", "needs keep.memory")
     return SynthesisQuery(
         request_id=request.request_id,
         question=request.question,
@@ -31,15 +30,6 @@ def synthesis(request: pb.SynthesizeRequest) -> SynthesisQuery:
         keep=Keep(keep.memory, keep.amend_sources, keep.conflicts)
         if request.HasField("keep")
         else None,
-    )
-
-
-def _invalid(field: str, demand: str) -> Failure:
-    return Failure(
-        grpc.StatusCode.INVALID_ARGUMENT,
-        "ERROR_REASON_FIELD_INVALID",
-        f"{field} {demand}.",
-        violations=[FieldViolation(field, demand)],
     )
 
 

@@ -8,6 +8,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_dissonance.domain.reviews import Decision, Reopen, Resolve, Review, Verb
 from concord_dissonance.domain.sides import Kind, Micros, Side, TypedFact
+from concord_dissonance.servicer.translate import invalid_field
 from concord_dissonance.usecases.check import CheckQuery
 from concord_dissonance.usecases.record import MOST_TEXT_FINDINGS
 
@@ -98,7 +99,12 @@ def review(request: pb.ReviewConflictRequest) -> Decision:
 
 
 def resolution(request: pb.ResolveDissonanceRequest) -> Resolve:
-    """A caller's resolution of a conflict; the empty etag stands for its newest version."""
+    """A caller's resolution of a conflict; the empty etag stands for its newest version.
+
+    Raises `Failure`.
+    """
+    if request.HasField("pair") and request.pair.first_id == request.pair.second_id:
+        raise invalid_field("pair.second_id", "must be another item than pair.first_id")
     return Resolve(
         request.conflict_id,
         etag="",

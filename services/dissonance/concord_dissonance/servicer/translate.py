@@ -83,11 +83,11 @@ def _of_run(error: Exception) -> Failure | None:
 def _of_review(error: Exception) -> Failure | None:
     match error:
         case errors.CriteriaInvalid():
-            return _invalid("criteria", str(error))
+            return invalid_field("criteria", str(error))
         case errors.QuorumTooSmall():
-            return _invalid("quorum", "A verdict needs at least two reviews.")
+            return invalid_field("quorum", "must be 2 or more: a verdict needs two reviews")
         case errors.ReviewerUnknown():
-            return _invalid("reviewers", "It names a reviewer that is not set up.")
+            return invalid_field("reviewers", "names a reviewer that is not set up")
         case errors.ReviewersMissing():
             return Failure(
                 grpc.StatusCode.FAILED_PRECONDITION,
@@ -122,10 +122,11 @@ def _of_review(error: Exception) -> Failure | None:
     return None
 
 
-def _invalid(field: str, demand: str) -> Failure:
+def invalid_field(field: str, demand: str) -> Failure:
+    """A field of a request that breaks a rule; `demand` goes on from the field's name."""
     return Failure(
         grpc.StatusCode.INVALID_ARGUMENT,
         "ERROR_REASON_FIELD_INVALID",
-        "The request is not valid.",
+        f"{field} {demand}.",
         violations=[FieldViolation(field, demand)],
     )

@@ -39,12 +39,12 @@ def checked(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
     """
     names = {each.name.casefold() for each in criteria}
     if not criteria or len(names) < len(criteria):
-        raise CriteriaInvalid("Criteria need names that differ.")
+        raise CriteriaInvalid("need names that differ")
     if any(each.weight <= 0 for each in criteria):
-        raise CriteriaInvalid("The weight of a criterion must be more than 0.")
+        raise CriteriaInvalid("need weights above 0")
     total = sum(each.weight for each in criteria)
     if 2 * abs(total - WHOLE) > len(criteria):
-        raise CriteriaInvalid(f"The weights of the criteria sum to {total / WHOLE}, not to 1.")
+        raise CriteriaInvalid(f"need weights that sum to 1, not to {total / WHOLE}")
     return tuple(criteria)
 
 
