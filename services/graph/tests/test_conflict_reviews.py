@@ -223,16 +223,31 @@ async def test_deleting_the_edge_ends_the_confirmation(home: Calls) -> None:
 
 
 async def test_a_link_that_goes_ends_the_confirmation(home: Calls) -> None:
-    """D5 M3 What a content says counts while it says so, and is dismissed in the content alone."""
+    """D5 M3 What a content says counts while it says so."""
     one = await home.add("a")
     linked = await home.add(f"b\n\nContradicts: [[memory:{one.id}]]")
     kept = await of_pair(home, one.id, linked.id)
-    refusal = await reason(review(home, kept, DISMISS))
     linked.content = "b"
     await home.update(linked, "content")
 
-    assert refusal == STATE
     assert (await get(home, kept.id)).state == POTENTIAL
+
+
+async def test_dismissing_what_a_link_asserts_takes_its_edge_away(home: Calls) -> None:
+    """D5 Its line stays and is not read again; taking the dismissal back brings the edge back."""
+    one = await home.add("a")
+    linked = await home.add(f"b\n\nContradicts: [[memory:{one.id}]]")
+    kept = await of_pair(home, one.id, linked.id)
+    dismissed = (await review(home, kept, DISMISS)).conflict
+    without = await contradicting(home)
+    linked.content += "\n\nMore."
+    await home.update(linked, "content")
+    after = await contradicting(home), (await get(home, kept.id)).state
+    again = await reopen(home, dismissed)
+
+    assert (dismissed.state, dismissed.contradicts_id, without) == (DISMISSED, "", [])
+    assert after == ([], DISMISSED)
+    assert (again.state, len(await contradicting(home))) == (CONFIRMED, 1)
 
 
 async def test_a_contradicted_ghost_is_a_side(home: Calls) -> None:

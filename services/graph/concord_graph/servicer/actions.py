@@ -129,7 +129,6 @@ class Actions:
             conflict_id=request.conflict_id,
             etag=request.etag,
             review=conflict_messages.review(request),
-            links=self.memories.links,
         )
 
     def resolve_conflict(self, request: conflict_pb2.ResolveConflictRequest) -> Command[Written]:
@@ -158,7 +157,6 @@ class Actions:
             conflicts.dismiss_run,
             run_id=request.run_id,
             context=request.context,
-            links=self.memories.links,
         )
 
     def revert_items(self, request: governed_pb2.RevertItemsRequest) -> Command[ItemsReverted]:

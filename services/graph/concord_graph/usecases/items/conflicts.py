@@ -88,17 +88,15 @@ async def record_conflicts(writer: Writer, findings: Sequence[Conflict]) -> Conf
     return ConflictsRecorded(tuple(outcomes))
 
 
-async def review_conflict(
-    writer: Writer, conflict_id: str, etag: str, review: Review, links: LinkParser
-) -> Written:
+async def review_conflict(writer: Writer, conflict_id: str, etag: str, review: Review) -> Written:
     """Confirm, dismiss, except or reclassify a conflict that is not resolved."""
     stored, conflict, needs_consent = await _decidable(writer, conflict_id, etag)
     after = reviewed(conflict, review, writer.author.principal, stored.revision.number)
-    decided = await _put(writer, stored, after, links, needs_consent=needs_consent)
+    decided = await _put(writer, stored, after, needs_consent=needs_consent)
     return written(stored, decided)
 
 
-async def dismiss_run(writer: Writer, run_id: str, context: str, links: LinkParser) -> RunDismissed:
+async def dismiss_run(writer: Writer, run_id: str, context: str) -> RunDismissed:
     """Dismiss the potential conflicts of a run, at most `MOST_DISMISSED`.
 
     A conflict that takes consent, or the agent, is left: each of these is reviewed alone.
@@ -119,7 +117,7 @@ async def dismiss_run(writer: Writer, run_id: str, context: str, links: LinkPars
             left += 1
             continue
         after = reviewed(conflict, review, writer.author.principal, entry.revision.number)
-        await _put(writer, entry, after, links, needs_consent=needs_consent)
+        await _put(writer, entry, after, needs_consent=needs_consent)
         dismissed += 1
     return RunDismissed(dismissed, left, is_complete=True)
 
@@ -154,10 +152,12 @@ async def reopen_conflict(
     if not conflict.reopens_at:
         raise ItemState("there is no review or resolution to take back")
     after = await as_before(writer.tx, stored)
-    reopened = await _put(writer, stored, after, links, needs_consent=needs_consent)
+    reopened = await _put(writer, stored, after, needs_consent=needs_consent)
     resolution = conflict.resolution
     if conflict.state == ConflictState.RESOLVED and resolution and resolution.made_record:
-        await _delete(writer, resolution.record_id, links)
+        record = await _delete(writer, resolution.record_id)
+        if record is not None:
+            await refuse_linked(writer, record, links)
     return written(stored, reopened)
 
 
@@ -275,12 +275,11 @@ def _demand_agent(author: Author) -> None:
         raise AgentRequired("whether a tension may stand is the agent's to say")
 
 
-async def _put(
-    writer: Writer, stored: Entry, after: Conflict, links: LinkParser, *, needs_consent: bool
-) -> Entry:
+async def _put(writer: Writer, stored: Entry, after: Conflict, *, needs_consent: bool) -> Entry:
     """Write a reviewed conflict, then create or delete the CONTRADICTS edge between its sides.
 
-    The conflict comes first: the write of an edge that it does not name yet would change it again.
+    An edge that a content's link made goes, too (D5): that line is not read again. The conflict
+    comes first: the write of an edge that it does not name yet would change it again.
     """
     known = conflict_of(stored)
     before, edge = None, None
@@ -291,15 +290,15 @@ async def _put(
     if edge is not None and edge != before:
         await writer.put(before, edge)
     if known.contradicts_id and known.contradicts_id != after.contradicts_id:
-        await _delete(writer, known.contradicts_id, links)
+        await _delete(writer, known.contradicts_id)
     return entry
 
 
-async def _delete(writer: Writer, edge_id: str, links: LinkParser) -> None:
+async def _delete(writer: Writer, edge_id: str) -> Edge | None:
     edge = await writer.tx.edge(edge_id)
-    if edge is not None and not edge.deleted:
-        await writer.put(edge, replace(edge, deleted=True))
-        await refuse_linked(writer, edge, links)
+    if edge is None or edge.deleted:
+        return None
+    return await writer.put(edge, replace(edge, deleted=True))
 
 
 def _record_of(conflict_id: str, resolution: Resolution) -> LineageDraft:
