@@ -196,7 +196,7 @@ async def test_what_an_argument_may_be_is_told(system: Running) -> None:
         nothing = told(await agent.call_tool("smf_pending_proposals", {}))
 
     assert wide["message"] == "limit: It is a whole number from 1 to 100."
-    assert other["message"].startswith("action: It is an object with one of upsert_edge, ")
+    assert 'no field named "add_memry"' in other["fields"][0]["problem"]
     assert nothing == {"proposals": []}
 
 

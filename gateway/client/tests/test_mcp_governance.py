@@ -39,6 +39,13 @@ async def told(client: Client, tool: str, **arguments: object) -> Any:
     return result.structured_content
 
 
+def faults(result: Any) -> list[str]:
+    """The arguments that a refusal names."""
+    assert result.is_error
+    fields = json.loads(result.content[0].text)["error"]["fields"]
+    return [each["argument"] for each in fields]
+
+
 async def refused(client: Client, tool: str, **arguments: object) -> str:
     """The reason why a tool refuses."""
     result: Any = await client.call_tool(tool, arguments)
@@ -90,6 +97,50 @@ async def test_what_takes_consent_names_the_way(
 
     assert refusal["reason"] == "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
     assert refusal["next"] == "Propose it with smf_propose."
+
+
+@pytest.mark.usefixtures("signers")
+async def test_a_change_is_proposed_by_flat_arguments(environ: dict[str, str]) -> None:
+    """W3 V1 As `add_memory` and `graph_add_edge` take them, by the names that agents know."""
+    triple = {"from": "helper", "predicate": "VALUES", "to": "candour", "constitutive": True}
+    async with agent(environ) as one:
+        edge = await told(one, "smf_propose", **triple)
+        memory = await told(
+            one, "smf_propose", statement="I keep my word.", kind="insight", constitutive=True
+        )
+        shown = await told(one, "smf_review", proposal_id=edge["id"])
+        blank: Any = await one.call_tool("smf_propose", triple | {"predicate": " "})
+        both: Any = await one.call_tool("smf_propose", triple | {"content": "I am kind."})
+
+    assert {each["level"] for each in (edge, memory)} == {"BILATERAL"}
+    assert shown["action"]["upsert_edge"]["edge"]["relation"] == "VALUES"
+    assert faults(blank) == ["predicate"]
+    assert faults(both) == ["predicate"]
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ({"add_memory": {"content": "I keep my word."}}, 'no field named "content"'),
+        ({"add_memory": {"memory": {"content": "x", "kind": "NOVEL"}}}, "Invalid enum value NOVEL"),
+        ({"add_memry": {}}, 'no field named "add_memry"'),
+        ({"type": "add_memory", "content": "x"}, "an object with one of upsert_edge"),
+        ("add_memory", "an object with one of upsert_edge"),
+    ],
+)
+@pytest.mark.usefixtures("signers")
+async def test_a_wrong_action_is_told_with_what_is_wrong_and_an_example(
+    environ: dict[str, str], action: object, said: str
+) -> None:
+    """W3 V1 The parser's own words; and the example that stands beside them works."""
+    async with agent(environ) as one:
+        result: Any = await one.call_tool("smf_propose", {"action": action})
+        problem = json.loads(result.content[0].text)["error"]["fields"][0]["problem"]
+        example = json.loads(problem.partition("For example: ")[2])
+        made = await told(one, "smf_propose", action=example)
+
+    assert said in problem
+    assert made["level"] == "BILATERAL"
 
 
 async def test_the_printed_settings_start_the_tools(

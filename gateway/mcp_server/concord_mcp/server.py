@@ -120,7 +120,9 @@ class Tools:
             call = calls.last if tool.method.server_streaming else calls.call
             reply = await call(tool.path, request, tool.reply)
         except Refusal as refusal:
-            fields = [(arguments.argument_at(tool, path), why) for path, why in refusal.fields]
+            fields = [
+                (arguments.argument_at(tool, given, path), why) for path, why in refusal.fields
+            ]
             raise Refusal(refusal.reason, refusal.message, fields) from None
         if tool.refused and (failure := tool.refused(reply)):
             raise failure

@@ -32,6 +32,8 @@ class Argument:
     hint: str = ""
     required: bool = False
     default: Json = None
+    or_path: str = ""
+    """The field that it fills instead, where the message of that field is set already."""
     schema: Mapping[str, Json] | None = None
     """The JSON Schema of the argument, instead of the field's own."""
     put: Callable[[Any, Json], None] | None = None
@@ -73,6 +75,10 @@ class Tool:
     lists: str = ""
     fixed: Callable[[Any], None] | None = None
     """Sets the fields that no caller chooses, before the arguments are set."""
+    demand: Callable[[Mapping[str, Json]], None] | None = None
+    """Raises `Refusal` for arguments that do not go together."""
+    complete: Callable[[Any], None] | None = None
+    """Completes the request once its arguments are set."""
     refused: Callable[[Any], Refusal | None] | None = None
     """Returns the refusal in the last reply of a stream that failed; None if it did not fail."""
     reads: bool = True

@@ -11,6 +11,7 @@ from concord_mcp.tool import Argument, Json, Shape, Tool
 from concord_mcp.tools.parts import (
     EDGE,
     MEMORY,
+    NAMES_OF_ENDS,
     PROVENANCE,
     as_of,
     end,
@@ -67,6 +68,7 @@ ADD_MEMORY = Tool(
         "token": "token",
     },
     reads=False,
+    aliases={"statement": "content", "text": "content"},
 )
 
 
@@ -196,7 +198,8 @@ GET_EDGE = Tool(
         as_of(),
     ),
     {"status": "status", "edge": ("edge", EDGE), "similar_names": "near_names"},
-)  # fmt: skip
+    aliases=NAMES_OF_ENDS,
+)
 
 COUNT_BY_TYPE = Tool(
     "count_by_type",

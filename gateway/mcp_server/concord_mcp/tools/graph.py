@@ -8,7 +8,17 @@ from concord.search.v1 import health_pb2, suggestion_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from concord_mcp.tool import Argument, Json, Tool
-from concord_mcp.tools.parts import EDGE, GAVE_WAY, MEMORY, as_of, end, limit, texts, truth
+from concord_mcp.tools.parts import (
+    EDGE,
+    GAVE_WAY,
+    MEMORY,
+    NAMES_OF_ENDS,
+    as_of,
+    end,
+    limit,
+    texts,
+    truth,
+)
 
 
 def _flag(name: str) -> Argument:
@@ -135,6 +145,7 @@ GRAPH_ADD_EDGE = Tool(
     ),
     {"edge": ("edge", EDGE), "created": "created", "gave_way": GAVE_WAY, "token": "token"},
     reads=False,
+    aliases=NAMES_OF_ENDS,
 )
 
 DELETE_EDGE = Tool(

@@ -79,6 +79,10 @@ def limit(path: str = "page_size", most: int = 100, default: int = 10) -> Argume
     return Argument("limit", path=path, schema=schema, put=put, default=default)
 
 
+NAMES_OF_ENDS = {"from": "source", "predicate": "relation", "to": "target"}
+"""Unlisted other names of a triple's arguments."""
+
+
 def end(name: str, path: str) -> Argument:
     """The argument for one end of an edge or a walk: a node's name."""
 
