@@ -285,8 +285,8 @@ async def test_every_tool_of_every_profile_can_be_called(system: Running, profil
         for tool in (await agent.list_tools()).tools:
             needed = tool.input_schema.get("required", [])
             arguments = {name: given[name] for name in needed}
-            if "action" in needed and tool.name == "review_conflict":
-                arguments["action"] = "CONFIRM"
+            if tool.name in {"smf_propose", "review_conflict"}:
+                arguments["action"] = given["action"] if tool.name[0] == "s" else "CONFIRM"
             result = await agent.call_tool(tool.name, arguments)
             if result.is_error:
                 reason = error(result)["reason"]

@@ -1,12 +1,16 @@
-"""The requests that the tools for agents make of their arguments."""
+"""What the tools for agents make of their arguments, and what those that write say."""
 
 from typing import Any
 
 import pytest
 from concord.graph.v1.memory_pb2 import UpdateMemoryRequest
+from concord.type.v1 import type_pb2
+from concord_embedded import Running
 from concord_mcp.arguments import request_of
 from concord_mcp.calls import Refusal
-from concord_mcp.tools.graph import UPDATE_MEMORY
+from concord_mcp.sending import sent
+from concord_mcp.tools.memories import FORGET_MEMORY, UPDATE_MEMORY
+from test_mcp import error, over_http, told
 
 WHICH = {"id": "m", "etag": "1"}
 
@@ -37,3 +41,101 @@ def test_triggers_are_a_list_of_texts(wrong: object) -> None:
         request_of(UPDATE_MEMORY, WHICH | {"surfaces_when": wrong})
 
     assert [name for name, _ in refused.value.fields] == ["surfaces_when"]
+
+
+async def test_a_write_says_what_the_command_line_says(system: Running) -> None:
+    """W3 M3 An id that nothing has yet, what gave way, and what the memory may amend."""
+    rent = "The rent of the flat at the old harbour is 1,200 euros a month"
+    async with over_http(system) as agent:
+        old = told(await agent.call_tool("add_memory", {"content": "The quay is open."}))
+        by = {"content": "The quay is closed.", "supersedes": [old["id"], "quay-9"]}
+        new = told(await agent.call_tool("add_memory", by))
+        former = told(await agent.call_tool("add_memory", {"content": f"{rent}."}))
+        edited = {"content": f"{rent.replace('1,200', '1,300')}."}
+        amending = told(await agent.call_tool("add_memory", edited))
+
+    assert [each["id"] for each in new["gave_way"]] == [old["id"]]
+    assert new["note"].startswith("There is no memory quay-9 yet")
+    assert f"It may amend {former['id']}" in amending["note"]
+
+
+async def test_an_unknown_context_node_is_told(system: Running) -> None:
+    """W3 S8 The results are there, and weighed by nothing."""
+    async with over_http(system) as agent:
+        told(await agent.call_tool("add_memory", {"content": "The quay is open."}))
+        asked = {"query": "quay", "context_node": "nobody"}
+        weighed = told(await agent.call_tool("integrative_search", asked))
+
+    assert weighed["results"]
+    assert weighed["note"].startswith("There is no node nobody")
+
+
+async def test_memories_are_listed_updated_and_forgotten(system: Running) -> None:
+    """W3 M1 Without an etag the present version is changed; with an old one it is refused."""
+    async with over_http(system, "/mcp/graph") as agent:
+        one = told(await agent.call_tool("add_memory", {"content": "The quay is open."}))
+        two = told(await agent.call_tool("add_memory", {"content": "The crane is red."}))
+        given = {"tags": ["port"], "importance": "high", "valid_from": "2024-05-01T00:00:00Z"}
+        tagged = told(await agent.call_tool("update_memory", {"id": one["id"], **given}))
+        old = {"id": one["id"], "etag": "1-old", "content": "x"}
+        stale = error(await agent.call_tool("update_memory", old))
+        nothing = error(await agent.call_tool("update_memory", {"id": one["id"]}))
+        listed = told(await agent.call_tool("list_memories", {"limit": 1}))
+        next_page = {"page_token": listed["next_page_token"]}
+        rest = told(await agent.call_tool("list_memories", next_page | {"limit": 1}))
+        gone = told(await agent.call_tool("forget_memory", {"id": two["id"]}))
+        left = told(await agent.call_tool("list_memories", {}))
+        unknown = error(await agent.call_tool("forget_memory", {"id": "nothing"}))
+
+    assert tagged["memory"]["tags"] == ["port"]
+    assert tagged["memory"]["importance"] == "HIGH"
+    assert tagged["memory"]["content"] == "The quay is open."
+    assert stale["reason"] == "ERROR_REASON_ETAG_MISMATCH"
+    assert "State what changes" in nothing["fields"][0]["problem"]
+    assert [each["id"] for each in (*listed["memories"], *rest["memories"])] == [
+        two["id"],
+        one["id"],
+    ]
+    assert gone["id"] == two["id"]
+    assert [each["id"] for each in left["memories"]] == [one["id"]]
+    assert unknown["message"].startswith("There is no memory nothing")
+
+
+class Contended:
+    """Calls in whose first reads another writer comes between."""
+
+    def __init__(self, times: int) -> None:
+        self.times, self.version = times, 0
+
+    async def call(self, path: str, request: Any, reply: type[Any]) -> Any:
+        """The memory of the present version; a write of it, unless it has changed since."""
+        if path.endswith("GetMemory"):
+            found = reply(status=type_pb2.LOOKUP_STATUS_FOUND)
+            found.memory.id, found.memory.etag = request.id, str(self.version)
+            self.version += self.times > 0
+            self.times -= 1
+            return found
+        if request.etag != str(self.version):
+            raise Refusal("ERROR_REASON_ETAG_MISMATCH", "It has changed.")
+        return reply(token="t")
+
+    last = call
+
+
+async def test_a_change_between_read_and_write_is_read_once_more() -> None:
+    """W3 One retry; whoever is overtaken twice is told."""
+    once = await sent(Contended(1), FORGET_MEMORY, request_of(FORGET_MEMORY, {"id": "a"}))
+    with pytest.raises(Refusal, match="It has changed"):
+        await sent(Contended(2), FORGET_MEMORY, request_of(FORGET_MEMORY, {"id": "a"}))
+
+    assert once.token == "t"
+
+
+async def test_hybrid_search_is_a_name_of_search_memories(system: Running) -> None:
+    """W3 It works with the arguments of the systems that call it so, and is not listed."""
+    async with over_http(system) as agent:
+        made = told(await agent.call_tool("add_memory", {"content": "The quay is open."}))
+        asked = {"query_text": "quay", "top_k": 1}
+        found = told(await agent.call_tool("hybrid_search", asked))
+
+    assert [each["id"] for each in found["results"]] == [made["id"]]

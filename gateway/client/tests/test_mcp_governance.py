@@ -1,10 +1,14 @@
 """An agent takes part in its own governance over `concord mcp`: alone it decides nothing."""
 
 import json
+import re
 import sys
+from pathlib import Path
 from typing import Any
 
+import concord_mcp
 import pytest
+from concord_mcp.tools import PROFILES
 from concord_testing.command_line import CommandLine
 from mcp import StdioServerParameters
 from mcp.client.client import Client
@@ -141,6 +145,24 @@ async def test_a_wrong_action_is_told_with_what_is_wrong_and_an_example(
 
     assert said in problem
     assert made["level"] == "BILATERAL"
+
+
+async def test_the_skill_and_the_hook_name_what_there_is(signers: CommandLine) -> None:
+    """W3 The tools that the skill names are those of the profile that it and the settings name."""
+    examples = Path(concord_mcp.__file__).parents[1] / "examples"
+    skill = (examples / "SKILL.md").read_text("utf-8")
+    hook = json.loads((examples / "session-start.json").read_text("utf-8"))
+    start = hook["hooks"]["SessionStart"][0]["hooks"][0]["command"].split()
+    printed = json.loads(signers.done("mcp", "config"))["mcpServers"]["concord"]["args"]
+    profile = re.search(r"the profile `(\w+)`", skill)
+    assert profile
+    named = {each.name for each in PROFILES["all"]} & {*re.findall(r"`(\w+)`", skill)}
+
+    assert printed[-2:] == ["--profile", profile[1]]
+    assert named <= {each.name for each in PROFILES[profile[1]]}
+    assert {"end_session", "smf_propose", "forget_memory"} <= named
+    assert start[0] == "concord"
+    assert signers.done(*start[1:])
 
 
 async def test_the_printed_settings_start_the_tools(

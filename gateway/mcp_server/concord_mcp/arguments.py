@@ -116,14 +116,19 @@ def _put(tool: Tool, request: Message, argument: Argument, value: Json, stated: 
             argument.put(request, value)
             return
         path = argument.or_path if _is_begun(request, argument.or_path) else argument.path
-        *above, _name = path.split(".")
-        message = request
-        for each in above:
-            message = getattr(message, each)
-        _set(message, schema.field_at(tool.request, path), value)
+        at_path(request, path, value)
     except (TypeError, ValueError, json_format.ParseError):
         problem = schema.words(argument, tool.request)
         raise refused(stated, problem) from None
+
+
+def at_path(request: Message, path: str, value: Json) -> None:
+    """Set the field at a path. Raises `TypeError`, `ValueError` or `ParseError`."""
+    *above, name = path.split(".")
+    message = request
+    for each in above:
+        message = getattr(message, each)
+    _set(message, message.DESCRIPTOR.fields_by_name[name], value)  # type: ignore[arg-type] # the stubs name two classes
 
 
 def _is_begun(request: Message, path: str) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import mcp_types as types
@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPError
 
 from concord_mcp import answer, arguments, briefing, schema
 from concord_mcp.calls import Calls, Refusal
+from concord_mcp.sending import sent
 from concord_mcp.tool import ComposedTool, Json, Tool
 
 INSTRUCTIONS = (
@@ -48,6 +49,9 @@ class Tools:
     ) -> None:
         """`own`: the server's own tools, which replace those of the same names."""
         self._tools = {tool.name: tool for tool in (*tools, *own)}
+        self._called_so = {
+            name: tool for tool in tools if isinstance(tool, Tool) for name in tool.other_names
+        }
         self._caller = caller
 
     def server(self, instructions: str = INSTRUCTIONS) -> Server[Any]:
@@ -104,7 +108,8 @@ class Tools:
         return result
 
     async def _answer(self, calls: Calls, params: types.CallToolRequestParams) -> dict[str, Json]:
-        tool, given = self._tools.get(params.name), params.arguments or {}
+        given = params.arguments or {}
+        tool = self._tools.get(params.name) or self._called_so.get(params.name)
         if tool is None:
             known = ", ".join(self._tools)
             raise Refusal(
@@ -114,11 +119,8 @@ class Tools:
             return await tool.run(calls, arguments.texts_of(tool, given))
         request = arguments.request_of(tool, given)
         room = arguments.max_tokens(given)
-        if "request_id" in request.DESCRIPTOR.fields_by_name:
-            request.request_id = str(uuid.uuid4())  # type: ignore[attr-defined] # checked above
         try:
-            call = calls.last if tool.method.server_streaming else calls.call
-            reply = await call(tool.path, request, tool.reply)
+            reply = await sent(calls, tool, request)
         except Refusal as refusal:
             fields = [
                 (arguments.argument_at(tool, given, path), why) for path, why in refusal.fields
@@ -127,8 +129,16 @@ class Tools:
         if tool.refused and (failure := tool.refused(reply)):
             raise failure
         result = answer.answer_of(tool, reply, room)
+        notes = []
         if (token := getattr(reply, "token", "")) and not await _settled(calls, token):
-            result["note"] = UNSETTLED
+            notes.append(UNSETTLED)
+        if tool.notes:
+            named = {tool.aliases.get(name, name): value for name, value in given.items()}
+            with suppress(Refusal, TimeoutError):
+                async with asyncio.timeout(SETTLED):
+                    notes += await tool.notes(calls, named, reply)
+        if notes:
+            result["note"] = " ".join(notes)
         return result
 
     async def _read(

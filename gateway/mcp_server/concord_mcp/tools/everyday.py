@@ -8,6 +8,7 @@ from concord.graph.v1 import graph_pb2, memory_pb2, space_pb2
 from concord.search.v1 import search_pb2
 
 from concord_mcp.tool import Argument, Json, Shape, Tool
+from concord_mcp.tools.notes import after_adding, after_weighing
 from concord_mcp.tools.parts import (
     EDGE,
     MEMORY,
@@ -68,6 +69,7 @@ ADD_MEMORY = Tool(
         "token": "token",
     },
     reads=False,
+    notes=after_adding,
     aliases={"statement": "content", "text": "content"},
 )
 
@@ -127,6 +129,7 @@ SEARCH_MEMORIES = Tool(
         "index_incomplete": "index_incomplete",
     },
     lists="results",
+    other_names=("hybrid_search",),
     aliases={"include_obsolete": "include_superseded", "query_text": "query", "top_k": "limit"},
 )
 
@@ -157,6 +160,7 @@ INTEGRATIVE_SEARCH = Tool(
         "checked": "check.status",
     },
     lists="results",
+    notes=after_weighing,
     aliases={"include_obsolete": "include_superseded", "query_text": "query", "top_k": "limit"},
 )
 

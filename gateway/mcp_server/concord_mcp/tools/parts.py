@@ -97,6 +97,15 @@ def end(name: str, path: str) -> Argument:
     return Argument(name, f"{path}.name", put=put, required=True)
 
 
+def flag(name: str) -> Argument:
+    """The argument for a field that is true or false."""
+
+    def put(request: Any, value: Json) -> None:
+        setattr(request, name, truth(value))
+
+    return Argument(name, put=put, schema={"type": "boolean"})
+
+
 def texts(value: Json) -> Sequence[str]:
     """The value, if it is a list of texts. Raises `TypeError` otherwise."""
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):

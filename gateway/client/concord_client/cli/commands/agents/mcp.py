@@ -58,9 +58,12 @@ def serve(
 
 @app.command("config")
 def config(
-    ctx: typer.Context, profile: ProfileOption = Profile.DEFAULT, space: SpaceOption = None
+    ctx: typer.Context, profile: ProfileOption = Profile.GOVERNANCE, space: SpaceOption = None
 ) -> None:
-    """Print what an MCP client's settings need, as JSON."""
+    """Print what an MCP client's settings need, as JSON: with all the tools of the skill.
+
+    `--profile default` has ten tools, which cost the least tokens.
+    """
     session = Session.of(ctx, space, True)
     arguments = ["--space", session.space] if session.space else []
     more = [] if profile is Profile.DEFAULT else ["--profile", profile.value]
