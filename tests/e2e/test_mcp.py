@@ -195,7 +195,7 @@ async def test_what_an_argument_may_be_is_told(system: Running) -> None:
         other = error(await agent.call_tool("smf_propose", {"action": {"add_memry": {}}}))
         nothing = told(await agent.call_tool("smf_pending_proposals", {}))
 
-    assert wide["message"] == "limit: It is a whole number from 1 to 100."
+    assert wide["fields"][0]["problem"] == "It is a whole number from 1 to 100."
     assert 'no field named "add_memry"' in other["fields"][0]["problem"]
     assert nothing == {"proposals": []}
 

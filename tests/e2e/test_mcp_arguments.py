@@ -1,7 +1,11 @@
 """What the tools for agents make of their arguments, and what those that write say."""
 
+import asyncio
+import json
+import sys
 from typing import Any
 
+import httpx2
 import pytest
 from concord.graph.v1.memory_pb2 import UpdateMemoryRequest
 from concord.type.v1 import type_pb2
@@ -139,3 +143,87 @@ async def test_hybrid_search_is_a_name_of_search_memories(system: Running) -> No
         found = told(await agent.call_tool("hybrid_search", asked))
 
     assert [each["id"] for each in found["results"]] == [made["id"]]
+
+
+async def test_dates_and_times_without_a_zone_are_taken(system: Running) -> None:
+    """W3 M7 As the command line takes them: of a date its first instant, in UTC."""
+    async with over_http(system, "/mcp/graph") as agent:
+        times = {"valid_from": "2024-05-01", "valid_until": "2024-06-01T12:00:00"}
+        made = told(await agent.call_tool("add_memory", {"content": "The quay is open.", **times}))
+        held = told(await agent.call_tool("get_memory", {"id": made["id"], "as_of": "2024-05-20"}))
+        asked = {"query": "quay", "as_of": "2024-05-20T00:00"}
+        found = told(await agent.call_tool("search_memories", asked))
+        wrong = error(await agent.call_tool("search_memories", {"query": "x", "as_of": "May"}))
+
+    assert held["memory"]["valid_from"] == "2024-05-01T00:00:00Z"
+    assert held["memory"]["valid_until"] == "2024-06-01T12:00:00Z"
+    assert [each["id"] for each in found["results"]] == [made["id"]]
+    assert "such as 2026-01-31 or" in wrong["fields"][0]["problem"]
+
+
+async def test_what_is_wrong_is_told_once_by_the_callers_own_words(system: Running) -> None:
+    """W3 By the name that the caller used, without the paths of the contract."""
+    edge = {"from": "Ada", "predicate": "LIKES", "to": "Tea"}
+    async with over_http(system, "/mcp/graph") as agent:
+        for name, argument in (("from", ""), ("predicate", " "), ("to", "")):
+            result = await agent.call_tool("graph_add_edge", edge | {name: argument})
+            fields = error(result)["fields"]
+            assert [each["argument"] for each in fields] == [name]
+            assert result.content[0].text.count(fields[0]["problem"]) == 1
+            assert "edge." not in result.content[0].text
+        result = await agent.call_tool("search_memories", {"query": "x", "limit": 0})
+
+    assert result.content[0].text.count("whole number") == 1
+
+
+CALL = """{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"search_memories",
+"arguments":{"query":"TEXT"}}}""".replace("\n", "")
+
+
+async def test_half_a_surrogate_pair_gets_a_reply_over_http(system: Running) -> None:
+    """W3 It names the argument, under the id of the call; a whole pair is a character."""
+    headers = {
+        "authorization": f"Bearer {system.keys['default']}",
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+    }
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+        half, whole = [
+            (await http.post(f"{system.http_url}/mcp", content=CALL.replace("TEXT", text))).json()
+            for text in (r"tea \ud83d", r"tea \ud83c\udf75 \\\\ud83d")
+        ]
+
+    assert half["id"] == 7
+    assert json.loads(half["result"]["content"][0]["text"])["error"]["fields"] == [
+        {
+            "argument": "query",
+            "problem": "It holds half of a surrogate pair: send whole characters.",
+        }
+    ]
+    assert "structuredContent" in whole["result"]
+
+
+async def test_half_a_surrogate_pair_gets_a_reply_over_stdio(system: Running) -> None:
+    """W3 Nor does it end the process."""
+    environ = {"CONCORD_URL": system.url, "CONCORD_API_KEY": system.keys["default"]}
+    hello = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "agent", "version": "1"},
+    }
+    greeting = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "concord_client", "mcp",
+        env=environ, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin
+    assert process.stdout
+    for line in (json.dumps(greeting), json.dumps(ready), CALL.replace("TEXT", r"tea \udf75")):
+        process.stdin.write(f"{line}\n".encode())
+    replies = [json.loads(await process.stdout.readline()) for _ in range(2)]
+    process.stdin.close()
+
+    assert await process.wait() == 0
+    assert replies[1]["id"] == 7
+    assert "half of a surrogate pair" in replies[1]["result"]["content"][0]["text"]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from concord_attestation.instants import stated_time
 from google.protobuf import json_format
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 
-from concord_mcp import schema
+from concord_mcp import halves, schema
 from concord_mcp.calls import Refusal
 from concord_mcp.tool import Argument, ComposedTool, Json, Tool
 
@@ -104,6 +106,19 @@ def _below(path: str, filled: str) -> str | None:
     return rest if path.startswith(filled) and rest[:1] in {"", "[", "."} else None
 
 
+def demand_whole(given: Json, name: str = "arguments") -> None:
+    """Raises `Refusal` for a text that held half of a surrogate pair, naming its argument."""
+    if isinstance(given, str) and halves.MARK in given:
+        raise refused(name, "It holds half of a surrogate pair: send whole characters.")
+    if isinstance(given, Mapping):
+        for key, value in given.items():
+            demand_whole(key, name)
+            demand_whole(value, key if name == "arguments" else name)
+    elif isinstance(given, list):
+        for value in given:
+            demand_whole(value, name)
+
+
 def refused(name: str, description: str) -> Refusal:
     """The refusal of a wrong argument; `description` says which values it may have."""
     return Refusal(INVALID, f"{name}: {description}", [(name, description)])
@@ -149,10 +164,20 @@ def _set(message: Message, field: FieldDescriptor, value: Json) -> None:
     is_text = field.cpp_type == FieldDescriptor.CPPTYPE_STRING
     if is_text and not all(isinstance(each, str) for each in stated):
         raise TypeError
+    if field.message_type is not None and field.message_type == Timestamp.DESCRIPTOR:
+        getattr(message, field.name).CopyFrom(instant(value))
+        return
     if field.enum_type is not None:
         names = [_value(field, each) for each in stated]
         value = names if field.is_repeated else names[0]
     json_format.ParseDict({field.name: value}, message)
+
+
+def instant(value: Json) -> Timestamp:
+    """The instant of a date or time, in UTC without a zone. Raises `TypeError` or `ValueError`."""
+    made = Timestamp()
+    made.FromDatetime(stated_time(value))
+    return made
 
 
 def _value(field: FieldDescriptor, value: Json) -> str:

@@ -30,6 +30,7 @@ INSTRUCTIONS = (
 SETTLED = 5.0
 """Seconds that a write waits for the index, so that the next search finds it."""
 UNSETTLED = "It is kept, but search does not find it yet: ask again in a moment."
+MEND = "Nothing was done: mend the arguments that `fields` names, and call again."
 _NEEDS_CONSENT = "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
 _PROPOSE = "smf_propose"
 
@@ -109,6 +110,7 @@ class Tools:
 
     async def _answer(self, calls: Calls, params: types.CallToolRequestParams) -> dict[str, Json]:
         given = params.arguments or {}
+        arguments.demand_whole(given)
         tool = self._tools.get(params.name) or self._called_so.get(params.name)
         if tool is None:
             known = ", ".join(self._tools)
@@ -230,14 +232,17 @@ async def _settled(calls: Calls, token: str) -> bool:
 
 
 def _refused(refusal: Refusal) -> dict[str, Json]:
+    """A refusal as JSON: what is wrong with an argument stands there, and there alone."""
     error: dict[str, Json] = {"reason": refusal.reason, "message": refusal.message}
     if refusal.fields:
+        if any(why.rstrip(".") in refusal.message for _, why in refusal.fields):
+            error["message"] = MEND
         error["fields"] = [{"argument": name, "problem": why} for name, why in refusal.fields]
     return {"error": error}
 
 
 def _failed(refusal: Refusal) -> MCPError:
-    return MCPError(types.INTERNAL_ERROR, refusal.message, _refused(refusal)["error"])
+    return MCPError(types.INTERNAL_ERROR, refusal.message, {"reason": refusal.reason})
 
 
 def _text(value: Json) -> str:

@@ -5,8 +5,8 @@ from typing import Any
 
 from concord.type.v1 import type_pb2
 from google.protobuf.message import Message
-from google.protobuf.timestamp_pb2 import Timestamp
 
+from concord_mcp.arguments import instant
 from concord_mcp.tool import Argument, Json, Shape
 
 PROVENANCE: Shape = {
@@ -58,9 +58,7 @@ def as_of(path: str = "as_of") -> Argument:
     """The argument for reads as of a valid time, as it is known now."""
 
     def put(request: Message, value: Json) -> None:
-        when = Timestamp()
-        when.FromJsonString(value)
-        getattr(request, path).MergeFrom(type_pb2.AsOf(valid_time=when))
+        getattr(request, path).MergeFrom(type_pb2.AsOf(valid_time=instant(value)))
 
     return Argument(
         "as_of", schema={"type": "string", "format": "date-time"}, put=put, hint="what held then"
