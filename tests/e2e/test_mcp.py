@@ -195,8 +195,8 @@ async def test_what_an_argument_may_be_is_told(system: Running) -> None:
         other = error(await agent.call_tool("smf_propose", {"action": {"add_memry": {}}}))
         nothing = told(await agent.call_tool("smf_pending_proposals", {}))
 
-    assert wide["message"] == "limit: It is a whole number from 1 to 100."
-    assert other["message"].startswith("action: It is an object with one of upsert_edge, ")
+    assert wide["fields"][0]["problem"] == "It is a whole number from 1 to 100."
+    assert 'no field named "add_memry"' in other["fields"][0]["problem"]
     assert nothing == {"proposals": []}
 
 
@@ -285,8 +285,8 @@ async def test_every_tool_of_every_profile_can_be_called(system: Running, profil
         for tool in (await agent.list_tools()).tools:
             needed = tool.input_schema.get("required", [])
             arguments = {name: given[name] for name in needed}
-            if "action" in needed and tool.name == "review_conflict":
-                arguments["action"] = "CONFIRM"
+            if tool.name in {"smf_propose", "review_conflict"}:
+                arguments["action"] = given["action"] if tool.name[0] == "s" else "CONFIRM"
             result = await agent.call_tool(tool.name, arguments)
             if result.is_error:
                 reason = error(result)["reason"]

@@ -1,10 +1,14 @@
 """An agent takes part in its own governance over `concord mcp`: alone it decides nothing."""
 
 import json
+import re
 import sys
+from pathlib import Path
 from typing import Any
 
+import concord_mcp
 import pytest
+from concord_mcp.tools import PROFILES
 from concord_testing.command_line import CommandLine
 from mcp import StdioServerParameters
 from mcp.client.client import Client
@@ -37,6 +41,13 @@ async def told(client: Client, tool: str, **arguments: object) -> Any:
     result: Any = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content
     return result.structured_content
+
+
+def faults(result: Any) -> list[str]:
+    """The arguments that a refusal names."""
+    assert result.is_error
+    fields = json.loads(result.content[0].text)["error"]["fields"]
+    return [each["argument"] for each in fields]
 
 
 async def refused(client: Client, tool: str, **arguments: object) -> str:
@@ -90,6 +101,68 @@ async def test_what_takes_consent_names_the_way(
 
     assert refusal["reason"] == "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
     assert refusal["next"] == "Propose it with smf_propose."
+
+
+@pytest.mark.usefixtures("signers")
+async def test_a_change_is_proposed_by_flat_arguments(environ: dict[str, str]) -> None:
+    """W3 V1 As `add_memory` and `graph_add_edge` take them, by the names that agents know."""
+    triple = {"from": "helper", "predicate": "VALUES", "to": "candour", "constitutive": True}
+    async with agent(environ) as one:
+        edge = await told(one, "smf_propose", **triple)
+        memory = await told(
+            one, "smf_propose", statement="I keep my word.", kind="insight", constitutive=True
+        )
+        shown = await told(one, "smf_review", proposal_id=edge["id"])
+        blank: Any = await one.call_tool("smf_propose", triple | {"predicate": " "})
+        both: Any = await one.call_tool("smf_propose", triple | {"content": "I am kind."})
+
+    assert {each["level"] for each in (edge, memory)} == {"BILATERAL"}
+    assert shown["action"]["upsert_edge"]["edge"]["relation"] == "VALUES"
+    assert faults(blank) == ["predicate"]
+    assert faults(both) == ["predicate"]
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ({"add_memory": {"content": "I keep my word."}}, 'no field named "content"'),
+        ({"add_memory": {"memory": {"content": "x", "kind": "NOVEL"}}}, "Invalid enum value NOVEL"),
+        ({"add_memry": {}}, 'no field named "add_memry"'),
+        ({"type": "add_memory", "content": "x"}, "an object with one of upsert_edge"),
+        ("add_memory", "an object with one of upsert_edge"),
+    ],
+)
+@pytest.mark.usefixtures("signers")
+async def test_a_wrong_action_is_told_with_what_is_wrong_and_an_example(
+    environ: dict[str, str], action: object, said: str
+) -> None:
+    """W3 V1 The parser's own words; and the example that stands beside them works."""
+    async with agent(environ) as one:
+        result: Any = await one.call_tool("smf_propose", {"action": action})
+        problem = json.loads(result.content[0].text)["error"]["fields"][0]["problem"]
+        example = json.loads(problem.partition("For example: ")[2])
+        made = await told(one, "smf_propose", action=example)
+
+    assert said in problem
+    assert made["level"] == "BILATERAL"
+
+
+async def test_the_skill_and_the_hook_name_what_there_is(signers: CommandLine) -> None:
+    """W3 The tools that the skill names are those of the profile that it and the settings name."""
+    examples = Path(concord_mcp.__file__).parents[1] / "examples"
+    skill = (examples / "SKILL.md").read_text("utf-8")
+    hook = json.loads((examples / "session-start.json").read_text("utf-8"))
+    start = hook["hooks"]["SessionStart"][0]["hooks"][0]["command"].split()
+    printed = json.loads(signers.done("mcp", "config"))["mcpServers"]["concord"]["args"]
+    profile = re.search(r"the profile `(\w+)`", skill)
+    assert profile
+    named = {each.name for each in PROFILES["all"]} & {*re.findall(r"`(\w+)`", skill)}
+
+    assert printed[-2:] == ["--profile", profile[1]]
+    assert named <= {each.name for each in PROFILES[profile[1]]}
+    assert {"end_session", "smf_propose", "forget_memory"} <= named
+    assert start[0] == "concord"
+    assert signers.done(*start[1:])
 
 
 async def test_the_printed_settings_start_the_tools(

@@ -13,6 +13,7 @@ import grpc
 from concord_chassis import request_id as request_ids
 from concord_chassis.background import Background
 from concord_chassis.failure import DETAILS_KEY, Failure
+from concord_mcp import halves
 from concord_mcp.calls import Refusal
 from concord_mcp.server import Context, Tools
 from concord_mcp.tools import DEFAULT, PROFILES
@@ -171,7 +172,9 @@ class _Admitting:
         presented = headers.getlist("authorization")
         try:
             scope[ADMITTED] = await self._gate.admit(presented[0] if len(presented) == 1 else None)
-            content = await body.read(request, limits.body_bytes, limits.body_seconds)
+            content = halves.marked(
+                await body.read(request, limits.body_bytes, limits.body_seconds)
+            )
         except Failure as failure:
             identity = request_ids.accept(headers.get(REQUEST_ID))
             status = 413 if failure.reason == "ERROR_REASON_MESSAGE_TOO_LARGE" else None

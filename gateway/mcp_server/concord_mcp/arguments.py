@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from concord_attestation.instants import stated_time
 from google.protobuf import json_format
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 
-from concord_mcp import schema
+from concord_mcp import halves, schema
 from concord_mcp.calls import Refusal
 from concord_mcp.tool import Argument, ComposedTool, Json, Tool
 
@@ -23,22 +25,30 @@ CONSENT_GIVEN = (
 def request_of(tool: Tool, given: Mapping[str, Json]) -> Message:
     """The request with the arguments' values. Raises `Refusal` naming a wrong argument."""
     known = {each.name: each for each in tool.arguments}
-    given = {tool.aliases.get(name, name): value for name, value in given.items()}
-    for name in given:
+    called = {tool.aliases.get(name, name): name for name in given}
+    for name, stated in called.items():
         if name == "consent_given":
             raise refused(name, CONSENT_GIVEN)
         if name not in known and not (name == "max_tokens" and tool.lists):
-            raise refused(name, f"{tool.name} takes {', '.join(known)}.")
+            raise refused(stated, f"{tool.name} takes {', '.join(known)}.")
+    if tool.demand:
+        try:
+            tool.demand({name: given[stated] for name, stated in called.items()})
+        except Refusal as refusal:
+            (name, problem), *_ = refusal.fields
+            raise refused(called.get(name, name), problem) from None
     request = tool.new_request()
     if tool.fixed:
         tool.fixed(request)
     for argument in tool.arguments:
-        value = given.get(argument.name, argument.default)
+        stated = called.get(argument.name, argument.name)
+        value = given.get(stated, argument.default)
         if value is not None:
-            _put(tool, request, argument, value)
+            _put(tool, request, argument, value, stated)
         elif argument.required:
-            problem = f"{tool.name} needs {argument.name}."
-            raise Refusal(INVALID, problem, [(argument.name, "It is required.")])
+            raise refused(stated, f"{tool.name} needs it.")
+    if tool.complete:
+        tool.complete(request)
     return request
 
 
@@ -68,12 +78,45 @@ def max_tokens(given: Mapping[str, Json]) -> int:
     return value
 
 
-def argument_at(tool: Tool, path: str) -> str:
-    """The argument that fills the field at a path of the request, else the path."""
-    for argument in tool.arguments:
-        if argument.path and (path == argument.path or path.startswith((argument.path + "[",))):
-            return argument.name + path.removeprefix(argument.path)
+def argument_at(tool: Tool, given: Mapping[str, Json], path: str) -> str:
+    """The argument that fills the field at a path of the request, as the caller named it.
+
+    The path itself, if none of the arguments given or required fills it.
+    """
+    called = {tool.aliases.get(name, name): name for name in given}
+    filling = [
+        (argument.name, below)
+        for argument in tool.arguments
+        for filled in (argument.path, argument.or_path)
+        if (below := _below(path, filled)) is not None
+    ]
+    for name, below in sorted(filling, key=lambda each: each[0] not in called):
+        return called.get(name, name) + below
     return path
+
+
+def _below(path: str, filled: str) -> str | None:
+    """The rest of a path at or below the field that an argument fills, else None.
+
+    An argument that names a node fills its end, too.
+    """
+    if not filled or path == filled.removesuffix(".name"):
+        return "" if filled else None
+    rest = path.removeprefix(filled)
+    return rest if path.startswith(filled) and rest[:1] in {"", "[", "."} else None
+
+
+def demand_whole(given: Json, name: str = "arguments") -> None:
+    """Raises `Refusal` for a text that held half of a surrogate pair, naming its argument."""
+    if isinstance(given, str) and halves.MARK in given:
+        raise refused(name, "It holds half of a surrogate pair: send whole characters.")
+    if isinstance(given, Mapping):
+        for key, value in given.items():
+            demand_whole(key, name)
+            demand_whole(value, key if name == "arguments" else name)
+    elif isinstance(given, list):
+        for value in given:
+            demand_whole(value, name)
 
 
 def refused(name: str, description: str) -> Refusal:
@@ -81,19 +124,36 @@ def refused(name: str, description: str) -> Refusal:
     return Refusal(INVALID, f"{name}: {description}", [(name, description)])
 
 
-def _put(tool: Tool, request: Message, argument: Argument, value: Json) -> None:
+def _put(tool: Tool, request: Message, argument: Argument, value: Json, stated: str) -> None:
+    """Write an argument's value into the request; `stated`: what the caller calls the argument."""
     try:
         if argument.put:
             argument.put(request, value)
             return
-        *above, _name = argument.path.split(".")
-        message = request
-        for each in above:
-            message = getattr(message, each)
-        _set(message, schema.field_at(tool.request, argument.path), value)
+        path = argument.or_path if _is_begun(request, argument.or_path) else argument.path
+        at_path(request, path, value)
     except (TypeError, ValueError, json_format.ParseError):
         problem = schema.words(argument, tool.request)
-        raise refused(argument.name, problem) from None
+        raise refused(stated, problem) from None
+
+
+def at_path(request: Message, path: str, value: Json) -> None:
+    """Set the field at a path. Raises `TypeError`, `ValueError` or `ParseError`."""
+    *above, name = path.split(".")
+    message = request
+    for each in above:
+        message = getattr(message, each)
+    _set(message, message.DESCRIPTOR.fields_by_name[name], value)  # type: ignore[arg-type] # the stubs name two classes
+
+
+def _is_begun(request: Message, path: str) -> bool:
+    """Whether the message of the field at a path is set; False for no path."""
+    *above, _name = path.split(".")
+    for each in above:
+        if not request.HasField(each):
+            return False
+        request = getattr(request, each)
+    return bool(path)
 
 
 def _set(message: Message, field: FieldDescriptor, value: Json) -> None:
@@ -104,10 +164,20 @@ def _set(message: Message, field: FieldDescriptor, value: Json) -> None:
     is_text = field.cpp_type == FieldDescriptor.CPPTYPE_STRING
     if is_text and not all(isinstance(each, str) for each in stated):
         raise TypeError
+    if field.message_type is not None and field.message_type == Timestamp.DESCRIPTOR:
+        getattr(message, field.name).CopyFrom(instant(value))
+        return
     if field.enum_type is not None:
         names = [_value(field, each) for each in stated]
         value = names if field.is_repeated else names[0]
     json_format.ParseDict({field.name: value}, message)
+
+
+def instant(value: Json) -> Timestamp:
+    """The instant of a date or time, in UTC without a zone. Raises `TypeError` or `ValueError`."""
+    made = Timestamp()
+    made.FromDatetime(stated_time(value))
+    return made
 
 
 def _value(field: FieldDescriptor, value: Json) -> str:

@@ -76,7 +76,7 @@ def words(argument: Argument, request: Descriptor) -> str:
         return f"It is a list of {', '.join(schema['items']['enum'])}."
     text = {
         "array": "It is a list.",
-        "string": "It is an instant, such as 2026-01-31T00:00:00Z."
+        "string": "It is a date or a time, such as 2026-01-31 or 2026-01-31T12:00:00Z."
         if schema.get("format")
         else "It is a text.",
         "integer": "It is a whole number.",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import mcp_types as types
@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPError
 
 from concord_mcp import answer, arguments, briefing, schema
 from concord_mcp.calls import Calls, Refusal
+from concord_mcp.sending import sent
 from concord_mcp.tool import ComposedTool, Json, Tool
 
 INSTRUCTIONS = (
@@ -29,6 +30,7 @@ INSTRUCTIONS = (
 SETTLED = 5.0
 """Seconds that a write waits for the index, so that the next search finds it."""
 UNSETTLED = "It is kept, but search does not find it yet: ask again in a moment."
+MEND = "Nothing was done: mend the arguments that `fields` names, and call again."
 _NEEDS_CONSENT = "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
 _PROPOSE = "smf_propose"
 
@@ -48,6 +50,9 @@ class Tools:
     ) -> None:
         """`own`: the server's own tools, which replace those of the same names."""
         self._tools = {tool.name: tool for tool in (*tools, *own)}
+        self._called_so = {
+            name: tool for tool in tools if isinstance(tool, Tool) for name in tool.other_names
+        }
         self._caller = caller
 
     def server(self, instructions: str = INSTRUCTIONS) -> Server[Any]:
@@ -104,7 +109,9 @@ class Tools:
         return result
 
     async def _answer(self, calls: Calls, params: types.CallToolRequestParams) -> dict[str, Json]:
-        tool, given = self._tools.get(params.name), params.arguments or {}
+        given = params.arguments or {}
+        arguments.demand_whole(given)
+        tool = self._tools.get(params.name) or self._called_so.get(params.name)
         if tool is None:
             known = ", ".join(self._tools)
             raise Refusal(
@@ -114,19 +121,26 @@ class Tools:
             return await tool.run(calls, arguments.texts_of(tool, given))
         request = arguments.request_of(tool, given)
         room = arguments.max_tokens(given)
-        if "request_id" in request.DESCRIPTOR.fields_by_name:
-            request.request_id = str(uuid.uuid4())  # type: ignore[attr-defined] # checked above
         try:
-            call = calls.last if tool.method.server_streaming else calls.call
-            reply = await call(tool.path, request, tool.reply)
+            reply = await sent(calls, tool, request)
         except Refusal as refusal:
-            fields = [(arguments.argument_at(tool, path), why) for path, why in refusal.fields]
+            fields = [
+                (arguments.argument_at(tool, given, path), why) for path, why in refusal.fields
+            ]
             raise Refusal(refusal.reason, refusal.message, fields) from None
         if tool.refused and (failure := tool.refused(reply)):
             raise failure
         result = answer.answer_of(tool, reply, room)
+        notes = []
         if (token := getattr(reply, "token", "")) and not await _settled(calls, token):
-            result["note"] = UNSETTLED
+            notes.append(UNSETTLED)
+        if tool.notes:
+            named = {tool.aliases.get(name, name): value for name, value in given.items()}
+            with suppress(Refusal, TimeoutError):
+                async with asyncio.timeout(SETTLED):
+                    notes += await tool.notes(calls, named, reply)
+        if notes:
+            result["note"] = " ".join(notes)
         return result
 
     async def _read(
@@ -218,14 +232,17 @@ async def _settled(calls: Calls, token: str) -> bool:
 
 
 def _refused(refusal: Refusal) -> dict[str, Json]:
+    """A refusal as JSON: what is wrong with an argument stands there, and there alone."""
     error: dict[str, Json] = {"reason": refusal.reason, "message": refusal.message}
     if refusal.fields:
+        if any(why.rstrip(".") in refusal.message for _, why in refusal.fields):
+            error["message"] = MEND
         error["fields"] = [{"argument": name, "problem": why} for name, why in refusal.fields]
     return {"error": error}
 
 
 def _failed(refusal: Refusal) -> MCPError:
-    return MCPError(types.INTERNAL_ERROR, refusal.message, _refused(refusal)["error"])
+    return MCPError(types.INTERNAL_ERROR, refusal.message, {"reason": refusal.reason})
 
 
 def _text(value: Json) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
@@ -32,6 +32,8 @@ class Argument:
     hint: str = ""
     required: bool = False
     default: Json = None
+    or_path: str = ""
+    """The field that it fills instead, where the message of that field is set already."""
     schema: Mapping[str, Json] | None = None
     """The JSON Schema of the argument, instead of the field's own."""
     put: Callable[[Any, Json], None] | None = None
@@ -73,10 +75,23 @@ class Tool:
     lists: str = ""
     fixed: Callable[[Any], None] | None = None
     """Sets the fields that no caller chooses, before the arguments are set."""
+    demand: Callable[[Mapping[str, Json]], None] | None = None
+    """Raises `Refusal` for arguments that do not go together."""
+    complete: Callable[[Any], None] | None = None
+    """Completes the request once its arguments are set."""
     refused: Callable[[Any], Refusal | None] | None = None
     """Returns the refusal in the last reply of a stream that failed; None if it did not fail."""
+    etag: str = ""
+    """The field of the request with an etag that the caller may leave out."""
+    present: Callable[[Calls, Any], Awaitable[str]] | None = None
+    """Reads the present etag of what the request names. Raises `Refusal`."""
+    notes: Callable[[Calls, Mapping[str, Json], Any], Awaitable[Sequence[str]]] | None = None
+    """What to say beside the answer: from the arguments given, as they are named here, and the
+    reply. A failure of it never fails the call."""
     reads: bool = True
     destroys: bool = False
+    other_names: tuple[str, ...] = ()
+    """Unlisted names by which it can be called, too."""
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Unlisted other names of arguments, each with the argument's own name."""
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import typer
@@ -30,18 +30,18 @@ def period(given: str) -> timedelta:
 
 def instant(given: str | None) -> "Timestamp | None":
     """An ISO 8601 date or time; without a zone it is UTC."""
+    from concord_attestation.instants import stated_time
     from google.protobuf.timestamp_pb2 import Timestamp
 
     if given is None:
         return None
+    made = Timestamp()
     try:
-        at = datetime.fromisoformat(given)
+        made.FromDatetime(stated_time(given))
     except ValueError:
         raise typer.BadParameter(
             f"{given!r} is no ISO 8601 time; write 2026-03-01 or 2026-03-01T12:00:00Z."
         ) from None
-    made = Timestamp()
-    made.FromDatetime(at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC))
     return made
 
 

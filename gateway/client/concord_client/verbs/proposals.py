@@ -1,31 +1,93 @@
 """The verbs of governance: propose a change, sign it in this process, undo it."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
+import grpc
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2
+from concord.type.v1 import type_pb2
 from google.protobuf import json_format
 
 from concord_client.credentials import DEFAULT_SPACE
+from concord_client.refusal import FieldInvalid, Violation
 from concord_client.trust import signing
 from concord_client.trust.review import demand_space, reviewed
 from concord_client.trust.signing import Signer
 from concord_client.verbs import read_reply, things
-from concord_client.verbs.steps import Step
-from concord_client.verbs.things import Slot
+from concord_client.verbs.steps import Step, add, link
+from concord_client.verbs.things import Fact, Importance, Kind, Slot
 
 _PROPOSALS = "/concord.governance.v1.ProposalService/"
 
 
-def propose(action: Mapping[str, object], *, note: str = "") -> Step[things.Proposal]:
-    """Propose a change, such as one of a constitutive item.
+def propose(
+    action: Mapping[str, object] | None = None,
+    *,
+    content: str = "",
+    kind: Kind | None = None,
+    importance: Importance | None = None,
+    domain: str = "",
+    tags: Sequence[str] = (),
+    facts: Sequence[Fact] = (),
+    speaker: str = "",
+    supersedes: Sequence[str] = (),
+    source: str = "",
+    relation: str = "",
+    target: str = "",
+    weight: float | None = None,
+    properties: Mapping[str, object] | None = None,
+    valid_from: datetime | None = None,
+    valid_until: datetime | None = None,
+    constitutive: bool = False,
+    note: str = "",
+) -> Step[things.Proposal]:
+    """Propose a change: a memory, an edge, or any write.
 
-    `action`: one write as the contract's JSON, such as {"forget_memory": {"id": "…", "etag": "…"}}.
-    `note`: your own words, up to 500 characters, shown as yours.
+    A memory has `content` and what else `add` takes; an edge `source`, `relation` and `target` and
+    what else `link` takes. `constitutive`: it defines the agent. `action`, instead of these: one
+    write as the contract's JSON, such as {"forget_memory": {"id": "…", "etag": "…"}}. `note`: your
+    own words, up to 500 characters, shown as yours. Raises `FieldInvalid` for an action that is
+    none, and `ValueError` for none or several of the three.
     """
-    governed = governed_pb2.GovernedAction()
-    json_format.ParseDict(dict(action), governed)
+    triple = source or relation or target
+    if bool(action) + bool(content) + bool(triple) != 1:
+        raise ValueError(
+            "Propose one change: content for a memory; source, relation and target for an edge; or "
+            'an action, such as {"forget_memory": {"id": "…", "etag": "…"}}.'
+        )
+    edge_type = type_pb2.EDGE_TYPE_CONSTITUTIVE if constitutive else type_pb2.EDGE_TYPE_UNSPECIFIED
+    if action:
+        governed = _parsed(action)
+    elif content:
+        memory = add(
+            content,
+            kind=kind,
+            importance=importance,
+            domain=domain,
+            tags=tags,
+            facts=facts,
+            speaker=speaker,
+            supersedes=supersedes,
+            valid_from=valid_from,
+            valid_until=valid_until,
+            properties=properties,
+        ).request
+        governed = governed_pb2.GovernedAction(add_memory=memory)  # type: ignore[arg-type] # its request
+        governed.add_memory.memory.edge_type = edge_type
+    else:
+        edge = link(
+            source,
+            relation,
+            target,
+            weight=weight,
+            valid_from=valid_from,
+            valid_until=valid_until,
+            properties=properties,
+        ).request
+        governed = governed_pb2.GovernedAction(upsert_edge=edge)  # type: ignore[arg-type] # its request
+        governed.upsert_edge.edge.edge_type = edge_type
     if name := governed.WhichOneof("action"):
         getattr(governed, name).request_id = secrets.token_urlsafe(24)
     request = proposal_pb2.CreateProposalRequest(action=governed, note=note)
@@ -34,6 +96,19 @@ def propose(action: Mapping[str, object], *, note: str = "") -> Step[things.Prop
         return read_reply.proposal(reply.proposal)
 
     return Step(f"{_PROPOSALS}CreateProposal", request, proposal_pb2.CreateProposalResponse, read)
+
+
+def _parsed(action: Mapping[str, object]) -> governed_pb2.GovernedAction:
+    try:
+        return json_format.ParseDict(dict(action), governed_pb2.GovernedAction())
+    except json_format.ParseError as error:
+        said = " ".join(str(error).split())
+        raise FieldInvalid(
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "ERROR_REASON_FIELD_INVALID",
+            f"action: {said}",
+            violations=[Violation("action", said)],
+        ) from None
 
 
 def pending() -> Step[tuple[things.Proposal, ...]]:

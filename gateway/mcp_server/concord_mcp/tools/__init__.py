@@ -3,17 +3,26 @@
 from collections.abc import Mapping
 
 from concord_mcp.tool import ComposedTool, Tool
-from concord_mcp.tools import dialectic, everyday, governance, graph, signing
+from concord_mcp.tools import dialectic, everyday, governance, graph, memories, signing
 
 DEFAULT = "default"
+SKILL = "governance"
+"""The profile that has what the skill names; `concord mcp config` prints its settings."""
 
 PROFILES: Mapping[str, tuple[Tool | ComposedTool, ...]] = {
     DEFAULT: everyday.TOOLS,
-    "graph": (*everyday.TOOLS, *graph.TOOLS),
-    "governance": (*everyday.TOOLS, graph.UPDATE_MEMORY, *governance.TOOLS, *signing.TOOLS),
+    "graph": (*everyday.TOOLS, *memories.TOOLS, *graph.TOOLS),
+    SKILL: (
+        *everyday.TOOLS,
+        *memories.TOOLS,
+        graph.END_SESSION,
+        *governance.TOOLS,
+        *signing.TOOLS,
+    ),
     "dialectic": (*everyday.TOOLS, *dialectic.TOOLS),
     "all": (
         *everyday.TOOLS,
+        *memories.TOOLS,
         *graph.TOOLS,
         *governance.TOOLS,
         *signing.TOOLS,

@@ -8,9 +8,11 @@ from concord.graph.v1 import graph_pb2, memory_pb2, space_pb2
 from concord.search.v1 import search_pb2
 
 from concord_mcp.tool import Argument, Json, Shape, Tool
+from concord_mcp.tools.notes import after_adding, after_weighing
 from concord_mcp.tools.parts import (
     EDGE,
     MEMORY,
+    NAMES_OF_ENDS,
     PROVENANCE,
     as_of,
     end,
@@ -67,6 +69,8 @@ ADD_MEMORY = Tool(
         "token": "token",
     },
     reads=False,
+    notes=after_adding,
+    aliases={"statement": "content", "text": "content"},
 )
 
 
@@ -125,6 +129,7 @@ SEARCH_MEMORIES = Tool(
         "index_incomplete": "index_incomplete",
     },
     lists="results",
+    other_names=("hybrid_search",),
     aliases={"include_obsolete": "include_superseded", "query_text": "query", "top_k": "limit"},
 )
 
@@ -155,6 +160,7 @@ INTEGRATIVE_SEARCH = Tool(
         "checked": "check.status",
     },
     lists="results",
+    notes=after_weighing,
     aliases={"include_obsolete": "include_superseded", "query_text": "query", "top_k": "limit"},
 )
 
@@ -196,7 +202,8 @@ GET_EDGE = Tool(
         as_of(),
     ),
     {"status": "status", "edge": ("edge", EDGE), "similar_names": "near_names"},
-)  # fmt: skip
+    aliases=NAMES_OF_ENDS,
+)
 
 COUNT_BY_TYPE = Tool(
     "count_by_type",

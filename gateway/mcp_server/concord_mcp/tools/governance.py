@@ -1,35 +1,11 @@
 """Tools of the profile `governance`: proposals, undo, the audit log, and conflicts."""
 
-import secrets
-from typing import Any
-
 from concord.dissonance.v1 import dissonance_pb2
 from concord.governance.v1 import audit_pb2, proposal_pb2
-from concord.graph.v1 import governed_pb2
-from google.protobuf import json_format
 
-from concord_mcp.tool import Argument, Json, Shape, Tool
+from concord_mcp.tool import Argument, Shape, Tool
 from concord_mcp.tools.parts import GAVE_WAY, limit
-
-ACTIONS = ", ".join(field.name for field in governed_pb2.GovernedAction.DESCRIPTOR.fields)
-
-STANDS: Shape = {
-    "id": "proposal.id",
-    "number": "proposal.number",
-    "status": "proposal.status",
-    "kind": "proposal.kind",
-    "level": "proposal.approval_level",
-    "digest": "proposal.digest",
-    "says": "proposal.framing.neutral_summary",
-    "expires": "proposal.expire_time",
-    "failure_reason": "proposal.failure_reason",
-    "failed_check": "proposal.failed_check",
-    "failed_slot": "proposal.failed_slot",
-    "consents": (
-        "proposal.consents",
-        {"slot": "slot", "principal": "principal", "revoked": "revoked"},
-    ),
-}
+from concord_mcp.tools.proposing import SMF_PROPOSE, STANDS
 
 CONFLICT: Shape = {
     "id": "id",
@@ -40,35 +16,6 @@ CONFLICT: Shape = {
     "etag": "etag",
 }
 
-
-def _action(request: Any, value: Json) -> None:
-    if not isinstance(value, dict) or len(value) != 1:
-        raise ValueError
-    json_format.ParseDict(value, request.action)
-    write = getattr(request.action, request.action.WhichOneof("action"))
-    write.request_id = secrets.token_urlsafe(24)
-
-
-SMF_PROPOSE = Tool(
-    "smf_propose",
-    proposal_pb2,
-    "ProposalService.CreateProposal",
-    "Use when what defines the agent should change: it stays as it is until each principal "
-    "has signed.",
-    (
-        Argument(
-            "action",
-            "action",
-            required=True,
-            schema={"type": "object"},
-            put=_action,
-            hint=f"one write as JSON, under one of {ACTIONS}",
-        ),
-        Argument("note", "note", hint="yours, shown in quotes"),
-    ),
-    STANDS,
-    reads=False,
-)
 
 SMF_REVIEW = Tool(
     "smf_review",

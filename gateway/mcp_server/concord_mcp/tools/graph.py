@@ -1,32 +1,20 @@
 """Tools of the profile `graph`: nodes, edges, walks, lineage, revisions and suggestions."""
 
-from typing import Any
-
 from concord.dissonance.v1 import dissonance_pb2
 from concord.graph.v1 import episode_pb2, graph_pb2, lineage_pb2, memory_pb2, relation_pb2
 from concord.search.v1 import health_pb2, suggestion_pb2
-from google.protobuf.field_mask_pb2 import FieldMask
 
-from concord_mcp.tool import Argument, Json, Tool
-from concord_mcp.tools.parts import EDGE, GAVE_WAY, MEMORY, as_of, end, limit, texts, truth
-
-
-def _flag(name: str) -> Argument:
-    def put(request: Any, value: Json) -> None:
-        setattr(request, name, truth(value))
-
-    return Argument(name, put=put, schema={"type": "boolean"})
-
-
-def _content(request: Any, value: Json) -> None:
-    request.memory.content = value
-    request.update_mask.MergeFrom(FieldMask(paths=["content"]))
-
-
-def _triggers(request: Any, value: Json) -> None:
-    request.memory.surfaces_when.extend(texts(value))
-    request.update_mask.MergeFrom(FieldMask(paths=["surfaces_when"]))
-
+from concord_mcp.tool import Argument, Tool
+from concord_mcp.tools.parts import (
+    EDGE,
+    GAVE_WAY,
+    MEMORY,
+    NAMES_OF_ENDS,
+    as_of,
+    end,
+    flag,
+    limit,
+)
 
 RELATIONS = Argument("relations", "filter.relations")
 
@@ -40,7 +28,7 @@ QUERY_NEIGHBORS = Tool(
         Argument("depth", "depth"),
         Argument("direction", "direction"),
         RELATIONS,
-        _flag("include_superseded"),
+        flag("include_superseded"),
         limit(default=20),
         as_of(),
     ),
@@ -135,6 +123,7 @@ GRAPH_ADD_EDGE = Tool(
     ),
     {"edge": ("edge", EDGE), "created": "created", "gave_way": GAVE_WAY, "token": "token"},
     reads=False,
+    aliases=NAMES_OF_ENDS,
 )
 
 DELETE_EDGE = Tool(
@@ -146,32 +135,6 @@ DELETE_EDGE = Tool(
     {"gave_way": GAVE_WAY, "token": "token"},
     reads=False,
     destroys=True,
-)
-
-UPDATE_MEMORY = Tool(
-    "update_memory",
-    memory_pb2,
-    "MemoryService.UpdateMemory",
-    "Use when a memory was written down wrongly. What has changed since is a new memory that "
-    "supersedes it.",
-    (
-        Argument("id", "memory.id", required=True),
-        Argument("etag", "memory.etag", required=True),
-        Argument(
-            "content",
-            "memory.content",
-            put=_content,
-            hint="all of it; a line of links that is left out no longer holds",
-        ),
-        Argument(
-            "surfaces_when",
-            "memory.surfaces_when",
-            put=_triggers,
-            hint="all of them: when to surface unasked, as in add_memory",
-        ),
-    ),
-    {"memory": ("memory", MEMORY), "gave_way": GAVE_WAY, "token": "token"},
-    reads=False,
 )
 
 GET_LINEAGE = Tool(
@@ -280,7 +243,6 @@ TOOLS = (
     GRAPH_ADD_NODE,
     GRAPH_ADD_EDGE,
     DELETE_EDGE,
-    UPDATE_MEMORY,
     GET_LINEAGE,
     GET_INSIGHT_BY_ID,
     LIST_EPISODES,

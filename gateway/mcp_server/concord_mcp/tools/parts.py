@@ -5,8 +5,8 @@ from typing import Any
 
 from concord.type.v1 import type_pb2
 from google.protobuf.message import Message
-from google.protobuf.timestamp_pb2 import Timestamp
 
+from concord_mcp.arguments import instant
 from concord_mcp.tool import Argument, Json, Shape
 
 PROVENANCE: Shape = {
@@ -58,9 +58,7 @@ def as_of(path: str = "as_of") -> Argument:
     """The argument for reads as of a valid time, as it is known now."""
 
     def put(request: Message, value: Json) -> None:
-        when = Timestamp()
-        when.FromJsonString(value)
-        getattr(request, path).MergeFrom(type_pb2.AsOf(valid_time=when))
+        getattr(request, path).MergeFrom(type_pb2.AsOf(valid_time=instant(value)))
 
     return Argument(
         "as_of", schema={"type": "string", "format": "date-time"}, put=put, hint="what held then"
@@ -79,6 +77,10 @@ def limit(path: str = "page_size", most: int = 100, default: int = 10) -> Argume
     return Argument("limit", path=path, schema=schema, put=put, default=default)
 
 
+NAMES_OF_ENDS = {"from": "source", "predicate": "relation", "to": "target"}
+"""Unlisted other names of a triple's arguments."""
+
+
 def end(name: str, path: str) -> Argument:
     """The argument for one end of an edge or a walk: a node's name."""
 
@@ -91,6 +93,15 @@ def end(name: str, path: str) -> Argument:
         getattr(request, last).name = value
 
     return Argument(name, f"{path}.name", put=put, required=True)
+
+
+def flag(name: str) -> Argument:
+    """The argument for a field that is true or false."""
+
+    def put(request: Any, value: Json) -> None:
+        setattr(request, name, truth(value))
+
+    return Argument(name, put=put, schema={"type": "boolean"})
 
 
 def texts(value: Json) -> Sequence[str]:

@@ -26,7 +26,7 @@ from concord_mcp.answer import shaped
 from concord_mcp.arguments import refused
 from concord_mcp.calls import Calls, Refusal
 from concord_mcp.tool import ComposedTool, Json
-from concord_mcp.tools.governance import STANDS
+from concord_mcp.tools.proposing import STANDS
 
 PROPOSALS = "/concord.governance.v1.ProposalService/"
 AUDIT = "/concord.governance.v1.AuditService/"

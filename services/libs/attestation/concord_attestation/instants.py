@@ -1,4 +1,4 @@
-"""Times as signed statements write them: RFC 3339 in UTC with six decimals."""
+"""Times as signed statements write them, RFC 3339 in UTC with six decimals, and as people do."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -17,6 +17,19 @@ def parse_time(text: str) -> int:
 def format_time(time: int) -> str:
     """Write microseconds since 1970."""
     return (_EPOCH + timedelta(microseconds=time)).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
+
+
+def stated_time(text: str) -> datetime:
+    """Read an ISO 8601 date or time as people state it, in UTC; without a zone it is UTC.
+
+    A date is its first instant. ValueError for any other form, and for an instant that is not
+    within the years 1 to 9999 in UTC.
+    """
+    time = datetime.fromisoformat(text)
+    try:
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    except OverflowError:
+        raise ValueError("not within the years 1 to 9999") from None
 
 
 def expiry_problem(expire_time: str, now_us: int) -> str:

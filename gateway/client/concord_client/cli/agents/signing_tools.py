@@ -16,7 +16,7 @@ from concord.governance.v1 import proposal_pb2
 from concord_mcp.answer import shaped
 from concord_mcp.calls import Calls, Refusal
 from concord_mcp.tool import ComposedTool
-from concord_mcp.tools.governance import STANDS
+from concord_mcp.tools.proposing import STANDS
 from google.protobuf import json_format
 
 from concord_client.cli.session import Party, Session

@@ -6,7 +6,7 @@ import sys
 from contextlib import contextmanager
 from enum import Enum
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -15,7 +15,7 @@ from concord_client.cli.errors import CommandError
 from concord_client.cli.session import Session, SpaceOption, write_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
 
     from google.protobuf.message import Message
 
@@ -58,9 +58,12 @@ def serve(
 
 @app.command("config")
 def config(
-    ctx: typer.Context, profile: ProfileOption = Profile.DEFAULT, space: SpaceOption = None
+    ctx: typer.Context, profile: ProfileOption = Profile.GOVERNANCE, space: SpaceOption = None
 ) -> None:
-    """Print what an MCP client's settings need, as JSON."""
+    """Print what an MCP client's settings need, as JSON: with all the tools of the skill.
+
+    `--profile default` has ten tools, which cost the least tokens.
+    """
     session = Session.of(ctx, space, True)
     arguments = ["--space", session.space] if session.space else []
     more = [] if profile is Profile.DEFAULT else ["--profile", profile.value]
@@ -95,8 +98,22 @@ async def _serve(session: Session, profile: str) -> None:
             waiting = f"The briefing is not to be had: {refusal.message}"
         own = signing_tools(session) if "smf_approve" in {t.name for t in PROFILES[profile]} else ()
         server = Tools(PROFILES[profile], caller, own).server(f"{INSTRUCTIONS}\n\n{waiting}")
-        async with stdio_server() as (read, write):
+        lines: Any = _lines()  # of the file that the SDK wants it only iterates over the lines
+        async with stdio_server(stdin=lines) as (read, write):
             await server.run(read, write, server.create_initialization_options())
+
+
+async def _lines() -> "AsyncIterator[str]":
+    """The lines of standard input, each half of a surrogate pair marked."""
+    from io import TextIOWrapper
+
+    import anyio
+    from concord_mcp.halves import marked
+
+    async for line in anyio.wrap_file(
+        TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
+    ):
+        yield marked(line.encode()).decode()
 
 
 class ClientCalls:
