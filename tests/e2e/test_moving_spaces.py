@@ -1,5 +1,6 @@
 """A space moves, from the command line, and search finds it where it has come to."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -81,7 +82,11 @@ def test_search_follows_an_import(tmp_path: Path) -> None:
         assert system.stop() == 0
     with spawned(tmp_path / "data") as system, client_of(system, "demo") as there:
         assert found(there, "when is tea", reply.token)[0] == "tea"
-        assert exported(there, "FULL")[1:] == file.read_text("utf-8").split("\n")[1:-1]
+        head, *lines = exported(there, "FULL")
+        former, *before = file.read_text("utf-8").splitlines()
+        assert lines == before
+        was, now = json.loads(former), json.loads(head)
+        assert {name for name in now if now[name] != was.get(name)} == {"imports", "space"}
 
 
 def enrolled(system: Spawned) -> tuple[signing.Signer, signing.Signer]:

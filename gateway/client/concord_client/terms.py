@@ -1,6 +1,7 @@
 """The terms of each call: API key, request id, deadline, and safe retries."""
 
 import json
+import re
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -64,13 +65,24 @@ class Terms:
         return sent
 
 
+_ADDRESS = re.compile(
+    r"(dns|unix|ipv4|ipv6):.+|https://[^/?#@\s]+/?|((http|grpc)://)?[^/?#@\s]+:[0-9]{1,5}/?"
+)
+
+
 def address(
     url: str, certificates: Certificates = NO_CERTIFICATES
 ) -> tuple[str, grpc.ChannelCredentials | None]:
     """The gRPC target of `url`, and TLS credentials if it begins with `https://`.
 
-    `host:port` and `http://host:port` are plain text, as on loopback. Raises `CredentialsError`.
+    `host:port` and `http://host:port` are plain text, as on loopback; so are gRPC's own `dns:` and
+    `unix:`. Raises `CredentialsError`, also for a URL with a path.
     """
+    if not _ADDRESS.fullmatch(url):
+        raise CredentialsError(
+            f"{url!r} is no address of Concord: CONCORD_URL is host:port, http://host:port or "
+            "https://host:port, without a path, as `concord up` prints it after gRPC."
+        )
     if url.startswith(TLS_PREFIX):
         tls = grpc.ssl_channel_credentials(
             root_certificates=_read(certificates.ca),

@@ -162,7 +162,7 @@ def test_delete_of_edges_and_nodes(concord: CommandLine, unique: Unique) -> None
         (["update", "x", "--tag", "a", "--clear", "tag"], 2, "exclude each other"),
         (["list", "--nodes", "--edges"], 2, "exclude each other"),
         (["list", "--nodes", "--tag", "x"], 2, "--tag: no filter of nodes"),
-        (["list", "--edges", "--all"], 2, "--all: no filter of edges"),
+        (["list", "--edges", "--all"], 2, "--all or --current: no filter of edges"),
         (["list", "--relation", "x"], 2, "--relation: no filter of memories"),
     ],
 )
@@ -204,7 +204,7 @@ def test_an_erased_memory_is_told_as_such(concord: CommandLine, unique: Unique) 
 
 
 def test_list_pages_and_filters(concord: CommandLine, unique: Unique) -> None:
-    """W4 S2 Memories newest first, nodes by name, edges: each by its filters, page by page."""
+    """W4 S2 Memories newest first, superseded ones marked, nodes by name, edges: page by page."""
     tag, label, relation = unique("t"), unique("L"), unique("R")
     ids = [unique(f"m{number}") for number in range(3)]
     for each in ids:
@@ -217,8 +217,9 @@ def test_list_pages_and_filters(concord: CommandLine, unique: Unique) -> None:
     def memories(*options: str) -> ListMemoriesResponse:
         return concord.reply(ListMemoriesResponse, "list", "--tag", tag, *options)
 
-    assert [each.id for each in memories("--kind", "plan").memories] == [ids[2], ids[1]]
-    assert len(memories("--all").memories) == 4
+    assert [each.id for each in memories("--kind", "plan").memories] == ids[::-1]
+    assert [each.id for each in memories("--kind", "plan", "--current").memories] == ids[:0:-1]
+    assert len(memories().memories) == len(memories("--all").memories) == 4
     assert len(memories("--domain", "a").memories) == 1
     assert len(memories("--type", "constitutive").memories) == 0
     assert len(memories("--session", "nobody's").memories) == 0
@@ -233,10 +234,10 @@ def test_list_pages_and_filters(concord: CommandLine, unique: Unique) -> None:
     assert len(concord.reply(ListEdgesResponse, *edges, "--property", "x=2").edges) == 0
     assert len(concord.reply(ListEdgesResponse, *edges, "--importance", "high").edges) == 0
     assert len(concord.reply(ListEdgesResponse, *edges, "--participant", "x").edges) == 0
-    result = concord.done("list", "--tag", tag, "--all", "--limit", "3")
+    result = concord.done("list", "--tag", tag, "--limit", "3")
     assert ids[2] in result
     assert "More: --page-token" in result
-    assert f"{ids[0]}  (superseded)" in concord.done("list", "--tag", tag, "--all")
+    assert f"{ids[0]}  (superseded)" in concord.done("list", "--tag", tag)
     assert relation in concord.done(*edges)
     assert label in concord.done("list", "--nodes", "--label", label)
     assert concord.done("list", "--tag", unique("none")) == "No memories.\n"

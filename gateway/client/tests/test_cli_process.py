@@ -10,13 +10,14 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
 from threading import Thread
 
+import pytest
 from concord_client.cli.commands.system.up import typed_as
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import COMMAND, Spawned, clean_environ, ran
@@ -165,6 +166,87 @@ def test_an_http_address_is_told_from_one_where_nothing_runs(system: Spawned) ->
             assert result.exit_code == 1
             assert "What answers there does not speak gRPC: set CONCORD_URL" in result.stderr
             assert "Start it" not in result.stderr
+
+
+@pytest.mark.parametrize("path", ["/api", "/concord.graph.v1.GraphService", "?space=a"])
+def test_an_address_with_a_path_is_told_what_it_is(system: Spawned, path: str) -> None:
+    """W4 Of a URL that is no address nothing is asked, and gRPC says nothing about it."""
+    for url in (system.url, system.http_url, "http://nowhere.invalid"):
+        result = CommandLine(system.environ | {"CONCORD_URL": f"{url}{path}"})("get", "x")
+
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert "without a path, as `concord up` prints it" in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+
+
+def test_where_nothing_listens_is_told_in_our_words(system: Spawned) -> None:
+    """W4 The address, and a name that is none, without gRPC's own words."""
+    gone = CommandLine(system.environ | {"CONCORD_URL": "127.0.0.1:1"})("get", "x")
+    http = CommandLine(system.environ | {"CONCORD_URL": system.http_url})("get", "x")
+    nowhere = CommandLine(system.environ | {"CONCORD_URL": "nowhere.invalid:7600"})("get", "x")
+
+    assert "Concord does not answer at 127.0.0.1:1. Start it with `concord up`" in gone.stderr
+    assert "There is no host of the name in CONCORD_URL." in nowhere.stderr
+    for said in (gone.stderr, http.stderr, nowhere.stderr):
+        assert not re.search("backends|SETTINGS|INTERNAL:|UNKNOWN:|resolving", said)
+
+
+def redirected(environ: Mapping[str, str], redirection: str, *arguments: str) -> tuple[int, str]:
+    """The exit status and standard error of a command whose streams a shell redirects."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'exec "$@" {redirection}', "sh", *COMMAND, *arguments],
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    return done.returncode, done.stderr
+
+
+def test_an_output_without_room_ends_in_a_sentence(system: Spawned) -> None:
+    """W4 What was done stays done: no traceback, and another status than success."""
+    lost = "The output cannot be written: No space left on device. What the command did stays"
+    for arguments in (["list"], ["status", "--json"], ["--help"]):
+        status, said = redirected(system.environ, ">/dev/full", *arguments)
+
+        assert (status, said) == (1, f"{lost} done.\n"), arguments
+
+
+def test_closed_streams_end_in_a_sentence_or_in_nothing(system: Spawned, unique: Unique) -> None:
+    """W4 Who reads nothing is no failure; what is to be read and is closed is told."""
+    own = unique("closed")
+
+    assert redirected(system.environ, ">&-", "add", own, "--id", own) == (0, "")
+    assert redirected(system.environ, "<&-", "get", own) == (0, "")
+    assert redirected(system.environ, "<&-", "add", "-") == (
+        1,
+        "Standard input cannot be read: it is closed.\n",
+    )
+    assert redirected(system.environ, "2>&-", "get", unique("nothing")) == (1, "")
+
+
+def test_what_is_not_utf8_ends_in_a_sentence(system: Spawned, tmp_path: Path) -> None:
+    """W4 In standard input, an argument, and of an output that cannot show it."""
+    latin = tmp_path / "latin"
+    latin.write_bytes(b"caf\xe9")
+    bad = latin.read_bytes().decode("utf-8", "surrogateescape")
+    ascii_only = system.environ | {"PYTHONIOENCODING": "ascii"}
+
+    for language in ("C", "C.UTF-8"):
+        environ = system.environ | {"LC_ALL": language}
+        assert redirected(environ, f"<{latin}", "add", "-") == (
+            1,
+            "Standard input is not UTF-8: convert it to UTF-8 first.\n",
+        )
+        for arguments in (["add", bad], ["search", bad], ["get", bad]):
+            status, said = redirected(environ, "", *arguments)
+            assert status == 1
+            assert said.startswith("What was given is not UTF-8 (character 4 of a text)")
+    assert redirected(system.environ, "", "add", "A Brücke.", "--id", "bridge") == (0, "")
+    status, said = redirected(ascii_only, "", "get", "bridge")
+    assert status == 1
+    assert said.startswith("The output's encoding, ascii, has no '\\xfc'")
 
 
 def test_tls_to_a_plain_address_is_told_in_one_line(system: Spawned) -> None:

@@ -32,6 +32,26 @@ async def test_changes_are_applied_as_they_come(at_work: Following, make_state: 
     assert (await at_work.lab.ask("whale")).candidates.seqs.tolist() == [2]
 
 
+async def test_a_new_space_is_not_up_to_date_before_all_of_it_is_indexed(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10 The first slice of an imported space is written: the rest counts as not applied."""
+
+    at_work.graph.say(SPACE, make_state("a", 1))
+    await at_work.reached(1)  # the feed is followed, and the other space is not there yet
+
+    def fail_after_a_slice(_: object) -> None:
+        if len(at_work.embedder.asked) > 2:
+            raise EmbeddingUnavailable("busy")
+
+    at_work.embedder.mood = fail_after_a_slice
+    for seq in range(1, SLICE + 100):
+        at_work.graph.say("new", make_state(f"m{seq}", seq))
+    await at_work.reached(SLICE, "new")
+
+    assert at_work.progress.lag()["new"] == 99
+
+
 async def test_it_resumes_where_it_stopped(at_work: Following, make_state: MakeState) -> None:
     """S10 it resumes from its own applied_seq and asks for nothing twice."""
     for seq in range(1, 11):

@@ -12,8 +12,12 @@ import sys
 def main() -> None:
     """Runs the command line and exits."""
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # gRPC's notes would mix with our output
+    for name in ("stdin", "stdout", "stderr"):  # in the order of the descriptors that are closed
+        if getattr(sys, name) is None:  # write-only for stdin, too: whoever reads is refused
+            nowhere = os.open(os.devnull, os.O_WRONLY)  # it takes the closed one's number
+            setattr(sys, name, os.fdopen(nowhere, "w", encoding="utf-8", closefd=False))
     from concord_client.cli.app import app
-    from concord_client.cli.errors import BROKEN_PIPE, discard_output
+    from concord_client.cli.errors import BROKEN_PIPE, discard_output, is_lost_output
 
     try:
         try:
@@ -23,3 +27,11 @@ def main() -> None:
     except BrokenPipeError:
         discard_output()
         raise SystemExit(BROKEN_PIPE) from None
+    except OSError as error:
+        if not is_lost_output(error):
+            raise
+        discard_output()
+        sys.stderr.write(
+            f"The output cannot be written: {error.strerror}. What the command did stays done.\n"
+        )
+        raise SystemExit(1) from None

@@ -1,10 +1,13 @@
 """The report of a failed command: a machine-readable reason and a sentence, on one line."""
 
+import errno
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from concord_client.cli.render.visible import visible
 from concord_client.credentials import CredentialsError
@@ -57,10 +60,13 @@ _HINTS = {
 _UNREACHABLE = {
     "Failed parsing HTTP/2": "What answers there does not speak gRPC: set CONCORD_URL to Concord's "
     "gRPC address, as `concord up` prints it. HTTP has another.",
-    "WRONG_VERSION_NUMBER": "It does not speak TLS: set CONCORD_URL without https://.",
-    "CERTIFICATE_VERIFY_FAILED": "Name the PEM file of who issued its certificate in CONCORD_CA.",
-    "Socket closed": "It may speak TLS, then CONCORD_URL begins with https://, and it may ask for "
-    "CONCORD_CERT and CONCORD_CERT_KEY.",
+    "WRONG_VERSION_NUMBER": "What answers there does not speak TLS: set CONCORD_URL without "
+    "https://.",
+    "CERTIFICATE_VERIFY_FAILED": "Who issued the certificate there is not known: name the issuer's "
+    "PEM file in CONCORD_CA.",
+    "address lookup failed": "There is no host of the name in CONCORD_URL.",
+    "Socket closed": "What answers there may speak TLS: then CONCORD_URL begins with https://, "
+    "and it may ask for CONCORD_CERT and CONCORD_CERT_KEY.",
 }
 """Advice on failed connections, by words of gRPC's message, which has no reason."""
 
@@ -74,7 +80,7 @@ def reported_errors() -> tuple[type[Exception], ...]:
     from concord_client.trust.witness import WitnessError
 
     trust = (KeyFileError, LogInvalid, ReviewError, WitnessError)
-    return (Refused, CredentialsError, CommandError, *trust)
+    return (Refused, CredentialsError, CommandError, UnicodeEncodeError, *trust)
 
 
 def error_report(error: Exception) -> str:
@@ -87,8 +93,14 @@ def _report(error: Exception) -> str:
 
     if isinstance(error, Unreachable):
         remedies = (said for sign, said in _UNREACHABLE.items() if sign in error.message)
-        remedy = next(remedies, "Start it with `concord up`, or set CONCORD_URL to where it runs.")
-        return f"{error.reason}: Concord does not answer ({error.message}). {remedy}"
+        if remedy := next(remedies, ""):
+            return f"{error.reason}: Concord does not answer. {remedy}"
+        found = re.search(r"ipv[46]:(\S+): Failed to connect", error.message)
+        where = f" at {unquote(found[1])}" if found else f" ({error.message})"
+        remedy = "Start it with `concord up`, or set CONCORD_URL to where it runs."
+        return f"{error.reason}: Concord does not answer{where}. {remedy}"
+    if isinstance(error, UnicodeEncodeError):
+        return _not_encoded(error)
     if not isinstance(error, Refused):
         return str(error)
     if error.reason == "ERROR_REASON_INTERNAL" and error.request_id:
@@ -98,6 +110,17 @@ def _report(error: Exception) -> str:
     lines += [f"  {each.field}: {each.description}" for each in more]
     lines += [f"  {_HINTS[error.reason]}"] if error.reason in _HINTS else []
     return "\n".join(lines)
+
+
+def _not_encoded(error: UnicodeEncodeError) -> str:
+    """The report of a text that is no UTF-8, or of one that the output's encoding lacks."""
+    place = f"character {error.start + 1} of a text"
+    if error.reason == "surrogates not allowed":
+        return f"What was given is not UTF-8 ({place}): convert it to UTF-8 first."
+    return (
+        f"The output's encoding, {error.encoding}, has no {error.object[error.start]!a} "
+        f"({place}): set PYTHONIOENCODING=utf-8."
+    )
 
 
 def _violations(refused: "Refused") -> "tuple[str, Sequence[Violation]]":
@@ -123,6 +146,12 @@ def with_aside(message: str, aside: str) -> str:
     """The message with an aside in parentheses, before its full stop."""
     said = message.removesuffix(".")
     return f"{said} ({aside}){message[len(said) :]}"
+
+
+def is_lost_output(error: OSError) -> bool:
+    """Whether writing to standard output failed: the error names no file, and no room or device."""
+    lost = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+    return error.filename is None and error.errno in lost
 
 
 def discard_output() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from concord_client.cli.examples import EXAMPLES
 
-MOST_CHOICES = 24
+MOST_CHOICES = 16
 """Characters of choices that fit beside their option in eighty columns."""
 
 

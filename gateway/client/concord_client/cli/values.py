@@ -2,10 +2,13 @@
 
 import json
 import re
+import sys
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import typer
+
+from concord_client.cli.errors import CommandError
 
 if TYPE_CHECKING:
     from concord.graph.v1.lineage_pb2 import AddLineageRequest
@@ -17,6 +20,18 @@ STDIN = "-"
 ID_PREFIXES = ("memory:", "node:", "edge:")
 END_HELP = "A node's name, memory:ID or node:ID."
 LINEAGE = ("SUPERSEDES", "DEPRECATES", "AMENDS", "CONTRADICTS")
+
+
+def read_stdin() -> str:
+    """All of standard input. Raises `CommandError` if it is closed or not UTF-8."""
+    try:
+        text = sys.stdin.read()
+        text.encode()  # what is not UTF-8 may have been read as half surrogates
+    except UnicodeError as error:
+        raise CommandError("Standard input is not UTF-8: convert it to UTF-8 first.") from error
+    except OSError as error:
+        raise CommandError("Standard input cannot be read: it is closed.") from error
+    return text
 
 
 def period(given: str) -> timedelta:

@@ -92,7 +92,7 @@ class Progress:
     def reached(self, space: str, state: IndexState) -> None:
         """Notes a new state of the index, and wakes the reads that waited for it."""
         known = self._spaces.setdefault(space, SpaceProgress())
-        if known.epoch != state.epoch:
+        if known.epoch not in ("", state.epoch):  # of a new space, `heard` was of this store
             known.head_seq = 0
         known.epoch = state.epoch
         known.applied_seq = state.applied_seq

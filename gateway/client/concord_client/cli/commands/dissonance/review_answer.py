@@ -1,6 +1,5 @@
 """`concord review-answer`."""
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,7 +7,7 @@ import typer
 from concord_client.cli.choices import CriteriaSet
 from concord_client.cli.dialectic import LONG_RUN, result_of, written_out
 from concord_client.cli.session import JsonOption, Session, SpaceOption
-from concord_client.cli.values import STDIN
+from concord_client.cli.values import STDIN, read_stdin
 
 if TYPE_CHECKING:
     from concord.dissonance.v1 import review_pb2
@@ -58,7 +57,7 @@ def review_answer(
 
     request = ReviewAnswerRequest(
         question=question,
-        answer=sys.stdin.read() if answer == STDIN else answer,
+        answer=read_stdin() if answer == STDIN else answer,
         sources=sources or (),
         criteria_set=criteria.value_of(),
         criteria=map(_criterion, own or ()),

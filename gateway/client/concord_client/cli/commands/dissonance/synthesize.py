@@ -1,6 +1,5 @@
 """`concord synthesize`."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +8,7 @@ import typer
 from concord_client.cli.dialectic import LONG_RUN, result_of, written_out
 from concord_client.cli.errors import CommandError
 from concord_client.cli.session import JsonOption, Session, SpaceOption
-from concord_client.cli.values import plain_id
+from concord_client.cli.values import plain_id, read_stdin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +118,7 @@ def _results(path: Path | None) -> "list[AgentResult]":
     if path is None:
         return []
     try:
-        text = sys.stdin.read() if path == STDIN else path.read_text("utf-8")
+        text = read_stdin() if path == STDIN else path.read_text("utf-8")
         said = json.loads(text)
         found = said["results"] if isinstance(said, dict) else said
         return [ParseDict(each, AgentResult()) for each in found]

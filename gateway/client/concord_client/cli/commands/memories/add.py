@@ -1,6 +1,5 @@
 """`concord add`."""
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,7 +18,7 @@ from concord_client.cli.options import (
     ValidUntilOption,
 )
 from concord_client.cli.session import JsonOption, Session, SpaceOption
-from concord_client.cli.values import STDIN, instant, stated_fact, stated_sources
+from concord_client.cli.values import STDIN, instant, read_stdin, stated_fact, stated_sources
 from concord_client.links import with_links
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def add(
     }
     memory = type_pb2.Memory(
         id=own_id or "",
-        content=with_links(sys.stdin.read() if text == STDIN else text, links),
+        content=with_links(read_stdin() if text == STDIN else text, links),
         kind=kind.value_of() if kind else type_pb2.MEMORY_KIND_UNSPECIFIED,
         domain=domain or "",
         tags=tag or (),

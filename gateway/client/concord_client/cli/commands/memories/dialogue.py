@@ -1,6 +1,5 @@
 """`concord say` and `concord dialogue`."""
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +13,7 @@ from concord_client.cli.options import (
     PageTokenOption,
 )
 from concord_client.cli.session import JsonOption, Session, SpaceOption
-from concord_client.cli.values import STDIN, asked_time, instant
+from concord_client.cli.values import STDIN, asked_time, instant, read_stdin
 
 if TYPE_CHECKING:
     from concord.graph.v1.dialogue_pb2 import ListDialogueResponse
@@ -44,7 +43,7 @@ def say(
     session = Session.of(ctx, space, as_json)
     turn = DialogueTurn(
         speaker=speaker,
-        content=sys.stdin.read().rstrip("\n") if text == STDIN else text,
+        content=read_stdin().rstrip("\n") if text == STDIN else text,
         time=instant(time),
         external_id=external_id or "",
         role=role.value_of() if role else type_pb2.TURN_ROLE_UNSPECIFIED,

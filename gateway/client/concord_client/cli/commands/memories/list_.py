@@ -40,7 +40,12 @@ def list_(
     domain: Annotated[str | None, typer.Option(help="Memories of this domain or below.")] = None,
     origin: OriginOption = None,
     session_id: Annotated[str | None, typer.Option("--session", help="Its memories.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Superseded memories too.")] = False,
+    everything: Annotated[
+        bool | None,
+        typer.Option(
+            "--all/--current", help="Superseded memories too, marked so.", show_default="all"
+        ),
+    ] = None,
     label: Annotated[str | None, typer.Option(help="Nodes with this label.")] = None,
     relation: Annotated[list[str] | None, typer.Option(help="Edges of this relation.")] = None,
     importance: Annotated[
@@ -66,7 +71,10 @@ def list_(
     space: SpaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List memories, the newest first; with --nodes or --edges those. Nothing counts as read."""
+    """List memories, the newest first; with --nodes or --edges those. Nothing counts as read.
+
+    Superseded memories are among them and marked so; --current leaves them out.
+    """
     from concord.graph.v1 import graph_pb2, memory_pb2
     from concord.type.v1.type_pb2 import EDGE_TYPE_UNSPECIFIED
 
@@ -80,7 +88,7 @@ def list_(
         "--domain": domain,
         "--session": session_id,
     }
-    of_memories |= {"--all": everything, "--origin": origin}
+    of_memories |= {"--all or --current": everything is not None, "--origin": origin}
     of_edges: dict[str, object] = {"--relation": relation, "--importance": importance}
     of_edges |= {"--participant": participant}
     of_both: dict[str, object] = {"--type": edge_type, "--property": prop}
@@ -114,7 +122,9 @@ def list_(
         )
         _memories(
             session,
-            memory_pb2.ListMemoriesRequest(filter=chosen, include_superseded=everything, **page),
+            memory_pb2.ListMemoriesRequest(
+                filter=chosen, include_superseded=everything is not False, **page
+            ),
         )
 
 

@@ -1,6 +1,5 @@
 """`concord update`: changes an item's content or fields."""
 
-import sys
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -111,11 +110,17 @@ def update(
     as_json: JsonOption = False,
 ) -> None:
     """Change what is said about an item: only what the options name; a memory keeps its history."""
-    from concord_client.cli.values import STDIN, properties, stated_fact, stated_sources
+    from concord_client.cli.values import (
+        STDIN,
+        properties,
+        read_stdin,
+        stated_fact,
+        stated_sources,
+    )
     from concord_client.links import with_links
 
     given: dict[str, Any] = {
-        "content": sys.stdin.read().rstrip("\n") if content == STDIN else content,
+        "content": read_stdin().rstrip("\n") if content == STDIN else content,
         "kind": kind and kind.value_of(),
         "domain": domain,
         "tag": tag,

@@ -18,6 +18,8 @@ from concord_client.cli.services import (
     briefing,
     dead_judges,
     failing_tasks,
+    index_state,
+    not_indexed,
     serves,
 )
 from concord_client.cli.session import JsonOption, Party, Session, write_line
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 COMPARE_SECONDS = 300.0
 """The timeout in seconds of comparing an index with graph."""
 CATCH_UP_SECONDS = 5.0
+_STUCK = "see that there is room on the disk, and its log; `concord reindex` makes it anew"
+_GOES_ON = "wait: search finds them as they are indexed; `concord status` shows how far it is"
 
 
 @dataclass(frozen=True)
@@ -176,26 +180,32 @@ def _space(client: "Client", space: str) -> Iterator[Finding]:
     if serves(client, DECIDING) and briefing(client).graph_rolled_back:
         advice = "stop Concord and restore the newer copy of the graph's store, or a backup"
         yield Finding("stores", f"the graph is older than the audit log of {space}", advice)
-    index = _caught_up(client)
-    lag = index.head_seq - index.applied_seq
-    if lag or not index.following:
-        problem = f"the index of {space} is {lag:,} changes behind"
-        advice = "see that there is room on the disk, and its log; `concord reindex` makes it anew"
-        yield Finding("index", problem if lag else f"{space} is not followed", advice)
+    index, missing, moves = _caught_up(client)
+    if not index.following:
+        yield Finding("index", f"{space} is not followed", _STUCK)
+    elif missing or index.applied_seq < index.head_seq:
+        problem = f"of {space}: {index_state(index, missing)}"
+        yield Finding("index", problem, _GOES_ON if moves else _STUCK, is_wrong=not moves)
     if index.parked_changes:
         problem = f"{index.parked_changes:,} changes of {space} are set aside"
         yield Finding("index", problem, f"`concord parked --retry --space {space}`")
 
 
-def _caught_up(client: "Client") -> "GetIndexStatusResponse":
+def _caught_up(client: "Client") -> "tuple[GetIndexStatusResponse, int, bool]":
+    """Return the index's status, the number of memories that it lacks, and whether it moves."""
+    from concord.graph.v1.space_pb2 import CountByTypeRequest
     from concord.search.v1.search_pb2 import GetIndexStatusRequest
 
     end = time.monotonic() + CATCH_UP_SECONDS
+    first: int | None = None
     while True:
+        counts = client.space.CountByType(CountByTypeRequest())
         index = client.index.GetIndexStatus(GetIndexStatusRequest())
-        followed = index.following and index.applied_seq >= index.head_seq
+        first = index.applied_seq if first is None else first
+        missing = not_indexed(counts, index)
+        followed = index.following and index.applied_seq >= index.head_seq and not missing
         if followed or time.monotonic() > end:
-            return index
+            return index, missing, index.applied_seq > first
         time.sleep(0.1)
 
 
@@ -216,6 +226,6 @@ def _show(found: Sequence[Finding], *, runs: bool) -> None:
         show(text(f"{word}  {each.about}: {each.problem}", style))
         show(text(f"  → {each.advice}"))
     if not any(each.is_wrong for each in found):
-        show(text("Nothing is wrong.", "green"))
+        show(text("Nothing else is wrong." if found else "Nothing is wrong.", "green"))
     if not runs:
         show(text("Concord does not run there: its files, settings and ports were looked at."))

@@ -22,6 +22,8 @@ from concord_client.cli.services import (
     briefing,
     dead_judges,
     failing_tasks,
+    index_state,
+    not_indexed,
     serves,
 )
 from concord_client.cli.session import JsonOption, Session, SpaceOption, demand_embedded, write_line
@@ -114,11 +116,14 @@ def status(
         index = client.index.GetIndexStatus(GetIndexStatusRequest())
         told = briefing(client) if serving[DECIDING] else None
         judges = client.dissonance.ListJudges(ListJudgesRequest()) if serving[JUDGING] else None
+        # of a time asked about, the counts are no measure of the index
+        missing = 0 if asked.HasField("as_of") else not_indexed(counts, index)
         found = (counts, index, judges)
         if session.as_json:
-            _print_json(client.url, serving, failing, found, told)
+            _print_json(client.url, serving, failing, found, told, missing=missing)
         else:
-            _print_page(client.url, session.space_name, serving, failing, found, told=told)
+            space_name = session.space_name
+            _print_page(client.url, space_name, serving, failing, found, told=told, missing=missing)
     if told and told.graph_rolled_back:
         raise CommandError(ROLLED_BACK, reason="ERROR_REASON_GRAPH_ROLLED_BACK")
     if not all(serving.values()):
@@ -132,12 +137,15 @@ def _print_json(
     failing: list[str],
     found: "Replies",
     told: "GetBriefingResponse | None",
+    *,
+    missing: int,
 ) -> None:
     """Print one object with the replies' protobuf JSON.
 
     `url`, `serving`, `failing` (background tasks that died and were started again), `counts`,
-    `index`, `judges`, `graphRolledBack`: whether graph is older than the space's audit log, and
-    `tooManySpaces`: whether no more can be made.
+    `index`, `notIndexed`: the number of memories that search does not find yet, `judges`,
+    `graphRolledBack`: whether graph is older than the space's audit log, and `tooManySpaces`:
+    whether no more can be made.
     """
     from google.protobuf.json_format import MessageToDict
 
@@ -150,6 +158,7 @@ def _print_json(
         "serving": serving,
         "failing": failing,
         **replies,
+        "notIndexed": missing,
         "graphRolledBack": bool(told and told.graph_rolled_back),
         "tooManySpaces": bool(told and told.too_many_spaces),
     }
@@ -164,15 +173,13 @@ def _print_page(
     found: "Replies",
     *,
     told: "GetBriefingResponse | None",
+    missing: int,
 ) -> None:
     from concord_client.cli.render.page import fields, plural, show, text
 
     counts, index, judges = found
     down = [name for name, serves in serving.items() if not serves]
     show(text(f"Concord at {url}: ").append("not serving" if down else "serving", "bold"))
-    lag = index.head_seq - index.applied_seq
-    known = "up to date" if index.following else "not known whether up to date"
-    state = f"{plural(lag, 'change')} behind" if lag else known
     pairs = [
         ("not serving", ", ".join(down)),
         ("failing", ", ".join(failing)),
@@ -183,7 +190,7 @@ def _print_page(
         ("nodes", f"{counts.nodes:,}"),
         ("edges", f"{counts.edges:,}"),
         ("deleted", f"{counts.deleted:,}"),
-        ("index", f"{state}, {plural(index.indexed_memories, 'memory', 'memories')}"),
+        ("index", index_state(index, missing)),
         ("feed", "followed" if index.following else "not followed"),
         ("dead judges", dead_judges(judges)),
         ("set aside", f"{plural(index.parked_changes, 'change')}" if index.parked_changes else ""),
