@@ -190,5 +190,6 @@ def _shaped(message: Descriptor, shape: Shape) -> dict[str, Json]:
 
 
 def _answered(field: FieldDescriptor) -> dict[str, Json]:
-    """As `_type`, but without an enum's values, which would cost tokens."""
-    return {"type": "string"} if field.enum_type is not None else _type(field)
+    """As `_type`, but without an enum's values and a text's format, which would cost tokens."""
+    kind = _type(field)
+    return {"type": "string"} if "enum" in kind or "format" in kind else kind

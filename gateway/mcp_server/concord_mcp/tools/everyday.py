@@ -8,7 +8,7 @@ from concord.graph.v1 import graph_pb2, memory_pb2, space_pb2
 from concord.search.v1 import search_pb2
 
 from concord_mcp.tool import Argument, Json, Shape, Tool
-from concord_mcp.tools.notes import after_adding, after_weighing
+from concord_mcp.tools.notes import after_adding, after_weighing, what_is_stated
 from concord_mcp.tools.parts import (
     EDGE,
     MEMORY,
@@ -46,7 +46,7 @@ ADD_MEMORY = Tool(
     (
         Argument("content", "memory.content", required=True),
         Argument("supersedes", schema=IDS, put=_supersede, hint="ids of memories it replaces"),
-        Argument("facts", "memory.facts", hint="what it states, as triples"),
+        Argument("facts", "memory.facts", hint="what it states: triples, judged exactly"),
         Argument("kind", "memory.kind"),
         Argument("importance", "memory.importance"),
         Argument("domain", "memory.domain", hint="such as work.payroll"),
@@ -158,6 +158,7 @@ INTEGRATIVE_SEARCH = Tool(
             },
         ),
         "checked": "check.status",
+        "query_id": "feedback_request.query_id",
     },
     lists="results",
     notes=after_weighing,
@@ -185,8 +186,11 @@ GET_NODE_BY_NAME = Tool(
         "name": "node.name",
         "label": "node.label",
         "properties": "node.properties",
+        "vector_id": "node.vector_id",
+        "created": "node.create_time",
         "similar_names": "near_names",
     },
+    notes=what_is_stated,
 )
 
 
@@ -201,7 +205,11 @@ GET_EDGE = Tool(
         end("target", "triple.target"),
         as_of(),
     ),
-    {"status": "status", "edge": ("edge", EDGE), "similar_names": "near_names"},
+    {
+        "status": "status",
+        "edge": ("edge", {**EDGE, "properties": "properties", "created": "create_time"}),
+        "similar_names": "near_names",
+    },
     aliases=NAMES_OF_ENDS,
 )
 

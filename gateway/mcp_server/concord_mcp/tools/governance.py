@@ -1,11 +1,17 @@
 """Tools of the profile `governance`: proposals, undo, the audit log, and conflicts."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from concord.dissonance.v1 import dissonance_pb2
 from concord.governance.v1 import audit_pb2, proposal_pb2
 
-from concord_mcp.tool import Argument, Shape, Tool
-from concord_mcp.tools.parts import GAVE_WAY, limit
+from concord_mcp.arguments import refused
+from concord_mcp.tool import Argument, Json, Shape, Tool
+from concord_mcp.tools.parts import GAVE_WAY, limit, texts
 from concord_mcp.tools.proposing import SMF_PROPOSE, STANDS
+
+TWO_IDS = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
 
 CONFLICT: Shape = {
     "id": "id",
@@ -48,8 +54,8 @@ GET_AUDIT_LOG = Tool(
     audit_pb2,
     "AuditService.ListAuditEntries",
     "Use when you want to know who decided, tried or changed what, and when.",
-    (Argument("item_id", "item_id"), Argument("actions", "actions"), Argument("since", "since"),
-     limit(most=200, default=20)),
+    (Argument("item_id", "item_id"), Argument("actor", "actor"), Argument("actions", "actions"),
+     Argument("since", "since"), limit(most=200, default=20)),
     {
         "entries": (
             "entries",
@@ -68,6 +74,30 @@ GET_AUDIT_LOG = Tool(
     },
     lists="entries",
 )  # fmt: skip
+
+DETECT_CONTRADICTIONS = Tool(
+    "detect_contradictions",
+    dissonance_pb2,
+    "DissonanceService.DetectContradictions",
+    "Use when you want the whole memory checked for contradictions, not what is about one thing. "
+    "list_conflicts shows what it found.",
+    (
+        Argument("full", "full", hint="not just what changed since the last check"),
+        Argument("dry_run", "dry_run", hint="record nothing"),
+    ),
+    {
+        "status": "summary.status",
+        "findings": "summary.findings",
+        "statements": "summary.coverage.statements",
+        "judged": "summary.coverage.judged",
+        "abstained": "summary.coverage.abstained",
+        "skipped": "summary.coverage.skipped",
+        "recorded": "summary.coverage.recorded",
+        "unrecorded": "summary.coverage.unrecorded",
+        "token": "summary.token",
+    },
+    reads=False,
+)
 
 LIST_CONFLICTS = Tool(
     "list_conflicts",
@@ -99,13 +129,25 @@ REVIEW_CONFLICT = Tool(
     reads=False,
 )
 
+
+def _pair(request: Any, value: Json) -> None:
+    first, second = texts(value)
+    request.pair.first_id, request.pair.second_id = first, second
+
+
+def _demand_conflict(given: Mapping[str, Json]) -> None:
+    if (given.get("conflict_id") is None) == (given.get("item_ids") is None):
+        raise refused("conflict_id", "State it, or the two item_ids that disagree.")
+
+
 RESOLVE_DISSONANCE = Tool(
     "resolve_dissonance",
     dissonance_pb2,
     "DissonanceService.ResolveDissonance",
     "Use when you know how a conflict is settled. What defines the agent is proposed, not changed.",
     (
-        Argument("conflict_id", "conflict_id", required=True),
+        Argument("conflict_id", "conflict_id"),
+        Argument("item_ids", "pair", schema=TWO_IDS, put=_pair, hint="in place of a conflict_id"),
         Argument("resolution_type", "resolution_type", required=True),
         Argument("superseded_id", "superseded_id", hint="the side that gives way"),
         Argument("context", "context"),
@@ -118,6 +160,7 @@ RESOLVE_DISSONANCE = Tool(
         "token": "token",
     },
     reads=False,
+    demand=_demand_conflict,
 )
 
 TOOLS = (
@@ -125,6 +168,7 @@ TOOLS = (
     SMF_REVIEW,
     SMF_UNDO,
     GET_AUDIT_LOG,
+    DETECT_CONTRADICTIONS,
     LIST_CONFLICTS,
     REVIEW_CONFLICT,
     RESOLVE_DISSONANCE,

@@ -168,12 +168,23 @@ LIST_EPISODES = Tool(
     episode_pb2,
     "EpisodeService.ListEpisodes",
     "Use when you want to know what was tried before, and how well it went.",
-    (limit(),),
+    (
+        Argument("since", "since"),
+        Argument("offset", "skip", hint="how many of the newest to leave out"),
+        limit(),
+    ),
     {
         "episodes": (
             "episodes",
-            {"id": "id", "query": "query", "reward": "reward", "reflection": "reflection"},
-        )
+            {
+                "id": "id",
+                "query": "query",
+                "reward": "reward",
+                "reflection": "reflection",
+                "created": "create_time",
+            },
+        ),
+        "total_count": "total_count",
     },
     lists="episodes",
 )

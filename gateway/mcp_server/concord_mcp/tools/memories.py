@@ -1,9 +1,10 @@
-"""Tools that list, change and forget memories."""
+"""Tools that list, change and forget memories, and say whether a search helped."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from concord.graph.v1 import memory_pb2
+from concord.search.v1 import feedback_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
@@ -122,4 +123,18 @@ FORGET_MEMORY = Tool(
     destroys=True,
 )
 
-TOOLS = (LIST_MEMORIES, UPDATE_MEMORY, FORGET_MEMORY)
+SUBMIT_FEEDBACK = Tool(
+    "submit_feedback",
+    feedback_pb2,
+    "FeedbackService.SubmitFeedback",
+    "Use when you know whether an integrative search helped: votes move what weight values have.",
+    (
+        Argument("query_id", "query_id", required=True, hint="from integrative_search"),
+        Argument("helpfulness", "helpfulness", required=True),
+        Argument("reason", "reason"),
+    ),
+    {"constitutive_weight": "constitutive_weight", "new_votes": "new_vote_count"},
+    reads=False,
+)
+
+TOOLS = (LIST_MEMORIES, UPDATE_MEMORY, FORGET_MEMORY, SUBMIT_FEEDBACK)

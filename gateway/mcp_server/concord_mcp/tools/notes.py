@@ -4,14 +4,17 @@ import uuid
 from collections.abc import Mapping, Sequence
 
 from concord.dissonance.v1 import dissonance_pb2
-from concord.graph.v1 import memory_pb2
+from concord.graph.v1 import graph_pb2, memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 
+from concord_mcp.arguments import instant
 from concord_mcp.calls import Calls
 from concord_mcp.tool import Json
 
 GET_MEMORY = "/concord.graph.v1.MemoryService/GetMemory"
+_MOST_STATED = 10
+_NEIGHBORS = "/concord.graph.v1.GraphService/QueryNeighbors"
 _SUGGEST = "/concord.dissonance.v1.DissonanceService/SuggestAmendments"
 
 
@@ -49,6 +52,26 @@ async def _amendments(calls: Calls, reply: memory_pb2.AddMemoryResponse) -> Sequ
         f'"Amends: [[memory:{each.older_id}]]" with update_memory.'
         for each in found.amendments
     ]
+
+
+async def what_is_stated(
+    calls: Calls, given: Mapping[str, Json], reply: graph_pb2.GetNodeResponse
+) -> Sequence[str]:
+    """What holds of a node that was found, as sentences, and how to read on."""
+    if reply.status != type_pb2.LOOKUP_STATUS_FOUND:
+        return ()
+    request = graph_pb2.QueryNeighborsRequest(
+        start=type_pb2.EdgeEnd(id=reply.node.id), depth=1, page_size=_MOST_STATED
+    )
+    if given.get("as_of"):
+        request.as_of.valid_time.CopyFrom(instant(given["as_of"]))
+    found = await calls.call(_NEIGHBORS, request, graph_pb2.QueryNeighborsResponse)
+    said = [
+        f"{each.edge.source.name or each.edge.source.id} {each.edge.relation} "
+        f"{each.edge.target.name or each.edge.target.id}."
+        for each in found.neighbors
+    ]
+    return [*said, "query_neighbors has more."] if found.next_page_token else said
 
 
 async def after_weighing(
