@@ -9,11 +9,13 @@ import httpx2
 import pytest
 from concord.graph.v1.memory_pb2 import UpdateMemoryRequest
 from concord.type.v1 import type_pb2
+from concord_attestation.identifiers import full_ids
 from concord_embedded import Running
 from concord_mcp.arguments import request_of
 from concord_mcp.calls import Refusal
 from concord_mcp.sending import sent
 from concord_mcp.tools.memories import FORGET_MEMORY, UPDATE_MEMORY
+from concord_testing.command_line import CommandLine
 from test_mcp import error, over_http, told
 
 WHICH = {"id": "m", "etag": "1"}
@@ -227,3 +229,58 @@ async def test_half_a_surrogate_pair_gets_a_reply_over_stdio(system: Running) ->
     assert await process.wait() == 0
     assert replies[1]["id"] == 7
     assert "half of a surrogate pair" in replies[1]["result"]["content"][0]["text"]
+
+
+TEN = (
+    "Ada works at the office by the old harbour.",
+    "The depot moved to Hamburg in the spring of 2024.",
+    "Ben likes his harbour tea strong and with no milk.",
+    "The rent is due on the third of every month.",
+    "The key of the server room hangs by the door.",
+    "Invoices of the harbour office go to Carla first.",
+    "The harbour crane is out of order until Friday.",
+    "Standup is at nine on Mondays, at ten else.",
+    "The backup of the store runs at two at night.",
+    "Dora leads the harbour project since January.",
+)
+
+
+async def test_a_search_costs_little_more_than_its_words(system: Running) -> None:
+    """W3 Ten results of 46 characters: at most three times these, with all that was stated."""
+    async with over_http(system, "/mcp/graph") as agent:
+        for content in TEN:
+            told(await agent.call_tool("add_memory", {"content": content, "speaker": "Ada"}))
+        for tool in ("search_memories", "integrative_search"):
+            result = await agent.call_tool(tool, {"query": "harbour", "context_node": "Ada"}
+                                           if tool[0] == "i" else {"query": "harbour"})  # fmt: skip
+            words = [each.get("content") or each["says"] for each in told(result)["results"]]
+
+            assert len(words) == 10
+            assert len(result.content[0].text) <= 3 * sum(map(len, words)), result.content[0].text
+
+
+async def test_a_result_in_short_can_be_gone_on_from(system: Running) -> None:
+    """W3 Its id works in every tool and on the command line; links, unstated times are left out."""
+    async with over_http(system, "/mcp/graph") as agent:
+        old = told(await agent.call_tool("add_memory", {"content": "The quay is open."}))
+        by = {"content": "The quay is shut.", "supersedes": [old["id"]], "valid_from": "2024-05-01"}
+        told(await agent.call_tool("add_memory", by))
+        short = told(await agent.call_tool("search_memories", {"query": "quay"}))["results"][0]
+        asked = {"query": "quay", "details": True}
+        whole = told(await agent.call_tool("search_memories", asked))["results"][0]
+        memory = told(await agent.call_tool("get_memory", {"id": short["id"]}))["memory"]
+        link = f"The quay is shut for good.\n\nSupersedes: [[memory:{short['id']}]]"
+        newer = told(await agent.call_tool("add_memory", {"content": link}))
+    line = CommandLine({"CONCORD_URL": system.url, "CONCORD_API_KEY": system.keys["default"]})
+    printed = await asyncio.to_thread(line.done, "get", short["id"], "--json")
+
+    assert short == {
+        "id": memory["id"],
+        "content": "The quay is shut.",
+        "valid_from": "2024-05-01",
+    }
+    assert len(short["id"]) == 22
+    assert {"score", "why", "origin", "confidence"} <= whole.keys()
+    assert memory["content"].endswith("]]")
+    assert [each["id"] for each in newer["gave_way"]] == [short["id"]]
+    assert json.loads(printed)["memory"]["id"] == full_ids(short["id"])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
 from google.protobuf import json_format
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from concord_mcp import schema
+from concord_mcp.brief import brief
 from concord_mcp.tool import Json, Shape, Tool
 
 CHARACTERS_PER_TOKEN = 4
@@ -16,13 +19,18 @@ LEAST_TEXT = 200
 """Characters that a shortened text keeps."""
 
 
-def answer_of(tool: Tool, reply: Message, max_tokens: int) -> dict[str, Json]:
-    """The tool's answer; one with a list is cut to about `max_tokens`.
+def answer_of(
+    tool: Tool, reply: Message, max_tokens: int, *, details: bool = True
+) -> dict[str, Json]:
+    """The tool's answer, in short without `details`; one with a list is cut to about `max_tokens`.
 
     The last items are left out and counted as `left_out`. If a single item is still too long, its
     longest text is shortened and ends in "…".
     """
-    answer = shaped(reply, tool.answer)
+    if tool.brief and not details:
+        answer = brief(shaped(reply, {**tool.answer, tool.lists: tool.brief}), tool.lists)
+    else:
+        answer = shaped(reply, tool.answer)
     if not tool.lists:
         return answer
     room = max_tokens * CHARACTERS_PER_TOKEN
@@ -43,16 +51,18 @@ def shaped(message: Message, shape: Shape) -> dict[str, Json]:
     found = {}
     for name, field_shape in shape.items():
         path, inner = (field_shape, None) if isinstance(field_shape, str) else field_shape
-        *above, last = path.split(".")
-        owner = message
-        for each in above:
-            owner = getattr(owner, each)
-        field: FieldDescriptor = owner.DESCRIPTOR.fields_by_name[last]  # type: ignore[assignment] # the stubs name two classes
+        *above, last = path.removeprefix(schema.COUNT).split(".")
+        owner = _owner(message, above)
+        if owner is None:
+            continue
+        field: FieldDescriptor = owner.DESCRIPTOR.fields_by_name[last]
         value = getattr(owner, last)
-        if last == "head_ids" and not owner.is_superseded:  # type: ignore[attr-defined] # its sibling
+        if last == "head_ids" and not owner.is_superseded:
             continue  # an item that nothing supersedes is its own head
-        if schema.is_map(field):
-            shown: Json = dict(value)
+        if path.startswith(schema.COUNT):
+            shown: Json = len(value) or None
+        elif schema.is_map(field):
+            shown = dict(value)
         elif field.is_repeated:
             shown = [_shown(field, each, inner) for each in value]
         elif field.has_presence and not owner.HasField(last):
@@ -62,6 +72,18 @@ def shaped(message: Message, shape: Shape) -> dict[str, Json]:
         if shown not in ("", [], {}, None):
             found[name] = shown
     return found
+
+
+def _owner(message: Message, above: list[str]) -> Any:
+    """The message that has a path's last field: of a list on the way the first, else None."""
+    owner: Any = message
+    for name in above:
+        owner = getattr(owner, name)
+        if isinstance(owner, Sequence):
+            if not owner:
+                return None
+            owner = owner[0]
+    return owner
 
 
 def _shown(field: FieldDescriptor, value: Json, inner: Shape | None) -> Json:

@@ -29,7 +29,9 @@ def request_of(tool: Tool, given: Mapping[str, Json]) -> Message:
     for name, stated in called.items():
         if name == "consent_given":
             raise refused(name, CONSENT_GIVEN)
-        if name not in known and not (name == "max_tokens" and tool.lists):
+        if name not in known and not (
+            (name == "max_tokens" and tool.lists) or (name == "details" and tool.brief)
+        ):
             raise refused(stated, f"{tool.name} takes {', '.join(known)}.")
     if tool.demand:
         try:
@@ -104,6 +106,14 @@ def _below(path: str, filled: str) -> str | None:
         return "" if filled else None
     rest = path.removeprefix(filled)
     return rest if path.startswith(filled) and rest[:1] in {"", "[", "."} else None
+
+
+def details(given: Mapping[str, Json]) -> bool:
+    """Whether the caller wants all that is known of each item. Raises `Refusal`."""
+    value = given.get("details", False)
+    if not isinstance(value, bool):
+        raise refused("details", "It is true or false.")
+    return value
 
 
 def demand_whole(given: Json, name: str = "arguments") -> None:

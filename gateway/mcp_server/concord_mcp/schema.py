@@ -9,6 +9,8 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 
 from concord_mcp.tool import Argument, ComposedTool, Json, Shape, Tool
 
+COUNT = "#"
+"""The begin of a path that counts the list that it ends at."""
 MAX_TOKENS = 50_000
 DEFAULT_MAX_TOKENS = 4_000
 
@@ -45,6 +47,8 @@ def of_arguments(tool: Tool | ComposedTool) -> dict[str, Json]:
     taken = {each.name: _argument(tool.request, each) for each in tool.arguments}
     if tool.lists:
         taken["max_tokens"] = {"type": "integer", "maximum": MAX_TOKENS}
+    if tool.brief:
+        taken["details"] = {"type": "boolean"}
     schema: dict[str, Json] = {"type": "object", "properties": taken}
     if required := [each.name for each in tool.arguments if each.required]:
         schema["required"] = required
@@ -55,7 +59,11 @@ def of_answer(tool: Tool | ComposedTool) -> dict[str, Json] | None:
     """The schema of a tool's answer; empty fields are left out of answers."""
     if isinstance(tool, ComposedTool):
         return {"type": "object", "properties": dict(tool.answer)} if tool.answer else None
-    properties = _shaped(tool.answered, tool.answer)["properties"]
+    answer = dict(tool.answer)
+    if tool.brief:
+        (path, short), whole = tool.brief, tool.answer[tool.lists]
+        answer[tool.lists] = (path, {**short, **(whole[1] if isinstance(whole, tuple) else {})})
+    properties = _shaped(tool.answered, answer)["properties"]
     if tool.lists:
         properties["left_out"] = {"type": "integer"}
     return {"type": "object", "properties": properties}
@@ -182,6 +190,9 @@ def _shaped(message: Descriptor, shape: Shape) -> dict[str, Json]:
     properties: dict[str, Json] = {}
     for name, field_shape in shape.items():
         path, inner = (field_shape, None) if isinstance(field_shape, str) else field_shape
+        if path.startswith(COUNT):
+            properties[name] = {"type": "integer"}
+            continue
         field = field_at(message, path)
         one = _answered(field) if inner is None else _shaped(message_of(field), inner)
         is_list = field.is_repeated and not is_map(field)

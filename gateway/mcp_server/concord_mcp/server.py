@@ -18,6 +18,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from concord_mcp import answer, arguments, briefing, schema
+from concord_mcp.brief import with_full_ids, with_short_ids
 from concord_mcp.calls import Calls, Refusal
 from concord_mcp.sending import sent
 from concord_mcp.tool import ComposedTool, Json, Tool
@@ -90,7 +91,7 @@ class Tools:
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         try:
-            result = await self._answer(await self._caller(context), params)
+            result = with_short_ids(await self._answer(await self._caller(context), params))
         except Refusal as refusal:
             return types.CallToolResult(
                 content=[types.TextContent(type="text", text=_text(self._error(refusal)))],
@@ -111,6 +112,7 @@ class Tools:
     async def _answer(self, calls: Calls, params: types.CallToolRequestParams) -> dict[str, Json]:
         given = params.arguments or {}
         arguments.demand_whole(given)
+        given = with_full_ids(given)
         tool = self._tools.get(params.name) or self._called_so.get(params.name)
         if tool is None:
             known = ", ".join(self._tools)
@@ -120,7 +122,7 @@ class Tools:
         if isinstance(tool, ComposedTool):
             return await tool.run(calls, arguments.texts_of(tool, given))
         request = arguments.request_of(tool, given)
-        room = arguments.max_tokens(given)
+        room, details = arguments.max_tokens(given), arguments.details(given)
         try:
             reply = await sent(calls, tool, request)
         except Refusal as refusal:
@@ -130,7 +132,7 @@ class Tools:
             raise Refusal(refusal.reason, refusal.message, fields) from None
         if tool.refused and (failure := tool.refused(reply)):
             raise failure
-        result = answer.answer_of(tool, reply, room)
+        result = answer.answer_of(tool, reply, room, details=details)
         notes = []
         if (token := getattr(reply, "token", "")) and not await _settled(calls, token):
             notes.append(UNSETTLED)

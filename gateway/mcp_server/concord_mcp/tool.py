@@ -20,7 +20,8 @@ Json = Any
 
 Shape = Mapping[str, "str | tuple[str, Shape]"]
 """An object in an answer: its fields' names, each with the path of a field of the reply. A message
-or a list of messages has a pair of its path and its own shape."""
+or a list of messages has a pair of its path and its own shape. Of a list on the way the first
+counts; a path that begins with "#" counts the list that it ends at."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,8 @@ class Tool:
     arguments: tuple[Argument, ...]
     answer: Shape
     lists: str = ""
+    brief: tuple[str, Shape] | None = None
+    """The list's path and its items' shape, unless the caller asks for `details`."""
     fixed: Callable[[Any], None] | None = None
     """Sets the fields that no caller chooses, before the arguments are set."""
     demand: Callable[[Mapping[str, Json]], None] | None = None

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from concord_attestation.identifiers import full_ids
 from typer.core import TyperGroup
 
 from concord_client.cli.commands.agents import mcp
@@ -72,6 +73,10 @@ class Commands(TyperGroup):
         if found is not None:
             make_readable(ctx, found, cmd_name)
         return found
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:  # as below
+        """Reads the arguments, with the ids in full that the tools for agents give in short."""
+        return super().parse_args(ctx, [full_ids(each) for each in args])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # as below
         """Finds the command that the arguments name; refuses a former name with today's."""

@@ -97,18 +97,35 @@ FOUND: Shape = {
     "valid_from": "memory.supersession.effective_valid_from",
     "valid_until": "memory.supersession.effective_valid_until",
     "superseded": "memory.supersession.is_superseded",
-    "conflicts": (
-        "potential_conflicts",
-        {"id": "conflict_id", "state": "state", "other_id": "other_id", "says": "other_statement"},
-    ),
+    "conflicts": "#potential_conflicts",
 }
+FOUND_IN_SHORT: Shape = {
+    "id": "memory.id",
+    "content": "memory.content",
+    "confidence": "confidence",
+    "speaker": "memory.sources.speaker",
+    "valid_from": "memory.valid_from",
+    "valid_until": "memory.supersession.effective_valid_until",
+    "superseded": "memory.supersession.is_superseded",
+    "conflicts": "#potential_conflicts",
+}
+WEIGHED: Shape = {
+    "id": "memory.id",
+    "edge_id": "edge.id",
+    "says": "statement",
+    "score": "ief_score",
+    "why": "explanation.relevance_reason",
+    "clashes": ("clashes", {"says": "statement", "class": "conflict_class"}),
+}
+WEIGHED_IN_SHORT: Shape = {name: WEIGHED[name] for name in ("id", "edge_id", "says", "clashes")}
+
 
 SEARCH_MEMORIES = Tool(
     "search_memories",
     search_pb2,
     "SearchService.Search",
     "Use when you need what is remembered about something. Heed `advice` and `confidence` before "
-    "you state a result as true.",
+    "you state a result as true; a result whose own differs says so.",
     (
         Argument("query", "query", required=True),
         limit(),
@@ -129,6 +146,7 @@ SEARCH_MEMORIES = Tool(
         "index_incomplete": "index_incomplete",
     },
     lists="results",
+    brief=("results", FOUND_IN_SHORT),
     other_names=("hybrid_search",),
     aliases={"include_obsolete": "include_superseded", "query_text": "query", "top_k": "limit"},
 )
@@ -146,21 +164,12 @@ INTEGRATIVE_SEARCH = Tool(
     ),
     {
         "statements": ("constitutive_statements", {"says": "statement"}),
-        "results": (
-            "results",
-            {
-                "id": "memory.id",
-                "edge_id": "edge.id",
-                "says": "statement",
-                "score": "ief_score",
-                "why": "explanation.relevance_reason",
-                "clashes": ("clashes", {"says": "statement", "class": "conflict_class"}),
-            },
-        ),
+        "results": ("results", WEIGHED),
         "checked": "check.status",
         "query_id": "feedback_request.query_id",
     },
     lists="results",
+    brief=("results", WEIGHED_IN_SHORT),
     notes=after_weighing,
     aliases={"include_obsolete": "include_superseded", "query_text": "query", "top_k": "limit"},
 )

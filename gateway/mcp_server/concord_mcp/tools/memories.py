@@ -45,6 +45,15 @@ LIST_MEMORIES = Tool(
         "next_page_token": "next_page_token",
     },
     lists="memories",
+    brief=(
+        "memories",
+        {
+            "id": "id",
+            "content": "content",
+            "created": "create_time",
+            "superseded": "supersession.is_superseded",
+        },
+    ),
     aliases={"include_obsolete": "include_superseded"},
 )
 
