@@ -274,7 +274,7 @@ async def test_every_tool_of_every_profile_can_be_called(system: Running, profil
         "source": "Ada", "relation": "LIKES", "target": "Tea", "content": "Tea.", "query": "tea",
         "session_id": "talk", "context_node": "Ada", "action": {"forget_memory": {"id": "x"}},
         "resolution_type": "EVOLUTION", "envelope": "{}", "relations": ["LIKES"],
-        "question": "Tea?", "answer": "Tea.",
+        "question": "Tea?", "answer": "Tea.", "query_id": "nothing", "helpfulness": "HELPFUL",
     }  # fmt: skip
     async with over_http(
         system, "/mcp" if profile == DEFAULT_PROFILE else f"/mcp/{profile}"

@@ -66,6 +66,8 @@ def of_answer(tool: Tool | ComposedTool) -> dict[str, Json] | None:
     properties = _shaped(tool.answered, answer)["properties"]
     if tool.lists:
         properties["left_out"] = {"type": "integer"}
+    if tool.notes:
+        properties["note"] = {"type": "string"}
     return {"type": "object", "properties": properties}
 
 
