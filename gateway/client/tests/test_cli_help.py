@@ -72,6 +72,39 @@ def test_each_command_has_help_in_eighty_columns_with_an_example() -> None:
         assert command in FOR_PROGRAMS or "--json" in page, command
 
 
+def groups(group: Group, *above: str) -> Iterator[str]:
+    """Yield each group below a group as it is typed."""
+    for name, each in group.commands.items():
+        if isinstance(each, Group):
+            yield " ".join((*above, name))
+            yield from groups(each, *above, name)
+
+
+def test_each_group_and_each_panel_has_an_example() -> None:
+    """W4 `concord key --help` shows how to make one; `concord --help` an example of each panel."""
+    line = CommandLine(clean_environ() | {"COLUMNS": "80"})
+    whole = " ".join(line.done("--help").split())
+
+    for of in groups(GROUP):
+        assert f"Example: concord {of}" in " ".join(line.done(*of.split(), "--help").split()), of
+    for panel in GROUPS:
+        assert f" {panel}: concord " in whole, panel
+
+
+def test_each_option_says_what_it_is_for_and_a_flag_has_no_type() -> None:
+    """W4 `--importance`, `--direction`, `--oldest-first` and all others; no default named twice."""
+    line = CommandLine(clean_environ() | {"COLUMNS": "80"})
+    for command in ("", *commands(GROUP), *groups(GROUP)):
+        of = GROUP
+        for word in command.split():
+            of = of.commands[word]  # type: ignore[assignment]
+        page = line.done(*command.split(), "--help")
+
+        assert "bool>" not in page, command
+        assert "(default)" not in page, command
+        assert all(getattr(each, "help", None) for each in of.params), command
+
+
 def test_the_examples_are_read_as_they_stand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,8 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from concord.dissonance.v1.dissonance_pb2 import ListConflictsResponse
+from concord.governance.v1.proposal_pb2 import CreateProposalResponse
 from concord_client.cli.commands.system.up import typed_as
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import COMMAND, Spawned, clean_environ, ran
@@ -119,6 +121,32 @@ def test_eighty_columns_hold_everything(system: Spawned, unique: Unique) -> None
         assert "…" not in plain
         if arguments != ["status"]:
             assert own in plain.replace("\n", "").replace(" ", "")
+
+
+def test_ids_can_be_copied_from_eighty_columns(
+    signers: CommandLine, environ: dict[str, str], unique: Unique
+) -> None:
+    """W4 D5 V9 Ids of conflicts and proposals stand whole on a line, and a proposal's line names
+    its items."""
+    one, other, long = unique("one"), unique("other"), "with many words " * 20
+    for own in (one, other):
+        signers.done("add", f"{own} {long}", "--id", own)
+    signers.done("link", f"memory:{one}", "CONTRADICTS", f"memory:{other}")
+    listed = signers.reply(ListConflictsResponse, "conflicts", "--item", one)
+    made = signers.reply(
+        CreateProposalResponse, "propose", "add", f"I am {one}.", "--constitutive"
+    ).proposal
+    changed = signers.reply(CreateProposalResponse, "propose", "promote", one).proposal
+
+    for arguments, shown in (
+        (["conflicts"], [listed.conflicts[0].id]),
+        (["proposals"], [made.id, changed.id, f"memory:{one}", f"new memory  I am {one}."]),
+        (["briefing"], [listed.conflicts[0].id, made.id, changed.id, f"memory:{one}"]),
+        (["audit", "log"], [made.id, one]),
+    ):
+        page = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", on_a_terminal(environ, 80, *arguments))
+        assert max(map(len, page.splitlines())) <= 80, arguments
+        assert [each for each in shown if each not in page] == [], arguments
 
 
 def test_a_terminal_shows_progress(system: Spawned, unique: Unique, tmp_path: Path) -> None:

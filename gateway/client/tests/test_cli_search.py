@@ -1,11 +1,15 @@
 """`concord search` against a running system."""
 
+import re
 from collections.abc import Callable
 
 import pytest
-from concord.graph.v1.memory_pb2 import AddMemoryResponse
+from concord.graph.v1.memory_pb2 import AddMemoryResponse, ListMemoriesResponse
 from concord.graph.v1.recall_pb2 import ListRecallsResponse
+from concord.search.v1.health_pb2 import AssessHealthResponse
 from concord.search.v1.search_pb2 import IntegrativeSearchResponse, SearchResponse
+from concord.type.v1.type_pb2 import HealthStatus
+from concord_client.cli.render.health_page import show_health
 from concord_client.cli.render.search_page import show_results
 from concord_client.client import Client
 from concord_client.freshness import follow
@@ -200,8 +204,37 @@ def test_counts_of_a_part_are_not_those_of_all(concord: CommandLine, notes: Note
     assert notes.token
     part, whole = (concord.done("health", "--limit", limit) for limit in ("1", "1000"))
 
-    assert part.startswith("Of the newest memories, as far as they were looked at:")
-    assert not whole.startswith("Of the newest")
+    assert re.fullmatch(r"Of the newest [0-9,]+ memor(y|ies) [^:]+\.", part.splitlines()[0])
+    assert re.fullmatch(r"Of [0-9,]+ memories [^:]+\.", whole.splitlines()[0])
+
+
+def test_health_is_told_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    """S8 W4 One sentence counts them all, in the singular where there is one."""
+    reply = AssessHealthResponse()
+    show_health(reply)
+    for status, count in (("AT_RISK", 1), ("STALE", 2), ("ORPHAN", 165), ("HEALTHY", 1283)):
+        reply.counts.add(status=HealthStatus.Value(f"HEALTH_STATUS_{status}"), count=count)
+    show_health(reply)
+
+    assert capsys.readouterr().out.splitlines() == [
+        "There are no memories.",
+        "Of 1,451 memories 1 is at risk, 2 are stale, 165 are orphans and 1,283 are healthy.",
+    ]
+
+
+def test_lists_leave_out_who_is_connected_with_nothing(
+    concord: CommandLine, unique: Unique
+) -> None:
+    """S8 W4 Most notes have no link: the badge is in replies, `get` and `health` alone."""
+    own = unique("lonely")
+    concord.done("add", f"A {own} lighthouse.", "--id", own, "--tag", own)
+    listed = concord.reply(ListMemoriesResponse, "list", "--tag", own)
+
+    assert listed.memories[0].health.status == HealthStatus.HEALTH_STATUS_ORPHAN
+    assert "orphan" in concord.done("get", own)
+    assert "orphan" in concord.done("health", "--status", "orphan", "--limit", "1000")
+    assert "orphan" not in concord.done("list", "--tag", own)
+    assert "orphan" not in concord.done("search", f"{own} lighthouse", "--tag", own)
 
 
 def test_explain_shows_every_signal(concord: CommandLine, notes: Notes) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import concord_mcp
 import pytest
+from concord.governance.v1.proposal_pb2 import GetBriefingResponse
+from concord_mcp.briefing import in_words
 from concord_mcp.tools import PROFILES
 from concord_testing.command_line import CommandLine
 from mcp import StdioServerParameters
@@ -55,6 +57,23 @@ async def refused(client: Client, tool: str, **arguments: object) -> str:
     result: Any = await client.call_tool(tool, arguments)
     assert result.is_error
     return str(json.loads(result.content[0].text)["error"]["reason"])
+
+
+def test_one_of_what_waits_is_told_in_the_singular() -> None:
+    """W3 V9 A proposal waits, two wait; a conflict is open, two are."""
+    one = GetBriefingResponse(pending_count=1, review_count=1, potential_count=1)
+    two = GetBriefingResponse(pending_count=2, review_count=2, confirmed_count=2)
+
+    assert in_words(one).splitlines() == [
+        "1 proposal waits for consent:",
+        "1 proposal waits for the agent's review:",
+        "1 conflict is open:",
+    ]
+    assert in_words(two).splitlines() == [
+        "2 proposals wait for consent:",
+        "2 proposals wait for the agent's review:",
+        "2 conflicts are open:",
+    ]
 
 
 @pytest.mark.usefixtures("signers")

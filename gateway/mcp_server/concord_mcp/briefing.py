@@ -15,16 +15,22 @@ DESCRIPTION = "Proposals that wait for consent, and conflicts that are open."
 
 async def text_of(calls: Calls) -> str:
     """The briefing of the caller's space. Raises `Refusal`."""
-    reply = await calls.call(
-        "/concord.governance.v1.ProposalService/GetBriefing",
-        proposal_pb2.GetBriefingRequest(),
-        proposal_pb2.GetBriefingResponse,
+    return in_words(
+        await calls.call(
+            "/concord.governance.v1.ProposalService/GetBriefing",
+            proposal_pb2.GetBriefingRequest(),
+            proposal_pb2.GetBriefingResponse,
+        )
     )
+
+
+def in_words(reply: proposal_pb2.GetBriefingResponse) -> str:
+    """A briefing as a text."""
     lines = []
     if reply.graph_rolled_back:
         lines.append("Nothing can be decided: graph is older than the audit log of this space.")
-    lines += _proposals("wait for consent", reply.proposals, reply.pending_count)
-    lines += _proposals("wait for the agent's review", reply.reviews, reply.review_count)
+    lines += _proposals("for consent", reply.proposals, reply.pending_count)
+    lines += _proposals("for the agent's review", reply.reviews, reply.review_count)
     lines += _conflicts(reply)
     return "\n".join(lines) or "Nothing waits: no proposal is pending, no conflict is open."
 
@@ -33,7 +39,8 @@ def _proposals(what: str, shown: Iterable[proposal_pb2.BriefingLine], count: int
     if not count:
         return []
     rows = [f"- #{each.number} {each.proposal_id}: {each.summary}" for each in shown]
-    return [f"{count} proposals {what}:", *rows]
+    waits = "proposal waits" if count == 1 else "proposals wait"
+    return [f"{count} {waits} {what}:", *rows]
 
 
 def _conflicts(reply: proposal_pb2.GetBriefingResponse) -> list[str]:
@@ -46,4 +53,4 @@ def _conflicts(reply: proposal_pb2.GetBriefingResponse) -> list[str]:
         named = schema.named(names, each.conflict_class)
         sides = f'"{each.first_statement}" against "{each.second_statement}"'
         rows.append(f"- {each.conflict_id} {named}: {sides}")
-    return [f"{count} conflicts are open:", *rows]
+    return [f"{count} {'conflict is' if count == 1 else 'conflicts are'} open:", *rows]

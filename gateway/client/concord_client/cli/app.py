@@ -56,7 +56,7 @@ from concord_client.cli.errors import (
     error_report,
     reported_errors,
 )
-from concord_client.cli.help_pages import make_readable
+from concord_client.cli.help_pages import make_options_readable, make_readable, panel_examples
 from concord_client.cli.session import Globals, JsonOption, Party, SpaceOption
 from concord_client.credentials import ACT_AS_VARIABLE
 
@@ -77,6 +77,11 @@ class Commands(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> Any:  # as below
         """Reads the arguments, with the ids in full that the tools for agents give in short."""
         return super().parse_args(ctx, [full_ids(each) for each in args])
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # as above
+        """Writes the help of `concord` itself."""
+        make_options_readable(ctx, self)
+        super().format_help(ctx, formatter)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # as below
         """Finds the command that the arguments name; refuses a former name with today's."""
@@ -103,6 +108,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
+    epilog=panel_examples(),
 )
 
 

@@ -7,6 +7,17 @@ ID = "0190c5d2-7a1e"
 KEY_ID = "0190c5d27a1e"
 NUMBER = "12"
 
+OF_PANELS: Mapping[str, str] = MappingProxyType(
+    {
+        "Everyday": "add",
+        "Graph": "link",
+        "Lineage and conflicts": "lineage",
+        "Governance": "propose set",
+        "Operation": "up",
+    }
+)
+"""The command that is the example of each panel of `concord --help`."""
+
 EXAMPLES: Mapping[str, str] = MappingProxyType(
     {
         "up": "up --port 8080",

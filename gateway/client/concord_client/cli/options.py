@@ -36,12 +36,17 @@ DerivedFromOption = Annotated[
 CategoryOption = Annotated[str | None, typer.Option(help="A free category.")]
 DomainOption = Annotated[str | None, typer.Option(help='Dotted, e.g. "work.billing".')]
 ExternalIdOption = Annotated[str | None, typer.Option(help="Its key in another system.")]
-ImportanceOption = Annotated[Importance | None, typer.Option(case_sensitive=False)]
-KindOption = Annotated[MemoryKind | None, typer.Option(case_sensitive=False, show_default="fact")]
+ImportanceOption = Annotated[
+    Importance | None, typer.Option(case_sensitive=False, help="How much it matters.")
+]
+KindOption = Annotated[
+    MemoryKind | None,
+    typer.Option(case_sensitive=False, help="What kind of text it is.", show_default="fact"),
+]
 LONG_CHECK = 600.0
 """The timeout in seconds of a check for conflicts."""
 
-LimitOption = Annotated[int, typer.Option(min=1, max=200)]
+LimitOption = Annotated[int, typer.Option(min=1, max=200, help="Most items shown.")]
 MemoryArgument = Annotated[str, typer.Argument(metavar="ID", help="A memory's id.")]
 OriginOption = Annotated[
     list[Origin] | None,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SpaceOption = Annotated[
     str | None,
-    typer.Option("--space", help="The space to work in.", show_default="default"),
+    typer.Option("--space", help='The space to work in; else the one named "default".'),
 ]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print the reply as JSON (the protobuf mapping).")

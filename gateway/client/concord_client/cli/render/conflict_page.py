@@ -72,18 +72,16 @@ def listed(
     """A table of conflicts. `proposals`: the numbers of pending proposals, by conflict id."""
     if not conflicts:
         return text(none, "dim")
-    made = table("Conflict", "State", "Class", "#Sure", "Sides", "#Proposal")
+    made = table("=Conflict", "Sides")
     for each in conflicts:
         number = (proposals or {}).get(each.id, 0)
         sides = [shortened(side.statement, _MOST_SHOWN) for side in _in_time(each)]
-        made.add_row(
-            text(each.id or "not recorded"),
-            state_of(each),
-            _class(each.conflict_class),
-            f"{each.confidence:.2f}",
-            lines(*map(text, sides)),
-            str(number or ""),
-        )
+        parts = [
+            text(each.id or "not recorded", "bold"),
+            text(f"{state_of(each)} {_class(each.conflict_class)}, {each.confidence:.2f} sure"),
+            *((text(f"proposal {number}"),) if number else ()),
+        ]
+        made.add_row(lines(*parts), lines(*map(text, sides)))
     return made
 
 

@@ -3,7 +3,7 @@
 from concord.search.v1.health_pb2 import AssessHealthResponse, HealthCount
 from concord.type.v1 import type_pb2
 
-from concord_client.cli.render.page import shortened, show, show_more, table, text, word
+from concord_client.cli.render.page import plural, shortened, show, show_more, table, text, word
 
 SHOWN_CHARACTERS = 120
 
@@ -17,21 +17,21 @@ def in_words(health: type_pb2.Health) -> str:
 
 
 def _status(said: type_pb2.Health | HealthCount) -> str:
-    return word(type_pb2.HealthStatus.Name(said.status), "HEALTH_STATUS_").replace("_", " ")
+    return word(type_pb2.HealthStatus.Name(said.status), "HEALTH_STATUS_")
+
+
+_UNSAID = {0, type_pb2.HEALTH_STATUS_HEALTHY, type_pb2.HEALTH_STATUS_ORPHAN}
+"""In a list these say nothing about a memory: one without a link is what most notes are."""
 
 
 def note(health: type_pb2.Health) -> str:
-    """The text after a memory's id; empty for a healthy memory."""
-    healthy = health.status in {0, type_pb2.HEALTH_STATUS_HEALTHY}
-    return "" if healthy else f"  {_status(health)}"
+    """The text after a memory's id in a list; empty for a healthy memory or an orphan."""
+    return "" if health.status in _UNSAID else f"  {_status(health)}"
 
 
 def show_health(reply: AssessHealthResponse) -> None:
-    """Prints the counts, and the listed memories with their reasons."""
-    if reply.next_page_token:
-        show("Of the newest memories, as far as they were looked at:")
-    for each in reply.counts:
-        show(text(f"{each.count:>8,}  {_status(each)}"))
+    """Prints a sentence of the counts, and the listed memories with their reasons."""
+    show(text(_summary(reply)))
     if reply.memories:
         made = table("Memory", "Health")
         for memory in reply.memories:
@@ -40,3 +40,20 @@ def show_health(reply: AssessHealthResponse) -> None:
             made.add_row(head, text(in_words(memory.health), "yellow"))
         show("", made)
     show_more(reply.next_page_token)
+
+
+def _summary(reply: AssessHealthResponse) -> str:
+    """E.g. "Of 451 memories 2 are at risk, 165 are orphans and 284 are healthy."."""
+    if not reply.counts:
+        return "There are no memories."
+    total = sum(each.count for each in reply.counts)
+    *former, last = map(_counted, reply.counts)
+    said = f"{', '.join(former)} and {last}" if former else last
+    part = "the newest " if reply.next_page_token else ""
+    return f"Of {part}{plural(total, 'memory', 'memories')} {said}."
+
+
+def _counted(each: HealthCount) -> str:
+    if each.status == type_pb2.HEALTH_STATUS_ORPHAN:
+        return plural(each.count, "is an orphan", "are orphans")
+    return plural(each.count, f"is {_status(each)}", f"are {_status(each)}")

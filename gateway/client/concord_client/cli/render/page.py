@@ -88,7 +88,10 @@ def show_more(page_token: str) -> None:
 
 
 def table(*columns: str) -> Table:
-    """An empty table; a column named "#..." is right-aligned."""
+    """An empty table; a column named "#..." is right-aligned, and "=..." is of ids.
+
+    Neither is ever wrapped: an id must stay whole on its line, to be copied.
+    """
     made = Table(
         box=box.SIMPLE_HEAD if console().is_terminal else None,
         pad_edge=False,
@@ -96,12 +99,11 @@ def table(*columns: str) -> Table:
         header_style="bold",
     )
     for name in columns:
-        right = name.startswith("#")
         made.add_column(
-            name.removeprefix("#"),
-            justify="right" if right else "left",
-            no_wrap=right,
-            overflow="fold",  # never an ellipsis: an id must stay whole
+            name.lstrip("#="),
+            justify="right" if name.startswith("#") else "left",
+            no_wrap=name.startswith(("#", "=")),
+            overflow="fold",  # never an ellipsis
         )
     return made
 

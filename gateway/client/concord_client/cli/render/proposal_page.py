@@ -10,17 +10,33 @@ from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
 
 from concord_client.cli.render.failure_words import in_words
-from concord_client.cli.render.page import fields, plural, table, text, when, word
+from concord_client.cli.render.page import (
+    fields,
+    lines,
+    plural,
+    shortened,
+    table,
+    text,
+    when,
+    word,
+)
 from concord_client.trust.review import Reviewed, kind_name
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.text import Text
 
 _CHECKERS = {
     "LEXICON": "the lexicon",
     "MODEL": "the lexicon and a language model",
     "MODEL_SILENT": "the lexicon alone: the language model gave no usable answer",
 }
+
+
+_MOST_ITEMS = 5
+"""The items of a proposal that a list names."""
+_MOST_SAID = 80
+"""The characters of an item that a list shows."""
 
 
 def stands(proposal: proposal_pb2.Proposal) -> "list[RenderableType]":
@@ -38,18 +54,30 @@ def stands(proposal: proposal_pb2.Proposal) -> "list[RenderableType]":
 
 def listed(proposals: "list[proposal_pb2.Proposal]") -> "RenderableType":
     """A table, newest first."""
-    made = table("#No", "Status", "What", "Must agree", "Signed", "Until", "Summary")
+    made = table("#No", "Proposal")
     for each in proposals:
-        made.add_row(
-            str(each.number),
-            status_of(each),
-            kind_of(each.kind),
-            level_of(each.approval_level),
-            text(signed(each) or "—"),
-            when(each.expire_time),
+        agree = f"must agree: {level_of(each.approval_level)}; signed: {signed(each) or 'nobody'}"
+        parts = [
+            text(each.id, "bold"),
+            text(f"{status_of(each)} {kind_of(each.kind)}, until {when(each.expire_time)}"),
+            text(agree),
             text(each.framing.neutral_summary),
-        )
+            *_items(each),
+        ]
+        made.add_row(str(each.number), lines(*parts))
     return made
+
+
+def _items(proposal: proposal_pb2.Proposal) -> "list[Text]":
+    """The items that it touches, a line each: the id, or what a new one says."""
+    found = []
+    for each in proposal.affected[:_MOST_ITEMS]:
+        kind = word(type_pb2.ItemKind.Name(each.kind), "ITEM_KIND_")
+        head = f"{kind}:{each.id}" if each.etag else f"new {kind}"
+        says = f"  {shortened(each.statement, _MOST_SAID)}" if each.statement else ""
+        found.append(text(head, "dim").append_text(text(says, "dim")))
+    more = len(proposal.affected) - len(found)
+    return [*found, text(f"and {plural(more, 'item')} more", "dim")] if more else found
 
 
 def reviewed(
@@ -175,13 +203,18 @@ def _slot(slot: "type_pb2.Slot.ValueType") -> str:
     return word(type_pb2.Slot.Name(slot), "SLOT_")
 
 
-def briefed(reply: proposal_pb2.GetBriefingResponse) -> "list[RenderableType]":
-    """The pending proposals, the pending reviews and the open conflicts, a line each."""
+def briefed(
+    reply: proposal_pb2.GetBriefingResponse, pending: "Iterable[proposal_pb2.Proposal]" = ()
+) -> "list[RenderableType]":
+    """The pending proposals, the pending reviews and the open conflicts, some lines each.
+
+    `pending`: the pending proposals whose items are named.
+    """
     shown: list[RenderableType] = [
         text(f"{plural(reply.pending_count, 'proposal')} waiting", "bold")
     ]
     if reply.proposals:
-        shown.append(_waiting(reply.proposals))
+        shown.append(_waiting(reply.proposals, {each.number: each for each in pending}))
     if reply.reviews:
         head = f"{plural(reply.review_count, 'conflict')} for the agent to review"
         shown += ["", text(head, "bold"), _reviews(reply.reviews)]
@@ -197,42 +230,36 @@ def briefed(reply: proposal_pb2.GetBriefingResponse) -> "list[RenderableType]":
     return shown
 
 
-def _waiting(lines: Iterable[proposal_pb2.BriefingLine]) -> "RenderableType":
-    made = table("#No", "What", "Waits for", "Until", "Summary")
-    for each in lines:
+def _waiting(
+    waiting: Iterable[proposal_pb2.BriefingLine], known: Mapping[int, proposal_pb2.Proposal]
+) -> "RenderableType":
+    made = table("#No", "Proposal")
+    for each in waiting:
         missing = " and ".join(map(_slot, each.missing_slots))
-        made.add_row(
-            str(each.number),
-            kind_of(each.kind),
-            text(missing),
-            when(each.expire_time),
-            text(each.summary),
-        )
+        until = f"{kind_of(each.kind)}, until {when(each.expire_time)}, waits for: {missing}"
+        parts = [text(each.proposal_id, "bold"), text(until), text(each.summary)]
+        items = _items(known[each.number]) if each.number in known else []
+        made.add_row(str(each.number), lines(*parts, *items))
     return made
 
 
-def _reviews(lines: Iterable[proposal_pb2.BriefingLine]) -> "RenderableType":
-    made = table("#No", "What", "Conflict", "Until", "Summary")
-    for each in lines:
-        made.add_row(
-            str(each.number),
-            kind_of(each.kind),
-            text(each.conflict_id),
-            when(each.expire_time),
-            text(each.summary),
-        )
+def _reviews(reviews: Iterable[proposal_pb2.BriefingLine]) -> "RenderableType":
+    made = table("#No", "=Conflict", "Summary")
+    for each in reviews:
+        until = f"{kind_of(each.kind)}, until {when(each.expire_time)}"
+        about = lines(text(each.conflict_id, "bold"), text(until))
+        made.add_row(str(each.number), about, text(each.summary))
     return made
 
 
-def _conflicts(lines: Iterable[proposal_pb2.ConflictLine]) -> "RenderableType":
-    made = table("Conflict", "Class", "State", "One side", "Other side")
-    for each in lines:
+def _conflicts(conflicts: Iterable[proposal_pb2.ConflictLine]) -> "RenderableType":
+    made = table("=Conflict", "Sides")
+    for each in conflicts:
+        state = word(conflict_pb2.ConflictState.Name(each.state), "CONFLICT_STATE_")
+        named = word(conflict_pb2.ConflictClass.Name(each.conflict_class), "CONFLICT_CLASS_")
         made.add_row(
-            text(each.conflict_id),
-            word(conflict_pb2.ConflictClass.Name(each.conflict_class), "CONFLICT_CLASS_"),
-            word(conflict_pb2.ConflictState.Name(each.state), "CONFLICT_STATE_"),
-            text(each.first_statement),
-            text(each.second_statement),
+            lines(text(each.conflict_id, "bold"), text(f"{state} {named}")),
+            lines(text(each.first_statement), text(each.second_statement)),
         )
     return made
 
@@ -246,7 +273,7 @@ def conflict_line(conflict: conflict_pb2.Conflict) -> str:
 
 def logged(reply: audit_pb2.ListAuditEntriesResponse) -> "RenderableType":
     """A table of entries, newest first."""
-    made = table("#Entry", "When", "Who", "What", "About", "Refused")
+    made = table("#Entry", "When", "Who", "What", "=About", "Refused")
     for each in reply.entries:
         actor = word(type_pb2.PrincipalKind.Name(each.actor), "PRINCIPAL_KIND_")
         made.add_row(

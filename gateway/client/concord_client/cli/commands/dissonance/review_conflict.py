@@ -77,7 +77,9 @@ def except_(
 def reclassify(
     ctx: typer.Context,
     conflict_id: ConflictArgument,
-    conflict_class: Annotated[ConflictClass, typer.Argument(metavar="CLASS", case_sensitive=False)],
+    conflict_class: Annotated[
+        ConflictClass, typer.Argument(metavar="CLASS", case_sensitive=False, help="What it is.")
+    ],
     *,
     older: Annotated[
         str, typer.Option(metavar="ID", help="Of an evolution: the side that was true earlier.")

@@ -16,8 +16,12 @@ from concord_client.cli.situation import (
 )
 
 if TYPE_CHECKING:
-    from concord.governance.v1.proposal_pb2 import GetBriefingResponse
+    from collections.abc import Sequence
+
+    from concord.governance.v1.proposal_pb2 import GetBriefingResponse, Proposal
     from concord.search.v1.suggestion_pb2 import SuggestProactivelyResponse
+
+    from concord_client.client import Client
 
 
 def proposals(
@@ -76,17 +80,28 @@ def briefing(
     with session.client() as client:
         reply = client.proposals.GetBriefing(GetBriefingRequest())
         suggested = None if here is None else client.suggestions.SuggestProactively(here)
+        pending = [] if session.as_json else _pending(client, reply)
     if session.as_json:
         session.reply(reply) if suggested is None else _reply_both(reply, suggested)
         return
     from concord_client.cli.render.page import show
     from concord_client.cli.render.proposal_page import briefed
 
-    show(*briefed(reply))
+    show(*briefed(reply, pending))
     if suggested is not None:
         from concord_client.cli.render.suggestion_page import show_suggestions
 
         show_suggestions(suggested)
+
+
+def _pending(client: "Client", reply: "GetBriefingResponse") -> "Sequence[Proposal]":
+    """The proposals that the briefing's lines are about: those lines name no items."""
+    from concord.governance.v1.proposal_pb2 import ListProposalsRequest
+
+    if not reply.proposals:
+        return []
+    request = ListProposalsRequest(statuses=[ProposalStatus.PENDING.value_of()], page_size=200)
+    return client.proposals.ListProposals(request).proposals
 
 
 def _reply_both(briefing: "GetBriefingResponse", suggested: "SuggestProactivelyResponse") -> None:

@@ -44,7 +44,7 @@ PropertyOption = Annotated[
     list[str] | None,
     typer.Option("--property", metavar="NAME=VALUE", help="VALUE is JSON, else text."),
 ]
-ItemArgument = Annotated[str, typer.Argument(metavar="ID")]
+ItemArgument = Annotated[str, typer.Argument(metavar="ID", help="The id of the item.")]
 NoteOption = Annotated[
     str,
     typer.Option(

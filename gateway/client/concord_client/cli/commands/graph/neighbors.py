@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 RelationOption = Annotated[
     list[str] | None, typer.Option("--relation", help="Only this relation; may be repeated.")
 ]
-DirectionOption = Annotated[Direction, typer.Option(case_sensitive=False)]
+DirectionOption = Annotated[
+    Direction, typer.Option(case_sensitive=False, help="Which way to follow edges.")
+]
 AllOption = Annotated[bool, typer.Option("--all", help="Superseded edges too.")]
 
 
@@ -65,7 +67,7 @@ def path(
     relation: RelationOption = None,
     direction: DirectionOption = Direction.BOTH,
     max_depth: Annotated[int, typer.Option(min=1, max=10, help="Longest path in hops.")] = 5,
-    max_paths: Annotated[int, typer.Option(min=1, max=100)] = 10,
+    max_paths: Annotated[int, typer.Option(min=1, max=100, help="Most paths shown.")] = 10,
     everything: AllOption = False,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,

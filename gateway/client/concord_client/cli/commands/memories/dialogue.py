@@ -28,7 +28,8 @@ def say(
     time: Annotated[str | None, typer.Option(help="When (ISO 8601).", show_default="now")] = None,
     external_id: ExternalIdOption = None,
     role: Annotated[
-        TurnRole | None, typer.Option(case_sensitive=False, show_default="person")
+        TurnRole | None,
+        typer.Option(case_sensitive=False, help="In which role.", show_default="person"),
     ] = None,
     space: SpaceOption = None,
     as_json: JsonOption = False,

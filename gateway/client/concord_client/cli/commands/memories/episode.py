@@ -55,7 +55,7 @@ def episodes(
     *,
     since: Annotated[str | None, typer.Option(help="Not before this time (ISO 8601).")] = None,
     session_id: Annotated[str, typer.Option("--session", help="Only of this session.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=100)] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Most episodes shown.")] = 50,
     skip: Annotated[int, typer.Option(min=0, help="Leave out the newest.")] = 0,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,

@@ -60,7 +60,9 @@ def update(
             "reads standard input."
         ),
     ] = None,
-    kind: Annotated[MemoryKind | None, typer.Option(case_sensitive=False)] = None,
+    kind: Annotated[
+        MemoryKind | None, typer.Option(case_sensitive=False, help="What kind of text it is.")
+    ] = None,
     domain: DomainOption = None,
     tag: Annotated[list[str] | None, typer.Option(help="All its tags; may be repeated.")] = None,
     concept: Annotated[

@@ -26,8 +26,10 @@ def operations(
     ] = None,
     since: Annotated[str | None, typer.Option(help="Not before this time (ISO 8601).")] = None,
     before: Annotated[str | None, typer.Option(help="Only before this time.")] = None,
-    oldest_first: Annotated[bool, typer.Option("--oldest-first")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=500)] = 50,
+    oldest_first: Annotated[
+        bool, typer.Option("--oldest-first", help="The oldest first, instead of the newest.")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="Most operations shown.")] = 50,
     page_token: PageTokenOption = "",
     space: SpaceOption = None,
     as_json: JsonOption = False,
