@@ -56,6 +56,18 @@ def _one_decision_twice(it: Forger) -> None:
     _decided_on(it, 0, 0, decision_id=same)
 
 
+def _settled(it: Forger, like: str, settlement: str, *, early: bool = True) -> None:
+    """Let an access key settle a proposal like one of the story, before the genesis or after."""
+    first = it.leaves[0]["time"]
+    made = copy.deepcopy(it.of(like, "SMF_PROPOSE"))
+    made |= {"time": first, "proposal": {"id": "settled", "revision": 1}}
+    told = {"settlement": settlement, "decision_id": "by ada", "decide_time": first}
+    settled = copy.deepcopy(made) | {"action": "SMF_SETTLE", "actor": "HUMAN", "principal": "ada"}
+    settled["properties"] = {"digest": made["properties"]["digest"], **told}
+    place = 0 if early else len(it.leaves)
+    it.leaves[place:place] = [made, settled]
+
+
 def _undo_decided(it: Forger, original: str, hours: float = 0) -> None:
     """Let both decide to undo what cannot be undone."""
     undo = it.propose("unmade", "new", hours, undo_of=it.names[original])
@@ -226,6 +238,16 @@ DECISION_FORGERIES: dict[str, tuple[Forgery, str]] = {
     "decided in the instant the consent ended": (_decided_as_the_consent_ended, "consent"),
     "the human's consent is left out": (_agent_alone, "consent"),
     "one decision for two proposals": (_one_decision_twice, "decision_again"),
+    "settled by a key after the genesis": (
+        lambda it: _settled(it, "small", "APPROVE", early=False),
+        "settle_genesis",
+    ),
+    "settled by a key for both": (lambda it: _settled(it, "open", "APPROVE"), "settle_level"),
+    "settled in no known way": (lambda it: _settled(it, "small", "PERHAPS"), "settlement"),
+    "settled against, without a reason": (
+        lambda it: _settled(it, "small", "REJECT"),
+        "settlement",
+    ),
     "an undo after its window": (_undone_after_its_window, "retention"),
     "an undo in the instant its window ended": (_undone_as_its_window_ended, "retention"),
     "an undo of what is undone": (_undone_when_it_was_undone, "undo_state"),

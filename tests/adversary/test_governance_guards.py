@@ -70,6 +70,7 @@ from governed_world import (
     world,
 )
 from restored_stores import change_to, changed_since
+from settling import SETTLEMENT_GUARDS
 from undo_cases import CASES
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
@@ -863,7 +864,7 @@ GUARDS = {
         "governance took the agent's signature for the human's",
         off=_believing,
     ),
-}
+} | {name: Guard(*parts) for name, parts in SETTLEMENT_GUARDS.items()}
 
 
 @pytest.mark.parametrize("name", GUARDS)

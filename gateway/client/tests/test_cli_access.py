@@ -269,3 +269,40 @@ def test_a_space_with_a_genesis_is_deleted_by_both_slots(
     assert concord(*delete, str(both)).exit_code == 0
     # with both keys in one place, one command does
     assert concord("space", "delete", "other", "--typed", "other").exit_code == 0
+
+
+def test_before_the_genesis_the_owners_key_decides_what_is_descriptive(
+    concord: CommandLine, tmp_path: Path
+) -> None:
+    """V5 W4 `approve N` and `reject N` need no principal's key there, and say what is constitutive
+    waits for; the log names the owner and verifies; after the genesis they ask whose key signs."""
+    made_space(concord, "early")
+    early = ("--space", "early")
+    met(concord, *early)
+    likes = ("propose", "set", "helper", "LIKES")
+    tea, gin, ale = (proposal(concord, *likes, each, *early) for each in ("tea", "gin", "ale"))
+    both = proposal(concord, *likes, "truth", "--constitutive", *early)
+
+    concord.done("review", str(tea.number), *early)
+    approved = concord.done("approve", str(tea.number), "--digest", tea.digest, *early)
+    other = concord("approve", str(gin.number), "--digest", tea.digest, *early)
+    rejected = concord.done("reject", str(gin.number), "--reason", "It is tea.", *early)
+    refused = concord("approve", str(both.number), *early)
+
+    assert f"Proposal {tea.number}: executed" in approved
+    assert other.exit_code == 1
+    assert "Nothing was decided" in other.stderr
+    assert f"Proposal {gin.number}: rejected" in rejected
+    assert refused.stderr.startswith("ERROR_REASON_GENESIS_MISSING")
+    assert "concord principal enrol" in refused.stderr
+    log = concord.done("audit", "log", *early)
+    assert "settle" in log
+    assert "early-owner" in log
+    concord.done("principal", "create", "--slot", "agent", "--name", "helper")
+    concord.done("principal", "create", "--slot", "human", "--name", "ada")
+    concord.done("principal", "enrol", *early)
+    late = concord("approve", str(ale.number), *early)
+    assert late.exit_code == 1
+    assert "--as agent" in late.stderr
+    concord.done("audit", "export", str(tmp_path / "log"), *early)
+    assert "The log holds" in concord.done("audit", "verify", str(tmp_path / "log"), *early)

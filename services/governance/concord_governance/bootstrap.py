@@ -49,6 +49,7 @@ from concord_governance.usecases.graph_feed import FOLLOW, GraphFollower
 from concord_governance.usecases.ledger_commands import LedgerCommands
 from concord_governance.usecases.proposal_reads import ProposalReads
 from concord_governance.usecases.proposals import PENDING_PER_PRINCIPAL, Proposals
+from concord_governance.usecases.settlements import Settlements
 from concord_governance.usecases.spaces import ERASE, Spaces
 
 
@@ -99,7 +100,10 @@ class GovernanceApp:
         reads = self._reads = ProposalReads(commands, graph)
         self._spaces, self._keys = Spaces(commands, graph, background, log), ApiKeys(commands, log)
         access = AccessServicer(commands, self._spaces, self._keys)
-        steps = ProposalServicer(commands, proposals, decisions, reads, translate)
+        settlements = Settlements(commands, graph, self._execution)
+        steps = ProposalServicer(
+            commands, proposals, decisions, reads, translate, settlements=settlements
+        )
         self.registrations: Sequence[Registration] = (
             Registration(
                 proposal_pb2.DESCRIPTOR.services_by_name["ProposalService"],

@@ -136,6 +136,7 @@ class Home:
     deletion: bytes = b""  # what both slots sign to have the space deleted
     key_digest: str = ""  # of the space's one key
     executed_id: str = ""  # a proposal that took effect
+    unsigned_id: str = ""  # a descriptive proposal of the fresh space
     fresh_space: str = ""  # a space of the same owner that has no genesis yet
     genesis: bytes = b""  # for the fresh space
     secret: str = ""  # for the fresh space
@@ -525,7 +526,7 @@ async def _with_proposals(live: Live, home: Home) -> Home:
     executed = await propose("p4", 0.8, home.later_edge_id, later.etag)
     await approve(executed, b"executed" * 4)
     return replace(
-        home,
+        await _with_unsigned(live, home),
         waiting=waiting,
         waiting_id=waiting.id,
         answered=answered,
@@ -534,6 +535,17 @@ async def _with_proposals(live: Live, home: Home) -> Home:
         small_id=small.id,
         executed_id=executed.id,
     )
+
+
+async def _with_unsigned(live: Live, home: Home) -> Home:
+    """Propose where nobody can sign."""
+    ends = type_pb2.EdgeEnd(name="Ada"), type_pb2.EdgeEnd(name="tea")
+    edge = type_pb2.Edge(source=ends[0], relation="LIKES", target=ends[1])
+    upsert = graph_pb2.UpsertEdgeRequest(request_id="salt of unsigned".ljust(22), edge=edge)
+    action = governed_pb2.GovernedAction(upsert_edge=upsert)
+    request = proposal_pb2.CreateProposalRequest(request_id="unsigned", action=action)
+    made = await live.tell(member(home.fresh_space), "CreateProposal", request)
+    return replace(home, unsigned_id=made.proposal.id)
 
 
 async def _with_key(live: Live, home: Home) -> Home:

@@ -7,6 +7,7 @@ from concord.type.v1 import type_pb2
 from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
 from concord_client.trust import signing
 from contract_homes import Home, consent_to
+from contract_live import member
 from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, invalid
 from google.protobuf.field_mask_pb2 import FieldMask
 
@@ -69,6 +70,16 @@ def _bulk(home: Home, nonce: bytes = b"b" * 32) -> pb.BulkApproveRequest:
     envelope = consent_to(home, home.small, signing.AGENT, nonce)
     item = pb.ApproveItem(proposal_id=home.small_id, consent=envelope)
     return pb.BulkApproveRequest(request_id="r", items=[item])
+
+
+def _settle(home: Home, reason: str = "not so") -> pb.SettleProposalRequest:
+    return pb.SettleProposalRequest(
+        request_id="r",
+        proposal_id=home.unsigned_id,
+        revision=1,
+        settlement=pb.SETTLEMENT_REJECT,
+        reason=reason,
+    )
 
 
 def _withdraw(home: Home, proposal_id: str = "") -> pb.WithdrawProposalRequest:
@@ -159,6 +170,19 @@ PROPOSAL = {
             lambda reply: reply.outcomes[0].reason == "ERROR_REASON_ITEM_NOT_FOUND"
         ),
         other=lambda home: _bulk(home, b"c" * 32),
+    ),
+    "SettleProposal": Contract(
+        request=_settle,
+        success=lambda reply, _: reply.proposal.resolution == "not so",
+        bad_input=(
+            lambda home: pb.SettleProposalRequest(
+                request_id="r", proposal_id=home.unsigned_id, revision=1
+            ),
+            invalid("settlement"),
+        ),
+        other_space=NOT_FOUND,
+        other=lambda home: _settle(home, "otherwise"),
+        caller=lambda home: member(home.fresh_space),
     ),
     "UndoModification": Contract(
         request=_undo,

@@ -42,6 +42,7 @@ class Action(enum.IntEnum):
     SPACE_CREATE = 23
     SPACE_DELETE = 24
     RESTORE = 25
+    SMF_SETTLE = 26
 
 
 class Actor(enum.IntEnum):

@@ -34,6 +34,7 @@ GovernanceError
 │   ├── SpaceExists       the name is or was in use
 │   └── SpaceDeleted      the space was deleted
 ├── GenesisMissing        the space has no genesis: no consent counts yet
+├── GenesisExists         the space has its genesis: consents decide, no access key
 ├── RequestReused         the request id came with other content
 ├── GraphRolledBack       graph's store is older than the log
 ├── GraphUnavailable      graph does not answer
@@ -229,6 +230,10 @@ class SpaceDeleted(AccessRefused):
 
 class GenesisMissing(GovernanceError):
     """The space has no genesis: no consent counts yet."""
+
+
+class GenesisExists(GovernanceError):
+    """The space has its genesis: proposals are decided by consents, not by an access key."""
 
 
 class RequestReused(GovernanceError):

@@ -70,6 +70,13 @@ class Kind(enum.IntEnum):
     MERGE = 19
 
 
+class Settlement(enum.IntEnum):
+    """How a proposal is settled where nobody can sign; numbers as in the contract."""
+
+    APPROVE = 1
+    REJECT = 2
+
+
 class FramingCheck(enum.IntEnum):
     """Who found a proposer's note neutral; numbers as in the contract."""
 

@@ -13,12 +13,13 @@ from concord_chassis.opaque import page_cursor, page_token
 from concord_chassis.paging import page_of
 from google.protobuf.message import Message
 
-from concord_governance.domain.proposals import Status
+from concord_governance.domain.proposals import Settlement, Status
 from concord_governance.servicer import incoming, outgoing
 from concord_governance.usecases.decisions import Decisions, Outcome
 from concord_governance.usecases.ledger_commands import LedgerCommands
 from concord_governance.usecases.proposal_reads import ProposalReads
 from concord_governance.usecases.proposals import Proposals
+from concord_governance.usecases.settlements import Settlements, Verdict
 
 Context = grpc.aio.ServicerContext[Any, Any]
 DEFAULT_PAGE = 50
@@ -34,10 +35,13 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         decisions: Decisions,
         reads: ProposalReads,
         translate: Translate,
+        *,
+        settlements: Settlements,
     ) -> None:
         self._commands = commands
         self._proposals = proposals
         self._decisions = decisions
+        self._settlements = settlements
         self._reads = reads
         self._translate = translate
 
@@ -150,6 +154,20 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         )
         return proposal_pb2.BulkApproveResponse(
             outcomes=[self._outcome(outcome) for outcome in outcomes]
+        )
+
+    async def SettleProposal(
+        self, request: proposal_pb2.SettleProposalRequest, context: Context
+    ) -> proposal_pb2.SettleProposalResponse:
+        """Approve or reject without signatures, before the genesis."""
+        proposal, token = await self._settlements.settle(
+            incoming.author(),
+            incoming.request(request),
+            request.proposal_id,
+            Verdict(request.revision, Settlement(int(request.settlement)), request.reason),
+        )
+        return proposal_pb2.SettleProposalResponse(
+            proposal=outgoing.proposal(proposal), token=token
         )
 
     async def UndoModification(

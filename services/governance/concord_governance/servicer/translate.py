@@ -90,6 +90,7 @@ _TABLE: dict[type[BaseException], Callable[..., Failure]] = {
     errors.BulkForbidden: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_BULK_FORBIDDEN"),
     errors.ProofImpossible: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_PROOF_IMPOSSIBLE"),
     errors.GenesisMissing: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_MISSING"),
+    errors.GenesisExists: _plain(_Code.FAILED_PRECONDITION, "ERROR_REASON_GENESIS_EXISTS"),
     errors.RequestReused: lambda error: Failure(
         _Code.ALREADY_EXISTS,
         "ERROR_REASON_REQUEST_ID_REUSED",

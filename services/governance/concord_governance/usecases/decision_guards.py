@@ -11,16 +11,21 @@ from dataclasses import dataclass, replace
 from concord_attestation.consent import ConsentInvalid, GenesisRecord, Terms, of_slot
 from concord_attestation.verify import verify_consent
 
+from concord_governance.domain.entries import Action
 from concord_governance.domain.errors import (
+    GenesisExists,
+    GenesisMissing,
     KeysChanging,
     ProposalState,
     RetentionExpired,
+    RevisionStale,
     SlotNotRequired,
     UndoImpossible,
 )
-from concord_governance.domain.proposals import GivenConsent, Kind, Proposal, Status
+from concord_governance.domain.proposals import GivenConsent, Kind, Level, Proposal, Status
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
-from concord_governance.ports.ledger import LedgerReads
+from concord_governance.ports.ledger import EntryFilter, LedgerReads
+from concord_governance.usecases.ledger_commands import existing
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,58 @@ async def demand_settled_keys(tx: LedgerReads, keys: LoggedKeys) -> None:
     pending = any(each.newest.kind == Kind.CHANGE_KEY for each in decided)
     if pending or await tx.key_changes() != keys.changes:
         raise KeysChanging("a key is being changed")
+
+
+async def pending_proposal(tx: LedgerReads, proposal_id: str, now: int) -> Proposal:
+    """Return a proposal that waits for answers; an expiry counts even if not recorded (V4).
+
+    Raises:
+        ProposalState: it waits for none.
+    """
+    stored = await existing(tx, proposal_id)
+    demand_in_time(stored, now)
+    if stored.status != Status.PENDING:
+        raise ProposalState(stored.status.name)
+    return stored
+
+
+async def demand_no_genesis(tx: LedgerReads, *, in_graph: bool) -> None:
+    """Refuse to settle by an access key where principals can sign (V5, V6).
+
+    `in_graph`: whether graph had the genesis before this transaction, which the log learns later.
+
+    Raises:
+        GenesisExists: the space has its genesis, made here or imported.
+    """
+    began = EntryFilter(actions=(Action.GENESIS, Action.IMPORT))
+    if in_graph or await tx.entries(began, await tx.log_size(), 1):
+        raise GenesisExists(
+            "the space has its genesis, so signed consents decide this proposal: "
+            "`concord approve N --as agent|human`"
+        )
+
+
+def demand_descriptive(proposal: Proposal) -> None:
+    """Refuse to settle by an access key what both principals must agree to (V5).
+
+    Raises:
+        GenesisMissing: the proposal needs both consents, which the space cannot give yet.
+    """
+    if proposal.newest.level != Level.AGENT:
+        raise GenesisMissing(
+            "this proposal is about something constitutive, and the space has no genesis yet: "
+            "`concord principal enrol` makes it, then both principals consent"
+        )
+
+
+def demand_revision(proposal: Proposal, revision: int) -> None:
+    """Refuse to settle another revision than the one that was read.
+
+    Raises:
+        RevisionStale: the proposal has a newer one.
+    """
+    if proposal.newest.revision != revision:
+        raise RevisionStale("another revision is the newest")
 
 
 def demand_in_time(proposal: Proposal, now: int) -> None:
@@ -121,6 +178,15 @@ def demand_undo_window(original: Proposal, now: int) -> None:
     """
     if now >= (original.undo_until or 0):
         raise RetentionExpired("the time to undo it is over")
+
+
+async def demand_undoable(tx: LedgerReads, proposal: Proposal, now: int) -> None:
+    """Refuse an undo after the retention, or after another undo of the same change (V8)."""
+    if not proposal.newest.undo_of:
+        return
+    original = await existing(tx, proposal.newest.undo_of)
+    demand_executed(original)
+    demand_undo_window(original, now)
 
 
 def keys_for(proposal: Proposal, genesis: GenesisRecord) -> GenesisRecord:

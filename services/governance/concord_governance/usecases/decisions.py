@@ -101,9 +101,9 @@ class Decisions:
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             await guards.demand_settled_keys(tx, keys)
-            stored = await self._pending_proposal(tx, proposal_id, now)
+            stored = await guards.pending_proposal(tx, proposal_id, now)
             stored = guards.by_current_keys(stored, keys.genesis)
-            await self._demand_undoable(tx, stored, now)
+            await guards.demand_undoable(tx, stored, now)
             consent = await self._verified_consent(tx, stored, keys.genesis, envelope, now)
             after = _with_consent(stored, consent, envelope, now)
             entries = [_consent_entry(after, consent, envelope)]
@@ -156,7 +156,7 @@ class Decisions:
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             await guards.demand_settled_keys(tx, keys)
-            stored = await self._pending_proposal(tx, proposal_id, now)
+            stored = await guards.pending_proposal(tx, proposal_id, now)
             answer = self._verified_answer(stored, keys.genesis, envelope, REJECTION_TYPE)
             guards.demand_required_slot(stored, answer.slot)
             if not answer.reason.strip():
@@ -221,8 +221,8 @@ class Decisions:
         async def look(tx: LedgerReads) -> Proposal:
             await guards.demand_settled_keys(tx, keys)
             now = self._commands.clock()
-            stored = await self._pending_proposal(tx, proposal_id, now)
-            await self._demand_undoable(tx, stored, now)
+            stored = await guards.pending_proposal(tx, proposal_id, now)
+            await guards.demand_undoable(tx, stored, now)
             if envelope:
                 await self._verified_consent(tx, stored, keys.genesis, envelope, now)
             return stored
@@ -260,24 +260,11 @@ class Decisions:
     async def _genesis(self, space: str) -> GenesisRecord:
         found = await self._graph.principal_keys(space)
         if found is None:
-            raise GenesisMissing("the space has no genesis")
+            raise GenesisMissing(
+                "the space has no genesis, so no consent counts: `concord principal enrol` makes "
+                "it; until then SettleProposal decides what is descriptive"
+            )
         return found.genesis
-
-    async def _pending_proposal(self, tx: LedgerReads, proposal_id: str, now: int) -> Proposal:
-        """Return a proposal that waits for answers; an expiry counts even if not recorded (V4)."""
-        stored = await existing(tx, proposal_id)
-        guards.demand_in_time(stored, now)
-        if stored.status != Status.PENDING:
-            raise ProposalState(stored.status.name)
-        return stored
-
-    async def _demand_undoable(self, tx: LedgerReads, stored: Proposal, now: int) -> None:
-        """Refuse an undo after the retention, or after another undo of the same change (V8)."""
-        if not stored.newest.undo_of:
-            return
-        original = await existing(tx, stored.newest.undo_of)
-        guards.demand_executed(original)
-        guards.demand_undo_window(original, now)
 
     async def _verified_consent(
         self,

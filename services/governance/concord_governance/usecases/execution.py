@@ -189,7 +189,7 @@ class Execution:
                 return stored
             now = await tx.now()
             after = replace(
-                ended_as(stored, Status.EXECUTED, now, _consenting_principals(stored)),
+                ended_as(stored, Status.EXECUTED, now, _deciding_principals(stored)),
                 decision=replace(stored.decision, effects=done.effects),
                 undo_until=self._undo_until(stored, done, now),
                 orphaned=done.orphaned if stored.newest.kind == Kind.UNDO else (),
@@ -227,7 +227,7 @@ class Execution:
                 return stored
             now = await tx.now()
             after = ended_as(
-                stored, Status.FAILED, now, _consenting_principals(stored), failure=failure
+                stored, Status.FAILED, now, _deciding_principals(stored), failure=failure
             )
             await tx.put(stored, after)
             entry = proposal_entry(
@@ -302,9 +302,10 @@ def _failure(refusal: GraphRefused) -> Failure:
     return Failure(refusal.reason, check, slot)
 
 
-def _consenting_principals(proposal: Proposal) -> tuple[str, ...]:
-    """Return the principals of the unrevoked consents, sorted."""
-    return tuple(sorted(given.principal for given in proposal.consents if not given.revoked))
+def _deciding_principals(proposal: Proposal) -> tuple[str, ...]:
+    """Return who settled it, else the principals of the unrevoked consents, sorted."""
+    consenting = (given.principal for given in proposal.consents if not given.revoked)
+    return proposal.resolved_by or tuple(sorted(consenting))
 
 
 def _execute_entry(proposal: Proposal, done: AppliedChange) -> Entry:

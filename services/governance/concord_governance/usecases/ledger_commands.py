@@ -18,6 +18,7 @@ from concord_governance.domain.errors import (
     AccessRefused,
     BulkForbidden,
     FramingViolation,
+    GenesisExists,
     GenesisMissing,
     NotProposer,
     PermissionMissing,
@@ -70,7 +71,8 @@ Work = Callable[[LedgerWrites, int], Awaitable[Proposal]]
 
 _STEP_REFUSALS = (
     *(ProposalNotFound, ProposalState, RevisionStale, NotProposer, SlotNotRequired, BulkForbidden),
-    *(UndoImpossible, UndoConflict, RetentionExpired, GenesisMissing, ProposalTooLarge),
+    *(UndoImpossible, UndoConflict, RetentionExpired, GenesisMissing, GenesisExists),
+    ProposalTooLarge,
 )
 _RECORDED_REFUSALS = (
     FramingViolation,
@@ -92,7 +94,8 @@ COMMANDS = {
 _WITH_ENVELOPES = frozenset({"ApproveProposal", "RejectProposal", "RevokeConsent", "BulkApprove"})
 """The RPCs with a signed envelope: refusals of these are recorded as CONSENT_REFUSED."""
 _STEPS = _WITH_ENVELOPES | {
-    *("CreateProposal", "ReviseProposal", "WithdrawProposal", "UndoModification")
+    *("CreateProposal", "ReviseProposal", "WithdrawProposal", "UndoModification"),
+    "SettleProposal",
 }
 """The RPCs that are steps of governance."""
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         | proposal_pb2.RejectProposalResponse
         | proposal_pb2.WithdrawProposalResponse
         | proposal_pb2.RevokeConsentResponse
+        | proposal_pb2.SettleProposalResponse
         | proposal_pb2.UndoModificationResponse
     )
 
@@ -160,7 +161,8 @@ class GovernanceSession:
         holders = {each.slot: each for each in self.principals().slots}
         if not holders:
             raise CommandError(
-                "This space has no principals yet: `concord principal enrol` comes first.",
+                "This space has no principals yet: `concord principal enrol` comes first. Without "
+                "--as your access key decides what is descriptive.",
                 reason="ERROR_REASON_GENESIS_MISSING",
             )
         holder = holders[slot.value_of()]

@@ -10,6 +10,7 @@ from concord_client.trust.audit.effects import EffectRules
 from concord_client.trust.audit.state import (
     CHANGE_KEY,
     DECIDED,
+    ENDED,
     EXECUTED,
     FAILED,
     OPEN,
@@ -19,13 +20,15 @@ from concord_client.trust.audit.state import (
     LoggedProposal,
     ReplayState,
 )
+from concord_client.trust.audit.write_rules import WriteRules
 
 
 class DecisionRules:
     """Judges decisions, their execution, their failure and their undo."""
 
-    def __init__(self, state: ReplayState) -> None:
+    def __init__(self, state: ReplayState, writes: WriteRules) -> None:
         self._state = state
+        self._writes = writes
         self._effects = EffectRules(state)
 
     def on_decide(self, leaf: dict[str, Any]) -> None:
@@ -42,13 +45,35 @@ class DecisionRules:
                 "consent", proposal.consents.get(slot, LoggedConsent()).expire_time > now, slot
             )
         state.demand("decide_key", state.has_its_keys(proposal))
-        proposal.state, proposal.decision_id = DECIDED, leaf["properties"]["decision_id"]
-        state.demand("decision_again", proposal.decision_id not in state.decisions)
-        state.decisions[proposal.decision_id] = proposal
-        proposal.decided_at = state.index
+        self._decide(proposal, leaf["properties"]["decision_id"])
         proposal.key_action = leaf["properties"].get("key_action")
         if proposal.key_action is not None:
             state.demand_signed_key(proposal, proposal.key_action)
+
+    def on_settle(self, leaf: dict[str, Any]) -> None:
+        """Demand that no genesis came before, and that the proposal needs no consent of both."""
+        state, said = self._state, leaf["properties"]
+        proposal = state.known(leaf, OPEN)
+        now = parse_time(leaf["time"])
+        state.demand("settle_genesis", not self._writes.has_genesis)
+        state.demand("settle_level", proposal.level == "AGENT")
+        state.demand("decided_late", now < proposal.expire_time)
+        rejected = said["settlement"] == "REJECT" and leaf["reason"] != ""
+        state.demand("settlement", rejected or said["settlement"] == "APPROVE")
+        if rejected:
+            proposal.state = ENDED
+            return
+        state.demand("decide_time", now == parse_time(said["decide_time"]))
+        if proposal.kind == "UNDO":
+            self._demand_undoable(state.proposals[proposal.undo_of], now)
+        self._decide(proposal, said["decision_id"])
+
+    def _decide(self, proposal: LoggedProposal, decision_id: str) -> None:
+        state = self._state
+        state.demand("decision_again", decision_id not in state.decisions)
+        proposal.state, proposal.decision_id = DECIDED, decision_id
+        state.decisions[decision_id] = proposal
+        proposal.decided_at = state.index
 
     def on_execute(self, leaf: dict[str, Any]) -> None:
         """Demand that the executed change was decided, and that it has no other effects."""

@@ -48,14 +48,14 @@ class EntryRules:
     def _is_reason(self, leaf: dict[str, Any]) -> bool:
         """Return whether an entry with this action may have this reason.
 
-        The reason of an answer is compared with its signed statement elsewhere; the reason of a
-        refusal is believed.
+        The reason of an answer is compared with its signed statement elsewhere; the reasons of a
+        refusal and of a settlement are believed.
         """
         action, reason = leaf["action"], leaf["reason"]
         if action == "SMF_FAIL":
             return _REASON.fullmatch(reason) is not None
-        signed = action in ("SMF_REJECT", "SMF_REVOKE")
-        return signed or action in _BLOCKED or reason == ""
+        given = action in ("SMF_REJECT", "SMF_REVOKE", "SMF_SETTLE")
+        return given or action in _BLOCKED or reason == ""
 
     def _is_item(self, leaf: dict[str, Any]) -> bool:
         """Return whether an entry about a proposal names the item of its revision: an existing

@@ -12,7 +12,7 @@ from typing import Any
 from concord_attestation.agreed import constitutive_digest
 from concord_attestation.restore import verify_restore
 
-from concord_client.trust.audit.state import ReplayState
+from concord_client.trust.audit.state import FAILED, ReplayState
 from concord_client.trust.audit.write_rules import WriteRules
 
 
@@ -44,7 +44,9 @@ class ImportRules:
     def _begin(self, leaf: dict[str, Any]) -> None:
         """Demand both slots' signatures, and set the keys that the restore grant names."""
         state, said = self._state, leaf["properties"]
-        state.demand("import_first", not (self._writes.began or state.decisions))
+        # a decision that was settled before and failed changed nothing
+        effects = any(each.consents or each.state != FAILED for each in state.decisions.values())
+        state.demand("import_first", not (self._writes.began or effects))
         grant = verify_restore(
             json.dumps(said["restore_grant"]).encode(),
             genesis=state.keys(),

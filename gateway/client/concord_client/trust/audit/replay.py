@@ -53,7 +53,7 @@ class Replay:
         self._state = ReplayState(log, pinned)
         self._writes = writes = WriteRules(self._state)
         answers = ConsentRules(self._state, writes)
-        self._decisions = decisions = DecisionRules(self._state)
+        self._decisions = decisions = DecisionRules(self._state, writes)
         self._entry = EntryRules(self._state)
         self._imports = imports = ImportRules(self._state, writes)
         access = AccessRules(self._state, writes)
@@ -69,6 +69,7 @@ class Replay:
             "SMF_EXPIRE": answers.on_expire,
             "RESTORE": answers.on_restore,
             "SMF_DECIDE": decisions.on_decide,
+            "SMF_SETTLE": decisions.on_settle,
             "SMF_EXECUTE": decisions.on_execute,
             "SMF_FAIL": decisions.on_fail,
             "SMF_UNDO": decisions.on_undo,

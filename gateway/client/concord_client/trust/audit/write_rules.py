@@ -41,6 +41,11 @@ class WriteRules:
         """Whether the log has an entry of graph's yet."""
         return self._seq > 0
 
+    @property
+    def has_genesis(self) -> bool:
+        """Whether the log has the genesis, or an import that stands for it."""
+        return bool(self._enrolments)
+
     def begin(self, leaf: dict[str, Any]) -> None:
         """Note an import as the genesis; every later write must have a higher seq."""
         self.in_order(leaf)

@@ -194,10 +194,12 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_GENESIS_MISSING: _ErrorReason.ValueType  # 302
     """The space has no genesis yet: nothing constitutive can be written. FAILED_PRECONDITION.
-    Example: CreateProposal before EnrolPrincipals.
+    Example: SettleProposal of a constitutive proposal before EnrolPrincipals.
     """
     ERROR_REASON_GENESIS_EXISTS: _ErrorReason.ValueType  # 303
-    """The space has its genesis already. FAILED_PRECONDITION. Example: a second EnrolPrincipals."""
+    """The space has its genesis already. FAILED_PRECONDITION. Example: a second EnrolPrincipals; SettleProposal
+    after EnrolPrincipals, where consents decide.
+    """
     ERROR_REASON_GENESIS_DAMAGED: _ErrorReason.ValueType  # 304
     """The space's genesis or the edges of its principals are damaged: the store was changed past Concord, and
     no consent can be checked. FAILED_PRECONDITION; a full export restores it.
@@ -558,10 +560,12 @@ FAILED_PRECONDITION. Example: ImportSpace after AddMemory.
 """
 ERROR_REASON_GENESIS_MISSING: ErrorReason.ValueType  # 302
 """The space has no genesis yet: nothing constitutive can be written. FAILED_PRECONDITION.
-Example: CreateProposal before EnrolPrincipals.
+Example: SettleProposal of a constitutive proposal before EnrolPrincipals.
 """
 ERROR_REASON_GENESIS_EXISTS: ErrorReason.ValueType  # 303
-"""The space has its genesis already. FAILED_PRECONDITION. Example: a second EnrolPrincipals."""
+"""The space has its genesis already. FAILED_PRECONDITION. Example: a second EnrolPrincipals; SettleProposal
+after EnrolPrincipals, where consents decide.
+"""
 ERROR_REASON_GENESIS_DAMAGED: ErrorReason.ValueType  # 304
 """The space's genesis or the edges of its principals are damaged: the store was changed past Concord, and
 no consent can be checked. FAILED_PRECONDITION; a full export restores it.

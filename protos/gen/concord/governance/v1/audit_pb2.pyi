@@ -91,6 +91,10 @@ class _AuditActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AuditActi
     """Graph and ledger were restored from a backup: the entries before this one are those that it had, and
     every proposal that was pending then has ended. Decisions go on.
     """
+    AUDIT_ACTION_SMF_SETTLE: _AuditAction.ValueType  # 26
+    """An access key settled a proposal of the level AGENT before the space's genesis: `settlement` says how.
+    SMF_EXECUTE or SMF_FAIL follows an approval.
+    """
 
 class AuditAction(_AuditAction, metaclass=_AuditActionEnumTypeWrapper):
     """What an entry records."""
@@ -159,6 +163,10 @@ AUDIT_ACTION_RESTORE: AuditAction.ValueType  # 25
 """Graph and ledger were restored from a backup: the entries before this one are those that it had, and
 every proposal that was pending then has ended. Decisions go on.
 """
+AUDIT_ACTION_SMF_SETTLE: AuditAction.ValueType  # 26
+"""An access key settled a proposal of the level AGENT before the space's genesis: `settlement` says how.
+SMF_EXECUTE or SMF_FAIL follows an approval.
+"""
 Global___AuditAction: _TypeAlias = AuditAction  # noqa: Y015
 
 @_typing.final
@@ -194,7 +202,7 @@ class AuditEntry(_message.Message):
     """True when it was refused and nothing changed."""
     reason: _builtins.str
     """Why it was refused or failed: a name of concord.errors.v1.ErrorReason. Of SMF_REJECT and SMF_REVOKE the
-    reason in the signed statement. Else empty.
+    reason in the signed statement, of SMF_SETTLE what was given as one. Else empty.
     """
     leaf: _builtins.bytes
     """The leaf: RFC 8785 JSON with all of these fields and the evidence for the action."""

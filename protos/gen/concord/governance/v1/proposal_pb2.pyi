@@ -64,7 +64,7 @@ class _ProposalStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Propos
     PROPOSAL_STATUS_APPROVED: _ProposalStatus.ValueType  # 3
     """Decided; its effect is not recorded yet. A restart completes it."""
     PROPOSAL_STATUS_REJECTED: _ProposalStatus.ValueType  # 4
-    """A required slot rejected it."""
+    """A required slot rejected it, or it was settled so."""
     PROPOSAL_STATUS_EXPIRED: _ProposalStatus.ValueType  # 5
     """Nobody answered in time."""
     PROPOSAL_STATUS_WITHDRAWN: _ProposalStatus.ValueType  # 6
@@ -90,7 +90,7 @@ dissonance's proposals to reclassify a NUANCE begin so. A new revision is PENDIN
 PROPOSAL_STATUS_APPROVED: ProposalStatus.ValueType  # 3
 """Decided; its effect is not recorded yet. A restart completes it."""
 PROPOSAL_STATUS_REJECTED: ProposalStatus.ValueType  # 4
-"""A required slot rejected it."""
+"""A required slot rejected it, or it was settled so."""
 PROPOSAL_STATUS_EXPIRED: ProposalStatus.ValueType  # 5
 """Nobody answered in time."""
 PROPOSAL_STATUS_WITHDRAWN: ProposalStatus.ValueType  # 6
@@ -102,6 +102,30 @@ PROPOSAL_STATUS_FAILED: ProposalStatus.ValueType  # 8
 PROPOSAL_STATUS_UNDONE: ProposalStatus.ValueType  # 9
 """It took effect, and a later proposal undid it."""
 Global___ProposalStatus: _TypeAlias = ProposalStatus  # noqa: Y015
+
+class _Settlement:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SettlementEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Settlement.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SETTLEMENT_UNSPECIFIED: _Settlement.ValueType  # 0
+    """Refused."""
+    SETTLEMENT_APPROVE: _Settlement.ValueType  # 1
+    """It is decided and executed."""
+    SETTLEMENT_REJECT: _Settlement.ValueType  # 2
+    """It ends; no item changes."""
+
+class Settlement(_Settlement, metaclass=_SettlementEnumTypeWrapper):
+    """How a proposal is settled where nobody can sign."""
+
+SETTLEMENT_UNSPECIFIED: Settlement.ValueType  # 0
+"""Refused."""
+SETTLEMENT_APPROVE: Settlement.ValueType  # 1
+"""It is decided and executed."""
+SETTLEMENT_REJECT: Settlement.ValueType  # 2
+"""It ends; no item changes."""
+Global___Settlement: _TypeAlias = Settlement  # noqa: Y015
 
 class _ProposalTrigger:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -405,7 +429,7 @@ class Proposal(_message.Message):
     policy_digest: _builtins.str
     """Hex SHA-256 of the policy: the safeguards and settings under which it was proposed."""
     resolution: _builtins.str
-    """The reason that a signed rejection states, in its words; empty otherwise."""
+    """The reason that a rejection states, in its words; empty otherwise."""
     undo_of: _builtins.str
     """The proposal that this one undoes; empty otherwise."""
     undone_by: _builtins.str
@@ -462,7 +486,7 @@ class Proposal(_message.Message):
 
     @_builtins.property
     def resolved_by(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The principals that decided, rejected or withdrew it, sorted by name; empty when it expired."""
+        """The principals that decided, settled, rejected or withdrew it, sorted by name; empty when it expired."""
 
     @_builtins.property
     def undo_until(self) -> _timestamp_pb2.Timestamp:
@@ -1114,6 +1138,72 @@ class ApproveOutcome(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ApproveOutcome: _TypeAlias = ApproveOutcome  # noqa: Y015
+
+@_typing.final
+class SettleProposalRequest(_message.Message):
+    """Asks for a proposal to be settled without signatures, in a space without a genesis."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    PROPOSAL_ID_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    SETTLEMENT_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """The caller's id of this request, 1 to 128 characters."""
+    proposal_id: _builtins.str
+    """Which proposal."""
+    revision: _builtins.int
+    """The newest revision, the one that was read; else ERROR_REASON_REVISION_STALE."""
+    settlement: Global___Settlement.ValueType
+    """Approve or reject."""
+    reason: _builtins.str
+    """Why, up to 1,000 characters. Required for a rejection. Stays in the audit log for ever."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        proposal_id: _builtins.str = ...,
+        revision: _builtins.int = ...,
+        settlement: Global___Settlement.ValueType = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["proposal_id", b"proposal_id", "reason", b"reason", "request_id", b"request_id", "revision", b"revision", "settlement", b"settlement"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SettleProposalRequest: _TypeAlias = SettleProposalRequest  # noqa: Y015
+
+@_typing.final
+class SettleProposalResponse(_message.Message):
+    """The settled proposal."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROPOSAL_FIELD_NUMBER: _builtins.int
+    TOKEN_FIELD_NUMBER: _builtins.int
+    token: _builtins.str
+    """Freshness token of the effect in graph; empty when nothing was executed."""
+    @_builtins.property
+    def proposal(self) -> Global___Proposal:
+        """The proposal as it is now."""
+
+    def __init__(
+        self,
+        *,
+        proposal: Global___Proposal | None = ...,
+        token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["proposal", b"proposal"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["proposal", b"proposal", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SettleProposalResponse: _TypeAlias = SettleProposalResponse  # noqa: Y015
 
 @_typing.final
 class UndoModificationRequest(_message.Message):

@@ -89,6 +89,11 @@ class ProposalServiceStub:
                 request_serializer=concord_dot_governance_dot_v1_dot_proposal__pb2.BulkApproveRequest.SerializeToString,
                 response_deserializer=concord_dot_governance_dot_v1_dot_proposal__pb2.BulkApproveResponse.FromString,
                 _registered_method=True)
+        self.SettleProposal = channel.unary_unary(
+                '/concord.governance.v1.ProposalService/SettleProposal',
+                request_serializer=concord_dot_governance_dot_v1_dot_proposal__pb2.SettleProposalRequest.SerializeToString,
+                response_deserializer=concord_dot_governance_dot_v1_dot_proposal__pb2.SettleProposalResponse.FromString,
+                _registered_method=True)
         self.UndoModification = channel.unary_unary(
                 '/concord.governance.v1.ProposalService/UndoModification',
                 request_serializer=concord_dot_governance_dot_v1_dot_proposal__pb2.UndoModificationRequest.SerializeToString,
@@ -186,6 +191,16 @@ class ProposalServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SettleProposal(self, request, context):
+        """Approves or rejects a proposal of the level AGENT in a space without a genesis, on the authority of the
+        access key alone (scope `govern`): nobody there can sign. An approval executes it before the reply. The
+        audit log names who settled it, and how. Of the level BILATERAL: ERROR_REASON_GENESIS_MISSING. After the
+        genesis: ERROR_REASON_GENESIS_EXISTS.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def UndoModification(self, request, context):
         """Proposes to undo an executed proposal within its retention: the earlier revisions of its items come back
         exactly. The undo is itself a proposal, of the same approval level.
@@ -249,6 +264,11 @@ def add_ProposalServiceServicer_to_server(servicer, server):
                     servicer.BulkApprove,
                     request_deserializer=concord_dot_governance_dot_v1_dot_proposal__pb2.BulkApproveRequest.FromString,
                     response_serializer=concord_dot_governance_dot_v1_dot_proposal__pb2.BulkApproveResponse.SerializeToString,
+            ),
+            'SettleProposal': grpc.unary_unary_rpc_method_handler(
+                    servicer.SettleProposal,
+                    request_deserializer=concord_dot_governance_dot_v1_dot_proposal__pb2.SettleProposalRequest.FromString,
+                    response_serializer=concord_dot_governance_dot_v1_dot_proposal__pb2.SettleProposalResponse.SerializeToString,
             ),
             'UndoModification': grpc.unary_unary_rpc_method_handler(
                     servicer.UndoModification,
@@ -514,6 +534,33 @@ class ProposalService:
             '/concord.governance.v1.ProposalService/BulkApprove',
             concord_dot_governance_dot_v1_dot_proposal__pb2.BulkApproveRequest.SerializeToString,
             concord_dot_governance_dot_v1_dot_proposal__pb2.BulkApproveResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SettleProposal(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.governance.v1.ProposalService/SettleProposal',
+            concord_dot_governance_dot_v1_dot_proposal__pb2.SettleProposalRequest.SerializeToString,
+            concord_dot_governance_dot_v1_dot_proposal__pb2.SettleProposalResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -75,6 +75,12 @@ class ProposalServiceStub:
     """Approves several proposals of the level AGENT in one call, or with `dry_run` says how each would end.
     Proposals of the level BILATERAL are refused with ERROR_REASON_BULK_FORBIDDEN.
     """
+    SettleProposal: _grpc.UnaryUnaryMultiCallable[_proposal_pb2.SettleProposalRequest, _proposal_pb2.SettleProposalResponse]
+    """Approves or rejects a proposal of the level AGENT in a space without a genesis, on the authority of the
+    access key alone (scope `govern`): nobody there can sign. An approval executes it before the reply. The
+    audit log names who settled it, and how. Of the level BILATERAL: ERROR_REASON_GENESIS_MISSING. After the
+    genesis: ERROR_REASON_GENESIS_EXISTS.
+    """
     UndoModification: _grpc.UnaryUnaryMultiCallable[_proposal_pb2.UndoModificationRequest, _proposal_pb2.UndoModificationResponse]
     """Proposes to undo an executed proposal within its retention: the earlier revisions of its items come back
     exactly. The undo is itself a proposal, of the same approval level.
@@ -130,6 +136,12 @@ class ProposalServiceAsyncStub(ProposalServiceStub):
     BulkApprove: _aio.UnaryUnaryMultiCallable[_proposal_pb2.BulkApproveRequest, _proposal_pb2.BulkApproveResponse]  # type: ignore[assignment]
     """Approves several proposals of the level AGENT in one call, or with `dry_run` says how each would end.
     Proposals of the level BILATERAL are refused with ERROR_REASON_BULK_FORBIDDEN.
+    """
+    SettleProposal: _aio.UnaryUnaryMultiCallable[_proposal_pb2.SettleProposalRequest, _proposal_pb2.SettleProposalResponse]  # type: ignore[assignment]
+    """Approves or rejects a proposal of the level AGENT in a space without a genesis, on the authority of the
+    access key alone (scope `govern`): nobody there can sign. An approval executes it before the reply. The
+    audit log names who settled it, and how. Of the level BILATERAL: ERROR_REASON_GENESIS_MISSING. After the
+    genesis: ERROR_REASON_GENESIS_EXISTS.
     """
     UndoModification: _aio.UnaryUnaryMultiCallable[_proposal_pb2.UndoModificationRequest, _proposal_pb2.UndoModificationResponse]  # type: ignore[assignment]
     """Proposes to undo an executed proposal within its retention: the earlier revisions of its items come back
@@ -237,6 +249,18 @@ class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_proposal_pb2.BulkApproveResponse, _abc.Awaitable[_proposal_pb2.BulkApproveResponse]]:
         """Approves several proposals of the level AGENT in one call, or with `dry_run` says how each would end.
         Proposals of the level BILATERAL are refused with ERROR_REASON_BULK_FORBIDDEN.
+        """
+
+    @_abc_1.abstractmethod
+    def SettleProposal(
+        self,
+        request: _proposal_pb2.SettleProposalRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_proposal_pb2.SettleProposalResponse, _abc.Awaitable[_proposal_pb2.SettleProposalResponse]]:
+        """Approves or rejects a proposal of the level AGENT in a space without a genesis, on the authority of the
+        access key alone (scope `govern`): nobody there can sign. An approval executes it before the reply. The
+        audit log names who settled it, and how. Of the level BILATERAL: ERROR_REASON_GENESIS_MISSING. After the
+        genesis: ERROR_REASON_GENESIS_EXISTS.
         """
 
     @_abc_1.abstractmethod

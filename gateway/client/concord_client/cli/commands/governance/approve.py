@@ -18,6 +18,7 @@ from concord_client.cli.governance.session import (
     Slot,
     governance_session,
 )
+from concord_client.cli.governance.settlement import settle
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 
 if TYPE_CHECKING:
@@ -25,6 +26,15 @@ if TYPE_CHECKING:
 
 AsOption = Annotated[
     Slot, typer.Option("--as", case_sensitive=False, help="Whose key signs.", show_default=False)
+]
+AsOrSettleOption = Annotated[
+    Slot | None,
+    typer.Option(
+        "--as",
+        case_sensitive=False,
+        help="Whose key signs. Leave it out before the genesis: there the access key decides what "
+        "is descriptive.",
+    ),
 ]
 
 
@@ -34,9 +44,7 @@ def approve(
         str, typer.Argument(metavar="[N]", help="The proposal's number, or its id.")
     ] = "",
     *,
-    slot: Annotated[
-        Slot | None, typer.Option("--as", case_sensitive=False, help="Whose key signs.")
-    ] = None,
+    slot: AsOrSettleOption = None,
     all_agent: Annotated[
         bool,
         typer.Option(
@@ -62,13 +70,16 @@ def approve(
         with governance_session(session) as governance:
             approve_all(governance, key, passphrase_fd, dry_run=dry_run)
         return
-    if not number or slot is None or dry_run:
+    if not number or dry_run:
         raise typer.BadParameter("write `concord approve N --as agent|human`, or --all-agent.")
-    from concord.governance.v1.proposal_pb2 import ApproveProposalRequest
+    from concord.governance.v1.proposal_pb2 import SETTLEMENT_APPROVE, ApproveProposalRequest
 
     from concord_client.trust import signing
 
     with governance_session(session) as governance:
+        if slot is None:
+            settle(governance, number, SETTLEMENT_APPROVE, digest=digest)
+            return
         proposal, found = governance.agreeable(number)
         demand_required_slot(slot, found)
         file = governance.key_file(slot, key)
@@ -90,7 +101,7 @@ def reject(
     ctx: typer.Context,
     number: NumberArgument,
     *,
-    slot: AsOption,
+    slot: AsOrSettleOption = None,
     reason: Annotated[str, typer.Option(help="Why; required, up to 1,000 characters.")],
     digest: DigestOption = "",
     key: KeyOption = None,
@@ -99,12 +110,15 @@ def reject(
     as_json: JsonOption = False,
 ) -> None:
     """End a proposal: one required slot's signed rejection is enough."""
-    from concord.governance.v1.proposal_pb2 import RejectProposalRequest
+    from concord.governance.v1.proposal_pb2 import SETTLEMENT_REJECT, RejectProposalRequest
 
     from concord_client.trust import signing
 
     session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
+        if slot is None:
+            settle(governance, number, SETTLEMENT_REJECT, digest=digest, reason=reason)
+            return
         proposal, found = governance.reviewed(number)
         demand_required_slot(slot, found)
         file = governance.key_file(slot, key)
