@@ -1,8 +1,10 @@
 """The client for programs: its verbs, called and awaited, on a real system in the same process."""
 
+import inspect
+import pydoc
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import a_users_program
 import concord_client
 import pytest
 from concord_client import AsyncConcord, Concord, Fact
+from concord_client.verbs.things import WrittenMemory
 
 PROGRAM = Path(a_users_program.__file__)
 
@@ -54,6 +57,23 @@ async def test_both_clients_have_the_same_verbs(tmp_path: Path) -> None:
             await concord.forget(gone.memory)
     verbs = {name for name in dir(Concord) if not name.startswith("_")}
     assert verbs == {name for name in dir(AsyncConcord) if not name.startswith("_")}
+
+
+def test_help_shows_the_arguments() -> None:
+    """W4 Of both clients, of the class and of an instance; what is awaited is said to be."""
+    called, awaited = inspect.signature(Concord.forget), inspect.signature(AsyncConcord.forget)
+    assert called.return_annotation is WrittenMemory
+    assert awaited.return_annotation == Awaitable[WrittenMemory]
+    for client in (Concord, AsyncConcord):
+        search = inspect.signature(client.search)
+        assert list(search.parameters)[:3] == ["self", "query", "limit"]
+        assert search.parameters["limit"].default == 10
+        bound = inspect.signature(client(None).search)  # type: ignore[arg-type] # makes no call
+        assert list(bound.parameters)[:2] == ["query", "limit"]
+        page = pydoc.render_doc(client, renderer=pydoc.plaintext)
+        assert "search(self, query: str, *, limit: int = 10, " in page
+        assert "Find memories by meaning and by words." in page
+        assert "*args" not in page
 
 
 def test_each_write_lists_what_gave_way(tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from types import TracebackType
-from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
+from functools import cache
+from types import FunctionType, GenericAlias, TracebackType
+from typing import Any, Generic, ParamSpec, Self, TypeVar, cast, get_args, overload
 
 from concord.governance.v1.audit_pb2 import ExportAuditLogRequest
 from concord.type.v1.type_pb2 import Consistency
@@ -25,7 +27,9 @@ class _Verb(Generic[P, T]):
 
     def __init__(self, step: Callable[P, Step[T]] | Callable[P, Run[T]]) -> None:
         self._step = step
-        self.__doc__ = step.__doc__
+
+    def __set_name__(self, owner: type[object], name: str) -> None:
+        self._name = name
 
     @overload
     def __get__(self, client: Concord, owner: type[Concord]) -> Callable[P, T]: ...
@@ -34,18 +38,33 @@ class _Verb(Generic[P, T]):
         self, client: AsyncConcord, owner: type[AsyncConcord]
     ) -> Callable[P, Awaitable[T]]: ...
     @overload
-    def __get__(self, client: None, owner: type[object]) -> Self: ...
+    def __get__(self, client: None, owner: type[object]) -> Callable[..., Any]: ...
     def __get__(self, client: Any, owner: type[Any]) -> Any:
-        """The verb, bound to a client."""
-        if client is None:
-            return self
+        """The verb, bound to a client; of a class, the function."""
+        function = _function(self._name, self._step, is_awaited=issubclass(owner, AsyncConcord))
+        return function if client is None else function.__get__(client, owner)
 
-        def said(*args: P.args, **kwargs: P.kwargs) -> Any:
-            step = self._step(*args, **kwargs)
-            return client.run(step) if isinstance(step, Run) else client.take(step)
 
-        said.__doc__ = self.__doc__
-        return said
+@cache
+def _function(name: str, step: Callable[..., Any], *, is_awaited: bool) -> FunctionType:
+    """The method of a client that takes a step; its signature is the step's, for `help`."""
+
+    def verb(client: Any, /, *args: Any, **kwargs: Any) -> Any:
+        taken = step(*args, **kwargs)
+        return client.run(taken) if isinstance(taken, Run) else client.take(taken)
+
+    said = inspect.signature(step, eval_str=True)
+    (returned,) = get_args(said.return_annotation)
+    client = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = [client, *said.parameters.values()]
+    result = GenericAlias(Awaitable, returned) if is_awaited else returned
+    # inspect reads this attribute, which a function's type does not know.
+    signed: Any = verb
+    signed.__signature__ = said.replace(parameters=parameters, return_annotation=result)
+    owner = AsyncConcord if is_awaited else Concord
+    verb.__name__, verb.__qualname__ = name, f"{owner.__name__}.{name}"
+    verb.__doc__ = step.__doc__
+    return cast(FunctionType, verb)
 
 
 class _Verbs:
