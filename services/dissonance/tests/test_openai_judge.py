@@ -1,5 +1,6 @@
 """A language model as a judge: it may change a label, and nothing else."""
 
+import asyncio
 import io
 import json
 from collections.abc import AsyncIterator
@@ -89,7 +90,8 @@ async def test_a_contradiction_in_both_orders_counts_and_points_into_the_texts()
 
 
 async def test_swapping_the_pair_swaps_the_verdict() -> None:
-    """D2 An evolution's direction flips with the pair; nothing else changes."""
+    """D2 An evolution's direction flips with the pair; nothing else changes, and nobody pays twice
+    for one pair, whether it comes again or at the same time."""
     earlier = replace(OPEN, valid_from=Micros(0))
 
     def by_time(body: dict[str, Any]) -> bytes:
@@ -97,10 +99,14 @@ async def test_swapping_the_pair_swaps_the_verdict() -> None:
         words = {"first_words": "Sundays", "second_words": "Sundays"}
         return said("evolution", earlier=dated, type="temporal", **words)
 
-    async with judging(by_time) as (judge, _):
-        forward = await judge.judge(earlier, SHUT, budget())
-        backward = await judge.judge(SHUT, earlier, budget())
+    async with judging(by_time) as (judge, endpoint):
+        forward, backward = await asyncio.gather(
+            judge.judge(earlier, SHUT, budget()), judge.judge(SHUT, earlier, budget())
+        )
+        again = await judge.judge(SHUT, earlier, budget())
 
+    assert len(endpoint.asked) == 2
+    assert again == backward
     assert isinstance(forward, Verdict)
     assert forward.older is Older.FIRST
     assert isinstance(backward, Verdict)

@@ -6,6 +6,7 @@ on the order becomes an abstention. Its quotes must occur in the texts; only the
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections import OrderedDict
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib import resources
 from typing import Annotated, Literal
+from weakref import WeakValueDictionary
 
 from concord_models.budget import Budget
 from concord_models.chat import ChatModel, Question
@@ -60,10 +62,11 @@ class OpenAiJudge:
     kind = Judge.LLM
 
     def __init__(self, model: ChatModel) -> None:
-        """Decisions on the last 10,000 pairs are cached by content."""
+        """Decisions on the last 10,000 pairs are cached by content, whatever the order of each."""
         self._model = model
         self._prompt = resources.files(__package__).joinpath(PROMPT).read_text("utf-8")
         self._known: OrderedDict[bytes, Verdict | Abstention] = OrderedDict()
+        self._asking: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()
 
     def questions(self, first: Side, second: Side) -> Sequence[int]:
         """The most tokens of a question about a pair, in each order."""
@@ -78,16 +81,15 @@ class OpenAiJudge:
         """
         if len(first.text) + len(second.text) > MOST_CHARACTERS:
             return Abstention(Abstained.TOO_LONG)
-        key = hashlib.sha256(json.dumps([_shown(first), _shown(second)]).encode()).digest()
-        if (known := self._known.get(key)) is not None:
-            return known
-        forward = await self._ask(first, second, budget)
-        said = forward
-        if isinstance(forward, Verdict):
-            backward = await self._ask(second, first, budget)
-            if not _is_same_of_both(forward, backward):
-                said = Abstention(Abstained.ORDER_DEPENDENT)
-        self._known[key] = said
+        shown = [json.dumps(_shown(each)) for each in (first, second)]
+        key = hashlib.sha256("\0".join(sorted(shown)).encode()).digest()
+        is_swapped = shown[0] > shown[1]
+        async with self._asking.setdefault(key, asyncio.Lock()):
+            known = self._known.get(key)
+            if known is not None:
+                return _turned(known) if is_swapped else known
+            said = await self._asked(first, second, budget)
+            self._known[key] = _turned(said) if is_swapped else said
         if len(self._known) > MOST_CACHED:
             self._known.popitem(last=False)
         return said
@@ -95,6 +97,15 @@ class OpenAiJudge:
     async def close(self) -> None:
         """Close the connections."""
         await self._model.close()
+
+    async def _asked(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
+        forward = await self._ask(first, second, budget)
+        said = forward
+        if isinstance(forward, Verdict):
+            backward = await self._ask(second, first, budget)
+            if not _is_same_of_both(forward, backward):
+                said = Abstention(Abstained.ORDER_DEPENDENT)
+        return said
 
     async def _ask(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
         question = self._question(first, second)
@@ -109,6 +120,10 @@ class OpenAiJudge:
     def _question(self, first: Side, second: Side) -> Question[_Said]:
         data = {"first": _shown(first), "second": _shown(second)}
         return Question(self._prompt, data, _Said, MOST_TOKENS)
+
+
+def _turned(said: Verdict | Abstention) -> Verdict | Abstention:
+    return said.swapped() if isinstance(said, Verdict) else said
 
 
 def _shown(side: Side) -> dict[str, str]:
