@@ -288,10 +288,8 @@ async def test_a_check_around_a_node_sees_its_statements_alone(home: Space) -> N
     assert by_id.status == pb.CHECK_STATUS_INSUFFICIENT_DATA
     nobody = await home.check("Nobody")
     assert nobody.status == pb.CHECK_STATUS_INSUFFICIENT_DATA
-    assert [each.node_status for each in (alone, nobody)] == [
-        type_pb2.LOOKUP_STATUS_FOUND,
-        type_pb2.LOOKUP_STATUS_NOT_FOUND,
-    ]
+    assert alone.node_status == type_pb2.LOOKUP_STATUS_FOUND
+    assert nobody.node_status == type_pb2.LOOKUP_STATUS_NOT_FOUND
 
 
 async def test_recent_statements_are_those_of_thirty_days_or_of_the_session(
@@ -384,13 +382,10 @@ async def test_unknown_conflicts_are_not_found(home: Space) -> None:
 
 async def test_an_item_is_no_conflict_with_itself(home: Space) -> None:
     """D6 Equal ids are refused, with the field that is wrong."""
-    kept = await home.add(OPEN)
-    pair = conflict_pb2.ConflictPair(first_id=kept.id, second_id=kept.id)
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
+    pair = conflict_pb2.ConflictPair(first_id="a", second_id="a")
+    with pytest.raises(grpc.aio.AioRpcError, match="must be another item") as caught:
         await home.resolve(pair=pair, resolution_type=EVOLUTION)
-
     assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
-    assert "pair.second_id must be another item" in (caught.value.details() or "")
 
 
 async def test_pairs_are_judged_as_the_space_declares_and_alike_when_swapped(home: Space) -> None:
