@@ -76,3 +76,5 @@ async def test_the_demo_as_json_tells_each_step_and_can_fail(
     assert [step["step"] for step in steps] == list(STEPS)
     assert all(step["holds"] for step in steps)
     assert steps[1]["reply"]["results"][0]["memory"]["id"] == "pep-566"
+    history = [each["memory"]["id"] for each in steps[2]["reply"]["results"]]
+    assert history == list(recall.CHAIN)

@@ -14,7 +14,7 @@ from concord_graph.adapters.neo4j import copies as graph_copies
 from concord_stores import neo4j_copy
 from concord_stores.neo4j_config import CopyDamaged, Neo4jConfig
 from concord_stores.neo4j_copy import Node, Writers
-from concord_stores.neo4j_server import ServerFailure, connect
+from concord_stores.neo4j_server import ServerFailure, connect, patiently
 from neo4j import AsyncDriver
 
 from concord_embedded.backup_stores import NEO4J, Known
@@ -32,9 +32,13 @@ async def deleted_spaces_in(settings: Neo4jConfig) -> frozenset[str]:
 
     Raises `ServerUnusable`, `StartError`.
     """
-    try:
+
+    async def start() -> Rows:
         async with await connect(settings) as driver:
-            rows = {ledger_copies.SPACE: await neo4j_copy.labelled(driver, ledger_copies.SPACE)}
+            return {ledger_copies.SPACE: await neo4j_copy.labelled(driver, ledger_copies.SPACE)}
+
+    try:
+        rows = await patiently(start, settings)
     except ServerFailure as error:
         raise StartError(f"{error}: try again.") from error
     return frozenset(space.name for space in ledger_copies.deleted_spaces(rows))

@@ -25,16 +25,17 @@ class IndexStuckError(Exception):
     """The index makes no progress; the text says what to do."""
 
 
-def follow(client: Client, token: str) -> Iterator[tuple[int, int]]:
+def follow(client: Client, token: str, since: int | None = None) -> Iterator[tuple[int, int]]:
     """Yields (changes indexed, changes in all) until search has seen the write `token`.
 
-    Both are counted from the begin of the call. Raises `IndexStuckError` after `STUCK_AFTER`
-    seconds without progress.
+    Both are counted from the change `since`, or from what is indexed at the call. Raises
+    `IndexStuckError` after `STUCK_AFTER` seconds without progress.
     """
     status = _status(client)
-    first = newest = status.applied_seq
+    newest = status.applied_seq
+    first = newest if since is None else since
     moved = time.monotonic()
-    yield 0, max(status.head_seq, newest) - first
+    yield newest - first, max(status.head_seq, newest) - first
     while not _has_seen(client, token, LOOK):
         status = _status(client)
         if status.applied_seq != newest:

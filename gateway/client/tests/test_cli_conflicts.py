@@ -182,7 +182,18 @@ def test_many_findings_of_text_are_recorded_only_when_it_was_said_so(
         ListConflictsResponse, "conflicts", "--run", run, "--state", "dismissed"
     )
     assert len(dismissed.conflicts) == 21
+    assert concord.done("dismiss", "--run", run) == f"Dismissed 0 conflicts of run {run}.\n"
     concord.done("reopen", dismissed.conflicts[0].id)
+
+
+def test_a_run_that_recorded_nothing_is_not_found(concord: CommandLine, unique: Unique) -> None:
+    """W4 C1 A wrong id of a run is told apart from one of which nothing is left."""
+    unknown = unique("run")
+    for form in ((), ("--json",)):
+        done = concord("dismiss", "--run", unknown, *form)
+
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert done.stderr.startswith("LOOKUP_STATUS_NOT_FOUND: There is no run that recorded")
 
 
 def test_yes_answers_beforehand(concord: CommandLine, tmp_path: Path, unique: Unique) -> None:

@@ -271,10 +271,12 @@ def test_following_ends_when_the_write_is_found(system: Spawned, notes: Notes) -
     """S10 Progress counts up to the number of changes, and then search has seen the write."""
     with system_client(system) as client:
         steps = list(follow(client, notes.token))
+        whole = list(follow(client, notes.token, since=0))
 
     done, total = steps[-1]
     assert done == total
     assert all(0 <= so_far <= of for so_far, of in steps)
+    assert whole[0][0] > 0  # the notes' first changes were indexed before the call
 
 
 def system_client(system: Spawned) -> Client:

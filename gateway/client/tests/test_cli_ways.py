@@ -3,13 +3,16 @@
 import json
 from pathlib import Path
 
+import grpc
 import pytest
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1.governed_pb2 import GovernedAction
 from concord.type.v1 import type_pb2
+from concord_client.cli.errors import error_report
 from concord_client.cli.governance import action_file
 from concord_client.cli.render import failure_words, proposal_page
 from concord_client.cli.render.page import show
+from concord_client.refusal import Refused
 from concord_testing.command_line import CommandLine
 from two_signers import approved, proposal
 
@@ -122,6 +125,11 @@ WORDS = {
         "the grant made of the consents does not hold: "
         "an item is at another version than the one that was signed"
     ),
+    "ERROR_REASON_KEY_INVALID retired_key": (
+        "the new key's own proof does not hold: its key was replaced before, or its slot is closed "
+        "since a backup was restored: `concord principal rotate --slot SLOT --key FILE`, with the "
+        "newer key's file, opens it"
+    ),
     "ERROR_REASON_ITEM_NOT_FOUND": "item not found",
     "not so": "not so",
     "": "",
@@ -132,6 +140,21 @@ WORDS = {
 def test_a_failure_is_told_in_words(told: str, words: str) -> None:
     """V6 No name of the contract's, and the check where governance tells it."""
     assert failure_words.in_words(told) == words
+
+
+def test_a_refusal_while_a_slot_is_closed_says_what_opens_it() -> None:
+    """V5 W4 Also where another slot's new key is refused for it."""
+    refused = Refused(
+        grpc.StatusCode.FAILED_PRECONDITION,
+        "ERROR_REASON_KEY_INVALID",
+        "the new key failed the check 'retired_key'",
+        metadata={"check": "retired_key"},
+    )
+
+    said = error_report(refused)
+
+    assert "until it has its newer key back, no other key is taken for any slot" in said
+    assert "concord principal rotate --slot SLOT --key FILE" in said
 
 
 def test_a_page_of_what_failed_names_the_check(capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,6 +57,15 @@ _HINTS = {
 """Advice of the command line, by reason."""
 
 
+_CLOSED_SLOT = (
+    "Either this key was replaced before, or a backup from before a change of key was restored, "
+    "which closes that slot: until it has its newer key back, no other key is taken for any slot. "
+    "`concord principal show --json` names the closed slot (successorDigests): concord principal "
+    "rotate --slot SLOT --key FILE, with the file of the newer key."
+)
+"""Advice on the failed check "retired_key"."""
+
+
 _UNREACHABLE = {
     "Failed parsing HTTP/2": "What answers there does not speak gRPC: set CONCORD_URL to Concord's "
     "gRPC address, as `concord up` prints it. HTTP has another.",
@@ -109,6 +118,7 @@ def _report(error: Exception) -> str:
     lines = [f"{error.reason}: {place}{_with_item(error)}"]
     lines += [f"  {each.field}: {each.description}" for each in more]
     lines += [f"  {_HINTS[error.reason]}"] if error.reason in _HINTS else []
+    lines += [f"  {_CLOSED_SLOT}"] if error.metadata.get("check") == "retired_key" else []
     return "\n".join(lines)
 
 

@@ -7,11 +7,14 @@ and a stamp with the version of its schema.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
+import time
 import uuid
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from typing import TypeVar
 
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
 from neo4j.exceptions import (
@@ -35,7 +38,11 @@ from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
 # reports final failures in its own words.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
+T = TypeVar("T")
 BUSY_SECONDS = 5.0
+START_SECONDS = 60.0
+"""How long a start waits for a server that is slow."""
+_FIRST_WAIT, _LONGEST_WAIT = 0.1, 5.0
 RESERVED = "Concord"
 """Prefix of the labels of services' nodes beside the graph. No caller's own label may begin with
 it, or a caller could write a node that looks like another service's."""
@@ -58,6 +65,33 @@ class ServerBusy(ServerFailure):
 
 class ServerUnavailable(ServerFailure):
     """The server does not answer, or cannot read or write its store."""
+
+
+class ServerSlow(ServerUnusable):
+    """The server gave no reply in time, and may a little later."""
+
+
+async def patiently(
+    start: Callable[[], Awaitable[T]], settings: Neo4jConfig, *, seconds: float = START_SECONDS
+) -> T:
+    """Run a step of a start, again for so many seconds while the server is slow.
+
+    Raises:
+        ServerUnusable: it was slow until then, or cannot be used for another reason.
+        ServerUnavailable: from a step that translates the driver's errors.
+    """
+    end, wait = time.monotonic() + seconds, _FIRST_WAIT
+    while True:
+        try:
+            return await start()
+        except (ServerSlow, ServerBusy) as slow:
+            if time.monotonic() + wait > end:
+                raise ServerUnusable(
+                    f"Neo4j at {settings.uri} gave no reply in time for {seconds:.0f} s: see its "
+                    "log, and that its machine has memory and disk to spare, and start again"
+                ) from slow
+        await asyncio.sleep(wait)
+        wait = min(2 * wait, _LONGEST_WAIT)
 
 
 async def connect(settings: Neo4jConfig, *, busy_seconds: float = BUSY_SECONDS) -> AsyncDriver:
@@ -236,7 +270,18 @@ def _advised(settings: Neo4jConfig) -> Iterator[None]:
     try:
         yield
     except (DriverError, Neo4jError, ValueError) as error:  # ValueError: no such port
-        raise ServerUnusable(_advice(settings.uri, settings.user, error)) from error
+        kind = ServerSlow if _is_slow(error) else ServerUnusable
+        raise kind(_advice(settings.uri, settings.user, error)) from error
+
+
+def _is_slow(error: DriverError | Neo4jError | ValueError) -> bool:
+    """Whether the server is busy, or a reply did not come in time; not if it refuses."""
+    if isinstance(error, ValueError):
+        return False
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, TimeoutError):
+        cause = cause.__cause__
+    return cause is not None or isinstance(_meaning(error), ServerBusy)
 
 
 def _advice(uri: str, user: str, error: Exception) -> str:

@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 from concord_stores import neo4j_transactions
-from concord_stores.neo4j_server import ServerUnavailable
+from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
+from concord_stores.neo4j_server import ServerUnavailable, connect, patiently
 from concord_stores.neo4j_transactions import Transactions
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction
+from pydantic import SecretStr
 
 RETRIES = 1.0
 """How long the driver tries again."""
@@ -84,6 +86,31 @@ async def outcome(write: "asyncio.Future[None]") -> Exception:
     with pytest.raises(ServerUnavailable) as refused:
         await write
     return refused.value
+
+
+async def test_a_start_goes_on_while_the_server_is_slow(gone: Gone) -> None:
+    """W4 W7 One reply that does not come ends no start; many do, in a sentence that says so."""
+    settings = Neo4jConfig(uri=f"bolt://127.0.0.1:{gone.port}", password=SecretStr("secret"))
+    await gone.be_silent()
+
+    async def start() -> AsyncDriver:
+        return await connect(settings, busy_seconds=0.05)
+
+    async with asyncio.timeout(60):
+        with pytest.raises(ServerUnusable, match="gave no reply in time for 1 s: see its log"):
+            await patiently(start, settings, seconds=1)
+
+    assert gone.tried > 1
+
+
+async def test_a_start_does_not_wait_for_a_server_that_is_gone(gone: Gone) -> None:
+    """W7 Who refuses the connection, or hangs up, is not slow."""
+    settings = Neo4jConfig(uri=f"bolt://127.0.0.1:{gone.port}", password=SecretStr("secret"))
+    await gone.hang_up()
+    with pytest.raises(ServerUnusable, match="does not answer at bolt://"):
+        await patiently(lambda: connect(settings), settings)
+
+    assert gone.tried == 1
 
 
 async def test_who_waits_is_told_of_the_outage_at_once(gone: Gone, server: Transactions) -> None:

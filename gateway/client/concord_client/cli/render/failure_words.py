@@ -29,6 +29,9 @@ _CHECKS = {
     "principal": "it is not of the principal whose word counts",
     "proposal": "it is for another proposal",
     "proposal_digest": "it is for other words of the proposal",
+    "retired_key": "its key was replaced before, or its slot is closed since a backup was "
+    "restored: "
+    "`concord principal rotate --slot SLOT --key FILE`, with the newer key's file, opens it",
     "signature": "it is not signed with the key that counts now",
     "space": "it is for another space",
 }

@@ -13,9 +13,10 @@ from concord_stores.neo4j_server import (
     ServerUnavailable,
     closed_on_failure,
     connect,
+    patiently,
 )
 from concord_stores.neo4j_transactions import TRANSACTION_SECONDS, Transactions
-from neo4j import AsyncManagedTransaction
+from neo4j import AsyncDriver, AsyncManagedTransaction
 from neo4j.exceptions import DriverError, Neo4jError
 
 from concord_governance.adapters.neo4j import schema, statements
@@ -125,9 +126,13 @@ async def open_ledger(
         ServerUnusable: the server is not there, refuses the password, or holds another database;
             the text says what to do.
     """
-    driver = await connect(settings, busy_seconds=busy_seconds)
-    async with closed_on_failure(driver, settings), driver.session() as session:
-        epoch = await schema.prepare(session, restoring=restoring)
+
+    async def start() -> tuple[AsyncDriver, str]:
+        driver = await connect(settings, busy_seconds=busy_seconds)
+        async with closed_on_failure(driver, settings), driver.session() as session:
+            return driver, await schema.prepare(session, restoring=restoring)
+
+    driver, epoch = await patiently(start, settings)
     return Neo4jLedger(Transactions(driver, seconds=transaction_seconds), clock, epoch)
 
 

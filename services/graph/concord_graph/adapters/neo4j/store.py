@@ -8,9 +8,9 @@ from typing import Any, LiteralString, TypeVar
 
 import neo4j
 from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
-from concord_stores.neo4j_server import BUSY_SECONDS, closed_on_failure, connect
+from concord_stores.neo4j_server import BUSY_SECONDS, closed_on_failure, connect, patiently
 from concord_stores.neo4j_transactions import TRANSACTION_SECONDS, Transactions
-from neo4j import AsyncManagedTransaction, AsyncSession
+from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession
 
 from concord_graph.adapters.changes import change_of
 from concord_graph.adapters.neo4j import (
@@ -286,11 +286,15 @@ async def open_store(
         StoreUnusable: the server does not answer, refuses the password, or holds other data; the
             text says what to do.
     """
-    try:
+
+    async def start() -> tuple[AsyncDriver, str, Tokens]:
         driver = await connect(settings, busy_seconds=busy_seconds)
         async with closed_on_failure(driver, settings), driver.session() as session:
             epoch = await schema.prepare(session, restoring=restoring)
-            tokens = await _tokens(session)
+            return driver, epoch, await _tokens(session)
+
+    try:
+        driver, epoch, tokens = await patiently(start, settings)
     except ServerUnusable as error:
         raise StoreUnusable(str(error)) from error
     return Neo4jStore(Transactions(driver), clock, epoch, tokens, exporters)

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from concord_client.cli.choices import ConflictClass
+from concord_client.cli.items import absent
 from concord_client.cli.options import LONG_CHECK, ConflictArgument
 from concord_client.cli.session import JsonOption, Session, SpaceOption
 from concord_client.cli.values import plain_id
@@ -116,12 +117,17 @@ def reopen(
 
 
 def _dismiss_run(session: Session, run_id: str, because: str) -> None:
-    from concord.dissonance.v1.dissonance_pb2 import DismissRunRequest
+    from concord.dissonance.v1.dissonance_pb2 import DismissRunRequest, ListConflictsRequest
 
     with session.client() as client:
         reply = client.dissonance.DismissRun(
             DismissRunRequest(run_id=run_id, context=because), timeout=LONG_CHECK
         )
+        if not reply.dismissed_count and not reply.left_count:
+            of_run = ListConflictsRequest(run_id=run_id, page_size=1)
+            if not client.dissonance.ListConflicts(of_run).conflicts:
+                more = " `concord conflict ID` names the run that recorded a conflict."
+                raise absent(session, run_id, what="run that recorded conflicts", more=more)
     if session.as_json:
         session.reply(reply)
         return
