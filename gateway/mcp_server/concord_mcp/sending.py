@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 from concord_mcp.calls import Calls, Refusal
 from concord_mcp.tool import Tool
 
-_CHANGED_MEANWHILE = "ERROR_REASON_ETAG_MISMATCH"
+CHANGED_MEANWHILE = "ERROR_REASON_ETAG_MISMATCH"
 
 
 async def sent(calls: Calls, tool: Tool, request: Message) -> Any:
@@ -28,7 +28,7 @@ async def sent(calls: Calls, tool: Tool, request: Message) -> Any:
     try:
         return await _call(calls, tool, request)
     except Refusal as refusal:
-        if refusal.reason != _CHANGED_MEANWHILE:
+        if refusal.reason != CHANGED_MEANWHILE:
             raise
     setattr(owner, field, await tool.present(calls, request))
     return await _call(calls, tool, request)

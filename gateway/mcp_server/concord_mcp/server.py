@@ -20,7 +20,8 @@ from mcp.shared.exceptions import MCPError
 from concord_mcp import answer, arguments, briefing, schema
 from concord_mcp.brief import with_full_ids, with_short_ids
 from concord_mcp.calls import Calls, Refusal
-from concord_mcp.sending import sent
+from concord_mcp.mending import mend
+from concord_mcp.sending import CHANGED_MEANWHILE, sent
 from concord_mcp.tool import ComposedTool, Json, Tool
 
 INSTRUCTIONS = (
@@ -31,7 +32,11 @@ INSTRUCTIONS = (
 SETTLED = 5.0
 """Seconds that a write waits for the index, so that the next search finds it."""
 UNSETTLED = "It is kept, but search does not find it yet: ask again in a moment."
-MEND = "Nothing was done: mend the arguments that `fields` names, and call again."
+MEND = (
+    "Nothing was done. Give each argument that `fields` names its `example`, or call it `instead`; "
+    "leave out what has neither. Then call again."
+)
+CHANGED = "The item has changed since. Without it the present version is changed."
 _NEEDS_CONSENT = "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
 _PROPOSE = "smf_propose"
 
@@ -94,26 +99,34 @@ class Tools:
             result = with_short_ids(await self._answer(await self._caller(context), params))
         except Refusal as refusal:
             return types.CallToolResult(
-                content=[types.TextContent(type="text", text=_text(self._error(refusal)))],
+                content=[types.TextContent(type="text", text=_text(self._error(refusal, params)))],
                 is_error=True,
             )
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=_text(result))], structured_content=result
         )
 
-    def _error(self, refusal: Refusal) -> dict[str, Json]:
-        """A refusal as JSON; if the write needs consents, with the tool that proposes it."""
+    def _error(self, refusal: Refusal, params: types.CallToolRequestParams) -> dict[str, Json]:
+        """A refusal as JSON: how to mend the arguments, or which tool proposes the write."""
         result = _refused(refusal)
+        if refusal.reason == CHANGED_MEANWHILE:
+            result["error"]["fields"] = [{"argument": "etag", "problem": CHANGED}]
+        tool, given = self._named(params.name), params.arguments or {}
+        for each in result["error"].get("fields", ()) if tool else ():
+            each.update(mend(tool, given, each["argument"]))
         if refusal.reason == _NEEDS_CONSENT:
             where = "." if _PROPOSE in self._tools else ", a tool of the profile governance."
             result["error"]["next"] = f"Propose it with {_PROPOSE}{where}"
         return result
 
+    def _named(self, name: str) -> Tool | ComposedTool | None:
+        return self._tools.get(name) or self._called_so.get(name)
+
     async def _answer(self, calls: Calls, params: types.CallToolRequestParams) -> dict[str, Json]:
         given = params.arguments or {}
         arguments.demand_whole(given)
         given = with_full_ids(given)
-        tool = self._tools.get(params.name) or self._called_so.get(params.name)
+        tool = self._named(params.name)
         if tool is None:
             known = ", ".join(self._tools)
             raise Refusal(

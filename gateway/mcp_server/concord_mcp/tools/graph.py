@@ -1,12 +1,17 @@
 """Tools of the profile `graph`: nodes, edges, walks, lineage, revisions and suggestions."""
 
+from typing import Any
+
 from concord.dissonance.v1 import dissonance_pb2
 from concord.graph.v1 import episode_pb2, graph_pb2, lineage_pb2, memory_pb2, relation_pb2
 from concord.search.v1 import health_pb2, suggestion_pb2
+from concord.type.v1 import type_pb2
 
+from concord_mcp.calls import Calls, Refusal
 from concord_mcp.tool import Argument, Tool
 from concord_mcp.tools.parts import (
     EDGE,
+    ETAG,
     GAVE_WAY,
     MEMORY,
     NAMES_OF_ENDS,
@@ -16,6 +21,7 @@ from concord_mcp.tools.parts import (
     limit,
 )
 
+_GET_EDGE = "/concord.graph.v1.GraphService/GetEdge"
 RELATIONS = Argument("relations", "filter.relations")
 
 QUERY_NEIGHBORS = Tool(
@@ -126,13 +132,26 @@ GRAPH_ADD_EDGE = Tool(
     aliases=NAMES_OF_ENDS,
 )
 
+
+async def _present(calls: Calls, request: Any) -> str:
+    """The etag of the edge that a request names. Raises `Refusal`."""
+    asked = graph_pb2.GetEdgeRequest(id=request.id, peek=True)
+    found = await calls.call(_GET_EDGE, asked, graph_pb2.GetEdgeResponse)
+    if found.status != type_pb2.LOOKUP_STATUS_FOUND:
+        raise Refusal("ERROR_REASON_ITEM_NOT_FOUND", f"There is no edge {request.id}.")
+    etag: str = found.edge.etag
+    return etag
+
+
 DELETE_EDGE = Tool(
     "delete_edge",
     graph_pb2,
     "GraphService.DeleteEdge",
     "Use when an edge was a mistake. What merely ceased to hold gets a valid_until.",
-    (Argument("id", "id", required=True), Argument("etag", "etag", required=True)),
+    (Argument("id", "id", required=True), Argument("etag", "etag", hint=ETAG)),
     {"gave_way": GAVE_WAY, "token": "token"},
+    etag="etag",
+    present=_present,
     reads=False,
     destroys=True,
 )

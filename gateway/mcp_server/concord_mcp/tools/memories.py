@@ -12,7 +12,7 @@ from concord_mcp.arguments import at_path, refused
 from concord_mcp.calls import Calls, Refusal
 from concord_mcp.tool import Argument, Json, Tool
 from concord_mcp.tools.notes import GET_MEMORY
-from concord_mcp.tools.parts import GAVE_WAY, MEMORY, as_of, flag, limit
+from concord_mcp.tools.parts import ETAG, GAVE_WAY, MEMORY, as_of, flag, limit
 
 LIST_MEMORIES = Tool(
     "list_memories",
@@ -90,8 +90,6 @@ def _demand_change(given: Mapping[str, Json]) -> None:
     if not any(given.get(name) is not None for name in changing):
         raise refused("content", f"State what changes: {', '.join(changing)}.")
 
-
-ETAG = "of the version that you read; without it: the present one"
 
 UPDATE_MEMORY = Tool(
     "update_memory",

@@ -77,6 +77,8 @@ def limit(path: str = "page_size", most: int = 100, default: int = 10) -> Argume
     return Argument("limit", path=path, schema=schema, put=put, default=default)
 
 
+ETAG = "of the version that you read; without it: the present one"
+
 NAMES_OF_ENDS = {"from": "source", "predicate": "relation", "to": "target"}
 """Unlisted other names of a triple's arguments."""
 

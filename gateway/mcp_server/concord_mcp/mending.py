@@ -1,0 +1,102 @@
+"""How a refused call is mended: one rule, whatever is wrong.
+
+Each argument that a refusal names comes with an `example`, which is put in its place: the caller's
+value made right where that can be told, else a value of its kind. Or with `instead`, the name that
+was meant. With neither the argument is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+from concord_mcp import schema
+from concord_mcp.tool import ComposedTool, Json, Tool
+
+_DATE = "2026-01-31"
+_TRUE = frozenset({"true", "yes", "on", "1", "y"})
+_FALSE = frozenset({"false", "no", "off", "0", "n"})
+
+
+def mend(tool: Tool | ComposedTool, given: Mapping[str, Json], name: str) -> dict[str, Json]:
+    """What to do about a refused argument: its `example`, `instead`, or neither."""
+    taken = schema.of_arguments(tool)["properties"]
+    aliases: Mapping[str, str] = tool.aliases if isinstance(tool, Tool) else {}
+    name = re.split(r"[.\[]", name, maxsplit=1)[0]
+    known = taken.get(aliases.get(name, name))
+    if known is not None:
+        value = given.get(name)
+        right = _right(known, value)
+        if right == value and isinstance(tool, Tool):
+            right = next((each.example for each in tool.arguments if each.name == name), None)
+        return {} if right in (None, value) and name in given else {"example": right}
+    called = {aliases.get(each, each) for each in given}
+    meant = get_close_matches(name, [*taken, *aliases], n=1)
+    free = [each for each in meant if aliases.get(each, each) not in called]
+    return {"instead": free[0]} if free else {}
+
+
+def _right(known: Mapping[str, Json], value: Json) -> Json:
+    """The value, if its kind is known, else the nearest that is: `known` is a JSON Schema."""
+    if "enum" in known:
+        near = get_close_matches(str(value).upper(), known["enum"], n=1)
+        return (near or known["enum"])[0]
+    match known.get("type", "object"):
+        case "array":
+            return _list(known["items"], value)
+        case "string":
+            return _DATE if known.get("format") else _text(value)
+        case "boolean":
+            return str(value).strip().lower() not in _FALSE
+        case "integer" | "number":
+            return _number(known, value)
+    return _object(known, value)
+
+
+def _list(items: Mapping[str, Json], value: Json) -> list[Json]:
+    if isinstance(value, str) and value.strip()[:1] == "[":
+        value = _read(value)
+    return [_right(items, each) for each in (value if isinstance(value, list) else [value])]
+
+
+def _text(value: Json) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    if value is None or value == "":
+        return "text"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _number(known: Mapping[str, Json], value: Json) -> Json:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return known.get("default", known.get("minimum", 1))
+    number = max(known.get("minimum", number), min(known.get("maximum", number), number))
+    return round(number) if known["type"] == "integer" else number
+
+
+def _object(known: Mapping[str, Json], value: Json) -> Json:
+    if isinstance(value, str):
+        value = _read(value)
+    members: Mapping[str, Json] = known.get("properties", {})
+    found = dict(value) if isinstance(value, dict) else {}
+    for name in [each for each in found if each not in members]:
+        near = get_close_matches(name, [each for each in members if each not in found], n=1)
+        for meant in near:
+            found[meant] = found.pop(name)
+    return found | {
+        name: _right(each, found.get(name))
+        for name, each in members.items()
+        if name in known.get("required", ()) or name in found
+    }
+
+
+def _read(text: str) -> Json:
+    """A value that came as the JSON of it; the text itself if it is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
