@@ -269,28 +269,6 @@ def test_what_is_wrong_with_a_running_system_is_found(sound: Path, tmp_path: Pat
     assert any(each[0] == "address" for each in found)
 
 
-def test_what_is_not_indexed_yet_is_counted(sound: Path, tmp_path: Path) -> None:
-    """W7 S10 While no embeddings come, `status` and the doctor count the memories that search does
-    not find."""
-    data = tmp_path / "data"
-    shutil.copytree(sound, data)
-    shutil.rmtree(data / "index")
-    nowhere = {
-        **{"SEARCH_EMBEDDER": "openai", "SEARCH_OPENAI_URL": "http://127.0.0.1:1/v1"},
-        **{"SEARCH_OPENAI_MODEL": "none", "SEARCH_OPENAI_DIMENSION": "8"},
-    }
-    with spawned(data, settings=nowhere) as server:
-        shown = ran("status", environ=server.environ).stdout
-        status, _, found = examined(data)
-
-    assert "0 memories, 1 not indexed yet" in shown
-    assert "up to date" not in shown
-    assert (status, [each[2] for each in found if each[0] == "index"]) == (
-        1,
-        ["of default: 1 change behind, 0 memories, 1 not indexed yet"],
-    )
-
-
 def revoke(server: Spawned, operator_key: str, space: str) -> None:
     """Revoke every key of a space."""
     with Client(Target(server.url, operator_key)) as operator:

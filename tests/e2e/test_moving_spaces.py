@@ -14,7 +14,7 @@ from concord_client.credentials import Target, read
 from concord_client.transfer import read_export
 from concord_client.trust import signing
 from concord_testing.command_line import CommandLine
-from concord_testing.up_process import Spawned, spawned
+from concord_testing.up_process import Spawned, ran, spawned
 
 TEXTS = {
     "old": "The office is in Hamburg.",
@@ -22,6 +22,11 @@ TEXTS = {
     "tea": "Tea is at four.",
 }
 HOUR = timedelta(hours=1)
+NOWHERE = {
+    **{"SEARCH_EMBEDDER": "openai", "SEARCH_OPENAI_URL": "http://127.0.0.1:1/v1"},
+    **{"SEARCH_OPENAI_MODEL": "none", "SEARCH_OPENAI_DIMENSION": "8"},
+}
+"""An endpoint for embeddings where nothing listens."""
 
 
 def client_of(system: Spawned, space: str = "default") -> Client:
@@ -159,3 +164,22 @@ def test_what_is_no_export_is_told(tmp_path: Path) -> None:
         drawn = concord.done("export", "--form", "dot")
         assert drawn.startswith("digraph concord {\n")
         assert '"new" -> "old"' in drawn
+
+
+def test_what_is_not_indexed_yet_is_counted(tmp_path: Path) -> None:
+    """W7 S10 While no embeddings come, `status` and the doctor count the memories that search does
+    not find."""
+    with spawned(tmp_path / "data", settings=NOWHERE) as server:
+        assert ran("add", "The harbour opens at seven.", environ=server.environ).returncode == 0
+        shown = ran("status", environ=server.environ).stdout
+        asked = json.loads(ran("status", "--json", environ=server.environ).stdout)
+        done = ran("doctor", "--json", environ=server.environ)
+
+    assert "1 change behind, 0 memories, 1 not indexed yet" in shown
+    assert "up to date" not in shown
+    assert asked["notIndexed"] == 1
+    found = [each for each in json.loads(done.stdout)["findings"] if each["about"] == "index"]
+    assert [each["problem"] for each in found if each["is_wrong"]] == [
+        "of default: 1 change behind, 0 memories, 1 not indexed yet"
+    ]
+    assert done.returncode == 1
