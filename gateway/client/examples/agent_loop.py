@@ -24,9 +24,11 @@ def turn(concord: Concord, model: Model, said: str, session: str) -> str:
 
 
 def correct(concord: Concord, former: str, now: str) -> str:
-    """What changed is not written over: the new memory supersedes the former one."""
+    """What changed is not written over: the new memory supersedes the former one, if that is found
+    for sure; what merely comes first may be about something else."""
     found = concord.search(former, limit=1).results
-    return concord.add(now, supersedes=[each.memory.id for each in found]).id
+    sure = [each.memory.id for each in found if each.confidence == "HIGH"]
+    return concord.add(now, supersedes=sure).id
 
 
 def repeat(prompt: str) -> str:

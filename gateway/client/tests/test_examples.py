@@ -29,6 +29,10 @@ def test_an_agent_recalls_what_was_said_before(tmp_path: Path) -> None:
         assert "Ada lives in Rome." in told
         assert "Bonn" not in told
 
+        agent_loop.correct(concord, "The quarterly tax form is due.", "It is due in May.")
+        told = agent_loop.turn(concord, agent_loop.repeat, "So where does Ada live now?", "talk")
+        assert "Ada lives in Rome." in told
+
 
 def test_answers_are_brought_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """W4 D10 What contradicts is told on the way, the synthesis is a memory; without models there

@@ -1,9 +1,7 @@
 """The store for LangGraph: as LangGraph's own in-memory store, but for what is found by meaning."""
 
-import sys
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import concord_client
@@ -13,7 +11,6 @@ pytestmark = [
     pytest.mark.strangers,
     pytest.mark.filterwarnings("default"),  # LangChain's own
 ]
-sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 
 
 @pytest.fixture(scope="module", params=["ours", "theirs"])
@@ -27,9 +24,9 @@ def store(
     if request.param == "theirs":
         yield memory.InMemoryStore()
         return
-    examples = import_module("langgraph_store")
+    ours = import_module("concord_client.langgraph")
     with concord_client.embedded(tmp_path_factory.mktemp("store") / "data") as concord:
-        yield examples.ConcordStore(concord)
+        yield ours.ConcordStore(concord)
 
 
 def keys(items: list[Any]) -> list[str]:
@@ -67,6 +64,18 @@ def test_items_are_searched_by_prefix_filter_and_page(store: Any) -> None:
     pages = [store.search(("search", "notes"), limit=2, offset=at) for at in (0, 2, 4)]
     assert [len(page) for page in pages] == [2, 2, 1]
     assert keys([item for page in pages for item in page]) == ["n0", "n1", "n2", "n3", "n4"]
+
+
+def test_a_null_is_neither_more_nor_less() -> None:
+    """W4 An item without the value that a filter compares does not fit, and breaks nothing."""
+    pytest.importorskip("langgraph.store.base", reason="no langgraph: `make test-strangers` has it")
+    fits = import_module("concord_client.langgraph")._fits
+
+    assert not fits({"age": None}, {"age": {"$gt": 3}})
+    assert not fits({}, {"age": {"$lte": 3}})
+    assert not fits({"age": "old"}, {"age": {"$gt": 3}})
+    assert fits({"age": None}, {"age": {"$ne": 3}})
+    assert fits({"age": 4}, {"age": {"$gt": 3}})
 
 
 def test_namespaces_are_listed(store: Any) -> None:

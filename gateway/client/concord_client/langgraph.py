@@ -1,10 +1,13 @@
 """A LangGraph store that keeps its items in Concord: found by meaning, with their history.
 
+    from concord_client.langgraph import ConcordStore
+
     store = ConcordStore(Concord.connect())
     graph = builder.compile(store=store)
 
-Needs `langgraph-checkpoint` 4. An item is a memory; what it held before stays in its history, and
-a deleted one is forgotten. `ttl` and `index` have no effect: nothing expires, all is indexed.
+Needs `langgraph-checkpoint` 4: `pip install "concord-client[langgraph]"`. An item is a memory; what
+it held before stays in its history, and a deleted one is forgotten. `ttl` and `index` have no
+effect: nothing expires, all is indexed.
 """
 
 import asyncio
@@ -16,20 +19,28 @@ from typing import Any
 
 from concord.graph.v1 import memory_pb2
 from concord.type.v1.type_pb2 import Memory
-from concord_client import Concord
-from concord_client.verbs.steps import Step
 from google.protobuf.field_mask_pb2 import FieldMask
-from langgraph.store.base import (
-    BaseStore,
-    GetOp,
-    ListNamespacesOp,
-    MatchCondition,
-    Op,
-    PutOp,
-    Result,
-    SearchItem,
-    SearchOp,
-)
+
+from concord_client.verbs.clients import Concord
+from concord_client.verbs.steps import Step
+
+try:
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        ListNamespacesOp,
+        MatchCondition,
+        Op,
+        PutOp,
+        Result,
+        SearchItem,
+        SearchOp,
+    )
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        'concord_client.langgraph needs langgraph: pip install "concord-client[langgraph]"',
+        name=missing.name,
+    ) from None
 
 TAG = "langgraph"
 MOST_FOUND = 100
@@ -48,7 +59,7 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
-class ConcordStore(BaseStore):
+class ConcordStore(BaseStore):  # type: ignore[misc] # langgraph is not there where types are checked
     """LangGraph's long-term memory, over a client that the caller opens and closes."""
 
     def __init__(self, concord: Concord) -> None:
@@ -166,7 +177,7 @@ def _memory_of(namespace: Namespace, key: str, value: Mapping[str, Any]) -> Memo
 
 
 def _item(memory: Memory) -> SearchItem:
-    said = memory.properties
+    said: Mapping[str, Any] = memory.properties
     return SearchItem(
         namespace=tuple(said["namespace"]),
         key=said["key"],
@@ -196,9 +207,17 @@ def _fits(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     for name, asked in wanted.items():
         is_compared = isinstance(asked, dict) and any(key.startswith("$") for key in asked)
         for sign, other in asked.items() if is_compared else [("$eq", asked)]:
-            if not COMPARISONS[sign](value.get(name), other):
+            if not _holds(sign, value.get(name), other):
                 return False
     return True
+
+
+def _holds(sign: str, value: Any, other: Any) -> bool:
+    """Whether a comparison holds; values that have no order, such as a null, are not compared."""
+    try:
+        return COMPARISONS[sign](value, other)
+    except TypeError:
+        return False
 
 
 def _matches(condition: MatchCondition, namespace: Namespace) -> bool:
