@@ -177,7 +177,7 @@ def _memory_of(namespace: Namespace, key: str, value: Mapping[str, Any]) -> Memo
 
 
 def _item(memory: Memory) -> SearchItem:
-    said: Mapping[str, Any] = memory.properties
+    said: Any = memory.properties
     return SearchItem(
         namespace=tuple(said["namespace"]),
         key=said["key"],
