@@ -232,3 +232,4 @@ async def test_a_constitutive_side_makes_a_decision_a_proposal(
     (conflict,) = (await home.listed()).conflicts
     assert conflict.state == RESOLVED
     assert conflict.resolution.superseded_id == gives_way
+    assert await waiting(party) == [], "the others name a conflict that is decided"

@@ -16,6 +16,7 @@ from concord_attestation.instants import format_time
 from concord_chassis.background import Background
 from concord_chassis.log import Logger
 
+from concord_governance.domain.actions import conflict_of
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.errors import (
     GovernanceError,
@@ -25,6 +26,7 @@ from concord_governance.domain.errors import (
     GraphUnavailable,
 )
 from concord_governance.domain.proposals import (
+    OPEN,
     Decision,
     Failure,
     Json,
@@ -48,6 +50,7 @@ MOST_FAULTS = 10
 """So many internal errors of graph for one decision, since this process started, make it FAILED."""
 _FAULTY = "ERROR_REASON_INTERNAL"
 _PAGE = 500
+_NEWEST = (1 << 63) - 1
 COMPLETE = "complete decisions"
 """The name of the task that does it."""
 
@@ -200,6 +203,7 @@ class Execution:
                 await tx.count_key_change()
             if stored.newest.kind == Kind.UNDO:
                 await self._mark_undone(tx, after)
+            await _end_others(tx, after, now)
             return await existing(tx, proposal_id)
 
         return await self._commands.ledger.write(space, work)
@@ -241,6 +245,19 @@ class Execution:
             return await existing(tx, proposal_id)
 
         return await self._commands.ledger.write(space, work)
+
+
+async def _end_others(tx: LedgerWrites, executed: Proposal, now: int) -> None:
+    """End the open proposals about the conflict that a proposal has decided.
+
+    They name a version of it that is gone, so none of them could take effect.
+    """
+    decided = conflict_of(executed.newest.action)
+    others = await tx.proposals(sorted(OPEN), decided, _NEWEST, _PAGE) if decided else ()
+    for other in others:
+        if conflict_of(other.newest.action) == decided:
+            await tx.put(other, ended_as(other, Status.WITHDRAWN, now))
+            await tx.append([proposal_entry(other, Action.SMF_WITHDRAW, Actor.SYSTEM)])
 
 
 class Completion:

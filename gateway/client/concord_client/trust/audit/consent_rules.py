@@ -11,6 +11,7 @@ from concord_attestation.consent import REJECTION_TYPE, REVOCATION_TYPE, Answer,
 from concord_attestation.instants import parse_time
 from concord_attestation.verify import verify_answer, verify_consent
 
+from concord_client.trust.audit.entry_rules import SYSTEM
 from concord_client.trust.audit.state import (
     DECIDED,
     ENDED,
@@ -162,9 +163,14 @@ class ConsentRules:
         return answer
 
     def on_end(self, leaf: dict[str, Any]) -> None:
-        """Judge a withdrawal: only its proposer may withdraw a proposal."""
+        """Judge a withdrawal: only its proposer may withdraw a proposal.
+
+        Governance itself ends one whose conflict another proposal has decided. Which conflict that
+        was the log does not say, so this is believed: it takes a chance to agree, and no consent.
+        """
         proposal = self._state.known(leaf, OPEN, REVIEWED)
-        self._state.demand("proposer", leaf["principal"] == proposal.proposer)
+        by_system = (leaf["actor"], leaf["principal"]) == SYSTEM
+        self._state.demand("proposer", by_system or leaf["principal"] == proposal.proposer)
         proposal.state = ENDED
 
     def on_expire(self, leaf: dict[str, Any]) -> None:

@@ -68,7 +68,7 @@ class _ProposalStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Propos
     PROPOSAL_STATUS_EXPIRED: _ProposalStatus.ValueType  # 5
     """Nobody answered in time."""
     PROPOSAL_STATUS_WITHDRAWN: _ProposalStatus.ValueType  # 6
-    """Its proposer withdrew it."""
+    """Its proposer withdrew it, or another proposal decided the conflict that it names."""
     PROPOSAL_STATUS_EXECUTED: _ProposalStatus.ValueType  # 7
     """It took effect."""
     PROPOSAL_STATUS_FAILED: _ProposalStatus.ValueType  # 8
@@ -94,7 +94,7 @@ PROPOSAL_STATUS_REJECTED: ProposalStatus.ValueType  # 4
 PROPOSAL_STATUS_EXPIRED: ProposalStatus.ValueType  # 5
 """Nobody answered in time."""
 PROPOSAL_STATUS_WITHDRAWN: ProposalStatus.ValueType  # 6
-"""Its proposer withdrew it."""
+"""Its proposer withdrew it, or another proposal decided the conflict that it names."""
 PROPOSAL_STATUS_EXECUTED: ProposalStatus.ValueType  # 7
 """It took effect."""
 PROPOSAL_STATUS_FAILED: ProposalStatus.ValueType  # 8
