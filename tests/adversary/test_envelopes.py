@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import signing
 from governed_steps import revoke, reword
@@ -316,3 +316,25 @@ async def test_a_consent_to_what_took_effect_without_a_grant_is_not_revoked(part
 
     assert reason_of(failure) == ("PROPOSAL_STATE", "")
     await party.verified()
+
+
+async def test_a_clock_that_is_set_back_revives_no_consent(party: Party) -> None:
+    """V6 SIGNING.md The time of a space only goes forward, in the log and in graph."""
+    noted, changed = [await party.propose(edge_action(target=name)) for name in ("tea", "gin")]
+    consents = {slot: party.consent(changed, slot, hours=1) for slot in (AGENT, HUMAN)}
+    late = party.consent(noted, AGENT, hours=1)
+    party.clock.pass_(2 * HOUR)
+    node = type_pb2.Node(name="written then")
+    await party.graph.UpsertNode(graph_pb2.UpsertNodeRequest(request_id=request_id(), node=node))
+    party.clock.pass_(-2 * HOUR)
+    for slot, envelope in consents.items():  # the log has no entry of then
+        done = await party.approve(changed, slot, envelope)
+    party.clock.pass_(2 * HOUR)
+    await party.propose(edge_action(target="ale"))
+    party.clock.pass_(-2 * HOUR)
+
+    failure = await refused(party.approve(noted, AGENT, late))
+
+    assert (done.status, done.failed_check) == (STATUS.PROPOSAL_STATUS_FAILED, "expiry")
+    assert failure.reason == "ERROR_REASON_CONSENT_INVALID"
+    assert failure.metadata["check"] == "expiry"

@@ -10,10 +10,13 @@ from concord_search.domain.errors import (
     EmbeddingUnavailable,
     FreshnessTokenInvalid,
     GraphRefused,
+    IndexMissing,
     IndexStale,
     IndexUnavailable,
 )
+from concord_search.ports import Version
 from concord_search.usecases.progress import Demand
+from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.slices import SLICE
 from concord_testing.polling import SECONDS, until
 from following import Following
@@ -83,6 +86,35 @@ async def test_it_reconnects_when_graph_comes_back(
 
     assert at_work.progress.following
     assert at_work.graph.connections == 2
+
+
+async def test_a_space_is_reindexed_right_after_its_first_write(
+    at_work: Following, make_state: MakeState
+) -> None:
+    """S10 Before the feed has told of a space it has no part: the part is begun, and the version
+    that then serves has the change."""
+    states = at_work.lab.index.states
+    await until(lambda: at_work.progress.following)
+    at_work.graph.log["new"] = []
+    at_work.graph.say("new", make_state("first", 1, "a red fox"))
+    assert "new" not in await states()
+
+    await at_work.reindex("new", "")
+
+    async with asyncio.timeout(SECONDS):
+        while "new" not in await states(Version.FORMER):  # noqa: ASYNC110 - it is asked anew
+            await asyncio.sleep(0.005)
+    state = await at_work.reached(1, "new")
+    assert (state.memories, state.parked_count) == (1, 0)
+    assert (await Reconcile(at_work.context)("new", repair=False)).agrees
+
+
+async def test_a_space_without_a_write_has_nothing_to_reindex(at_work: Following) -> None:
+    """S10 The refusal says what is missing and what to do, not that a service is down."""
+    await until(lambda: at_work.progress.following)
+
+    with pytest.raises(IndexMissing, match="write something first"):
+        await at_work.reindex("nobody wrote here", "")
 
 
 async def test_an_index_that_a_write_lost_is_named_with_its_reason(

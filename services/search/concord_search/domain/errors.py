@@ -15,6 +15,7 @@ SearchError
 ├── ReindexUnderWay         a version of the index is being built already
 ├── VersionServes           the version of the index that serves cannot be dropped
 ├── FormerMissing           no former version of the index to roll back to
+├── IndexMissing            nothing was written in the space: it has no index to build anew
 ├── JudgesUnavailable       dissonance does not answer: results are not compared with values
 ├── EmbeddingUnavailable    the embedder does not answer; trying again may help
 ├── EmbeddingRefused        the embedder cannot take this text; trying again does not help
@@ -122,6 +123,18 @@ class FormerMissing(SearchError):
 
     def __init__(self) -> None:
         super().__init__("No former version of the index is kept.")
+
+
+class IndexMissing(SearchError):
+    """Nothing was ever written in the space."""
+
+    reason = "ERROR_REASON_INDEX_MISSING"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Nothing was written in this space yet, so it has no index to build anew: "
+            "write something first."
+        )
 
 
 class JudgesUnavailable(SearchError):

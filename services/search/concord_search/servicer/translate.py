@@ -60,7 +60,7 @@ def translate(error: Exception) -> Failure | None:  # noqa: PLR0912 - one table,
             )
         case errors.ModelUnknown() | errors.VersionServes():
             return _invalid("ERROR_REASON_FIELD_INVALID", error.field, str(error))
-        case errors.ReindexUnderWay() | errors.FormerMissing():
+        case errors.ReindexUnderWay() | errors.FormerMissing() | errors.IndexMissing():
             return Failure(grpc.StatusCode.FAILED_PRECONDITION, error.reason, str(error))
         case errors.GraphUnavailable() | errors.EmbeddingUnavailable() | errors.IndexUnavailable():
             return Failure(

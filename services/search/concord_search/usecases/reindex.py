@@ -16,8 +16,8 @@ from functools import partial
 
 from concord_search.domain.errors import (
     FormerMissing,
-    GraphUnavailable,
     IndexCorrupt,
+    IndexMissing,
     ReindexUnderWay,
     SearchError,
 )
@@ -58,8 +58,9 @@ class Reindex:
 
         The same call again, while that version is being built, changes nothing.
 
-        Raises `ModelUnknown`, `ReindexUnderWay`, `IndexDiskFull`, and `GraphUnavailable` if graph
-        has not named the space yet.
+        A space whose first change has not arrived yet gets the part that it would get then. Raises
+        `ModelUnknown`, `ReindexUnderWay`, `IndexDiskFull`, `GraphUnavailable`, and `IndexMissing`
+        if nothing was ever written.
         """
         embedders = self._serving.embedders
         model = embedders.named(model_id) if model_id else self._index.model(space)
@@ -69,6 +70,7 @@ class Reindex:
             if building is not None and building.model == model:
                 return building
             await self._demand_no_other(space)
+            await self._begin_serving(space)
             await self._index.begin_next(space, model)
             return await self._begun(space)
 
@@ -98,10 +100,19 @@ class Reindex:
             return was_there
 
     async def _demand_no_other(self, space: str) -> None:
-        if space not in await self._index.states():
-            raise GraphUnavailable("the space has no index yet")
         if space in await self._index.states(Version.NEXT):
             raise ReindexUnderWay
+
+    async def _begin_serving(self, space: str) -> None:
+        """Begins the serving version of a space that graph has and the feed has not told of."""
+        if space in await self._index.states():
+            return
+        # an index that is not open yet may have the part on the disk
+        self._serving.progress.demand_following("the space has an index")
+        heads = {head.space: head for head in await self._serving.graph.heads()}
+        if space not in heads:
+            raise IndexMissing
+        await self._index.begin(space, heads[space].epoch)
 
     async def _begun(self, space: str) -> IndexState:
         self._build_beside(space)

@@ -219,6 +219,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The space keeps no former version of its index. FAILED_PRECONDITION.
     Example: Reindex with `roll_back` before any reindex, or after DropIndexVersion.
     """
+    ERROR_REASON_INDEX_MISSING: _ErrorReason.ValueType  # 308
+    """Nothing was ever written in the space, so it has no index to build anew. FAILED_PRECONDITION: write first.
+    Example: Reindex before the first AddMemory.
+    """
     ERROR_REASON_GENESIS_INVALID: _ErrorReason.ValueType  # 400
     """400 to 499: signed statements. SIGNING.md lists the checks, details and fields.
 
@@ -584,6 +588,10 @@ Example: a second Reindex.
 ERROR_REASON_FORMER_INDEX_MISSING: ErrorReason.ValueType  # 307
 """The space keeps no former version of its index. FAILED_PRECONDITION.
 Example: Reindex with `roll_back` before any reindex, or after DropIndexVersion.
+"""
+ERROR_REASON_INDEX_MISSING: ErrorReason.ValueType  # 308
+"""Nothing was ever written in the space, so it has no index to build anew. FAILED_PRECONDITION: write first.
+Example: Reindex before the first AddMemory.
 """
 ERROR_REASON_GENESIS_INVALID: ErrorReason.ValueType  # 400
 """400 to 499: signed statements. SIGNING.md lists the checks, details and fields.

@@ -307,7 +307,8 @@ class IndexServiceServicer:
         other one has come as far: then that serves, and the one that served becomes the former version. Goes on
         after a restart. Sent again while that version is being built, it changes nothing; another one is then
         refused with ERROR_REASON_REINDEX_UNDER_WAY. A roll-back is refused with
-        ERROR_REASON_FORMER_INDEX_MISSING where there is no former version.
+        ERROR_REASON_FORMER_INDEX_MISSING where there is no former version, and any reindex with
+        ERROR_REASON_INDEX_MISSING where nothing was ever written.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

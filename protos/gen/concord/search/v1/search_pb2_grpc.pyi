@@ -135,7 +135,8 @@ class IndexServiceStub:
     other one has come as far: then that serves, and the one that served becomes the former version. Goes on
     after a restart. Sent again while that version is being built, it changes nothing; another one is then
     refused with ERROR_REASON_REINDEX_UNDER_WAY. A roll-back is refused with
-    ERROR_REASON_FORMER_INDEX_MISSING where there is no former version.
+    ERROR_REASON_FORMER_INDEX_MISSING where there is no former version, and any reindex with
+    ERROR_REASON_INDEX_MISSING where nothing was ever written.
     """
     DropIndexVersion: _grpc.UnaryUnaryMultiCallable[_search_pb2.DropIndexVersionRequest, _search_pb2.DropIndexVersionResponse]
     """Removes a version of the index that does not serve: the former one, after which nothing can be rolled
@@ -170,7 +171,8 @@ class IndexServiceAsyncStub(IndexServiceStub):
     other one has come as far: then that serves, and the one that served becomes the former version. Goes on
     after a restart. Sent again while that version is being built, it changes nothing; another one is then
     refused with ERROR_REASON_REINDEX_UNDER_WAY. A roll-back is refused with
-    ERROR_REASON_FORMER_INDEX_MISSING where there is no former version.
+    ERROR_REASON_FORMER_INDEX_MISSING where there is no former version, and any reindex with
+    ERROR_REASON_INDEX_MISSING where nothing was ever written.
     """
     DropIndexVersion: _aio.UnaryUnaryMultiCallable[_search_pb2.DropIndexVersionRequest, _search_pb2.DropIndexVersionResponse]  # type: ignore[assignment]
     """Removes a version of the index that does not serve: the former one, after which nothing can be rolled
@@ -220,7 +222,8 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         other one has come as far: then that serves, and the one that served becomes the former version. Goes on
         after a restart. Sent again while that version is being built, it changes nothing; another one is then
         refused with ERROR_REASON_REINDEX_UNDER_WAY. A roll-back is refused with
-        ERROR_REASON_FORMER_INDEX_MISSING where there is no former version.
+        ERROR_REASON_FORMER_INDEX_MISSING where there is no former version, and any reindex with
+        ERROR_REASON_INDEX_MISSING where nothing was ever written.
         """
 
     @_abc_1.abstractmethod

@@ -191,11 +191,12 @@ class QdrantIndex(Generic[S]):
         Its vectors are of `model`; None = the former part's model, else that of new parts. This and
         all other writes raise `IndexDiskFull`, before they begin, if there is no room.
         """
-        part = self._parts.get(space)
-        if part is None or part.state().epoch != epoch:
-            await self._writer.run(self._begin, space, epoch, model or self.model(space))
+        await self._writer.run(self._begin, space, epoch, model)
 
-    def _begin(self, space: str, epoch: str, model: EmbeddingModel) -> None:
+    def _begin(self, space: str, epoch: str, given: EmbeddingModel | None) -> None:
+        part, model = self._parts.get(space), given or self.model(space)
+        if part is not None and part.state().epoch == epoch:  # a reindex may have asked, too
+            return
         self._shards.require_room()
         if (former := self._parts.pop(space, None)) is not None:
             former.close()
