@@ -46,7 +46,6 @@ LINES: dict[str, int] = {
     "tests/contract/cases/contract_homes.py": 650,
     "tests/e2e/test_access.py": 550,
     "tests/e2e/test_dissonance.py": 450,
-    "tests/e2e/test_doctor.py": 450,
     "tests/e2e/test_search_service.py": 700,
     "tests/e2e/test_signing_page.py": 450,
     "tests/e2e/test_story.py": 550,

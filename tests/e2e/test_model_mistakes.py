@@ -101,7 +101,7 @@ def mended(given: dict[str, Any], refusal: dict[str, Any]) -> dict[str, Any]:
 async def test_one_rule_mends_what_a_model_gets_wrong(system: Running) -> None:
     """W3 Must hold (issue 30): of 60 mistakes, in types, fields, enums, dates and etags, 56."""
     assert len(MISTAKES) == 60
-    left = []
+    left: list[tuple[object, ...]] = []
     async with over_http(system, "/mcp/all") as agent:
         for tool, given in MISTAKES:
             memory = told(await agent.call_tool("add_memory", ADD))["id"]

@@ -112,8 +112,9 @@ class Tools:
         if refusal.reason == CHANGED_MEANWHILE:
             result["error"]["fields"] = [{"argument": "etag", "problem": CHANGED}]
         tool, given = self._named(params.name), params.arguments or {}
-        for each in result["error"].get("fields", ()) if tool else ():
-            each.update(mend(tool, given, each["argument"]))
+        if tool is not None:
+            for each in result["error"].get("fields", ()):
+                each.update(mend(tool, given, each["argument"]))
         if refusal.reason == _NEEDS_CONSENT:
             where = "." if _PROPOSE in self._tools else ", a tool of the profile governance."
             result["error"]["next"] = f"Propose it with {_PROPOSE}{where}"
