@@ -62,7 +62,7 @@ def _fields(forger: Forger) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     tried: dict[tuple[str, tuple[str, ...]], int] = {}
     for place, leaf in enumerate(forger.leaves):
         nested = ("item", "proposal", "properties")
-        paths = [(name,) for name in leaf if name not in FRAME]
+        paths: list[tuple[str, ...]] = [(name,) for name in leaf if name not in FRAME]
         paths += [(part, name) for part in nested for name in leaf[part]]
         for path in paths:
             count = tried[leaf["action"], path] = tried.get((leaf["action"], path), 0) + 1
