@@ -159,14 +159,16 @@ class Client:
         self.health = HealthStub(channel)
         """`grpc.health.v1.Health`: whether the services serve."""
 
-    def call(self, path: str, request: Message, reply: type[R]) -> R:
+    def call(
+        self, path: str, request: Message, reply: type[R], *, timeout: float | None = None
+    ) -> R:
         """Calls the method at `path` ("/package.Service/Method") by hand. Raises `Refused`."""
         method = self._called.unary_unary(
             path,
             request_serializer=type(request).SerializeToString,
             response_deserializer=reply.FromString,
         )
-        answered: R = method(request)
+        answered: R = method(request, timeout=timeout)
         return answered
 
     def stream(
@@ -259,14 +261,21 @@ class AsyncClient:
         self.health = HealthStub(channel)
         """`grpc.health.v1.Health`: whether the services serve."""
 
-    async def call(self, path: str, request: Message, reply: type[R]) -> R:
+    async def call(
+        self,
+        path: str,
+        request: Message,
+        reply: type[R],
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - the call's deadline, which gRPC keeps
+    ) -> R:
         """Calls the method at `path` ("/package.Service/Method") by hand. Raises `Refused`."""
         method = self._channel.unary_unary(
             path,
             request_serializer=type(request).SerializeToString,
             response_deserializer=reply.FromString,
         )
-        answered: R = await method(request)
+        answered: R = await method(request, timeout=timeout)
         return answered
 
     async def stream(

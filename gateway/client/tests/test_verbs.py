@@ -70,7 +70,7 @@ def test_help_shows_the_arguments() -> None:
         assert search.parameters["limit"].default == 10
         bound = inspect.signature(client(None).search)  # type: ignore[arg-type] # makes no call
         assert list(bound.parameters)[:2] == ["query", "limit"]
-        page = pydoc.render_doc(client, renderer=pydoc.plaintext)  # type: ignore[attr-defined] # typeshed lacks it
+        page = pydoc.plain(pydoc.render_doc(client))
         assert "search(self, query: str, *, limit: int = 10, " in page
         assert "Find memories by meaning and by words." in page
         assert "*args" not in page

@@ -14,9 +14,19 @@ from concord.type.v1.type_pb2 import Consistency
 from google.protobuf.message import Message
 
 from concord_client.client import AsyncClient, Client, connect, connect_async
-from concord_client.verbs import dialectic, log, proposals, steps, things
+from concord_client.verbs import (
+    changes,
+    conflict_steps,
+    dialectic,
+    log,
+    overview,
+    proposals,
+    sessions,
+    steps,
+    things,
+)
 from concord_client.verbs.dialectic import Run
-from concord_client.verbs.steps import Step
+from concord_client.verbs.steps import Step, Steps
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,7 +35,9 @@ T = TypeVar("T")
 class _Verb(Generic[P, T]):
     """A step as a method of both clients: one returns its result, the other an awaitable of it."""
 
-    def __init__(self, step: Callable[P, Step[T]] | Callable[P, Run[T]]) -> None:
+    def __init__(
+        self, step: Callable[P, Step[T]] | Callable[P, Steps[T]] | Callable[P, Run[T]]
+    ) -> None:
         self._step = step
 
     def __set_name__(self, owner: type[object], name: str) -> None:
@@ -54,7 +66,7 @@ def _function(name: str, step: Callable[..., Any], *, is_awaited: bool) -> Funct
         return client.run(taken) if isinstance(taken, Run) else client.take(taken)
 
     said = inspect.signature(step, eval_str=True)
-    (returned,) = get_args(said.return_annotation)
+    returned = get_args(said.return_annotation)[-1]
     client = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = [client, *said.parameters.values()]
     result = GenericAlias(Awaitable, returned) if is_awaited else returned
@@ -73,15 +85,38 @@ class _Verbs:
     add = _Verb(steps.add)
     search = _Verb(steps.search)
     suggest = _Verb(steps.suggest)
+    integrative = _Verb(overview.integrative)
+    feedback = _Verb(overview.feedback)
     get = _Verb(steps.get)
-    update = _Verb(steps.update)
-    forget = _Verb(steps.forget)
+    list = _Verb(steps.list_)
+    update = _Verb(changes.update)
+    forget = _Verb(changes.forget)
+    restore = _Verb(changes.restore)
+    erase = _Verb(changes.erase)
+    receipt = _Verb(changes.receipt)
     history = _Verb(steps.history)
+    lineage = _Verb(steps.lineage)
     relate = _Verb(steps.relate)
     link = _Verb(steps.link)
     neighbors = _Verb(steps.neighbors)
     follow = _Verb(steps.follow)
-    check = _Verb(steps.check)
+    say = _Verb(sessions.say)
+    dialogue = _Verb(sessions.dialogue)
+    episode = _Verb(sessions.episode)
+    episodes = _Verb(sessions.episodes)
+    end_session = _Verb(sessions.end_session)
+    health = _Verb(overview.health)
+    briefing = _Verb(overview.briefing)
+    check = _Verb(conflict_steps.check)
+    conflicts = _Verb(conflict_steps.conflicts)
+    conflict = _Verb(conflict_steps.conflict)
+    confirm = _Verb(conflict_steps.confirm)
+    dismiss = _Verb(conflict_steps.dismiss)
+    dismiss_run = _Verb(conflict_steps.dismiss_run)
+    except_ = _Verb(conflict_steps.except_)
+    reclassify = _Verb(conflict_steps.reclassify)
+    reopen = _Verb(conflict_steps.reopen)
+    resolve = _Verb(conflict_steps.resolve)
     synthesize = _Verb(dialectic.synthesize)
     review_answer = _Verb(dialectic.review_answer)
     propose = _Verb(proposals.propose)
@@ -119,11 +154,21 @@ class Concord(_Verbs):
         """As `concord_client.connect`, but a client with verbs."""
         return cls(connect(url, api_key, space))
 
-    def take(self, step: Step[T]) -> T:
-        """Make a step's call, and return its result. Raises `Refused`."""
-        reply = self.stubs.call(step.path, self._asked(step.request), step.reply)
-        self._heard(reply)
-        return step.read(reply)
+    def take(self, step: Step[T] | Steps[T]) -> T:
+        """Make the calls of a step or several, and return the result. Raises `Refused`."""
+        if isinstance(step, Step):
+            asked = self._asked(step.request)
+            reply = self.stubs.call(step.path, asked, step.reply, timeout=step.timeout)
+            self._heard(reply)
+            return step.read(reply)
+        result = None
+        while True:
+            try:
+                following = step.send(result)
+            except StopIteration as end:
+                last: T = end.value
+                return last
+            result = self.take(following)
 
     def run(self, run: Run[T]) -> T:
         """Make a run's call, follow its events, and return its result. Raises `Refused`."""
@@ -177,11 +222,21 @@ class AsyncConcord(_Verbs):
         """As `concord_client.connect_async`, but a client with verbs."""
         return cls(connect_async(url, api_key, space))
 
-    async def take(self, step: Step[T]) -> T:
-        """Make a step's call, and return its result. Raises `Refused`."""
-        reply = await self.stubs.call(step.path, self._asked(step.request), step.reply)
-        self._heard(reply)
-        return step.read(reply)
+    async def take(self, step: Step[T] | Steps[T]) -> T:
+        """Make the calls of a step or several, and return the result. Raises `Refused`."""
+        if isinstance(step, Step):
+            asked = self._asked(step.request)
+            reply = await self.stubs.call(step.path, asked, step.reply, timeout=step.timeout)
+            self._heard(reply)
+            return step.read(reply)
+        result = None
+        while True:
+            try:
+                following = step.send(result)
+            except StopIteration as end:
+                last: T = end.value
+                return last
+            result = await self.take(following)
 
     async def run(self, run: Run[T]) -> T:
         """Make a run's call, follow its events, and return its result. Raises `Refused`."""

@@ -16,8 +16,8 @@ from google.protobuf.message import Message
 from concord_client.refusal import Refused
 from concord_client.verbs import dialectic_things as things
 from concord_client.verbs import read_dialectic
+from concord_client.verbs.arguments import stamp, value_of
 from concord_client.verbs.dialectic_things import AgentResult, CriteriaSet, Language
-from concord_client.verbs.steps import stamp
 
 T = TypeVar("T")
 
@@ -126,7 +126,7 @@ def review_answer(
         question=question,
         answer=answer,
         sources=sources,
-        criteria_set=review_pb2.CriteriaSet.Value(f"CRITERIA_SET_{criteria_set}"),
+        criteria_set=value_of(review_pb2.CriteriaSet, criteria_set, "criteria_set"),
         criteria=[
             review_pb2.Criterion(name=name, weight=weight)
             for name, weight in (criteria or {}).items()

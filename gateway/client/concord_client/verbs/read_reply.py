@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import conflict_pb2, graph_pb2, memory_pb2, relation_pb2
+from concord.graph.v1 import episode_pb2, graph_pb2, lineage_pb2, memory_pb2, relation_pb2
 from concord.search.v1 import search_pb2, suggestion_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf import json_format
@@ -178,17 +178,55 @@ def proposal(read: proposal_pb2.Proposal) -> things.Proposal:
     )
 
 
-def conflict(read: conflict_pb2.Conflict) -> things.Conflict:
-    """A conflict."""
-    return things.Conflict(
+def chain(read: lineage_pb2.GetLineageResponse) -> things.Chain:
+    """A lineage."""
+    return things.Chain(
+        tuple(_chain_item(each) for each in read.items),
+        tuple(edge(each) for each in read.edges),
+        read.truncated,
+    )
+
+
+def _chain_item(read: lineage_pb2.LineageItem) -> things.ChainItem:
+    return things.ChainItem(
         id=read.id,
-        conflict_class=name_of(conflict_pb2.ConflictClass, read.conflict_class),
-        state=name_of(conflict_pb2.ConflictState, read.state),
-        first_id=read.first.id,
-        first_says=read.first.statement,
-        second_id=read.second.id,
-        second_says=read.second.statement,
-        confidence=read.confidence,
+        kind=name_of(type_pb2.ItemKind, read.kind),
+        says=read.statement,
+        valid_from=time_of(read.supersession, "effective_valid_from"),
+        valid_until=time_of(read.supersession, "effective_valid_until"),
+        is_head=read.is_head,
+        is_superseded=read.supersession.is_superseded,
+        is_deleted=read.is_deleted,
+        is_erased=read.is_erased,
+    )
+
+
+def receipt(read: memory_pb2.EraseReceipt) -> things.Receipt:
+    """The receipt of an erasure."""
+    return things.Receipt(
+        id=read.erase_id,
+        memory_id=read.memory_id,
+        erased=time_of(read, "erase_time"),
+        principal=read.principal,
+        reason=read.reason,
+        digest=read.digest,
+        waiting=tuple(
+            each.confirmer for each in read.confirmations if not each.HasField("confirm_time")
+        ),
+        completed=time_of(read, "complete_time"),
+    )
+
+
+def episode(read: episode_pb2.Episode) -> things.Episode:
+    """What was tried."""
+    return things.Episode(
+        id=read.id,
+        query=read.query,
+        reward=read.reward,
+        reflection=read.reflection,
+        session_id=read.session_id,
+        memory_ids=tuple(read.memory_ids),
+        created=time_of(read, "create_time"),
     )
 
 

@@ -6,33 +6,28 @@ aware `datetime`; a naive one counts as UTC. Taking a step raises `Refused` or o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Generic, TypeVar
+from datetime import datetime
+from typing import Any, Generic, TypeAlias, TypeVar
 
-from concord.dissonance.v1 import dissonance_pb2
 from concord.graph.v1 import graph_pb2, lineage_pb2, memory_pb2, relation_pb2
 from concord.search.v1 import search_pb2, suggestion_pb2
 from concord.type.v1 import type_pb2
-from google.protobuf import json_format
-from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
-from google.protobuf.struct_pb2 import Struct
-from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_client.links import with_links
 from concord_client.verbs import read_reply, things
-from concord_client.verbs.things import Direction, Fact, Importance, Kind, Lineage
+from concord_client.verbs.arguments import instant, stamp, struct, value_of
+from concord_client.verbs.things import Direction, Fact, Importance, Kind, Lineage, Origin
 
 T = TypeVar("T")
 
-_MEMORY = "/concord.graph.v1.MemoryService/"
+MEMORY = "/concord.graph.v1.MemoryService/"
 _GRAPH = "/concord.graph.v1.GraphService/"
 _LINEAGE = "/concord.graph.v1.LineageService/"
 _RELATION = "/concord.graph.v1.RelationService/"
-_SEARCH = "/concord.search.v1.SearchService/"
-_DISSONANCE = "/concord.dissonance.v1.DissonanceService/"
+SEARCH = "/concord.search.v1.SearchService/"
 
 
 @dataclass(frozen=True)
@@ -43,6 +38,17 @@ class Step(Generic[T]):
     request: Message
     reply: type[Message]
     read: Callable[..., T]
+    timeout: float | None = None
+
+
+Steps: TypeAlias = Generator[Step[Any], Any, T]
+"""Several calls in a row: it yields each step and gets its result; it returns the verb's."""
+
+
+def taken(step: Step[T]) -> Steps[T]:
+    """One of several steps, with its result's type: `result = yield from taken(step)`."""
+    result: T = yield step
+    return result
 
 
 def add(
@@ -74,8 +80,8 @@ def add(
     memory = type_pb2.Memory(
         id=id,
         content=with_links(content, links),
-        kind=type_pb2.MemoryKind.Value(f"MEMORY_KIND_{kind or 'UNSPECIFIED'}"),
-        importance=type_pb2.Importance.Value(f"IMPORTANCE_{importance or 'UNSPECIFIED'}"),
+        kind=value_of(type_pb2.MemoryKind, kind, "kind"),
+        importance=value_of(type_pb2.Importance, importance, "importance"),
         domain=domain,
         tags=tags,
         concepts=concepts,
@@ -89,10 +95,10 @@ def add(
         valid_until=stamp(valid_until),
         external_id=external_id,
         session_id=session_id,
-        properties=_struct(properties),
+        properties=struct(properties),
     )
     request = memory_pb2.AddMemoryRequest(memory=memory)
-    return Step(f"{_MEMORY}AddMemory", request, memory_pb2.AddMemoryResponse, read_reply.added)
+    return Step(f"{MEMORY}AddMemory", request, memory_pb2.AddMemoryResponse, read_reply.added)
 
 
 def search(
@@ -120,7 +126,7 @@ def search(
         page_size=limit,
         superseded=search_pb2.SupersededMode.Value(f"SUPERSEDED_MODE_{mode}"),
         min_score=min_score,
-        as_of=_as_of(as_of),
+        as_of=instant(as_of),
         session_id=session_id,
         include_context=True,
     )
@@ -128,10 +134,8 @@ def search(
         request.filter.domain = domain
         request.filter.node = node
         request.filter.tags_all.extend(tags)
-        request.filter.kinds.extend(
-            type_pb2.MemoryKind.Value(f"MEMORY_KIND_{each}") for each in kinds
-        )
-    return Step(f"{_SEARCH}Search", request, search_pb2.SearchResponse, read_reply.answer)
+        request.filter.kinds.extend(value_of(type_pb2.MemoryKind, each, "kinds") for each in kinds)
+    return Step(f"{SEARCH}Search", request, search_pb2.SearchResponse, read_reply.answer)
 
 
 def suggest(
@@ -162,62 +166,53 @@ def suggest(
 
 def get(id: str, *, as_of: datetime | None = None) -> Step[things.Memory | None]:  # noqa: A002
     """The memory with this id, or None."""
-    request = memory_pb2.GetMemoryRequest(id=id, as_of=_as_of(as_of))
+    request = memory_pb2.GetMemoryRequest(id=id, as_of=instant(as_of))
 
     def read(reply: memory_pb2.GetMemoryResponse) -> things.Memory | None:
         return read_reply.memory(reply.memory) if reply.HasField("memory") else None
 
-    return Step(f"{_MEMORY}GetMemory", request, memory_pb2.GetMemoryResponse, read)
+    return Step(f"{MEMORY}GetMemory", request, memory_pb2.GetMemoryResponse, read)
 
 
-def update(
-    memory: things.Memory,
+def list_(
     *,
-    content: str | None = None,
-    importance: Importance | None = None,
-    tags: Sequence[str] | None = None,
-    domain: str | None = None,
-    surfaces_when: Sequence[str] | None = None,
-) -> Step[things.WrittenMemory]:
-    """Correct a memory. If the world has changed instead, add a memory that supersedes it.
+    kinds: Sequence[Kind] = (),
+    tag: str = "",
+    domain: str = "",
+    origins: Sequence[Origin] = (),
+    session_id: str = "",
+    properties: Mapping[str, object] | None = None,
+    include_superseded: bool = False,
+    limit: int = 50,
+    page_token: str = "",
+    as_of: datetime | None = None,
+) -> Step[things.Page[things.Memory]]:
+    """A page of the memories, the newest first. Nothing counts as read. `limit`: 1 to 200.
 
-    `content`: the whole content; a line of links (`Supersedes: …`) that is left out no longer
-    holds. `tags` and `surfaces_when` (see `add`): all of them, none for an empty list. Raises
-    `EtagMismatch` if somebody else has changed the memory meanwhile.
+    `domain`: this one and those below it; `properties`: all must be equal. `page_token`: the
+    `next_page_token` of the page before, with the same other arguments.
     """
-    changed = type_pb2.Memory(id=memory.id, etag=memory.etag)
-    mask = []
-    if content is not None:
-        changed.content = content
-        mask.append("content")
-    if importance is not None:
-        changed.importance = type_pb2.Importance.Value(f"IMPORTANCE_{importance}")
-        mask.append("importance")
-    if tags is not None:
-        changed.tags.extend(tags)
-        mask.append("tags")
-    if domain is not None:
-        changed.domain = domain
-        mask.append("domain")
-    if surfaces_when is not None:
-        changed.surfaces_when.extend(surfaces_when)
-        mask.append("surfaces_when")
-    request = memory_pb2.UpdateMemoryRequest(memory=changed, update_mask=FieldMask(paths=mask))
+    request = memory_pb2.ListMemoriesRequest(
+        filter=memory_pb2.MemoryFilter(
+            kinds=[value_of(type_pb2.MemoryKind, each, "kinds") for each in kinds],
+            tag=tag,
+            domain=domain,
+            origins=[value_of(type_pb2.Origin, each, "origins") for each in origins],
+            session_id=session_id,
+            properties=struct(properties),
+        ),
+        include_superseded=include_superseded,
+        page_size=limit,
+        page_token=page_token,
+        as_of=instant(as_of),
+    )
 
-    def read(reply: memory_pb2.UpdateMemoryResponse) -> things.WrittenMemory:
-        return read_reply.written_memory(reply.memory, reply.gave_way)
+    def read(reply: memory_pb2.ListMemoriesResponse) -> things.Page[things.Memory]:
+        return things.Page(
+            tuple(read_reply.memory(each) for each in reply.memories), reply.next_page_token
+        )
 
-    return Step(f"{_MEMORY}UpdateMemory", request, memory_pb2.UpdateMemoryResponse, read)
-
-
-def forget(memory: things.Memory) -> Step[things.WrittenMemory]:
-    """Forget a memory: reads and searches leave it out, but its history stays."""
-    request = memory_pb2.ForgetMemoryRequest(id=memory.id, etag=memory.etag)
-
-    def read(reply: memory_pb2.ForgetMemoryResponse) -> things.WrittenMemory:
-        return read_reply.written_memory(reply.memory, reply.gave_way)
-
-    return Step(f"{_MEMORY}ForgetMemory", request, memory_pb2.ForgetMemoryResponse, read)
+    return Step(f"{MEMORY}ListMemories", request, memory_pb2.ListMemoriesResponse, read)
 
 
 def history(id: str, *, limit: int = 50) -> Step[tuple[things.Version, ...]]:  # noqa: A002
@@ -227,14 +222,14 @@ def history(id: str, *, limit: int = 50) -> Step[tuple[things.Version, ...]]:  #
     def read(reply: memory_pb2.GetMemoryHistoryResponse) -> tuple[things.Version, ...]:
         return tuple(read_reply.version(each) for each in reply.versions)
 
-    return Step(f"{_MEMORY}GetMemoryHistory", request, memory_pb2.GetMemoryHistoryResponse, read)
+    return Step(f"{MEMORY}GetMemoryHistory", request, memory_pb2.GetMemoryHistoryResponse, read)
 
 
 def relate(newer_id: str, relation: Lineage, older_id: str) -> Step[things.WrittenEdge]:
     """Add lineage from an item to an older one."""
     request = lineage_pb2.AddLineageRequest(
         newer_id=newer_id,
-        relation=type_pb2.LineageRelation.Value(f"LINEAGE_RELATION_{relation}"),
+        relation=value_of(type_pb2.LineageRelation, relation, "relation"),
         older_id=older_id,
     )
 
@@ -242,6 +237,17 @@ def relate(newer_id: str, relation: Lineage, older_id: str) -> Step[things.Writt
         return read_reply.written_edge(reply.edge, reply.gave_way)
 
     return Step(f"{_LINEAGE}AddLineage", request, lineage_pb2.AddLineageResponse, read)
+
+
+def lineage(id: str, *, as_of: datetime | None = None) -> Step[things.Chain | None]:  # noqa: A002
+    """What replaced what around a memory or an edge, the oldest first; None if there is none."""
+    request = lineage_pb2.GetLineageRequest(id=id, as_of=instant(as_of))
+
+    def read(reply: lineage_pb2.GetLineageResponse) -> things.Chain | None:
+        found = reply.status == type_pb2.LOOKUP_STATUS_FOUND
+        return read_reply.chain(reply) if found else None
+
+    return Step(f"{_LINEAGE}GetLineage", request, lineage_pb2.GetLineageResponse, read)
 
 
 def link(
@@ -262,7 +268,7 @@ def link(
         weight=weight,
         valid_from=stamp(valid_from),
         valid_until=stamp(valid_until),
-        properties=_struct(properties),
+        properties=struct(properties),
     )
     request = graph_pb2.UpsertEdgeRequest(edge=edge)
 
@@ -285,9 +291,9 @@ def neighbors(
     request = graph_pb2.QueryNeighborsRequest(
         start=type_pb2.EdgeEnd(name=node),
         depth=depth,
-        direction=type_pb2.Direction.Value(f"DIRECTION_{direction}"),
+        direction=value_of(type_pb2.Direction, direction, "direction"),
         page_size=limit,
-        as_of=_as_of(as_of),
+        as_of=instant(as_of),
     )
     if relations:
         request.filter.relations.extend(relations)
@@ -303,7 +309,7 @@ def follow(
 ) -> Step[things.Followed | None]:
     """Follow 1 to 6 relations from a node, hop by hop; None if there is no such node."""
     request = relation_pb2.FollowRelationsRequest(
-        start=type_pb2.EdgeEnd(name=node), relations=relations, as_of=_as_of(as_of)
+        start=type_pb2.EdgeEnd(name=node), relations=relations, as_of=instant(as_of)
     )
 
     def read(reply: relation_pb2.FollowRelationsResponse) -> things.Followed | None:
@@ -312,50 +318,3 @@ def follow(
 
     path = f"{_RELATION}FollowRelations"
     return Step(path, request, relation_pb2.FollowRelationsResponse, read)
-
-
-def check(node: str, *, dry_run: bool = False, max_text_findings: int = 0) -> Step[things.Check]:
-    """Check the statements around a node for contradictions.
-
-    `dry_run`: nothing is recorded. `max_text_findings`: the most new findings in texts to record,
-    0 = 20; of more none is, and `Check.unrecorded` counts them.
-    """
-    request = dissonance_pb2.CheckDissonanceRequest(
-        context_node=node, dry_run=dry_run, max_text_findings=max_text_findings
-    )
-
-    def read(reply: dissonance_pb2.CheckDissonanceResponse) -> things.Check:
-        status = dissonance_pb2.CheckStatus.Name(reply.status).removeprefix("CHECK_STATUS_")
-        return things.Check(
-            status,
-            tuple(read_reply.conflict(each) for each in reply.conflicts),
-            reply.coverage.judged,
-            dict(reply.coverage.abstained),
-            reply.coverage.unrecorded,
-            reply.node_status != type_pb2.LOOKUP_STATUS_NOT_FOUND,
-        )
-
-    return Step(
-        f"{_DISSONANCE}CheckDissonance", request, dissonance_pb2.CheckDissonanceResponse, read
-    )
-
-
-def stamp(time: datetime | None) -> Timestamp | None:
-    """An instant as the contract's message; a naive one counts as UTC."""
-    if time is None:
-        return None
-    stamp = Timestamp()
-    stamp.FromDatetime(time if time.tzinfo else time.replace(tzinfo=UTC))
-    return stamp
-
-
-def _as_of(time: datetime | None) -> type_pb2.AsOf | None:
-    return type_pb2.AsOf(valid_time=stamp(time)) if time else None
-
-
-def _struct(properties: Mapping[str, object] | None) -> Struct | None:
-    if not properties:
-        return None
-    struct = Struct()
-    json_format.ParseDict(dict(properties), struct)
-    return struct

@@ -1,15 +1,37 @@
 """The results of the verbs, as plain data without any message types. Times are aware, in UTC."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Generic, Literal, TypeAlias, TypeVar
 
 Kind: TypeAlias = Literal["FACT", "PLAN", "JOURNAL", "INSIGHT", "OBSERVATION", "REFLECTION", "TURN"]
 Importance: TypeAlias = Literal["LOW", "MEDIUM", "HIGH"]
 Lineage: TypeAlias = Literal["SUPERSEDES", "DEPRECATES", "AMENDS", "CONTRADICTS"]
 Direction: TypeAlias = Literal["OUTGOING", "INCOMING", "BOTH"]
+Origin: TypeAlias = Literal["HUMAN", "AGENT", "TOOL", "IMPORT"]
 Slot: TypeAlias = Literal["AGENT", "HUMAN"]
+TurnRole: TypeAlias = Literal["USER", "ASSISTANT", "SYSTEM", "TOOL", "PERSON"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Some of the items of a list, over which it iterates. `next_page_token`: "" on the last page.
+
+    `total_count`: how many there are on all pages, None where the contract does not count them.
+    """
+
+    items: tuple[T, ...]
+    next_page_token: str
+    total_count: int | None = None
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +199,67 @@ class WrittenEdge(Edge):
 
 
 @dataclass(frozen=True, slots=True)
+class ChainItem:
+    """A memory or an edge of a lineage, with the first 200 characters of what it says.
+
+    `kind`: MEMORY, EDGE, or GHOST for an id that is named and does not exist; `is_head`: nothing
+    replaces it; `is_deleted`: forgotten, deleted or erased.
+    """
+
+    id: str
+    kind: str
+    says: str
+    valid_from: datetime | None
+    valid_until: datetime | None
+    is_head: bool
+    is_superseded: bool
+    is_deleted: bool
+    is_erased: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """All items of a lineage, the oldest first, and the lineage edges between them.
+
+    `truncated`: there are more than the 1,000 here.
+    """
+
+    items: tuple[ChainItem, ...]
+    edges: tuple[Edge, ...]
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The receipt of an erasure. `completed`: None until every store has confirmed.
+
+    `waiting`: the stores that have not confirmed yet.
+    """
+
+    id: str
+    memory_id: str
+    erased: datetime | None
+    principal: str
+    reason: str
+    digest: str
+    waiting: tuple[str, ...]
+    completed: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """What was tried, and how it went. `reward` is in [-1, 1]."""
+
+    id: str
+    query: str
+    reward: float
+    reflection: str
+    session_id: str
+    memory_ids: tuple[str, ...]
+    created: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Neighbor:
     """A neighbour of a node, and the edge that leads to it."""
 
@@ -224,35 +307,6 @@ class Proposal:
     digest: str
     action: Mapping[str, object] = field(hash=False)
     canonical: bytes = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """Two items that disagree."""
-
-    id: str
-    conflict_class: str
-    state: str
-    first_id: str
-    first_says: str
-    second_id: str
-    second_says: str
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """The conflicts that a check found; `status`: the contract's `CheckStatus` by name.
-
-    `unrecorded`: new findings in texts that were too many to be recorded unasked.
-    """
-
-    status: str
-    conflicts: tuple[Conflict, ...]
-    judged: int
-    abstained: Mapping[str, int] = field(hash=False)
-    unrecorded: int = 0
-    is_node_known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
