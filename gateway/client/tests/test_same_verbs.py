@@ -100,6 +100,69 @@ def test_an_erasure_has_a_receipt(concord: Concord, unique: Unique) -> None:
     assert bool(receipt.waiting) == (receipt.completed is None)
 
 
+def test_what_is_forgotten_or_erased_says_so(concord: Concord, unique: Unique) -> None:
+    """M4 W4 To a read by id, with its time; an unknown id is another matter."""
+    item = unique("tea")
+    concord.add("Tea is at four.", id=item)
+    live = concord.get(item)
+    assert live is not None
+    assert (live.forgotten, live.erased) == (None, None)
+    forgotten = concord.forget(item)
+    read = concord.get(item)
+    assert read is not None
+    assert read.forgotten == forgotten.forgotten
+    assert forgotten.forgotten is not None
+    with pytest.raises(concord_client.Refused, match="forgotten: restore it first"):
+        concord.update(item, content="Tea is at five.")
+    concord.erase(item)
+    erased = concord.get(item)
+    assert erased is not None
+    assert erased.erased is not None
+    with pytest.raises(concord_client.NotFound, match=f"no memory '{item}s'"):
+        concord.forget(f"{item}s")
+
+
+def test_a_memory_is_changed_by_its_id(concord: Concord, unique: Unique) -> None:
+    """M4 W4 As it is now, unless an etag says which version."""
+    item = unique("tea")
+    first = concord.add("Tea is at four.", id=item).memory
+    second = concord.update(item, content="Tea is at five.")
+    assert (second.id, second.content) == (item, "Tea is at five.")
+    with pytest.raises(concord_client.EtagMismatch):
+        concord.update(item, content="Tea is at six.", etag=first.etag)
+    with pytest.raises(concord_client.EtagMismatch):
+        concord.forget(item, etag=first.etag)
+    with pytest.raises(
+        concord_client.NotFound, match=rf"no memory '{item}s'\. Similar ids: {item}"
+    ):
+        concord.update(f"{item}s", content="Tea is at six.")
+    assert concord.forget(item, etag=second.etag).id == item
+
+
+def test_what_no_message_holds_is_refused_by_type(concord: Concord, unique: Unique) -> None:
+    """W4 With the argument's name and what it may be; Protobuf's own errors do not come out."""
+    item = concord.add(unique("It")).id
+    no: Any = "NOVEL"
+    cases: list[tuple[Callable[[], object], str]] = [
+        (lambda: concord.add("x", properties={"at": {1}}), "properties must be JSON values: .*at"),
+        (lambda: concord.add("x", properties=cast(Any, {1: 2})), "texts as names, not 1"),
+        (lambda: concord.add("x", kind=no), "kind must be one of FACT, PLAN, .* not 'NOVEL'"),
+        (lambda: concord.search("x", kinds=[no]), "kinds must be one of FACT"),
+        (lambda: concord.update(item, importance=no), "importance must be one of LOW, MEDIUM"),
+        (lambda: concord.relate(item, no, item), "relation must be one of SUPERSEDES"),
+        (lambda: concord.neighbors("x", direction=no), "direction must be one of"),
+        (lambda: concord.add("Half a \ud800"), "character 8 is half of one"),
+        (lambda: concord.update(item, content="\ud800"), "character 1 is half of one"),
+    ]
+    for call, words in cases:
+        with pytest.raises(concord_client.FieldInvalid, match=words) as refused:
+            call()
+        assert refused.value.reason == "ERROR_REASON_FIELD_INVALID"
+        assert len(refused.value.violations) == 1
+    with pytest.raises(concord_client.FieldInvalid):
+        concord.propose({"no_such_action": {}})
+
+
 def test_lineage_shows_what_replaced_what(concord: Concord, unique: Unique) -> None:
     """M3 W4 From any of its items; of none there is none."""
     first = concord.add(unique("The depot is in Hamburg"))

@@ -1,6 +1,7 @@
 """Arguments as the contract's messages; what cannot be one is refused here, before any call."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +22,18 @@ def invalid(argument: str, rule: str) -> FieldInvalid:
         f"{argument} {rule}",
         violations=[Violation(argument, rule)],
     )
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raises `FieldInvalid` in place of Protobuf's own errors about what a caller gave."""
+    try:
+        yield
+    except json_format.Error as error:
+        raise invalid("An argument", f"is not as the contract has it: {error}") from error
+    except UnicodeEncodeError as error:
+        rule = f"must be Unicode: character {error.start + 1} is half of one."
+        raise invalid("Each text", rule) from error
 
 
 def value_of(enum: Any, name: str | None, argument: str) -> Any:

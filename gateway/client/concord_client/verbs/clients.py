@@ -25,6 +25,7 @@ from concord_client.verbs import (
     steps,
     things,
 )
+from concord_client.verbs.arguments import translated
 from concord_client.verbs.dialectic import Run
 from concord_client.verbs.steps import Step, Steps
 
@@ -62,7 +63,8 @@ def _function(name: str, step: Callable[..., Any], *, is_awaited: bool) -> Funct
     """The method of a client that takes a step; its signature is the step's, for `help`."""
 
     def verb(client: Any, /, *args: Any, **kwargs: Any) -> Any:
-        taken = step(*args, **kwargs)
+        with translated():
+            taken = step(*args, **kwargs)
         return client.run(taken) if isinstance(taken, Run) else client.take(taken)
 
     said = inspect.signature(step, eval_str=True)
@@ -164,7 +166,8 @@ class Concord(_Verbs):
         result = None
         while True:
             try:
-                following = step.send(result)
+                with translated():
+                    following = step.send(result)
             except StopIteration as end:
                 last: T = end.value
                 return last
@@ -232,7 +235,8 @@ class AsyncConcord(_Verbs):
         result = None
         while True:
             try:
-                following = step.send(result)
+                with translated():
+                    following = step.send(result)
             except StopIteration as end:
                 last: T = end.value
                 return last

@@ -58,6 +58,8 @@ def _memory(read: type_pb2.Memory) -> dict[str, Any]:
         "valid_until": time_of(read, "valid_until"),
         "created": time_of(read, "create_time"),
         "modified": time_of(read, "modify_time"),
+        "forgotten": time_of(read, "forget_time"),
+        "erased": time_of(read, "erase_time"),
         "etag": read.etag,
         "is_constitutive": read.edge_type == CONSTITUTIVE,
         "is_superseded": read.supersession.is_superseded,

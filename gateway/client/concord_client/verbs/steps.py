@@ -165,7 +165,7 @@ def suggest(
 
 
 def get(id: str, *, as_of: datetime | None = None) -> Step[things.Memory | None]:  # noqa: A002
-    """The memory with this id, or None."""
+    """The memory with this id, or None. A forgotten one is `forgotten`, an erased one `erased`."""
     request = memory_pb2.GetMemoryRequest(id=id, as_of=instant(as_of))
 
     def read(reply: memory_pb2.GetMemoryResponse) -> things.Memory | None:

@@ -58,7 +58,8 @@ class Memory:
     """A version of a memory, which `etag` names.
 
     `origin`: who wrote it: HUMAN, AGENT, TOOL, IMPORT, or "". `surfaces_when`: its triggers, see
-    `add`.
+    `add`. `forgotten` and `erased`: when it was, None if it was not; a forgotten memory can still
+    be read by its id and restored, an erased one has no content.
     """
 
     id: str
@@ -77,6 +78,8 @@ class Memory:
     valid_until: datetime | None
     created: datetime | None
     modified: datetime | None
+    forgotten: datetime | None
+    erased: datetime | None
     etag: str
     is_constitutive: bool
     is_superseded: bool
