@@ -76,6 +76,17 @@ def test_help_shows_the_arguments() -> None:
         assert "*args" not in page
 
 
+def test_the_page_of_verbs_is_fresh() -> None:
+    """W4 If not: python gateway/client/dev/verbs_page.py > gateway/client/VERBS.md."""
+    client = Path(__file__).parents[1]
+    made = subprocess.run(
+        [sys.executable, client / "dev/verbs_page.py"], capture_output=True, check=True
+    ).stdout.decode()
+    assert made == (client / "VERBS.md").read_text("utf-8")
+    verbs = {name for name in dir(Concord) if not name.startswith("_")} - {"take", "run"}
+    assert verbs <= {line.removeprefix("### ") for line in made.splitlines()}
+
+
 def test_each_write_lists_what_gave_way(tmp_path: Path) -> None:
     """W9 W4 Added, updated and related memories, and edges; what hides nothing has none."""
     with concord_client.embedded(tmp_path / "data") as concord:
