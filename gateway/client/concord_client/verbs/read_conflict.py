@@ -38,7 +38,8 @@ def checked(
         read.coverage.judged,
         dict(read.coverage.abstained),
         read.coverage.unrecorded,
-        read.node_status != type_pb2.LOOKUP_STATUS_NOT_FOUND,
+        isinstance(read, dissonance_pb2.EndSessionResponse)
+        or read.node_status != type_pb2.LOOKUP_STATUS_NOT_FOUND,
     )
 
 
