@@ -81,6 +81,23 @@ async def test_memories_are_synthesized_and_the_synthesis_is_kept(
     assert (again.memory_id, again.conflict_ids) == (kept.memory_id, kept.conflict_ids)
 
 
+async def test_a_query_takes_what_it_surely_finds_and_each_thing_once(
+    works: Dissonant, home: Space
+) -> None:
+    """D8 S4 A result of low confidence is no source, and two memories of the same words are one
+    thesis; a memory without a speaker is told by its place."""
+    first = await home.add(YES)
+    again = await home.add(f"{YES} The deadline is four weeks.")
+    await home.amendments(first, again)  # the index has them all
+    found = of((await run(works, query=YES))[-1])
+    strange = of((await run(works, query="How do zebras graze at dawn?"))[-1])
+
+    assert not strange.theses
+    assert sorted(each.claim for each in found.theses) == ["The deadline is four weeks.", YES]
+    assert {each.memory_id for each in found.theses} == {first.id, again.id}
+    assert {each.agent_source for each in found.theses} == {"memory 1", "memory 2"}
+
+
 async def test_what_is_not_there_fails_the_run_and_keeps_nothing(
     works: Dissonant, home: Space
 ) -> None:

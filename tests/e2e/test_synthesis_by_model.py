@@ -31,6 +31,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 YES, NO = "The permit is required.", "The permit is not required."
 RULE, EXCEPTION = "Whoever builds files an application.", "Sheds are put up freely."
+TURNED = "Sheds that nobody owns are put up freely."
 LATE = 600.0
 
 
@@ -153,8 +154,8 @@ async def test_a_model_finds_what_rules_do_not(model: Writing) -> None:
     counted here, and the result says who wrote it."""
     theses = by_text(
         {
-            RULE: [thesis("An application is due.", RULE, sure=0.3)],
-            EXCEPTION: [thesis("For sheds none is due.", "Sheds are PUT up  freely.")],
+            RULE: [thesis("Who builds is filing applications.", RULE, sure=0.3)],
+            EXCEPTION: [thesis("A shed is put up freely.", "Sheds are PUT up  freely.")],
         },
         contradictions={"contradictions": [clash(1, 0)]},
     )
@@ -172,8 +173,8 @@ async def test_a_model_finds_what_rules_do_not(model: Writing) -> None:
     batches = [each.theses for each in events if each.HasField("theses")]
     assert [each.theses[0].index for each in batches] == [0, 1]
     assert [each.claim for each in found.theses] == [
-        "An application is due.",
-        "For sheds none is due.",
+        "Who builds is filing applications.",
+        "A shed is put up freely.",
     ]
     assert [each.confidence for each in found.theses] == [0.3, 0.75]
     assert list(found.theses[0].evidence) == [RULE]
@@ -209,12 +210,20 @@ async def test_a_model_hides_no_thesis_and_no_contradiction(model: Writing) -> N
     texts = [f"{YES} Offices are open on Mondays.", NO, "Coffee is cold."]
     results = [pb.AgentResult(agent="t", text=each) for each in texts]
     results[2].theses.add(claim="Tea is hot.")
-    said = {each: [thesis("All is well.", each[:10])] for each in texts}
+    own = ("Offices are.", "The permit is.", "The coffee is.")
+    said = {text: [thesis(claim, text[:10])] for text, claim in zip(texts, own, strict=True)}
     quiet = by_text(said, synthesis={"text": "There is no contradiction."})
     found = await model.found(quiet, results=results)
 
     claims = [each.claim for each in found.theses]
-    assert claims == [YES, "All is well.", NO, "All is well.", "Tea is hot.", "All is well."]
+    assert claims == [
+        YES,
+        "Offices are.",
+        NO,
+        "The permit is.",
+        "Tea is hot.",
+        "The coffee is.",
+    ]
     assert [(each.thesis_a, each.thesis_b) for each in found.contradictions] == [(0, 2)]
     assert found.contradictions[0].severity == conflict_pb2.CONFLICT_SEVERITY_CRITICAL
     assert found.contradictions[0].judge == conflict_pb2.JUDGE_LEXICAL
@@ -306,16 +315,16 @@ async def test_a_text_that_orders_speaks_for_itself_alone(model: Writing) -> Non
 
 async def test_what_is_recorded_follows_rules_alone(model: Writing) -> None:
     """D8 D11 What a model resolves is a conflict all the same; what it alone finds is none, nor is
-    what rules find in words that it puts into a source's mouth."""
+    what rules find in words that it turns round."""
     home = model.works.space()
     both = [await home.add(text) for text in (YES, NO)]
-    others = [await home.add(text) for text in (EXCEPTION, "Sheds are huts.")]
+    others = [await home.add(text) for text in (EXCEPTION, TURNED)]
     ids = [each.id for each in (*both, *others)]
 
     def answer(body: Body) -> bytes:
         put = [thesis("Sheds are not put up freely.", "Sheds")]
         more: dict[str, Any] = {"contradictions": {"contradictions": [clash(0, 2)]}}
-        if data_of(body).get("text", "").endswith("huts."):
+        if data_of(body).get("text", "") == TURNED:
             more = {"theses": {"theses": put}}
         if step_of(body) == "synthesis":
             more = {"synthesis": {"resolutions": resolving(body, "contextualization")}}
@@ -333,6 +342,19 @@ async def test_what_is_recorded_follows_rules_alone(model: Writing) -> None:
     listed = (await home.listed()).conflicts
     assert [each.id for each in listed] == list(found.kept.conflict_ids)
     assert {listed[0].first.id, listed[0].second.id} == {each.id for each in both}
+
+
+async def test_no_memorys_id_goes_to_a_model(model: Writing) -> None:
+    """D8 D11 Neither as a speaker, nor in a link of a text or a thesis, nor to the reviewers."""
+    home = model.works.space()
+    one = await home.add(f"{YES} It costs 3 euros.")
+    other = await home.add(f"{NO} It costs 9 euros by [[memory:{one.id}]].")
+    before = len(model.endpoint.asked)
+    await model.found(synthesizing, memory_ids=[one.id, other.id])
+    asked = [json.dumps(data_of(each)) for each in model.endpoint.asked[before:]]
+
+    assert len(asked) == 4
+    assert not [each for each in asked if one.id in each or other.id in each]
 
 
 def refused_body(body: Body) -> bytes:

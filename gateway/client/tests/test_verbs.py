@@ -167,7 +167,7 @@ def test_what_opposes_is_brought_together(tmp_path: Path) -> None:
             keep=True,
             on_event=heard.append,
         )
-        assert [each.agent_source for each in found.theses] == ["guard", mine.id]
+        assert [each.agent_source for each in found.theses] == ["guard", "memory 1"]
         assert found.theses[0].authority == 0.0
         assert [each.strategy for each in found.contradictions] == [""]
         assert found.contradictions[0].prevailing is None

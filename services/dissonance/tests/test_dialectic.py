@@ -11,7 +11,7 @@ from concord_dissonance.domain.dialectic.contradictions import (
     compare_all,
     pairs_of,
 )
-from concord_dissonance.domain.dialectic.extraction import extract, sentences_of
+from concord_dissonance.domain.dialectic.extraction import extend, extract, sentences_of
 from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.resolutions import Contradiction, Strategy, resolve
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
@@ -242,6 +242,42 @@ def test_an_agent_that_contradicts_itself_gives_both_theses() -> None:
         "The cafe is not closed in winter. The museum is not open on Mondays."
     )
     assert len(batch(twice).theses) == 4
+
+
+def test_what_says_nothing_by_itself_is_no_thesis() -> None:
+    """D8 Headings, links, code and replies are passed over, and what is said again counts once."""
+    found = batch(
+        "# The bridge over the river is new\n\nSounds good to me, let's do it.\n"
+        "Thanks, that helps!\nKlingt gut, mache ich.\nSee also [[memory:a]] and [[memory:b]]\n"
+        "Related: [[memory:c|the old bridge is shut]]\nMore: https://a.example/bridge/is/open\n"
+        "```\nthe bridge is code\n```\nTea is hot.\n- tea is hot!\n"
+        "Use `uv`, not pip ([[memory:d]])."
+    )
+
+    claims = [each.claim for each in found.theses]
+    assert claims == ["Tea is hot.", "Use `uv`, not pip ([[memory:d]])."]
+    assert not found.set_aside
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote", "is_thesis"),
+    [
+        ("A bridge is opened to lorries.", "open to lorries", True),
+        ("The bridge is open to tractors.", "The bridge is open", False),
+        ("The bridge is not open to lorries.", "open to lorries", False),
+        ("The bridge is green.", "The bridge", False),
+    ],
+)
+def test_a_models_thesis_has_the_words_of_its_source(
+    claim: str, quote: str, is_thesis: bool
+) -> None:
+    """D8 In any form; what it invents, or turns round, is set aside for all its quotes."""
+    source = Source("A", text="The bridge is open to lorries. Tea is hot.")
+    found = extend(source, extract(source, PHRASES), [], [Claim(claim, (quote,))], PHRASES)
+
+    assert (claim in [each.claim for each in found.theses]) == is_thesis
+    aside = [] if is_thesis else [(claim, WhyAside.UNSUPPORTED)]
+    assert [(each.text, each.reason) for each in found.set_aside] == aside
 
 
 def test_sentences_end_where_they_do() -> None:

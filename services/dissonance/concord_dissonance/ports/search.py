@@ -30,7 +30,8 @@ class CallersSearch(Protocol):
     """Search, asked in a caller's name."""
 
     async def found(self, who: Credential, query: str, limit: int, fresh: str) -> Sequence[str]:
-        """The ids of a query's best results, best first; not counted as read.
+        """The ids of a query's best results of medium or high confidence, best first; not counted
+        as read.
 
         `fresh`: the freshness token of a write that the index must have; empty: of none.
         """

@@ -385,7 +385,7 @@ class SynthesizeRequest(_message.Message):
     question: _builtins.str
     """The question that they answer, up to 2,000 characters; shown in the synthesis."""
     query: _builtins.str
-    """A query whose best results are taken, but for kept syntheses; empty = none."""
+    """A query whose best results are taken, of MEDIUM and HIGH confidence, but for kept syntheses; empty = none."""
     query_limit: _builtins.int
     """How many results of the query, 1 to 50; 0 = 10."""
     language: _builtins.str
@@ -598,11 +598,15 @@ class Thesis(_message.Message):
     index: _builtins.int
     """Its place in the synthesis, from 0."""
     agent_source: _builtins.str
-    """The agent that states it; of a memory its first source's speaker, else its id."""
+    """The agent that states it; of a memory its sources' speakers, else "memory" and its place among
+    those that were read, from 1.
+    """
     memory_id: _builtins.str
     """The memory that states it; empty for an agent's."""
     claim: _builtins.str
-    """What is claimed, in the source's own words; by a model in its words, with evidence in the source's."""
+    """What is claimed, in the source's own words; by a model in words that the source has in some form, with evidence
+    letter for letter.
+    """
     confidence: _builtins.float
     """In [0, 1]: as stated, else 1 - 0.5^(1 + n) with n pieces of evidence and legal bases; less if the model that
     found it says less.

@@ -108,12 +108,13 @@ def of_memory(memory: type_pb2.Memory) -> Statement:
 
 
 def of_source(memory: type_pb2.Memory) -> Source:
-    """A memory as a source of theses; its authority is that of its most trusted source."""
+    """A memory as a source of theses, by its speakers if it has any; its authority is that of its
+    most trusted source."""
     statement = of_memory(memory)
     speakers = ", ".join(sorted(statement.side.sources))
     authorities = (_AUTHORITY[each.trust] for each in memory.sources if each.trust)
     return Source(
-        speakers or memory.id,
+        speakers,
         text=memory.content,
         memory=statement,
         authority=max(authorities, default=None),

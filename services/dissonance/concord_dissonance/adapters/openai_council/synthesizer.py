@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from concord_models.budget import Cost
 from concord_models.chat import Question
@@ -24,6 +24,7 @@ from concord_dissonance.domain.dialectic.said import (
 )
 from concord_dissonance.domain.dialectic.synthesis import Described
 from concord_dissonance.domain.dialectic.theses import Claim, Thesis
+from concord_dissonance.domain.language.prose import without_links
 from concord_dissonance.domain.verdicts import ConflictType, Severity
 from concord_dissonance.ports.models import Asked
 
@@ -47,6 +48,9 @@ _Strategy = Literal[
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+Part = TypeVar("Part", bound=_Part)
 
 
 class _Thesis(_Part):
@@ -129,11 +133,11 @@ class OpenAiSynthesizer:
 
     def _of_text(self, task: SynthesisTask, text: SourceText) -> Question[_Theses]:
         data = {"question": task.question, "text": text.text, "known": list(text.known)}
-        return self._model.question("theses", task.language, data, _Theses)
+        return self._question("theses", task, data, _Theses)
 
     def _of_pairs(self, task: SynthesisTask) -> Question[_Contradictions]:
         data = {"question": task.question, "theses": _shown(task.theses)}
-        return self._model.question("contradictions", task.language, data, _Contradictions)
+        return self._question("contradictions", task, data, _Contradictions)
 
     def _of_whole(self, task: SynthesisTask) -> Question[_Synthesis]:
         contradictions = [
@@ -151,7 +155,24 @@ class OpenAiSynthesizer:
             "theses": _shown(task.theses),
             "contradictions": contradictions,
         }
-        return self._model.question("synthesis", task.language, data, _Synthesis)
+        return self._question("synthesis", task, data, _Synthesis)
+
+    def _question(
+        self, name: str, task: SynthesisTask, data: Mapping[str, Any], shape: type[Part]
+    ) -> Question[Part]:
+        return self._model.question(name, task.language, _unlinked(data), shape)
+
+
+def _unlinked(data: Any) -> Any:
+    """Return data for a model without links: no memory's id goes to one."""
+    match data:
+        case str():
+            return without_links(data)
+        case dict():
+            return {name: _unlinked(each) for name, each in data.items()}
+        case list():
+            return [*map(_unlinked, data)]
+    return data
 
 
 def _claims(said: _Theses) -> Sequence[Claim]:

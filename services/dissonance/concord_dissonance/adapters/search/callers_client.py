@@ -9,6 +9,8 @@ from concord_dissonance.adapters.search.client import CAP
 from concord_dissonance.adapters.service_calls import in_name_of, of_caller
 from concord_dissonance.ports.calls import Credential
 
+_SURE = frozenset({search_pb2.CONFIDENCE_BAND_MEDIUM, search_pb2.CONFIDENCE_BAND_HIGH})
+
 
 class CallersSearchClient:
     """Search behind an address; every call carries its caller's own credential."""
@@ -18,11 +20,11 @@ class CallersSearchClient:
         self._search = search_pb2_grpc.SearchServiceStub(self._channel)
 
     async def found(self, who: Credential, query: str, limit: int, fresh: str) -> Sequence[str]:
-        """The ids of a query's best results, best first; not counted as read."""
+        """The ids of a query's best results that are not LOW, best first; not counted as read."""
         request = search_pb2.SearchRequest(query=query, page_size=limit, peek=True)
         request.consistency.at_least_as_fresh = fresh
         reply = await of_caller(self._search.Search(request, metadata=in_name_of(who)))
-        return [each.memory.id for each in reply.results]
+        return [each.memory.id for each in reply.results if each.confidence in _SURE]
 
     async def close(self) -> None:
         """Closes the connection."""

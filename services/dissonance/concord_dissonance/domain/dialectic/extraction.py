@@ -1,7 +1,8 @@
 """Extracts theses from agents' and memories' texts; other texts are set aside, with the reason.
 
 Sentences that contradict each other are taken first, so that an agent that contradicts itself
-gives both theses; then those with a legal basis, then those with a number.
+gives both theses; then those with a legal basis, then those with a number. Headings, lines of links
+and replies such as "Sounds good, thanks!" are passed over.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import replace
 from concord_dissonance.domain.dialectic.contradictions import (
     Clash,
     Scoped,
+    compare,
     compare_all,
     pairs_of,
 )
@@ -27,8 +29,12 @@ from concord_dissonance.domain.dialectic.theses import (
     WhyAside,
 )
 from concord_dissonance.domain.language.lexicon import LANGUAGES, lexicon
-from concord_dissonance.domain.sides import Rules
+from concord_dissonance.domain.language.prose import SPAN, prose, running_text, without_links
+from concord_dissonance.domain.language.reading import read
+from concord_dissonance.domain.sides import Micros, Rules
 
+Said = tuple[str, Micros | None, str]
+"""A thesis' words, with its time and region."""
 MOST_COMPARED = 40
 """Most sentences of a text that are compared."""
 MOST_OF_A_TEXT = 3
@@ -38,6 +44,10 @@ _BULLET = re.compile(r"(?:[-*•]|\d{1,2}[.)])\s+")
 _ABBREVIATED = re.compile(
     r"(?:\b[^\W\d]\.|\b(?:Art|Abs|Nr|Ziff|Sec|No|Dr|Prof|vgl|bzw|ca|lit|Vol|St|Mr|Mrs)\.)$"
 )
+_WORD = re.compile(r"\w+")
+_PAUSE = re.compile(r"[,;:()–—]")
+_LEAST_CONTENT = 3
+"""Words of content in a part of a sentence that says something without a verb that we know."""
 _LONGEST_ABBREVIATED = 8
 """Last characters of a sentence that are searched, lest a long one be searched for each part."""
 
@@ -48,7 +58,7 @@ def extract(source: Source, phrases: Phrases) -> Batch:
     own_words = own_words_of(source)
     for claim in source.claims:
         _add(batch, source, claim, own_words, phrases)
-    sentences = sentences_of(source.text)
+    sentences = [each for each in sentences_of(running_text(source.text)) if _has_content(each)]
     supposed = [each for each in sentences if phrases.supposes(each)]
     batch.set_aside += [SetAside(source.agent, each, WhyAside.SPECULATION) for each in supposed]
     for sentence in _foremost([each for each in sentences if each not in supposed], phrases):
@@ -84,14 +94,30 @@ def extend(
     that the source states; if none has one, the theses by rule remain.
     """
     batch = Batch(source.agent, theses=[*stays], set_aside=[*ruled.set_aside])
-    known = {_folded(each.claim) for each in stays}
+    known = {_words_of(each.claim) for each in stays}
     for claim in said:
-        if (folded := _folded(claim.text)) not in known:
-            known.add(folded)
+        if (words := _words_of(claim.text)) not in known:
+            known.add(words)
             _add_said(batch, source, claim, phrases)
     if len(batch.theses) == len(stays):
         batch.theses = [*ruled.theses]
     return batch
+
+
+def once(batch: Batch, known: set[Said]) -> Batch:
+    """Return a batch without the theses that another memory states in the same words, of the same
+    time and region; `known` are those of the memories before, and gains its own.
+
+    Agents that say the same agree, and both are heard.
+    """
+    theses = []
+    for thesis in batch.theses:
+        said = _words_of(thesis.claim), thesis.valid_from, thesis.region
+        if thesis.memory is None or said not in known:
+            theses.append(thesis)
+        if thesis.memory is not None:
+            known.add(said)
+    return replace(batch, theses=theses)
 
 
 def own_words_of(source: Source) -> list[str]:
@@ -125,7 +151,8 @@ def confidence_of(stated: float | None, supports: int) -> float:
 
 def _foremost(sentences: Sequence[str], phrases: Phrases) -> list[str]:
     """Return the sentences that become theses, in their order."""
-    unique = list(dict.fromkeys(sentences))[:MOST_COMPARED]
+    unique = [*{_words_of(each): each for each in reversed(sentences)}.values()][::-1]
+    unique = unique[:MOST_COMPARED]
     scoped = [Scoped(Thesis("", each, 1.0), phrases) for each in unique]
     denied = {
         at
@@ -135,6 +162,24 @@ def _foremost(sentences: Sequence[str], phrases: Phrases) -> list[str]:
     }
     ranked = sorted(range(len(unique)), key=lambda at: (at not in denied, -_weight(unique[at])))
     return [unique[at] for at in sorted(ranked[: max(MOST_OF_A_TEXT, len(denied))])]
+
+
+def _has_content(sentence: str) -> bool:
+    """Whether a sentence says enough to be understood alone.
+
+    A part of it has three words of content, or two with an auxiliary ("Tea is hot"), or it names a
+    number or code. Links and addresses are none.
+    """
+    words = prose(SPAN.sub(" 1 ", sentence))
+    whole = read(words)
+    if any(map(str.isdecimal, words)):
+        return len(whole.content) >= _LEAST_CONTENT - 1
+    for part in _PAUSE.split(words):
+        reading = read(part, language=whole.language)
+        has_verb = any(clause.has("auxiliary") for clause in reading.clauses)
+        if len(reading.content) >= _LEAST_CONTENT - has_verb:
+            return True
+    return False
 
 
 def _weight(sentence: str) -> int:
@@ -178,8 +223,13 @@ def _add_said(batch: Batch, source: Source, claim: Claim, phrases: Phrases) -> N
     for quote in claim.evidence:
         is_stated = any(_folded(quote) in words for words in folded)
         (quotes if is_stated else unsupported).append(quote)
-    sections = numbered(f"{claim.text} {claim.context}")
-    is_thesis = bool(quotes) and sections <= numbered("\n".join(own_words))
+    if not _states(own_words, claim.context):
+        claim = replace(claim, context="")
+    is_thesis = (
+        bool(quotes)
+        and _states(own_words, claim.text)
+        and not _denies(claim.text, quotes, own_words, phrases)
+    )
     batch.set_aside += [
         SetAside(source.agent, each, WhyAside.UNSUPPORTED)
         for each in (*unsupported, *([] if is_thesis else [claim.text]))
@@ -192,8 +242,38 @@ def _add_said(batch: Batch, source: Source, claim: Claim, phrases: Phrases) -> N
     _add(batch, source, replace(claim, evidence=tuple(quotes), confidence=sure), own_words, phrases)
 
 
+def _states(own_words: Sequence[str], said: str) -> bool:
+    """Whether the words of content of a model's text, in any form, stand in a source's own, and so
+    do its statutes."""
+    own = "\n".join(own_words)
+    reading = read(own)
+    is_said = read(said, language=reading.language).content <= reading.content
+    return is_said and numbered(said) <= numbered(own)
+
+
+def _denies(said: str, quotes: Sequence[str], own_words: Sequence[str], phrases: Phrases) -> bool:
+    """Whether a model's text contradicts every sentence that it quotes for it."""
+    folded = [*map(_folded, quotes)]
+    quoted = [
+        sentence
+        for words in own_words
+        for sentence in sentences_of(words)
+        if any(each in _folded(sentence) for each in folded)
+    ]
+    claim = Scoped(Thesis("", said, 1.0), phrases)
+    return bool(quoted) and all(
+        isinstance(compare(claim, Scoped(Thesis("", each, 1.0), phrases), Rules()), Clash)
+        for each in quoted
+    )
+
+
 def _folded(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    return " ".join(without_links(text).split()).casefold()
+
+
+def _words_of(text: str) -> str:
+    """Return the words of a text, which it shares with what says the same in other signs."""
+    return " ".join(_WORD.findall(text)).casefold()
 
 
 def _stated_basis(bases: Sequence[str], own_words: Sequence[str]) -> tuple[list[str], list[str]]:

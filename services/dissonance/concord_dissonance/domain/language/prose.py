@@ -8,7 +8,9 @@ import re
 
 LINK = re.compile(r"(?:\b\w+\s*:\s*)?\[\[[^\[\]\n]{1,400}\]\]")
 """A link of a memory, with the label before it. Graph makes edges of links."""
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+SPAN = re.compile(r"`[^`\n]*`")
+"""Code within a sentence."""
 _DEFINITION = re.compile(r"^ {0,3}\[[^\]\n]+\]:[^\n]*$", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}(?:[ \t][^\n]*)?$", re.MULTILINE)
 _UNDERLINED = re.compile(r"^[ \t]*\S[^\n]*\n {0,3}(?:=+|-{2,})[ \t]*$", re.MULTILINE)
@@ -26,9 +28,23 @@ _URL = re.compile(
 
 def prose(text: str) -> str:
     """Return a text of the same length whose other parts are blank; linear in its length."""
-    for pattern in (_CODE, _DEFINITION, _HEADING, _UNDERLINED, _ROW, _IMAGE, _LINKED, LINK, _URL):
+    text = running_text(text)
+    for pattern in (SPAN, _LINKED, LINK, _URL):
         text = pattern.sub(_blanked, text)
-    return _PARTS.sub(_blanked, text)
+    return text
+
+
+def running_text(text: str) -> str:
+    """Return a text of the same length without the blocks that hold no sentences: fenced code,
+    headings, tables and the like. Its sentences are as written, with their links and code."""
+    for pattern in (_FENCED, _DEFINITION, _HEADING, _UNDERLINED, _ROW, _IMAGE, _PARTS):
+        text = pattern.sub(_blanked, text)
+    return text
+
+
+def without_links(text: str) -> str:
+    """Return a text without its links to memories, each of which names an id."""
+    return LINK.sub(" ", text)
 
 
 def _blanked(found: re.Match[str]) -> str:

@@ -12,7 +12,7 @@ from typing import TypeVar
 from concord_models.budget import Budget, BudgetSpent, Cost
 
 from concord_dissonance.domain.dialectic.contradictions import Scoped
-from concord_dissonance.domain.dialectic.extraction import extend, settled
+from concord_dissonance.domain.dialectic.extraction import Said, extend, once, settled
 from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.said import (
     ModelFailure,
@@ -128,8 +128,10 @@ class ModelSynthesis:
         async with asyncio.TaskGroup() as group:
             each_read = zip(sources, batches, stays, texts, strict=True)
             reading = [group.create_task(read(*each)) for each in each_read]
+            known = set[Said]()
             for done, each in enumerate(reading, 1):
-                batch = replace(await each, first=sum(len(every.theses) for every in found))
+                first = sum(len(every.theses) for every in found)
+                batch = replace(once(await each, known), first=first)
                 found.append(batch)
                 run.say(Stage.THESES, 20 + 20 * done / len(sources), batch)
         return found

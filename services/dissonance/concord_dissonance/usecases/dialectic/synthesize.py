@@ -12,13 +12,14 @@ from concord_dissonance.domain.dialectic.contradictions import (
     compare_all,
     pairs_of,
 )
-from concord_dissonance.domain.dialectic.extraction import extract
+from concord_dissonance.domain.dialectic.extraction import Said, extract, once
 from concord_dissonance.domain.dialectic.phrases import Phrases
 from concord_dissonance.domain.dialectic.resolutions import resolve
 from concord_dissonance.domain.dialectic.said import SynthesisTask
 from concord_dissonance.domain.dialectic.synthesis import Conclusions, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, Source
 from concord_dissonance.domain.dialectic.wording import Wording
+from concord_dissonance.domain.language.prose import without_links
 from concord_dissonance.domain.language.reading import DEFAULT_LANGUAGE, read
 from concord_dissonance.domain.peer_review.criteria import criteria_set
 from concord_dissonance.domain.peer_review.review import ReviewTask
@@ -132,24 +133,30 @@ class Synthesize:
         return theses, await self._concluded(run, read, theses)
 
     async def _memories(self, who: Credential, query: SynthesisQuery) -> Sequence[Source]:
-        """Return the named memories as sources, then those that the query finds.
+        """Return the named memories as sources, then those that the query surely finds.
 
+        A memory without a speaker is told by its place, and not by its id, which is no model's
+        matter.
         A memory that dissonance wrote as a conclusion is only taken if it is named.
         """
-        named = await self._graph.sources(who, query.memory_ids)
-        if not query.query:
-            return named
-        ids = await self._search.found(who, query.query, query.query_limit, query.fresh)
-        found = await self._graph.sources(who, [e for e in ids if e not in query.memory_ids])
-        return [*named, *(each for each in found if not _is_conclusion(each))]
+        read = [*await self._graph.sources(who, query.memory_ids)]
+        if query.query:
+            ids = await self._search.found(who, query.query, query.query_limit, query.fresh)
+            found = await self._graph.sources(who, [e for e in ids if e not in query.memory_ids])
+            read += [each for each in found if not _is_conclusion(each)]
+        return [
+            each if each.agent else replace(each, agent=f"memory {place}")
+            for place, each in enumerate(read, 1)
+        ]
 
     async def _extracted(
         self, run: Run, sources: Sequence[Source], *, is_final: bool
     ) -> list[Batch]:
         run.say(Stage.THESES, 20)
         batches: list[Batch] = []
+        known = set[Said]()
         for done, source in enumerate(sources, 1):
-            batch = await self._workers.run(extract, source, self._phrases)
+            batch = once(await self._workers.run(extract, source, self._phrases), known)
             batch.first = sum(len(each.theses) for each in batches)
             batches.append(batch)
             if is_final:
@@ -218,8 +225,8 @@ async def _reviewed(
     concluded, language = found.conclusions, found.language
     task = ReviewTask(
         question,
-        found.text,
-        tuple(f"{each.agent}: {each.claim}" for each in concluded.theses),
+        without_links(found.text),
+        tuple(without_links(f"{each.agent}: {each.claim}") for each in concluded.theses),
         criteria_set("general", language),
         language,
     )
