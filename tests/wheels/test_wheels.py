@@ -24,6 +24,17 @@ def environment(folder: Path, distribution: str) -> Path:
     return folder / "bin"
 
 
+KEPT_BY_LANGGRAPH = """
+from concord_client import Concord
+from concord_client.langgraph import ConcordStore
+
+with Concord.connect() as concord:
+    store = ConcordStore(concord)
+    store.put(("boats",), "one", {"text": "The boat is red."})
+    print(store.search(("boats",), query="what colour is the boat?")[0].value["text"])
+"""
+
+
 def said(*command: str | Path, cwd: Path, data: Path) -> str:
     """Run a program outside the checkout; return what it printed."""
     environ = {"PATH": "/usr/bin:/bin", "HOME": str(cwd), "CONCORD_DATA": str(data)}
@@ -86,3 +97,16 @@ def test_the_client_alone_reaches_a_running_system(data: Path, tmp_path: Path) -
     )
     assert refused.returncode == 1
     assert "install concord-embedded" in refused.stderr + refused.stdout
+    imported = subprocess.run(
+        [alone / "python", "-c", "import concord_client.langgraph"],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert imported.stderr.endswith("pip install 'concord-client[langgraph]'\n")
+
+
+def test_the_store_for_langgraph_is_an_extra(data: Path, tmp_path: Path) -> None:
+    """W4 Its import needs no checkout and nothing to copy."""
+    extra = environment(tmp_path / "extra", "concord-client[langgraph]")
+
+    kept = said(extra / "python", "-c", KEPT_BY_LANGGRAPH, cwd=tmp_path, data=data)
+    assert kept == "The boat is red.\n"

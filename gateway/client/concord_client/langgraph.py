@@ -5,9 +5,9 @@
     store = ConcordStore(Concord.connect())
     graph = builder.compile(store=store)
 
-Needs `langgraph-checkpoint` 4: `pip install "concord-client[langgraph]"`. An item is a memory; what
-it held before stays in its history, and a deleted one is forgotten. `ttl` and `index` have no
-effect: nothing expires, all is indexed.
+Comes with `pip install 'concord-client[langgraph]'`: it needs `langgraph-checkpoint` 4. An item is
+a memory; what it held before stays in its history, and a deleted one is forgotten. `ttl` and
+`index` have no effect: nothing expires, all is indexed.
 """
 
 import asyncio
@@ -20,9 +20,10 @@ from typing import Any
 from concord.graph.v1 import memory_pb2
 from concord.type.v1.type_pb2 import Memory
 from google.protobuf.field_mask_pb2 import FieldMask
+from google.protobuf.json_format import MessageToDict
 
 from concord_client.verbs.clients import Concord
-from concord_client.verbs.steps import Step
+from concord_client.verbs.steps import MEMORY, Step
 
 try:
     from langgraph.store.base import (
@@ -36,22 +37,20 @@ try:
         SearchItem,
         SearchOp,
     )
-except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        'concord_client.langgraph needs langgraph: pip install "concord-client[langgraph]"',
-        name=missing.name,
-    ) from None
+except ImportError as error:
+    raise ImportError(
+        "concord_client.langgraph needs LangGraph's stores, which are not installed: "
+        "pip install 'concord-client[langgraph]'"
+    ) from error
 
 TAG = "langgraph"
 MOST_FOUND = 100
 """Results of one search, from which those of a filter are chosen."""
-SERVICE = "/concord.graph.v1.MemoryService/"
 
 Namespace = tuple[str, ...]
 
-COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "$eq": operator.eq,
-    "$ne": operator.ne,
+EQUALITIES: Mapping[str, Callable[[Any, Any], bool]] = {"$eq": operator.eq, "$ne": operator.ne}
+ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
     "$gt": operator.gt,
     "$gte": operator.ge,
     "$lt": operator.lt,
@@ -59,7 +58,7 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
-class ConcordStore(BaseStore):  # type: ignore[misc] # langgraph is not there where types are checked
+class ConcordStore(BaseStore):  # type: ignore[misc] # its base is an extra, not there when checked
     """LangGraph's long-term memory, over a client that the caller opens and closes."""
 
     def __init__(self, concord: Concord) -> None:
@@ -150,7 +149,7 @@ class ConcordStore(BaseStore):  # type: ignore[misc] # langgraph is not there wh
 
     def _call(self, method: str, request: Any, reply: Any) -> Any:
         """Through the client, so that a search sees what was written before."""
-        return self._concord.take(Step(SERVICE + method, request, reply, lambda message: message))
+        return self._concord.take(Step(MEMORY + method, request, reply, lambda message: message))
 
 
 def _id(namespace: Namespace, key: str) -> str:
@@ -177,7 +176,7 @@ def _memory_of(namespace: Namespace, key: str, value: Mapping[str, Any]) -> Memo
 
 
 def _item(memory: Memory) -> SearchItem:
-    said: Any = memory.properties
+    said: Mapping[str, Any] = MessageToDict(memory.properties)
     return SearchItem(
         namespace=tuple(said["namespace"]),
         key=said["key"],
@@ -206,16 +205,18 @@ def _fits(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether a value has what a filter names: values, or comparisons such as {"$gt": 3}."""
     for name, asked in wanted.items():
         is_compared = isinstance(asked, dict) and any(key.startswith("$") for key in asked)
-        for sign, other in asked.items() if is_compared else [("$eq", asked)]:
-            if not _holds(sign, value.get(name), other):
-                return False
+        compared = asked.items() if is_compared else [("$eq", asked)]
+        if not all(_holds(sign, value.get(name), other) for sign, other in compared):
+            return False
     return True
 
 
 def _holds(sign: str, value: Any, other: Any) -> bool:
-    """Whether a comparison holds; values that have no order, such as a null, are not compared."""
+    """Whether a comparison holds; what has no order, as a null beside a number, is on no side."""
+    if sign in EQUALITIES:
+        return EQUALITIES[sign](value, other)
     try:
-        return COMPARISONS[sign](value, other)
+        return ORDERS[sign](value, other)
     except TypeError:
         return False
 
