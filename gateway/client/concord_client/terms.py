@@ -79,8 +79,9 @@ def address(
     `unix:`. Raises `CredentialsError`, also for a URL with a path.
     """
     if not _ADDRESS.fullmatch(url):
+        shown = re.sub(r"[^/\s]*@", "…@", url)  # what may stand before it is a password
         raise CredentialsError(
-            f"{url!r} is no address of Concord: CONCORD_URL is host:port, http://host:port or "
+            f"{shown!r} is no address of Concord: CONCORD_URL is host:port, http://host:port or "
             "https://host:port, without a path, as `concord up` prints it after gRPC."
         )
     if url.startswith(TLS_PREFIX):

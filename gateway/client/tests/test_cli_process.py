@@ -199,9 +199,10 @@ def test_an_http_address_is_told_from_one_where_nothing_runs(system: Spawned) ->
 @pytest.mark.parametrize("path", ["/api", "/concord.graph.v1.GraphService", "?space=a"])
 def test_an_address_with_a_path_is_told_what_it_is(system: Spawned, path: str) -> None:
     """W4 Of a URL that is no address nothing is asked, and gRPC says nothing about it."""
-    for url in (system.url, system.http_url, "http://nowhere.invalid"):
+    for url in (system.url, system.http_url, "http://ada:sesame@nowhere.invalid"):
         result = CommandLine(system.environ | {"CONCORD_URL": f"{url}{path}"})("get", "x")
 
+        assert "sesame" not in result.stderr
         assert (result.exit_code, result.stdout) == (1, "")
         assert "without a path, as `concord up` prints it" in result.stderr
         assert len(result.stderr.splitlines()) == 1

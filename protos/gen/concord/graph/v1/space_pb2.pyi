@@ -41,7 +41,7 @@ class _ExportFormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ExportForm
     request was sent to answers its repetition.
 
     Keys of a record are sorted, it has no spaces, and fields with their default value are left out.
-    The first is {"kind": "export", "format": 1, "space", "epoch", "counts", ...}: where it comes
+    The first is {"kind": "export", "format": 3, "space", "epoch", "counts", ...}: where it comes
     from, and which earlier imports it has been through. The last is {"kind": "end", "lines",
     "digest"}: the number of lines between the two, and the hex SHA-256 of those lines with their line
     feeds.
@@ -68,7 +68,7 @@ salt, the operations, reads, and consents. Receipts of requests are left out: on
 request was sent to answers its repetition.
 
 Keys of a record are sorted, it has no spaces, and fields with their default value are left out.
-The first is {"kind": "export", "format": 1, "space", "epoch", "counts", ...}: where it comes
+The first is {"kind": "export", "format": 3, "space", "epoch", "counts", ...}: where it comes
 from, and which earlier imports it has been through. The last is {"kind": "end", "lines",
 "digest"}: the number of lines between the two, and the hex SHA-256 of those lines with their line
 feeds.
