@@ -153,6 +153,11 @@ def test_what_no_message_holds_is_refused_by_type(concord: Concord, unique: Uniq
         (lambda: concord.neighbors("x", direction=no), "direction must be one of"),
         (lambda: concord.add("Half a \ud800"), "character 8 is half of one"),
         (lambda: concord.update(item, content="\ud800"), "character 1 is half of one"),
+        (lambda: concord.add("x", properties={"at": {1: 2}}), "properties must be JSON values"),
+        (lambda: concord.add("x", tags="abc"), "tags must be a list of texts, not the text 'abc'"),
+        (lambda: concord.add("x", valid_from=cast(Any, "2024-01-01")), "as the contract has it"),
+        (lambda: concord.add("x", facts=cast(Any, ["a|b|c"])), "as the contract has it"),
+        (lambda: concord.search("x", limit=10**10), "as the contract has it: Value out of range"),
     ]
     for call, words in cases:
         with pytest.raises(concord_client.FieldInvalid, match=words) as refused:

@@ -1,9 +1,10 @@
 """Arguments as the contract's messages; what cannot be one is refused here, before any call."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from inspect import Signature
+from typing import Any, get_args, get_origin
 
 import grpc
 from concord.type.v1 import type_pb2
@@ -26,14 +27,34 @@ def invalid(argument: str, rule: str) -> FieldInvalid:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raises `FieldInvalid` in place of Protobuf's own errors about what a caller gave."""
+    """Raises `FieldInvalid` in place of other errors about the values that a caller gave.
+
+    For code that makes a request of arguments, and nothing else.
+    """
     try:
         yield
-    except json_format.Error as error:
-        raise invalid("An argument", f"is not as the contract has it: {error}") from error
     except UnicodeEncodeError as error:
         rule = f"must be Unicode: character {error.start + 1} is half of one."
         raise invalid("Each text", rule) from error
+    except (json_format.Error, ValueError, AttributeError) as error:
+        raise invalid("An argument", f"is not as the contract has it: {error}") from error
+
+
+def lists_of(signature: Signature) -> frozenset[str]:
+    """The parameters that take several texts: one text is no list of its letters."""
+    return frozenset(
+        name
+        for name, parameter in signature.parameters.items()
+        for kind in (parameter.annotation, *get_args(parameter.annotation))
+        if get_origin(kind) in (Sequence, Iterable) and get_args(kind) == (str,)
+    )
+
+
+def demand_lists(given: Mapping[str, object], lists: Collection[str]) -> None:
+    """Raises `FieldInvalid` for a text in the place of a list."""
+    for name, value in given.items():
+        if name in lists and isinstance(value, str):
+            raise invalid(name, f"must be a list of texts, not the text {value!r}.")
 
 
 def value_of(enum: Any, name: str | None, argument: str) -> Any:
@@ -74,6 +95,6 @@ def struct(properties: Mapping[str, object] | None) -> Struct | None:
     struct = Struct()
     try:
         json_format.ParseDict(dict(properties), struct)
-    except json_format.ParseError as error:
+    except (json_format.ParseError, TypeError) as error:
         raise invalid("properties", f"must be JSON values: {error}.") from error
     return struct

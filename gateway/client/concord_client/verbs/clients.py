@@ -25,7 +25,7 @@ from concord_client.verbs import (
     steps,
     things,
 )
-from concord_client.verbs.arguments import translated
+from concord_client.verbs.arguments import demand_lists, lists_of, translated
 from concord_client.verbs.dialectic import Run
 from concord_client.verbs.steps import Step, Steps
 
@@ -63,11 +63,13 @@ def _function(name: str, step: Callable[..., Any], *, is_awaited: bool) -> Funct
     """The method of a client that takes a step; its signature is the step's, for `help`."""
 
     def verb(client: Any, /, *args: Any, **kwargs: Any) -> Any:
+        demand_lists(said.bind(*args, **kwargs).arguments, lists)
         with translated():
             taken = step(*args, **kwargs)
         return client.run(taken) if isinstance(taken, Run) else client.take(taken)
 
     said = inspect.signature(step, eval_str=True)
+    lists = lists_of(said)
     returned = get_args(said.return_annotation)[-1]
     client = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = [client, *said.parameters.values()]
