@@ -46,6 +46,7 @@ LINES: dict[str, int] = {
     "tests/contract/cases/contract_homes.py": 650,
     "tests/e2e/test_access.py": 550,
     "tests/e2e/test_dissonance.py": 450,
+    "tests/e2e/test_mcp_arguments.py": 450,
     "tests/e2e/test_search_service.py": 700,
     "tests/e2e/test_signing_page.py": 450,
     "tests/e2e/test_story.py": 550,
@@ -64,7 +65,7 @@ FILES = {
     "services/search/tests": 30,  # a module a noun of search's
     "tests/bench": 45,  # a module a figure that `make bench` prints
     "tests/contract/cases": 45,  # a module a noun of the contracts, and what they are made from
-    "tests/e2e": 73,  # a module a promise that takes several services
+    "tests/e2e": 74,  # a module a promise that takes several services
 }
 
 

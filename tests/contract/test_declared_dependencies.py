@@ -17,6 +17,8 @@ DISTRIBUTIONS = sorted(
     for path in ROOT.glob(f"{pattern}/pyproject.toml")
 )
 PROVIDERS = packages_distributions()
+OF_EXTRAS = {"langgraph": ["langgraph-checkpoint"]}
+"""Those of extras that are not installed where the tests run."""
 
 
 def normal(name: str) -> str:
@@ -51,7 +53,7 @@ def providers(module: str) -> set[str]:
     if top == "google":  # shared by several distributions
         rpc = module.startswith("google.rpc")
         return {"googleapis-common-protos" if rpc else "protobuf"}
-    return {normal(each) for each in PROVIDERS.get(top, [top])}
+    return {normal(each) for each in PROVIDERS.get(top) or OF_EXTRAS.get(top, [top])}
 
 
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS, ids=lambda path: path.name)

@@ -14,12 +14,13 @@ OWNERS = {
     "gateway/tests": "concord_gateway",
     "gateway/client/tests": "concord_client",
 }
-# The client is what signs and asks; the rest are every service's libraries.
+# The client is what signs and asks, and both doors serve the tools for agents; the rest are every
+# service's libraries.
 LIBRARIES = frozenset(
     f"concord_{name}"
     for name in (
         *("attestation", "chassis", "concepts", "models", "stores", "testing"),
-        *("client", "neo4j"),
+        *("client", "mcp", "neo4j"),
     )
 )
 

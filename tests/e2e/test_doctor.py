@@ -306,7 +306,7 @@ def test_a_key_that_may_not_look_is_not_wrong(sound: Path, tmp_path: Path) -> No
         0,
         [
             ("keys", False, f"the key of reads lacks search:admin: unseen is {compared}"),
-            ("keys", False, "the key of writes lacks search:read: unseen is how far its index is"),
+            ("keys", False, "the key of writes lacks graph:read: unseen is how far its index is"),
             ("keys", False, f"the key of writes lacks search:admin: unseen is {compared}"),
         ],
     )
@@ -390,6 +390,7 @@ def test_an_index_that_differs_and_a_dead_judge_are_found(sound: Path, tmp_path:
             "judges",
             "dead: llm: The judging endpoint did not answer usably: no connection.",
         ),
+        ("index", "of default: not up to date, 2 memories, 1 not indexed yet"),
         ("index", "the index of default does not hold what the graph remembers"),
     ]
     assert found[-1][3] == "`concord reconcile --repair --space default`"

@@ -4,14 +4,12 @@ import asyncio
 import json
 import os
 import re
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx2
 import jsonschema  # type: ignore[import-untyped]  # it ships no types
 import pytest
+from agents_doors import error, over_http, over_stdio, told
 from concord.governance.v1 import access_pb2
 from concord.type.v1 import type_pb2
 from concord_client import connect_async
@@ -23,9 +21,7 @@ from concord_mcp.tools import DEFAULT as DEFAULT_PROFILE
 from concord_mcp.tools import PROFILES
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
-from mcp import StdioServerParameters
 from mcp.client.client import Client
-from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 DEFAULT = {
@@ -49,46 +45,6 @@ def count(text: str) -> int:
     """About as many tokens as language models count in JSON: of our lists, o200k_base counts 1 to
     10 % fewer."""
     return round(1.1 * len(re.findall(r" ?[A-Za-z]{1,9}|\d{1,3}|[^\sA-Za-z\d]{1,4}", text)))
-
-
-@asynccontextmanager
-async def over_http(system: Running, path: str = "/mcp") -> AsyncIterator[Any]:
-    """A client of the gateway's own address."""
-    key = system.keys["default"]
-    headers = {"authorization": f"Bearer {key}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
-        address = f"{system.http_url}{path}"
-        async with Client(streamable_http_client(address, http_client=http)) as client:
-            yield client
-
-
-@asynccontextmanager
-async def over_stdio(system: Running, *arguments: str) -> AsyncIterator[Any]:
-    """A client that starts `concord mcp`, as agents do."""
-    environ = {
-        "CONCORD_URL": system.url,
-        "CONCORD_API_KEY": system.keys["default"],
-    }
-    started = StdioServerParameters(
-        command=sys.executable, args=["-m", "concord_client", "mcp", *arguments], env=environ
-    )
-    async with Client(stdio_client(started)) as client:
-        yield client
-
-
-def told(result: Any) -> dict[str, Any]:
-    """The structured answer, which the text repeats."""
-    assert not result.is_error, result.content
-    assert json.loads(result.content[0].text) == result.structured_content
-    found: dict[str, Any] = result.structured_content
-    return found
-
-
-def error(result: Any) -> dict[str, Any]:
-    """The refusal."""
-    assert result.is_error
-    found: dict[str, Any] = json.loads(result.content[0].text)["error"]
-    return found
 
 
 @pytest.mark.parametrize("door", [over_http, over_stdio])

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from agents_doors import error, over_http, told
 from concord.graph.v1 import episode_pb2, graph_pb2
 from concord.graph.v1.memory_pb2 import UpdateMemoryRequest
 from concord.type.v1 import type_pb2
@@ -21,7 +22,6 @@ from concord_mcp.calls import Refusal
 from concord_mcp.sending import sent
 from concord_mcp.tools.memories import FORGET_MEMORY, UPDATE_MEMORY
 from concord_testing.command_line import CommandLine
-from test_mcp import error, over_http, told
 
 WHICH = {"id": "m", "etag": "1"}
 
@@ -329,8 +329,7 @@ async def test_the_whole_memory_is_checked_and_two_items_resolved(system: Runnin
     assert check["findings"]["CONTRADICTION"] >= 1
     assert [each["class"] for each in listed] == ["CONTRADICTION"]
     assert [each["fields"][0]["argument"] for each in refusals] == [
-        *("conflict_id", "conflict_id", "item_ids"),
-        "item_ids.second_id",
+        *("conflict_id", "conflict_id", "item_ids", "item_ids"),
     ]
     assert resolved["conflict"]["id"] == listed[0]["id"]
     assert resolved["conflict"]["state"] == "RESOLVED"
@@ -388,3 +387,26 @@ async def test_the_log_is_read_by_who_acted(system: Running) -> None:
 
     assert {each["actor"] for each in acted["entries"]} <= {"HUMAN"}
     assert wrong["fields"][0]["argument"] == "actor"
+
+
+async def test_a_forgotten_memory_says_so(system: Running) -> None:
+    """W3 M4 It is read by its id, with when it was forgotten."""
+    async with over_http(system, ALL) as agent:
+        kept = told(await agent.call_tool("add_memory", {"content": "The oven is on."}))
+        await agent.call_tool("forget_memory", {"id": kept["id"]})
+        read = told(await agent.call_tool("get_memory", {"id": kept["id"]}))
+
+    assert read["memory"]["forgotten"]
+
+
+async def test_an_edit_keeps_what_a_memory_supersedes(system: Running) -> None:
+    """W3 M3 No search shows the line that says so, so an edit that leaves it out keeps it."""
+    async with over_http(system, ALL) as agent:
+        old = told(await agent.call_tool("add_memory", {"content": "Oslo opens in May."}))
+        june = {"content": "Oslo opens in June.", "supersedes": [old["id"]]}
+        new = told(await agent.call_tool("add_memory", june))
+        july = {"id": new["id"], "content": "Oslo opens in July."}
+        told(await agent.call_tool("update_memory", july))
+        lineage = told(await agent.call_tool("get_lineage", {"id": new["id"]}))
+
+    assert [each["older"] for each in lineage["edges"]] == [old["id"]]

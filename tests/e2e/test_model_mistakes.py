@@ -4,8 +4,8 @@ import re
 from typing import Any
 
 import pytest
+from agents_doors import error, over_http, told
 from concord_embedded import Running
-from test_mcp import error, over_http, told
 
 FACT = {"subject": "Ada", "relation": "LIVES_IN", "object": "Bremen"}
 ASK: dict[str, Any] = {"query": "Where does Ada live?"}

@@ -144,7 +144,7 @@ async def test_an_index_that_cannot_begin_says_so(disk: Path) -> None:
             await eventually(lambda: is_following(client))
             await eventually(lambda: is_found(client, "fox"))
 
-    assert "not known whether up to date, 0 memories" in told
+    assert "date, 0 memories, 1 not indexed yet" in told
 
 
 async def test_a_start_without_any_room_says_where_and_how_much(disk: Path) -> None:

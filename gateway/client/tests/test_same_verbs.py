@@ -157,6 +157,8 @@ def test_what_no_message_holds_is_refused_by_type(concord: Concord, unique: Uniq
         (lambda: concord.add("x", tags="abc"), "tags must be a list of texts, not the text 'abc'"),
         (lambda: concord.add("x", valid_from=cast(Any, "2024-01-01")), "as the contract has it"),
         (lambda: concord.add("x", facts=cast(Any, ["a|b|c"])), "as the contract has it"),
+        (lambda: concord.add(cast(Any, 5)), "as the contract has it"),
+        (lambda: concord.add("x", tags=cast(Any, [1])), "as the contract has it"),
         (lambda: concord.search("x", limit=10**10), "as the contract has it: Value out of range"),
     ]
     for call, words in cases:

@@ -15,6 +15,8 @@ from difflib import get_close_matches
 from concord_mcp import schema
 from concord_mcp.tool import ComposedTool, Json, Tool
 
+_ALIKE = 0.75
+"""Least likeness of two names of which one is a slip of the other."""
 _DATE = "2026-01-31"
 _TRUE = frozenset({"true", "yes", "on", "1", "y"})
 _FALSE = frozenset({"false", "no", "off", "0", "n"})
@@ -29,11 +31,9 @@ def mend(tool: Tool | ComposedTool, given: Mapping[str, Json], name: str) -> dic
     if known is not None:
         value = given.get(name)
         right = _right(known, value)
-        if right == value and isinstance(tool, Tool):
-            right = next((each.example for each in tool.arguments if each.name == name), None)
-        return {} if right in (None, value) and name in given else {"example": right}
+        return {} if right == value and name in given else {"example": right}
     called = {aliases.get(each, each) for each in given}
-    meant = get_close_matches(name, [*taken, *aliases], n=1)
+    meant = get_close_matches(name, [*taken, *aliases], n=1, cutoff=_ALIKE)
     free = [each for each in meant if aliases.get(each, each) not in called]
     return {"instead": free[0]} if free else {}
 
@@ -64,6 +64,8 @@ def _list(items: Mapping[str, Json], value: Json) -> list[Json]:
 def _text(value: Json) -> str:
     if isinstance(value, list):
         return ", ".join(map(_text, value))
+    if isinstance(value, dict) and len(value) == 1:  # such as {"name": "Ada"}
+        return _text(*value.values())
     if value is None or value == "":
         return "text"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

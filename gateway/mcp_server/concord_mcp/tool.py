@@ -39,8 +39,6 @@ class Argument:
     """The JSON Schema of the argument, instead of the field's own."""
     put: Callable[[Any, Json], None] | None = None
     """Writes the value into the request, instead of setting the field at `path`."""
-    example: Json = None
-    """What a refusal offers in place of a value that cannot be made right; never listed."""
 
 
 @dataclass(frozen=True)

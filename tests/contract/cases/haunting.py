@@ -84,7 +84,7 @@ def haunt(path: Path) -> None:
 def haunt_ledger(path: Path) -> None:
     """Give every row of a home's ledger a twin with the same ids in each of two more spaces.
 
-    The log of `concord:system`, which no home reads, has none: two logs do not fit in one.
+    The logs of `concord:system` and of the fresh space have none: two logs do not fit in one.
     """
     with closing(sqlite3.connect(path)) as db, db:
         tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type='table'")]
@@ -98,8 +98,8 @@ def haunt_ledger(path: Path) -> None:
                 otherwise = {"space": str(other)} | _ELSEWHERE.get(table, {})
                 names, said = _columns(db, table, otherwise)
                 haunted = (
-                    f"space NOT IN ({BEFORE}, {AFTER}) AND space NOT IN"
-                    " (SELECT id FROM space WHERE name = 'concord:system')"
+                    f"space = (SELECT id FROM space WHERE id NOT IN ({BEFORE}, {AFTER}) AND"
+                    " name != 'concord:system' ORDER BY log_size DESC LIMIT 1)"
                 )
                 db.execute(
                     f"INSERT INTO {table} ({names}) SELECT {said} FROM {table} WHERE {haunted}"

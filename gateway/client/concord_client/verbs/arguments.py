@@ -36,7 +36,7 @@ def translated() -> Iterator[None]:
     except UnicodeEncodeError as error:
         rule = f"must be Unicode: character {error.start + 1} is half of one."
         raise invalid("Each text", rule) from error
-    except (json_format.Error, ValueError, AttributeError) as error:
+    except (json_format.Error, ValueError, TypeError, AttributeError) as error:
         raise invalid("An argument", f"is not as the contract has it: {error}") from error
 
 

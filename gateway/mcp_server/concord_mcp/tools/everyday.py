@@ -45,8 +45,8 @@ ADD_MEMORY = Tool(
     "nothing is overwritten, the old one stays in its history.",
     (
         Argument("content", "memory.content", required=True),
-        Argument("supersedes", schema=IDS, put=_supersede, hint="ids of memories it replaces"),
-        Argument("facts", "memory.facts", hint="what it states: triples, judged exactly"),
+        Argument("supersedes", schema=IDS, put=_supersede, hint="ids it replaces"),
+        Argument("facts", "memory.facts", hint="triples it states, judged exactly"),
         Argument("kind", "memory.kind"),
         Argument("importance", "memory.importance"),
         Argument("domain", "memory.domain", hint="such as work.payroll"),

@@ -132,6 +132,8 @@ REVIEW_CONFLICT = Tool(
 
 def _pair(request: Any, value: Json) -> None:
     first, second = texts(value)
+    if first == second:
+        raise refused("item_ids", "They are two items.")
     request.pair.first_id, request.pair.second_id = first, second
 
 

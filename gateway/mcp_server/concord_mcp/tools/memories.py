@@ -1,5 +1,6 @@
 """Tools that list, change and forget memories, and say whether a search helped."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +14,8 @@ from concord_mcp.calls import Calls, Refusal
 from concord_mcp.tool import Argument, Json, Tool
 from concord_mcp.tools.notes import GET_MEMORY
 from concord_mcp.tools.parts import ETAG, GAVE_WAY, MEMORY, as_of, flag, limit
+
+_LINKS = re.compile(r"Supersedes: \[\[memory:")
 
 LIST_MEMORIES = Tool(
     "list_memories",
@@ -81,8 +84,17 @@ async def _present(calls: Calls, request: Any) -> str:
     if found.status == type_pb2.LOOKUP_STATUS_NOT_FOUND and not found.memory.id:
         near = f" Similar: {', '.join(found.near_names)}." if found.near_names else ""
         raise Refusal("ERROR_REASON_ITEM_NOT_FOUND", f"There is no memory {name}.{near}")
+    if update and "content" in request.update_mask.paths and "[[" not in request.memory.content:
+        _keep_links(request.memory, found.memory.content)
     etag: str = found.memory.etag
     return etag
+
+
+def _keep_links(memory: type_pb2.Memory, former: str) -> None:
+    """Add the lines of links that `add_memory` wrote: searches do not show them."""
+    lines = [line for line in former.splitlines() if _LINKS.match(line)]
+    if lines:
+        memory.content = "\n".join([memory.content.rstrip(), "", *lines])
 
 
 def _demand_change(given: Mapping[str, Json]) -> None:
@@ -100,7 +112,7 @@ UPDATE_MEMORY = Tool(
     (
         Argument("id", "memory.id", required=True),
         Argument("etag", "memory.etag", hint=ETAG),
-        _changed("content", "all of it; a line of links that is left out no longer holds"),
+        _changed("content", "all of it; its links stay, unless you name others or an etag"),
         _changed("tags", "all of them"),
         _changed("importance"),
         _changed("kind"),

@@ -33,6 +33,7 @@ MEMORY: Shape = {
     "etag": "etag",
     "superseded": "supersession.is_superseded",
     "superseded_by": "supersession.head_ids",
+    "forgotten": "forget_time",
     "conflict_ids": "conflict_ids",
 }
 

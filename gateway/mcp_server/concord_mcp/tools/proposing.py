@@ -141,7 +141,6 @@ SMF_PROPOSE = Tool(
             "action",
             schema={"type": "object"},
             put=_action,
-            example=EXAMPLE,
             hint="instead of the others, any write as JSON under its name, such as "
             f"{json.dumps(EXAMPLE)}; names: {ACTIONS}",
         ),
