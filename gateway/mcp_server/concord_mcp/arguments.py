@@ -23,17 +23,11 @@ CONSENT_GIVEN = (
 
 
 def request_of(tool: Tool, given: Mapping[str, Json]) -> Message:
-    """The request with the arguments' values. Raises `Refusal` naming a wrong argument."""
-    known = {each.name: each for each in tool.arguments}
+    """The request with the arguments' values. Raises `Refusal` naming each wrong argument."""
     called = {tool.aliases.get(name, name): name for name in given}
-    for name, stated in called.items():
-        if name == "consent_given":
-            raise refused(name, CONSENT_GIVEN)
-        if name not in known and not (
-            (name == "max_tokens" and tool.lists) or (name == "details" and tool.brief)
-        ):
-            raise refused(stated, f"{tool.name} takes {', '.join(known)}.")
-    if tool.demand:
+    faults = _unknown(tool, called)
+    is_named = not faults
+    if tool.demand and is_named:
         try:
             tool.demand({name: given[stated] for name, stated in called.items()})
         except Refusal as refusal:
@@ -46,12 +40,28 @@ def request_of(tool: Tool, given: Mapping[str, Json]) -> Message:
         stated = called.get(argument.name, argument.name)
         value = given.get(stated, argument.default)
         if value is not None:
-            _put(tool, request, argument, value, stated)
-        elif argument.required:
-            raise refused(stated, f"{tool.name} needs it.")
+            try:
+                _put(tool, request, argument, value, stated)
+            except Refusal as refusal:
+                faults += refusal.fields
+        elif argument.required and is_named:  # an unknown name may stand for it
+            faults.append((stated, f"{tool.name} needs it."))
+    if faults:
+        told = " ".join(f"{name}: {problem}" for name, problem in faults)
+        raise Refusal(INVALID, told, faults)
     if tool.complete:
         tool.complete(request)
     return request
+
+
+def _unknown(tool: Tool, called: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The names that a tool does not take, each with those that it takes. Raises `Refusal`."""
+    if "consent_given" in called:
+        raise refused("consent_given", CONSENT_GIVEN)
+    known = [each.name for each in tool.arguments]
+    taken = {*known, *(["max_tokens"] if tool.lists else []), *(["details"] if tool.brief else [])}
+    problem = f"{tool.name} takes {', '.join(known) or 'no arguments'}."
+    return [(stated, problem) for name, stated in called.items() if name not in taken]
 
 
 def texts_of(tool: ComposedTool, given: Mapping[str, Json]) -> dict[str, str]:

@@ -1,16 +1,19 @@
 """How a refused call is mended: one rule, whatever is wrong.
 
 Each argument that a refusal names comes with an `example`, which is put in its place: the caller's
-value made right where that can be told, else a value of its kind. Or with `instead`, the name that
-was meant. With neither the argument is left out.
+value made right where that can be told, else a value of its kind. And with `instead`, if another
+name was meant, which then has the `example`, or the value as it is. With neither the argument is
+left out.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from difflib import get_close_matches
+
+from concord_attestation.instants import stated_time
 
 from concord_mcp import schema
 from concord_mcp.tool import ComposedTool, Json, Tool
@@ -18,7 +21,6 @@ from concord_mcp.tool import ComposedTool, Json, Tool
 _ALIKE = 0.75
 """Least likeness of two names of which one is a slip of the other."""
 _DATE = "2026-01-31"
-_TRUE = frozenset({"true", "yes", "on", "1", "y"})
 _FALSE = frozenset({"false", "no", "off", "0", "n"})
 
 
@@ -33,9 +35,40 @@ def mend(tool: Tool | ComposedTool, given: Mapping[str, Json], name: str) -> dic
         right = _right(known, value)
         return {} if right == value and name in given else {"example": right}
     called = {aliases.get(each, each) for each in given}
-    meant = get_close_matches(name, [*taken, *aliases], n=1, cutoff=_ALIKE)
-    free = [each for each in meant if aliases.get(each, each) not in called]
-    return {"instead": free[0]} if free else {}
+    meant = _meant(tool, name, given.get(name), called)
+    if meant is None:
+        return {}
+    right = _right(taken[aliases.get(meant, meant)], given.get(name))
+    return {"instead": meant} | ({} if right == given.get(name) else {"example": right})
+
+
+def _meant(tool: Tool | ComposedTool, name: str, value: Json, called: Set[str]) -> str | None:
+    """The argument that an unknown name stands for, unless it is given already.
+
+    One that is spelled nearly so; else the only one whose words hold those of the name, or the
+    other way round (`memory_id`, `id`); else, for a text of a tool that only reads, the only
+    required one that is missing.
+    """
+    stated = schema.of_arguments(tool)
+    names: list[str] = list(stated["properties"])
+    required: list[str] = stated.get("required", [])
+    aliases: Mapping[str, str] = tool.aliases if isinstance(tool, Tool) else {}
+    if near := get_close_matches(name, [*names, *aliases], n=1, cutoff=_ALIKE):
+        return near[0] if aliases.get(near[0], near[0]) not in called else None
+    free = [each for each in names if each not in called]
+    missing = [each for each in required if each in free]
+    words = _words(name)
+    for some in (missing, free):
+        alike = [each for each in some if words <= _words(each) or words >= _words(each)]
+        if len(alike) == 1:
+            return alike[0]
+    is_guess = len(missing) == 1 and isinstance(value, str) and tool.reads
+    return missing[0] if is_guess else None
+
+
+def _words(name: str) -> frozenset[str]:
+    """The words of a name in snake_case or camelCase."""
+    return frozenset(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().split("_"))
 
 
 def _right(known: Mapping[str, Json], value: Json) -> Json:
@@ -47,7 +80,7 @@ def _right(known: Mapping[str, Json], value: Json) -> Json:
         case "array":
             return _list(known["items"], value)
         case "string":
-            return _DATE if known.get("format") else _text(value)
+            return _date(value) if known.get("format") else _text(value)
         case "boolean":
             return str(value).strip().lower() not in _FALSE
         case "integer" | "number":
@@ -59,6 +92,14 @@ def _list(items: Mapping[str, Json], value: Json) -> list[Json]:
     if isinstance(value, str) and value.strip()[:1] == "[":
         value = _read(value)
     return [_right(items, each) for each in (value if isinstance(value, list) else [value])]
+
+
+def _date(value: Json) -> Json:
+    try:
+        stated_time(value)
+    except (TypeError, ValueError):
+        return _DATE
+    return value
 
 
 def _text(value: Json) -> str:

@@ -33,8 +33,8 @@ SETTLED = 5.0
 """Seconds that a write waits for the index, so that the next search finds it."""
 UNSETTLED = "It is kept, but search does not find it yet: ask again in a moment."
 MEND = (
-    "Nothing was done. Give each argument that `fields` names its `example`, or call it `instead`; "
-    "leave out what has neither. Then call again."
+    "Nothing was done. Give each argument that `fields` names its `example`, and the name "
+    "`instead` if there is one; leave out what has neither. Then call again."
 )
 CHANGED = "The item has changed since. Without it the present version is changed."
 _NEEDS_CONSENT = "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
