@@ -90,6 +90,9 @@ async def test_memories_are_listed_updated_and_forgotten(system: Running) -> Non
         tagged = told(await agent.call_tool("update_memory", {"id": one["id"], **given}))
         old = {"id": one["id"], "etag": "1-old", "content": "x"}
         stale = error(await agent.call_tool("update_memory", old))
+        present = stale["fields"][0]["example"]
+        as_read = {"id": one["id"], "etag": present, "tags": None, "colour": None}
+        changed = told(await agent.call_tool("update_memory", as_read | {"importance": "LOW"}))
         nothing = error(await agent.call_tool("update_memory", {"id": one["id"]}))
         listed = told(await agent.call_tool("list_memories", {"limit": 1}))
         next_page = {"page_token": listed["next_page_token"]}
@@ -101,7 +104,8 @@ async def test_memories_are_listed_updated_and_forgotten(system: Running) -> Non
     assert tagged["memory"]["tags"] == ["port"]
     assert tagged["memory"]["importance"] == "HIGH"
     assert tagged["memory"]["content"] == "The quay is open."
-    assert stale["reason"] == "ERROR_REASON_ETAG_MISMATCH"
+    assert (stale["reason"], present) == ("ERROR_REASON_ETAG_MISMATCH", tagged["memory"]["etag"])
+    assert (changed["memory"]["tags"], changed["memory"]["importance"]) == (["port"], "LOW")
     assert "State what changes" in nothing["fields"][0]["problem"]
     assert [each["id"] for each in (*listed["memories"], *rest["memories"])] == [
         two["id"],

@@ -20,13 +20,13 @@ MISTAKES: list[tuple[str, dict[str, Any]]] = [
     ("search_memories", ASK | {"limit": "5"}),
     ("search_memories", ASK | {"limit": "five"}),
     ("search_memories", ASK | {"limit": 500}),
-    ("search_memories", ASK | {"limit": 0}),
-    ("search_memories", ASK | {"limit": 2.5}),
-    ("search_memories", ASK | {"tags": "home"}),
+    ("list_conflicts", {"limit": 0}),
+    ("list_memories", {"limit": 2.5}),
+    ("list_memories", {"tags": "home"}),
     ("search_memories", ASK | {"include_superseded": "yes"}),
     ("search_memories", ASK | {"history": 1}),
     ("search_memories", ASK | {"max_tokens": "1000"}),
-    ("search_memories", ASK | {"max_tokens": 10**7}),
+    ("list_memories", {"max_tokens": 10**7}),
     ("search_memories", {"query": ["Ada", "home"]}),
     ("search_memories", {"query": ""}),
     ("search_memories", {}),
@@ -35,13 +35,13 @@ MISTAKES: list[tuple[str, dict[str, Any]]] = [
     ("add_memory", {"content": 42}),
     ("add_memory", {}),
     ("add_memory", ADD | {"tags": "home, city"}),
-    ("add_memory", ADD | {"tags": [1, 2]}),
+    ("update_memory", MINE | {"tags": [1, 2]}),
     ("add_memory", ADD | {"facts": FACT}),
     ("add_memory", ADD | {"facts": '[{"subject":"Ada","relation":"LIVES_IN","object":"Rome"}]'}),
     ("add_memory", ADD | {"facts": [{"subject": "Ada", "relation": "LIVES_IN"}]}),
     ("add_memory", ADD | {"facts": [{"subject": "Ada", "relations": "IS", "objects": "here"}]}),
     ("add_memory", ADD | {"supersedes": "gone"}),
-    ("add_memory", ADD | {"speaker": ["Ada"]}),
+    ("end_session", {"session_id": ["s1"]}),
     ("graph_add_edge", EDGE | {"weight": 5}),
     ("graph_add_edge", EDGE | {"weight": "high"}),
     ("graph_add_edge", EDGE | {"properties": "since spring"}),
@@ -57,24 +57,24 @@ MISTAKES: list[tuple[str, dict[str, Any]]] = [
     ("search_memories", ASK | {"verbose": True}),
     ("add_memory", {"contents": "Ada lives in Bremen."}),
     ("add_memory", ADD | {"tag": ["home"]}),
-    ("add_memory", ADD | {"metadata": {"a": 1}}),
+    ("update_memory", MINE | {"tags": ["home"], "metadata": {"a": 1}}),
     ("add_memory", ADD | {"consent_given": True}),
     ("get_memory", {"memory_id": "MEMORY"}),
     ("get_edge", {"source": "Ada", "relation_type": "LIVES_IN", "target": "Bremen"}),
     ("count_by_type", {"space": "default"}),
     # enums
     ("add_memory", ADD | {"importance": "HIGHEST"}),
-    ("add_memory", ADD | {"importance": 5}),
+    ("update_memory", MINE | {"importance": 5}),
     ("add_memory", ADD | {"kind": "FACTS"}),
     ("search_memories", ASK | {"kinds": ["fact", "thought"]}),
-    ("search_memories", ASK | {"kinds": "FACT"}),
+    ("list_memories", {"kinds": "FACT"}),
     ("query_neighbors", {"node_name": "Ada", "direction": "OUT"}),
     ("dissonance_check", {"context_node": "Ada", "scope": "ALL"}),
     ("list_conflicts", {"states": ["OPEN"]}),
     # dates
     ("add_memory", ADD | {"valid_from": "yesterday"}),
     ("add_memory", ADD | {"valid_from": "2024-13-01"}),
-    ("add_memory", ADD | {"valid_until": 1_700_000_000}),
+    ("update_memory", MINE | {"valid_until": 1_700_000_000}),
     ("search_memories", ASK | {"as_of": "March 2024"}),
     ("get_audit_log", {"since": "last week"}),
     # etags
@@ -126,13 +126,12 @@ NAMES: list[tuple[str, dict[str, Any]]] = [
 
 
 def mended(given: dict[str, Any], refusal: dict[str, Any]) -> dict[str, Any]:
-    """The rule: each argument that the reply names gets the example and the name that it names."""
+    """The rule: put the argument that the reply names to the example and name that it names."""
     after = dict(given)
     for each in refusal["fields"]:
         name = re.split(r"[.\[]", each["argument"], maxsplit=1)[0]
         value = after.pop(name, None)
-        if "example" in each or "instead" in each:
-            after[each.get("instead", name)] = each.get("example", value)
+        after[each.get("instead", name)] = each.get("example", value)
     return after
 
 
@@ -180,7 +179,7 @@ def _filled(value: Any, ids: dict[str, str]) -> Any:
             ASK | {"kinds": ["thought", "facts"]},
             {"kinds": {"example": ["FACT", "FACT"]}},
         ),
-        ("search_memories", ASK | {"querry": "x"}, {"querry": {}}),
+        ("search_memories", ASK | {"querry": "x"}, {"querry": {"example": None}}),
         ("search_memories", {"querry": "x"}, {"querry": {"instead": "query"}}),
         ("search_memories", {"q": "x"}, {"q": {"instead": "query"}}),
         (
@@ -194,7 +193,7 @@ def _filled(value: Any, ids: dict[str, str]) -> Any:
         ),
         ("add_memory", ADD | {"from": "2024-01-01"}, {"from": {"instead": "valid_from"}}),
         ("get_memory", {"memory_id": "x"}, {"memory_id": {"instead": "id"}}),
-        ("memory_status", {"verbose": True}, {"verbose": {}}),
+        ("memory_status", {"verbose": True}, {"verbose": {"example": None}}),
     ],
 )
 async def test_a_mend_keeps_what_was_meant(

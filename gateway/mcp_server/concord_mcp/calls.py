@@ -13,11 +13,20 @@ class Refusal(Exception):
 
     `reason`: the name of a `concord.errors.v1.ErrorReason` value. `fields`: pairs of a field's
     path (or an argument's name if a tool refuses) and a description of its problem.
+    `present_etag`: that of the item if it has changed, else "".
     """
 
-    def __init__(self, reason: str, message: str, fields: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(
+        self,
+        reason: str,
+        message: str,
+        fields: Sequence[tuple[str, str]] = (),
+        *,
+        present_etag: str = "",
+    ) -> None:
         super().__init__(message)
         self.reason, self.message, self.fields = reason, message, tuple(fields)
+        self.present_etag = present_etag
 
 
 class Calls(Protocol):

@@ -2,8 +2,8 @@
 
 Each argument that a refusal names comes with an `example`, which is put in its place: the caller's
 value made right where that can be told, else a value of its kind. And with `instead`, if another
-name was meant, which then has the `example`, or the value as it is. With neither the argument is
-left out.
+name was meant, which then has the `example`, or the value as it is. The example of an argument
+that no value mends is null, which stands for none.
 """
 
 from __future__ import annotations
@@ -25,19 +25,25 @@ _FALSE = frozenset({"false", "no", "off", "0", "n"})
 
 
 def mend(tool: Tool | ComposedTool, given: Mapping[str, Json], name: str) -> dict[str, Json]:
-    """What to do about a refused argument: its `example`, `instead`, or neither."""
-    taken = schema.of_arguments(tool)["properties"]
+    """What to do about a refused argument: its `example`, `instead`, or both.
+
+    Neither if it is required and the value is of its kind.
+    """
+    stated = schema.of_arguments(tool)
+    taken = stated["properties"]
     aliases: Mapping[str, str] = tool.aliases if isinstance(tool, Tool) else {}
     name = re.split(r"[.\[]", name, maxsplit=1)[0]
     known = taken.get(aliases.get(name, name))
     if known is not None:
         value = given.get(name)
         right = _right(known, value)
-        return {} if right == value and name in given else {"example": right}
+        if right != value or name not in given:
+            return {"example": right}
+        return {} if aliases.get(name, name) in stated.get("required", ()) else {"example": None}
     called = {aliases.get(each, each) for each in given}
     meant = _meant(tool, name, given.get(name), called)
     if meant is None:
-        return {}
+        return {"example": None}
     right = _right(taken[aliases.get(meant, meant)], given.get(name))
     return {"instead": meant} | ({} if right == given.get(name) else {"example": right})
 

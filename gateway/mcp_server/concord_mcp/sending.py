@@ -11,10 +11,11 @@ from concord_mcp.calls import Calls, Refusal
 from concord_mcp.tool import Tool
 
 CHANGED_MEANWHILE = "ERROR_REASON_ETAG_MISMATCH"
+CHANGED = "The item has changed since; the example is its present etag."
 
 
 async def sent(calls: Calls, tool: Tool, request: Message) -> Any:
-    """The reply. Raises `Refusal`.
+    """The reply. Raises `Refusal`, with the present etag if the stated one is another.
 
     Without a stated etag the item is read first, and once more if it has changed meanwhile.
     """
@@ -22,15 +23,22 @@ async def sent(calls: Calls, tool: Tool, request: Message) -> Any:
     *above, field = tool.etag.split(".")
     for each in above:
         owner = getattr(owner, each)
-    if tool.present is None or getattr(owner, field):
+    if tool.present is None:
         return await _call(calls, tool, request)
-    setattr(owner, field, await tool.present(calls, request))
+    is_stated = bool(getattr(owner, field))
+    if not is_stated:
+        setattr(owner, field, await tool.present(calls, request))
     try:
         return await _call(calls, tool, request)
     except Refusal as refusal:
         if refusal.reason != CHANGED_MEANWHILE:
             raise
-    setattr(owner, field, await tool.present(calls, request))
+        present = await tool.present(calls, request)
+        if is_stated:
+            raise Refusal(
+                refusal.reason, refusal.message, [(field, CHANGED)], present_etag=present
+            ) from None
+    setattr(owner, field, present)
     return await _call(calls, tool, request)
 
 

@@ -21,7 +21,7 @@ from concord_mcp import answer, arguments, briefing, schema
 from concord_mcp.brief import with_full_ids, with_short_ids
 from concord_mcp.calls import Calls, Refusal
 from concord_mcp.mending import mend
-from concord_mcp.sending import CHANGED_MEANWHILE, sent
+from concord_mcp.sending import sent
 from concord_mcp.tool import ComposedTool, Json, Tool
 
 INSTRUCTIONS = (
@@ -33,10 +33,9 @@ SETTLED = 5.0
 """Seconds that a write waits for the index, so that the next search finds it."""
 UNSETTLED = "It is kept, but search does not find it yet: ask again in a moment."
 MEND = (
-    "Nothing was done. Give each argument that `fields` names its `example`, and the name "
-    "`instead` if there is one; leave out what has neither. Then call again."
+    "Nothing was done. Give each argument that `fields` names its `example` (null: none), and "
+    "the name `instead` if there is one. Then call again."
 )
-CHANGED = "The item has changed since. Without it the present version is changed."
 _NEEDS_CONSENT = "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED"
 _PROPOSE = "smf_propose"
 
@@ -109,12 +108,11 @@ class Tools:
     def _error(self, refusal: Refusal, params: types.CallToolRequestParams) -> dict[str, Json]:
         """A refusal as JSON: how to mend the arguments, or which tool proposes the write."""
         result = _refused(refusal)
-        if refusal.reason == CHANGED_MEANWHILE:
-            result["error"]["fields"] = [{"argument": "etag", "problem": CHANGED}]
         tool, given = self._named(params.name), params.arguments or {}
         if tool is not None:
             for each in result["error"].get("fields", ()):
-                each.update(mend(tool, given, each["argument"]))
+                etag = refusal.present_etag
+                each.update({"example": etag} if etag else mend(tool, given, each["argument"]))
         if refusal.reason == _NEEDS_CONSENT:
             where = "." if _PROPOSE in self._tools else ", a tool of the profile governance."
             result["error"]["next"] = f"Propose it with {_PROPOSE}{where}"
@@ -126,7 +124,7 @@ class Tools:
     async def _answer(self, calls: Calls, params: types.CallToolRequestParams) -> dict[str, Json]:
         given = params.arguments or {}
         arguments.demand_whole(given)
-        given = with_full_ids(given)
+        given = with_full_ids({name: each for name, each in given.items() if each is not None})
         tool = self._named(params.name)
         if tool is None:
             known = ", ".join(self._tools)
@@ -143,7 +141,8 @@ class Tools:
             fields = [
                 (arguments.argument_at(tool, given, path), why) for path, why in refusal.fields
             ]
-            raise Refusal(refusal.reason, refusal.message, fields) from None
+            etag = refusal.present_etag
+            raise Refusal(refusal.reason, refusal.message, fields, present_etag=etag) from None
         if tool.refused and (failure := tool.refused(reply)):
             raise failure
         result = answer.answer_of(tool, reply, room, details=details)
