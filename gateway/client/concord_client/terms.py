@@ -68,6 +68,8 @@ class Terms:
 _ADDRESS = re.compile(
     r"(dns|unix|ipv4|ipv6):.+|https://[^/?#@\s]+/?|((http|grpc)://)?[^/?#@\s]+:[0-9]{1,5}/?"
 )
+_PORT = re.compile(r":([0-9]+)/?$")
+_LAST_PORT = 65_535
 
 
 def address(
@@ -78,7 +80,8 @@ def address(
     `host:port` and `http://host:port` are plain text, as on loopback; so are gRPC's own `dns:` and
     `unix:`. Raises `CredentialsError`, also for a URL with a path.
     """
-    if not _ADDRESS.fullmatch(url):
+    port = _PORT.search(url)
+    if not _ADDRESS.fullmatch(url) or (port and int(port[1]) > _LAST_PORT):
         shown = re.sub(r"[^/\s]*@", "…@", url)  # what may stand before it is a password
         raise CredentialsError(
             f"{shown!r} is no address of Concord: CONCORD_URL is host:port, http://host:port or "

@@ -20,7 +20,9 @@ from threading import Thread
 import pytest
 from concord.dissonance.v1.dissonance_pb2 import ListConflictsResponse
 from concord.governance.v1.proposal_pb2 import CreateProposalResponse
+from concord_client import terms
 from concord_client.cli.commands.system.up import typed_as
+from concord_client.credentials import CredentialsError
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import COMMAND, Spawned, clean_environ, ran
 
@@ -206,6 +208,13 @@ def test_an_address_with_a_path_is_told_what_it_is(system: Spawned, path: str) -
         assert (result.exit_code, result.stdout) == (1, "")
         assert "without a path, as `concord up` prints it" in result.stderr
         assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_port_that_there_cannot_be_is_refused() -> None:
+    """W4 gRPC would take it modulo 65,536, and ask whoever listens there."""
+    with pytest.raises(CredentialsError, match="no address of Concord"):
+        terms.address("127.0.0.1:73136")
+    assert terms.address("127.0.0.1:65535") == ("127.0.0.1:65535", None)
 
 
 def test_where_nothing_listens_is_told_in_our_words(system: Spawned) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import concord_client
@@ -127,6 +128,9 @@ def test_a_memory_is_changed_by_its_id(concord: Concord, unique: Unique) -> None
     item = unique("tea")
     first = concord.add("Tea is at four.", id=item).memory
     second = concord.update(item, content="Tea is at five.")
+    day = datetime(2024, 5, 1, tzinfo=UTC)
+    dated = concord.update(item, kind="PLAN", valid_from=day, valid_until=day.replace(year=2090))
+    assert (dated.kind, dated.valid_from, dated.content) == ("PLAN", day, "Tea is at five.")
     assert (second.id, second.content) == (item, "Tea is at five.")
     with pytest.raises(concord_client.EtagMismatch):
         concord.update(item, content="Tea is at six.", etag=first.etag)
@@ -136,7 +140,7 @@ def test_a_memory_is_changed_by_its_id(concord: Concord, unique: Unique) -> None
         concord_client.NotFound, match=rf"no memory '{item}s'\. Similar ids: {item}"
     ):
         concord.update(f"{item}s", content="Tea is at six.")
-    assert concord.forget(item, etag=second.etag).id == item
+    assert concord.forget(item, etag=dated.etag).id == item
 
 
 def test_what_no_message_holds_is_refused_by_type(concord: Concord, unique: Unique) -> None:

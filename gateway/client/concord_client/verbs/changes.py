@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
 
 import grpc
 from concord.graph.v1 import memory_pb2
@@ -11,19 +13,22 @@ from google.protobuf.field_mask_pb2 import FieldMask
 
 from concord_client.refusal import NotFound
 from concord_client.verbs import read_reply, things
-from concord_client.verbs.arguments import value_of
+from concord_client.verbs.arguments import stamp, value_of
 from concord_client.verbs.steps import MEMORY, Step, Steps, taken
-from concord_client.verbs.things import Importance
+from concord_client.verbs.things import Importance, Kind
 
 
 def update(
     memory: things.Memory | str,
     *,
     content: str | None = None,
+    kind: Kind | None = None,
     importance: Importance | None = None,
     tags: Sequence[str] | None = None,
     domain: str | None = None,
     surfaces_when: Sequence[str] | None = None,
+    valid_from: datetime | None = None,
+    valid_until: datetime | None = None,
     etag: str = "",
 ) -> Steps[things.WrittenMemory]:
     """Correct a memory. If the world has changed instead, add a memory that supersedes it.
@@ -33,25 +38,22 @@ def update(
     of them, none for an empty list. Raises `EtagMismatch` if somebody else has changed the memory
     since it was read; with an id alone, the one that is there now is changed.
     """
-    changed = type_pb2.Memory()
-    mask = []
-    if content is not None:
-        changed.content = content
-        mask.append("content")
-    if importance is not None:
-        changed.importance = value_of(type_pb2.Importance, importance, "importance")
-        mask.append("importance")
-    if tags is not None:
-        changed.tags.extend(tags)
-        mask.append("tags")
-    if domain is not None:
-        changed.domain = domain
-        mask.append("domain")
-    if surfaces_when is not None:
-        changed.surfaces_when.extend(surfaces_when)
-        mask.append("surfaces_when")
+    stated: dict[str, Any] = {
+        "content": content,
+        "kind": None if kind is None else value_of(type_pb2.MemoryKind, kind, "kind"),
+        "importance": None
+        if importance is None
+        else value_of(type_pb2.Importance, importance, "importance"),
+        "tags": tags,
+        "domain": domain,
+        "surfaces_when": surfaces_when,
+        "valid_from": stamp(valid_from),
+        "valid_until": stamp(valid_until),
+    }
+    given = {name: value for name, value in stated.items() if value is not None}
+    changed = type_pb2.Memory(**given)
     changed.id, changed.etag = yield from _version(memory, etag)
-    request = memory_pb2.UpdateMemoryRequest(memory=changed, update_mask=FieldMask(paths=mask))
+    request = memory_pb2.UpdateMemoryRequest(memory=changed, update_mask=FieldMask(paths=[*given]))
     reply = memory_pb2.UpdateMemoryResponse
     return (yield from taken(Step(f"{MEMORY}UpdateMemory", request, reply, _written)))
 

@@ -56,7 +56,9 @@ def listed(proposals: "list[proposal_pb2.Proposal]") -> "RenderableType":
     """A table, newest first."""
     made = table("#No", "Proposal")
     for each in proposals:
-        agree = f"must agree: {level_of(each.approval_level)}; signed: {signed(each) or 'nobody'}"
+        agree = f"must agree: {level_of(each.approval_level)}"
+        if signatures := signed(each) or (waiting_for(each) and "nobody"):
+            agree += f"; signed: {signatures}"
         parts = [
             text(each.id, "bold"),
             text(f"{status_of(each)} {kind_of(each.kind)}, until {when(each.expire_time)}"),
