@@ -42,7 +42,6 @@ class DialecticServicer(dialectic_pb2_grpc.DialecticServiceServicer):
     async def Synthesize(
         self, request: pb.SynthesizeRequest, context: Context
     ) -> AsyncIterator[pb.SynthesizeResponse]:
-        """Synthesize, with progress."""
         space, who = caller().space, credential(context)
         query = dialectic_incoming.synthesis(request)
         review = self._review_answer.prepare(space, ReviewOptions()) if request.review else None
@@ -60,7 +59,6 @@ class DialecticServicer(dialectic_pb2_grpc.DialecticServiceServicer):
     async def ReviewAnswer(
         self, request: review_pb2.ReviewAnswerRequest, context: Context
     ) -> AsyncIterator[pb.ReviewAnswerResponse]:
-        """Have an answer reviewed, with progress."""
         task = review_incoming.task(request)
         review = self._review_answer.prepare(caller().space, review_incoming.options(request))
 
@@ -79,7 +77,6 @@ class DialecticServicer(dialectic_pb2_grpc.DialecticServiceServicer):
     async def ResumeRun(
         self, request: pb.ResumeRunRequest, context: Context
     ) -> AsyncIterator[pb.ResumeRunResponse]:
-        """Follow a run after an event."""
         run = self._runs.of(_run_id(request.run_id))
         async with aclosing(_events(run, request.after_number)) as events:
             async for event in events:

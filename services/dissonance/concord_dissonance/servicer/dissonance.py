@@ -42,7 +42,6 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def ClassifyPairs(
         self, request: pb.ClassifyPairsRequest, context: Context
     ) -> pb.ClassifyPairsResponse:
-        """Judge pairs that the caller gives."""
         said, covered = await self._classify(
             caller().space, incoming.pairs(request), rules_only=request.rules_only
         )
@@ -53,14 +52,12 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def CheckDissonance(
         self, request: pb.CheckDissonanceRequest, context: Context
     ) -> pb.CheckDissonanceResponse:
-        """Check the statements around a node."""
         query = incoming.check_query(request)
         return outgoing.check(await self._check(caller().space, request.request_id, query))
 
     async def DetectContradictions(
         self, request: pb.DetectContradictionsRequest, context: Context
     ) -> AsyncIterator[pb.DetectContradictionsResponse]:
-        """Check the space, with progress."""
         events = self._detect(
             caller().space,
             request.request_id,
@@ -74,14 +71,12 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def ListConflicts(
         self, request: pb.ListConflictsRequest, context: Context
     ) -> pb.ListConflictsResponse:
-        """List conflicts with their proposals."""
         query = Shown(incoming.conflicts_query(request))
         return outgoing.listed(await self._reviews.list(caller().space, credential(context), query))
 
     async def ReviewConflict(
         self, request: pb.ReviewConflictRequest, context: Context
     ) -> pb.ReviewConflictResponse:
-        """Confirm, dismiss, except, reclassify or reopen a conflict, or propose it."""
         outcome = await self._reviews.decide(
             caller().space, credential(context), request.request_id, incoming.review(request)
         )
@@ -90,7 +85,6 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def DismissRun(
         self, request: pb.DismissRunRequest, context: Context
     ) -> pb.DismissRunResponse:
-        """Dismiss the potential conflicts of a run."""
         done = await self._reviews.dismiss_run(
             credential(context), request.request_id, request.run_id, request.context
         )
@@ -101,7 +95,6 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def ResolveDissonance(
         self, request: pb.ResolveDissonanceRequest, context: Context
     ) -> pb.ResolveDissonanceResponse:
-        """Resolve a conflict, or propose it."""
         who, space = credential(context), caller().space
         resolution = incoming.resolution(request)
         if request.HasField("pair"):
@@ -116,7 +109,6 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def EndSession(
         self, request: pb.EndSessionRequest, context: Context
     ) -> pb.EndSessionResponse:
-        """End a session, and check the items that it wrote."""
         ended = await self._end_session(
             caller().space, credential(context), request.request_id, request.session_id
         )
@@ -125,7 +117,6 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def SuggestAmendments(
         self, request: pb.SuggestAmendmentsRequest, context: Context
     ) -> pb.SuggestAmendmentsResponse:
-        """Suggest former memories that memories may amend."""
         fresh = request.consistency.at_least_as_fresh
         found = await self._amendments(caller().space, request.memory_ids, fresh)
         return pb.SuggestAmendmentsResponse(amendments=map(outgoing.amendment, found))
@@ -133,7 +124,6 @@ class DissonanceServicer(dissonance_pb2_grpc.DissonanceServiceServicer):
     async def ListJudges(
         self, request: pb.ListJudgesRequest, context: Context
     ) -> pb.ListJudgesResponse:
-        """List the judges, and whether they answer."""
         return outgoing.judges(self._models.states)
 
 

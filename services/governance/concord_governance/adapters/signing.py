@@ -29,7 +29,6 @@ class GrantKey:
     def grant(
         self, decision_id: str, revision: Revision, consents: Mapping[str, bytes], expire_time: int
     ) -> bytes:
-        """Return the signed grant for a revision, carrying the consents by slot."""
         payload: dict[str, Json] = {
             "version": 3,
             "space": revision.space,
@@ -71,7 +70,6 @@ class LogKey:
 
     @property
     def public_key(self) -> bytes:
-        """Raw Ed25519 public key, 32 bytes."""
         return self._key.public_key().public_bytes_raw()
 
     def origin(self, space: str) -> str:
@@ -81,5 +79,4 @@ class LogKey:
         return f"{self._name}/{space if plain else '~' + quoted}"
 
     def checkpoint(self, space: str, size: int, root: bytes) -> str:
-        """Return a signed checkpoint."""
         return sign_checkpoint(Checkpoint(self.origin(space), size, root), self._key)

@@ -46,7 +46,6 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     async def CreateSpace(
         self, request: access_pb2.CreateSpaceRequest, context: Context
     ) -> access_pb2.CreateSpaceResponse:
-        """Make a space and its enrolment secret."""
         made, secret = await self._spaces.create(
             incoming.author(), incoming.request(request), request.space
         )
@@ -55,7 +54,6 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     async def ListSpaces(
         self, request: access_pb2.ListSpacesRequest, context: Context
     ) -> access_pb2.ListSpacesResponse:
-        """List the spaces by name."""
         size = request.page_size or DEFAULT_PAGE
         after = page_cursor(request, str) or ""
         found = await self._spaces.by_name(
@@ -70,7 +68,6 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     async def DeleteSpace(
         self, request: access_pb2.DeleteSpaceRequest, context: Context
     ) -> access_pb2.DeleteSpaceResponse:
-        """Delete a space for ever."""
         found = await self._spaces.delete(
             incoming.author(),
             incoming.request(request),
@@ -83,7 +80,6 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     async def CreateKey(
         self, request: access_pb2.CreateKeyRequest, context: Context
     ) -> access_pb2.CreateKeyResponse:
-        """Make a key."""
         made, secret = await self._keys.create(
             incoming.author(), incoming.request(request), _draft(request)
         )
@@ -92,7 +88,6 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     async def ListKeys(
         self, request: access_pb2.ListKeysRequest, context: Context
     ) -> access_pb2.ListKeysResponse:
-        """List the keys of a space, newest first."""
         size = request.page_size or DEFAULT_PAGE
         time, key_id = page_cursor(request, (int, str)) or _NEWEST
         found = await self._keys.newest_first(
@@ -112,7 +107,6 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     async def RevokeKey(
         self, request: access_pb2.RevokeKeyRequest, context: Context
     ) -> access_pb2.RevokeKeyResponse:
-        """Revoke a key."""
         found = await self._keys.revoke(
             incoming.author(), incoming.request(request), request.key_id
         )
@@ -121,7 +115,6 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     async def GetCaller(
         self, request: access_pb2.GetCallerRequest, context: Context
     ) -> access_pb2.GetCallerResponse:
-        """Return the caller that a key identifies."""
         found = await self._keys.resolve(request.key_digest)
         if found is None:
             return access_pb2.GetCallerResponse(status=access_pb2.KEY_STATUS_NOT_FOUND)
@@ -143,7 +136,6 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     async def GetOwnAccess(
         self, request: access_pb2.GetOwnAccessRequest, context: Context
     ) -> access_pb2.GetOwnAccessResponse:
-        """Return the space, principal and permissions in the call's token."""
         own = caller()
         return access_pb2.GetOwnAccessResponse(
             space=own.space,

@@ -36,7 +36,6 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
     async def ListAuditEntries(
         self, request: audit_pb2.ListAuditEntriesRequest, context: Context
     ) -> audit_pb2.ListAuditEntriesResponse:
-        """List entries, newest first."""
         cursor = page_cursor(request, int)
         size = request.page_size or DEFAULT_PAGE
         found = self._log.newest_first(
@@ -54,28 +53,24 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
     async def GetCheckpoint(
         self, request: audit_pb2.GetCheckpointRequest, context: Context
     ) -> audit_pb2.GetCheckpointResponse:
-        """Read the newest checkpoint."""
         note = await self._log.checkpoint(caller().space)
         return audit_pb2.GetCheckpointResponse(checkpoint=note)
 
     async def GetInclusionProof(
         self, request: audit_pb2.GetInclusionProofRequest, context: Context
     ) -> audit_pb2.GetInclusionProofResponse:
-        """Prove that an entry is in the log."""
         leaf, hashes = await self._log.inclusion(caller().space, request.index, request.tree_size)
         return audit_pb2.GetInclusionProofResponse(leaf=leaf, hashes=hashes)
 
     async def GetConsistencyProof(
         self, request: audit_pb2.GetConsistencyProofRequest, context: Context
     ) -> audit_pb2.GetConsistencyProofResponse:
-        """Prove that the log extends its state at an older size."""
         hashes = await self._log.consistency(caller().space, request.old_size, request.new_size)
         return audit_pb2.GetConsistencyProofResponse(hashes=hashes)
 
     async def ExportAuditLog(
         self, request: audit_pb2.ExportAuditLogRequest, context: Context
     ) -> AsyncIterator[audit_pb2.ExportAuditLogResponse]:
-        """Export the whole log."""
         async for lines in self._log.export(caller().space):
             yield audit_pb2.ExportAuditLogResponse(lines=lines)
 
@@ -91,7 +86,6 @@ class PrincipalServicer(principal_pb2_grpc.PrincipalServiceServicer):
     async def GetPrincipals(
         self, request: principal_pb2.GetPrincipalsRequest, context: Context
     ) -> principal_pb2.GetPrincipalsResponse:
-        """Read the slots and the keys."""
         space = caller().space
         reply = principal_pb2.GetPrincipalsResponse(
             status=type_pb2.LOOKUP_STATUS_NOT_FOUND,

@@ -53,7 +53,6 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def CreateProposal(
         self, request: proposal_pb2.CreateProposalRequest, context: Context
     ) -> proposal_pb2.CreateProposalResponse:
-        """Propose an action."""
         made = await self._proposals.create(
             incoming.author(), incoming.request(request), incoming.caused_draft(request)
         )
@@ -62,7 +61,6 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def ReviseProposal(
         self, request: proposal_pb2.ReviseProposalRequest, context: Context
     ) -> proposal_pb2.ReviseProposalResponse:
-        """Make a new revision."""
         made = await self._proposals.revise(
             incoming.author(),
             incoming.request(request),
@@ -75,7 +73,6 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def GetProposal(
         self, request: proposal_pb2.GetProposalRequest, context: Context
     ) -> proposal_pb2.GetProposalResponse:
-        """Read a proposal."""
         space = caller().space
         found = (
             await self._reads.by_id(space, request.id)
@@ -91,7 +88,6 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def ListProposals(
         self, request: proposal_pb2.ListProposalsRequest, context: Context
     ) -> proposal_pb2.ListProposalsResponse:
-        """List proposals."""
         before = page_cursor(request, int) or 0
         size = request.page_size or DEFAULT_PAGE
         statuses = [Status(int(status)) for status in request.statuses]
@@ -107,7 +103,6 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def ApproveProposal(
         self, request: proposal_pb2.ApproveProposalRequest, context: Context
     ) -> proposal_pb2.ApproveProposalResponse:
-        """Give a slot's consent."""
         proposal, token = await self._decisions.approve(
             incoming.author(), incoming.request(request), request.proposal_id, request.consent
         )
@@ -118,7 +113,6 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def RevokeConsent(
         self, request: proposal_pb2.RevokeConsentRequest, context: Context
     ) -> proposal_pb2.RevokeConsentResponse:
-        """Revoke a consent."""
         proposal = await self._decisions.revoke(
             incoming.author(), incoming.request(request), request.proposal_id, request.revocation
         )
@@ -127,7 +121,6 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def RejectProposal(
         self, request: proposal_pb2.RejectProposalRequest, context: Context
     ) -> proposal_pb2.RejectProposalResponse:
-        """End a proposal by a required slot's rejection."""
         proposal = await self._decisions.reject(
             incoming.author(), incoming.request(request), request.proposal_id, request.rejection
         )
@@ -136,7 +129,6 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def WithdrawProposal(
         self, request: proposal_pb2.WithdrawProposalRequest, context: Context
     ) -> proposal_pb2.WithdrawProposalResponse:
-        """End a proposal by its proposer's withdrawal."""
         proposal = await self._proposals.withdraw(
             incoming.author(), incoming.request(request), request.proposal_id
         )
@@ -145,7 +137,6 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def BulkApprove(
         self, request: proposal_pb2.BulkApproveRequest, context: Context
     ) -> proposal_pb2.BulkApproveResponse:
-        """Approve several proposals of the agent's level."""
         outcomes = await self._decisions.approve_many(
             incoming.author(),
             incoming.request(request),
@@ -159,7 +150,6 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def SettleProposal(
         self, request: proposal_pb2.SettleProposalRequest, context: Context
     ) -> proposal_pb2.SettleProposalResponse:
-        """Approve or reject without signatures, before the genesis."""
         proposal, token = await self._settlements.settle(
             incoming.author(),
             incoming.request(request),
@@ -173,7 +163,6 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def UndoModification(
         self, request: proposal_pb2.UndoModificationRequest, context: Context
     ) -> proposal_pb2.UndoModificationResponse:
-        """Propose to undo an executed proposal."""
         made = await self._proposals.undo(
             incoming.author(), incoming.request(request), request.proposal_id
         )
@@ -182,7 +171,6 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def GetBriefing(
         self, request: proposal_pb2.GetBriefingRequest, context: Context
     ) -> proposal_pb2.GetBriefingResponse:
-        """List waiting proposals and reviews, and open conflicts."""
         return outgoing.briefing(await self._reads.briefing(caller().space))
 
     def _outcome(self, outcome: Outcome) -> proposal_pb2.ApproveOutcome:

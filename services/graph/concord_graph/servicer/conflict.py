@@ -44,7 +44,6 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
     async def RecordConflicts(
         self, request: conflict_pb2.RecordConflictsRequest, context: Context
     ) -> conflict_pb2.RecordConflictsResponse:
-        """Record judges' findings."""
         done = await execute(self._commands, request, self._actions.record_conflicts(request))
         return conflict_pb2.RecordConflictsResponse(
             findings=map(conflict_messages.recorded, done.result.findings),
@@ -54,7 +53,6 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
     async def GetConflict(
         self, request: conflict_pb2.GetConflictRequest, context: Context
     ) -> conflict_pb2.GetConflictResponse:
-        """Read a conflict with both sides."""
         asked = incoming.as_of(request)
         pair = (request.pair.first_id, request.pair.second_id)
         found = await self._queries.read(
@@ -70,7 +68,6 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
     async def ListConflicts(
         self, request: conflict_pb2.ListConflictsRequest, context: Context
     ) -> conflict_pb2.ListConflictsResponse:
-        """List conflicts, newest first."""
         filter_ = EntryFilter(
             ItemKind.CONFLICT,
             shelf=None,
@@ -97,7 +94,6 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
     async def ReviewConflict(
         self, request: conflict_pb2.ReviewConflictRequest, context: Context
     ) -> conflict_pb2.ReviewConflictResponse:
-        """Confirm, dismiss, except or reclassify a conflict."""
         done = await execute(self._commands, request, self._actions.review_conflict(request))
         shown = await self._decided(done)
         known = shown.conflict
@@ -111,7 +107,6 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
     async def ResolveConflict(
         self, request: conflict_pb2.ResolveConflictRequest, context: Context
     ) -> conflict_pb2.ResolveConflictResponse:
-        """Resolve a conflict."""
         done = await execute(self._commands, request, self._actions.resolve_conflict(request))
         shown = await self._decided(done)
         resolution = shown.conflict.resolution
@@ -126,7 +121,6 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
     async def ReopenConflict(
         self, request: conflict_pb2.ReopenConflictRequest, context: Context
     ) -> conflict_pb2.ReopenConflictResponse:
-        """Take the last review or resolution back."""
         done = await execute(self._commands, request, self._actions.reopen_conflict(request))
         return conflict_pb2.ReopenConflictResponse(
             conflict=conflict_messages.conflict(await self._decided(done)),
@@ -137,7 +131,6 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
     async def DismissRun(
         self, request: conflict_pb2.DismissRunRequest, context: Context
     ) -> conflict_pb2.DismissRunResponse:
-        """Dismiss the potential conflicts of a run."""
         done = await execute(self._commands, request, self._actions.dismiss_run(request))
         return conflict_pb2.DismissRunResponse(
             dismissed_count=done.result.dismissed,
@@ -149,14 +142,12 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
     async def GetCheckSettings(
         self, request: conflict_pb2.GetCheckSettingsRequest, context: Context
     ) -> conflict_pb2.GetCheckSettingsResponse:
-        """Read the space's settings of checks."""
         found = await self._records.check_settings(caller().space)
         return conflict_pb2.GetCheckSettingsResponse(settings=_settings(found))
 
     async def SetCheckSettings(
         self, request: conflict_pb2.SetCheckSettingsRequest, context: Context
     ) -> conflict_pb2.SetCheckSettingsResponse:
-        """Set the space's settings of checks."""
         wanted = CheckSettings(request.settings.records_text_findings)
         await self._records.set_check_settings(caller().space, wanted)
         return conflict_pb2.SetCheckSettingsResponse(settings=_settings(wanted))

@@ -33,7 +33,6 @@ class DialogueServicer(dialogue_pb2_grpc.DialogueServiceServicer):
     async def AppendDialogue(
         self, request: dialogue_pb2.AppendDialogueRequest, context: Context
     ) -> dialogue_pb2.AppendDialogueResponse:
-        """Append turns to a session's dialogue."""
         drafts = [_turn_draft(turn, request.session_id) for turn in request.turns]
         done = await execute(
             self._commands,
@@ -49,7 +48,6 @@ class DialogueServicer(dialogue_pb2_grpc.DialogueServiceServicer):
     async def ListDialogue(
         self, request: dialogue_pb2.ListDialogueRequest, context: Context
     ) -> dialogue_pb2.ListDialogueResponse:
-        """List a session's turns in their order."""
         size = request.page_size or DEFAULT_PAGE
         cursor = page_cursor(request, (int, int, str))
         after = (cursor[0], cursor[1], cursor[2]) if cursor else None

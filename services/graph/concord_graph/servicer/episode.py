@@ -34,7 +34,6 @@ class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
     async def AddEpisode(
         self, request: episode_pb2.AddEpisodeRequest, context: Context
     ) -> episode_pb2.AddEpisodeResponse:
-        """Store an episode."""
         draft = EpisodeDraft(
             query=request.query,
             reward=request.reward,
@@ -50,7 +49,6 @@ class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
     async def ListEpisodes(
         self, request: episode_pb2.ListEpisodesRequest, context: Context
     ) -> episode_pb2.ListEpisodesResponse:
-        """List episodes, newest first."""
         filter_ = EntryFilter(
             ItemKind.EPISODE,
             session_id=request.session_id,

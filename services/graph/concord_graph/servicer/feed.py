@@ -54,7 +54,6 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def ListSpaces(
         self, request: feed_pb2.ListSpacesRequest, context: Context
     ) -> feed_pb2.ListSpacesResponse:
-        """List the spaces with their newest sequence number."""
         applied = {cursor.space: cursor for cursor in request.cursors}
         heads = await self._store.spaces(*_range(request))
         return feed_pb2.ListSpacesResponse(
@@ -73,7 +72,6 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def RegisterSpace(
         self, request: feed_pb2.RegisterSpaceRequest, context: Context
     ) -> feed_pb2.RegisterSpaceResponse:
-        """Make a space known with the digest of its enrolment secret."""
         digest = request.enrolment_digest
         has_genesis = await self._store.write(request.space, lambda tx: register(tx, digest))
         return feed_pb2.RegisterSpaceResponse(has_genesis=has_genesis)
@@ -81,14 +79,12 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def EraseSpace(
         self, request: feed_pb2.EraseSpaceRequest, context: Context
     ) -> feed_pb2.EraseSpaceResponse:
-        """Erase some of a deleted space's data."""
         complete = await self._erasing.step(request.space, caller().principal, request.statement)
         return feed_pb2.EraseSpaceResponse(complete=complete)
 
     async def AcquireLease(
         self, request: feed_pb2.AcquireLeaseRequest, context: Context
     ) -> feed_pb2.AcquireLeaseResponse:
-        """Give a lease to the caller unless another holder has it."""
         lease, now = await self._leases.acquire(_lease_key(request), request.holder)
         return feed_pb2.AcquireLeaseResponse(
             acquired=lease.is_held_by(request.holder, now),
@@ -99,7 +95,6 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def RenewLease(
         self, request: feed_pb2.RenewLeaseRequest, context: Context
     ) -> feed_pb2.RenewLeaseResponse:
-        """Prolong a lease of the caller's."""
         number = request.fencing_number
         renewed = await self._leases.renew(_lease_key(request), request.holder, number)
         return feed_pb2.RenewLeaseResponse(renewed=renewed)
@@ -112,7 +107,6 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def WatchChanges(
         self, request: feed_pb2.WatchChangesRequest, context: Context
     ) -> AsyncIterator[feed_pb2.WatchChangesResponse]:
-        """Send past changes, then follow new ones unless the request is for a replay only."""
         applied = {cursor.space: cursor.seq for cursor in request.cursors}
         while True:
             version = self._store.version
@@ -160,7 +154,6 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def GetDigests(
         self, request: feed_pb2.GetDigestsRequest, context: Context
     ) -> feed_pb2.GetDigestsResponse:
-        """Return digests of a space's memories, as they were after a change."""
         found = await digests(self._store, request.space, request.seq)
         return feed_pb2.GetDigestsResponse(
             epoch=self._epoch,
@@ -176,7 +169,6 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     async def BatchGetRevisions(
         self, request: feed_pb2.BatchGetRevisionsRequest, context: Context
     ) -> feed_pb2.BatchGetRevisionsResponse:
-        """Read exact states of memories."""
         refs = [(ref.id, ref.seq) for ref in request.refs]
         states, logs = await self._queries.states(
             request.space,

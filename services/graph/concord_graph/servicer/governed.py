@@ -59,7 +59,6 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     async def EnrolPrincipals(
         self, request: governed_pb2.EnrolPrincipalsRequest, context: Context
     ) -> governed_pb2.EnrolPrincipalsResponse:
-        """Write the space's genesis."""
         done = await execute(
             self._commands,
             request,
@@ -76,7 +75,6 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     async def PreviewChange(
         self, request: governed_pb2.PreviewChangeRequest, context: Context
     ) -> governed_pb2.PreviewChangeResponse:
-        """Return the items that an action would affect."""
         who = caller()
         found = await self._previews.touched(
             who.space,
@@ -105,7 +103,6 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     async def RevokeConsent(
         self, request: governed_pb2.RevokeConsentRequest, context: Context
     ) -> governed_pb2.RevokeConsentResponse:
-        """Burn a consent's nonce."""
         done = await execute(
             self._commands,
             request,
@@ -116,7 +113,6 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     async def GetGenesis(
         self, request: governed_pb2.GetGenesisRequest, context: Context
     ) -> governed_pb2.GetGenesisResponse:
-        """Read the genesis and the principals' current keys."""
         found = await self._queries.genesis(caller().space)
         if found is None:
             return governed_pb2.GetGenesisResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)
@@ -141,7 +137,6 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     async def GetConstitutiveDigests(
         self, request: governed_pb2.GetConstitutiveDigestsRequest, context: Context
     ) -> governed_pb2.GetConstitutiveDigestsResponse:
-        """Compute the digests of the constitutive items from the store."""
         size = request.page_size or DIGESTS_PAGE
         kind, time, last = page_cursor(request, (int, int, str)) or (int(ItemKind.EDGE), 0, "")
         cursor = (kind == ItemKind.MEMORY, int(time), str(last))
@@ -167,7 +162,6 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     async def ApplyGovernedChange(
         self, request: governed_pb2.ApplyGovernedChangeRequest, context: Context
     ) -> governed_pb2.ApplyGovernedChangeResponse:
-        """Apply a change that both principals consented to."""
         demand_service(GOVERNANCE, "granted:write")
         newest = (request.expected_state.seq, request.expected_state.change_digest)
         if request.action_erased:

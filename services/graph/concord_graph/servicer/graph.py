@@ -42,7 +42,6 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def UpsertNode(
         self, request: graph_pb2.UpsertNodeRequest, context: Context
     ) -> graph_pb2.UpsertNodeResponse:
-        """Create a node or merge into the one of that name."""
         done = await execute(self._commands, request, self._actions.upsert_node(request))
         return graph_pb2.UpsertNodeResponse(
             node=outgoing.done_node(done),
@@ -53,7 +52,6 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def GetNode(
         self, request: graph_pb2.GetNodeRequest, context: Context
     ) -> graph_pb2.GetNodeResponse:
-        """Read a node."""
         node = await self._queries.node(
             caller().space,
             incoming.as_of(request),
@@ -69,7 +67,6 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def UpdateNode(
         self, request: graph_pb2.UpdateNodeRequest, context: Context
     ) -> graph_pb2.UpdateNodeResponse:
-        """Change the named fields of a node."""
         done = await execute(self._commands, request, self._actions.update_node(request))
         return graph_pb2.UpdateNodeResponse(
             node=outgoing.done_node(done), token=outgoing.done_token(caller().space, done)
@@ -78,7 +75,6 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def DeleteNode(
         self, request: graph_pb2.DeleteNodeRequest, context: Context
     ) -> graph_pb2.DeleteNodeResponse:
-        """Delete a node."""
         done = await execute(self._commands, request, self._actions.delete_node(request))
         return graph_pb2.DeleteNodeResponse(
             deleted_edge_count=done.result.edge_count,
@@ -89,7 +85,6 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def ListNodes(
         self, request: graph_pb2.ListNodesRequest, context: Context
     ) -> graph_pb2.ListNodesResponse:
-        """List nodes by name."""
         size = request.page_size or DEFAULT_PAGE
         after = page_cursor(request, str) or ""
         label = incoming.text(request.label)
@@ -104,7 +99,6 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def UpsertEdge(
         self, request: graph_pb2.UpsertEdgeRequest, context: Context
     ) -> graph_pb2.UpsertEdgeResponse:
-        """Create an edge or merge into the addressed one."""
         command = self._actions.upsert_edge(request)
         done = await execute(self._commands, request, command, session_id=request.session_id)
         return graph_pb2.UpsertEdgeResponse(
@@ -117,7 +111,6 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def GetEdge(
         self, request: graph_pb2.GetEdgeRequest, context: Context
     ) -> graph_pb2.GetEdgeResponse:
-        """Read an edge by id or triple."""
         shown = await self._edge(request)
         if shown is None:
             near = await self._near_triple(request)
@@ -147,7 +140,6 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def UpdateEdge(
         self, request: graph_pb2.UpdateEdgeRequest, context: Context
     ) -> graph_pb2.UpdateEdgeResponse:
-        """Change the named fields of an edge."""
         command = self._actions.update_edge(request)
         done = await execute(self._commands, request, command, session_id=request.session_id)
         return graph_pb2.UpdateEdgeResponse(
@@ -159,7 +151,6 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def DeleteEdge(
         self, request: graph_pb2.DeleteEdgeRequest, context: Context
     ) -> graph_pb2.DeleteEdgeResponse:
-        """Delete an edge."""
         command = self._actions.delete_edge(request)
         done = await execute(self._commands, request, command, session_id=request.session_id)
         return graph_pb2.DeleteEdgeResponse(
@@ -169,7 +160,6 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def ListEdges(
         self, request: graph_pb2.ListEdgesRequest, context: Context
     ) -> graph_pb2.ListEdgesResponse:
-        """List edges by id."""
         size = request.page_size or DEFAULT_PAGE
         after = page_cursor(request, str) or ""
         filter_ = incoming.edge_filter(request.filter)
@@ -184,7 +174,6 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def QueryNeighbors(
         self, request: graph_pb2.QueryNeighborsRequest, context: Context
     ) -> graph_pb2.QueryNeighborsResponse:
-        """Walk from an item."""
         cursor = page_cursor(request, (int, (float, int, str)))
         pinned, after = (cursor[0], tuple(cursor[1])) if cursor else (None, None)
         page = await self._queries.neighbors(
@@ -213,7 +202,6 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def FindPath(
         self, request: graph_pb2.FindPathRequest, context: Context
     ) -> graph_pb2.FindPathResponse:
-        """Find paths between two items."""
         page = await self._queries.paths(
             caller().space,
             incoming.end_ref(request.start, "start"),

@@ -29,7 +29,6 @@ class LineageServicer(lineage_pb2_grpc.LineageServiceServicer):
     async def AddLineage(
         self, request: lineage_pb2.AddLineageRequest, context: Context
     ) -> lineage_pb2.AddLineageResponse:
-        """Add lineage from a newer item to an older one."""
         done = await execute(self._commands, request, self._actions.add_lineage(request))
         return lineage_pb2.AddLineageResponse(
             edge=outgoing.done_edge(done),
@@ -41,7 +40,6 @@ class LineageServicer(lineage_pb2_grpc.LineageServiceServicer):
     async def GetLineage(
         self, request: lineage_pb2.GetLineageRequest, context: Context
     ) -> lineage_pb2.GetLineageResponse:
-        """Read the whole chain around an item."""
         found = await self._queries.chain(caller().space, request.id, incoming.as_of(request))
         if found is None:
             return lineage_pb2.GetLineageResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)

@@ -65,7 +65,6 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def AddMemory(
         self, request: memory_pb2.AddMemoryRequest, context: Context
     ) -> memory_pb2.AddMemoryResponse:
-        """Add a memory."""
         done = await execute(self._commands, request, self._actions.add_memory(request))
         return memory_pb2.AddMemoryResponse(
             memory=_noted(outgoing.done_memory(done)),
@@ -79,7 +78,6 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         request_iterator: AsyncIterator[memory_pb2.BatchAddMemoriesRequest],
         context: Context,
     ) -> memory_pb2.BatchAddMemoriesResponse:
-        """Add many memories in one transaction."""
         header, drafts, compared = await _read_batch(request_iterator)
         tracing.note({"gen_ai.memory.record.count": len(drafts)})
         try:
@@ -115,7 +113,6 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def GetMemory(
         self, request: memory_pb2.GetMemoryRequest, context: Context
     ) -> memory_pb2.GetMemoryResponse:
-        """Read a memory."""
         shown = await self._queries.memory(
             caller().space,
             incoming.as_of(request),
@@ -136,7 +133,6 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def UpdateMemory(
         self, request: memory_pb2.UpdateMemoryRequest, context: Context
     ) -> memory_pb2.UpdateMemoryResponse:
-        """Change the named fields of a memory."""
         done = await execute(self._commands, request, self._actions.update_memory(request))
         return memory_pb2.UpdateMemoryResponse(
             memory=_noted(outgoing.done_memory(done)),
@@ -147,7 +143,6 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def ForgetMemory(
         self, request: memory_pb2.ForgetMemoryRequest, context: Context
     ) -> memory_pb2.ForgetMemoryResponse:
-        """Forget a memory softly."""
         done = await execute(self._commands, request, self._actions.forget_memory(request))
         return memory_pb2.ForgetMemoryResponse(
             memory=_noted(outgoing.done_memory(done)),
@@ -158,7 +153,6 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def RestoreMemory(
         self, request: memory_pb2.RestoreMemoryRequest, context: Context
     ) -> memory_pb2.RestoreMemoryResponse:
-        """Bring a forgotten memory back."""
         done = await execute(self._commands, request, self._actions.restore_memory(request))
         return memory_pb2.RestoreMemoryResponse(
             memory=outgoing.done_memory(done),
@@ -169,7 +163,6 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def EraseMemory(
         self, request: memory_pb2.EraseMemoryRequest, context: Context
     ) -> memory_pb2.EraseMemoryResponse:
-        """Erase a memory's content for good."""
         done = await execute(self._commands, request, self._actions.erase_memory(request))
         self._erased()
         return memory_pb2.EraseMemoryResponse(
@@ -182,7 +175,6 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def GetEraseReceipt(
         self, request: memory_pb2.GetEraseReceiptRequest, context: Context
     ) -> memory_pb2.GetEraseReceiptResponse:
-        """Return an erasure's receipt with its confirmations."""
         erasure = await self._queries.erasure(
             caller().space, erase_id=request.erase_id, memory_id=request.memory_id
         )
@@ -194,7 +186,6 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def ConfirmErase(
         self, request: memory_pb2.ConfirmEraseRequest, context: Context
     ) -> memory_pb2.ConfirmEraseResponse:
-        """Record the caller's confirmation that it holds no more of an erased memory."""
         done = await execute(
             self._commands,
             request,
@@ -205,7 +196,6 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def ListMemories(
         self, request: memory_pb2.ListMemoriesRequest, context: Context
     ) -> memory_pb2.ListMemoriesResponse:
-        """List memories, newest first."""
         size = request.page_size or DEFAULT_PAGE
         cursor = page_cursor(request, (int, str))
         before = (int(cursor[0]), str(cursor[1])) if cursor else None
@@ -224,7 +214,6 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def GetMemoryHistory(
         self, request: memory_pb2.GetMemoryHistoryRequest, context: Context
     ) -> memory_pb2.GetMemoryHistoryResponse:
-        """List the revisions of a memory, newest first."""
         size = request.page_size or DEFAULT_PAGE
         before = page_cursor(request, int) or 2**62
         as_of = incoming.as_of(request)

@@ -29,7 +29,6 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
     async def ListRecalls(
         self, request: recall_pb2.ListRecallsRequest, context: Context
     ) -> recall_pb2.ListRecallsResponse:
-        """List recalls, the newest first."""
         size = request.page_size or DEFAULT_PAGE
         before = page_cursor(request, str) or ""
         wanted = RecallFilter(
@@ -46,14 +45,12 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
     async def SetRecallLog(
         self, request: recall_pb2.SetRecallLogRequest, context: Context
     ) -> recall_pb2.SetRecallLogResponse:
-        """Turn the space's recall log on or off."""
         await self._recalls.turn(caller().space, on=request.enabled)
         return recall_pb2.SetRecallLogResponse()
 
     async def EraseQueryText(
         self, request: recall_pb2.EraseQueryTextRequest, context: Context
     ) -> recall_pb2.EraseQueryTextResponse:
-        """Erase a query's text wherever it is stored."""
         erased = await self._recalls.erase_text(caller().space, request.query_id)
         self._erased()
         return recall_pb2.EraseQueryTextResponse(erased=erased)

@@ -38,7 +38,6 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     async def GetJudgedPosition(
         self, request: record_pb2.GetJudgedPositionRequest, context: Context
     ) -> record_pb2.GetJudgedPositionResponse:
-        """Read the position in the feed up to which the space was judged."""
         found = await self._records.judged_position(caller().space, _KINDS[request.kind])
         position = record_pb2.JudgedPosition(token=found.token, judge_version=found.judge_version)
         return record_pb2.GetJudgedPositionResponse(position=position, etag=found.etag)
@@ -46,7 +45,6 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     async def PutJudgedPosition(
         self, request: record_pb2.PutJudgedPositionRequest, context: Context
     ) -> record_pb2.PutJudgedPositionResponse:
-        """Store the position in the feed up to which the space was judged."""
         said = request.position
         position = JudgedPosition(said.token, said.judge_version, request.etag)
         etag = await self._records.put_judged_position(
@@ -57,7 +55,6 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     async def AddModelSpend(
         self, request: record_pb2.AddModelSpendRequest, context: Context
     ) -> record_pb2.AddModelSpendResponse:
-        """Add to today's cost of models."""
         limit = _sums(request.limit) if request.HasField("limit") else None
         added, total = await self._records.add_model_spend(
             caller().space, _sums(request.spend), limit, request.spend_id
@@ -67,7 +64,6 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     async def ListCoReads(
         self, request: record_pb2.ListCoReadsRequest, context: Context
     ) -> record_pb2.ListCoReadsResponse:
-        """List the co-reads of a session's memories."""
         found = await self._queries.co_reads(caller().space, request.session_id)
         return record_pb2.ListCoReadsResponse(
             co_reads=[
@@ -84,7 +80,6 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     async def ListRestated(
         self, request: record_pb2.ListRestatedRequest, context: Context
     ) -> record_pb2.ListRestatedResponse:
-        """List the memories that several of the given sessions stated."""
         least = request.least_sessions or 2
         found = await self._queries.restated(caller().space, list(request.session_ids), least)
         return record_pb2.ListRestatedResponse(
@@ -97,7 +92,6 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     async def ListTriggers(
         self, request: record_pb2.ListTriggersRequest, context: Context
     ) -> record_pb2.ListTriggersResponse:
-        """List the memories that have triggers."""
         found = await self._queries.triggered(caller().space)
         return record_pb2.ListTriggersResponse(
             memories=[
@@ -109,7 +103,6 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     async def ClaimSuggestions(
         self, request: record_pb2.ClaimSuggestionsRequest, context: Context
     ) -> record_pb2.ClaimSuggestionsResponse:
-        """Claim the memories that were not suggested to a session yet."""
         taken = await self._records.claim_suggestions(
             caller().space, request.session_id, request.memory_ids, request.limit
         )
@@ -118,7 +111,6 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     async def AddRecall(
         self, request: record_pb2.AddRecallRequest, context: Context
     ) -> record_pb2.AddRecallResponse:
-        """Store the recall of an answer of search."""
         said = request.recall
         recall = Recall(said.query_id, said.principal, said.session_id, tuple(said.memory_ids))
         kept = await self._recalls.add(caller().space, recall)
@@ -127,7 +119,6 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     async def PutRankedQuery(
         self, request: record_pb2.PutRankedQueryRequest, context: Context
     ) -> record_pb2.PutRankedQueryResponse:
-        """Store a ranked query, so that feedback can name it."""
         asked = request.query
         query = RankedQuery(
             asked.id, asked.text, asked.constitutive_weight, asked.constitutive_first
@@ -138,7 +129,6 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     async def AddFeedback(
         self, request: record_pb2.AddFeedbackRequest, context: Context
     ) -> record_pb2.AddFeedbackResponse:
-        """Store and count a vote."""
         found = await self._feedback.add(
             caller().space,
             request.query_id,
@@ -151,14 +141,12 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     async def GetCalibration(
         self, request: record_pb2.GetCalibrationRequest, context: Context
     ) -> record_pb2.GetCalibrationResponse:
-        """Read the constitutive weight with its votes and moves."""
         found = await self._feedback.calibration(caller().space)
         return record_pb2.GetCalibrationResponse(calibration=_calibration(found))
 
     async def MoveWeight(
         self, request: record_pb2.MoveWeightRequest, context: Context
     ) -> record_pb2.MoveWeightResponse:
-        """Move the constitutive weight."""
         asked = request.move
         move = Move(asked.principal, asked.old_weight, asked.new_weight, asked.evidence)
         found = await self._feedback.move(caller().space, move, request.etag)

@@ -31,7 +31,6 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
     async def DeclareRelation(
         self, request: relation_pb2.DeclareRelationRequest, context: Context
     ) -> relation_pb2.DeclareRelationResponse:
-        """Declare the properties of a relation."""
         done = await execute(self._commands, request, self._actions.declare_relation(request))
         return relation_pb2.DeclareRelationResponse(
             relation=outgoing.done_relation(done),
@@ -43,7 +42,6 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
     async def ListRelations(
         self, request: relation_pb2.ListRelationsRequest, context: Context
     ) -> relation_pb2.ListRelationsResponse:
-        """List declared relations by name."""
         size = request.page_size or DEFAULT_PAGE
         after = page_cursor(request, str) or ""
         found = await self._queries.relations(
@@ -58,7 +56,6 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
     async def FollowRelations(
         self, request: relation_pb2.FollowRelationsRequest, context: Context
     ) -> relation_pb2.FollowRelationsResponse:
-        """Follow relations from an item to their current targets."""
         space = caller().space
         start = incoming.end_ref(request.start, "start")
         page = await self._queries.follow(

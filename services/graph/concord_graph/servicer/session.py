@@ -30,7 +30,6 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
     async def EndSession(
         self, request: session_pb2.EndSessionRequest, context: Context
     ) -> session_pb2.EndSessionResponse:
-        """End a session."""
         await self._queries.flush()  # a use from before the end must not begin it anew
         command = partial(
             end_session,
@@ -46,7 +45,6 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
     async def GetSession(
         self, request: session_pb2.GetSessionRequest, context: Context
     ) -> session_pb2.GetSessionResponse:
-        """Read a session's record."""
         found = await self._queries.session(caller().space, request.session_id)
         if found is None:
             status = type_pb2.LOOKUP_STATUS_NOT_FOUND
@@ -58,7 +56,6 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
     async def ListSessions(
         self, request: session_pb2.ListSessionsRequest, context: Context
     ) -> session_pb2.ListSessionsResponse:
-        """List sessions, the last used first."""
         size = request.page_size or DEFAULT_PAGE
         cursor = page_cursor(request, (int, str))
         before = (cursor[0], cursor[1]) if cursor else None

@@ -62,7 +62,6 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
     async def CountByType(
         self, request: space_pb2.CountByTypeRequest, context: Context
     ) -> space_pb2.CountByTypeResponse:
-        """Count items by type."""
         counts = await self._queries.counts(caller().space, incoming.as_of(request))
         return space_pb2.CountByTypeResponse(
             nodes=counts.nodes,
@@ -79,7 +78,6 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
     async def ListOperations(
         self, request: space_pb2.ListOperationsRequest, context: Context
     ) -> space_pb2.ListOperationsResponse:
-        """List operations with their authors."""
         size = request.page_size or DEFAULT_PAGE
         beyond = page_cursor(request, int)
         found = await self._queries.operations(
@@ -94,7 +92,6 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
     async def ExportSpace(
         self, request: space_pb2.ExportSpaceRequest, context: Context
     ) -> AsyncIterator[space_pb2.ExportSpaceResponse]:
-        """Stream the space in the form that was asked for."""
         space, as_of = caller().space, incoming.as_of(request)
         if request.form == space_pb2.EXPORT_FORM_FULL:
             if as_of != AsOf():
@@ -117,7 +114,6 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
         request_iterator: AsyncIterator[space_pb2.ImportSpaceRequest],
         context: Context,
     ) -> space_pb2.ImportSpaceResponse:
-        """Write a full export into an unused space."""
         with TemporaryFile() as file:
             header, upload, line_count = await _received(request_iterator, file)
             restore = Restore(header.restore_grant, header.enrolment_secret)

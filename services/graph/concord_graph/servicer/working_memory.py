@@ -32,7 +32,6 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
     async def PutWorkingMemory(
         self, request: working_memory_pb2.PutWorkingMemoryRequest, context: Context
     ) -> working_memory_pb2.PutWorkingMemoryResponse:
-        """Put a text into working memory."""
         draft = WorkingDraft(request.content, Importance(request.importance), request.session_id)
         done = await execute(
             self._commands,
@@ -47,7 +46,6 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
     async def ListWorkingMemory(
         self, request: working_memory_pb2.ListWorkingMemoryRequest, context: Context
     ) -> working_memory_pb2.ListWorkingMemoryResponse:
-        """List the entries of working memory, or the evicted ones."""
         filter_ = EntryFilter(
             ItemKind.WORKING_MEMORY,
             shelf=STALE if request.stale else "",
@@ -64,7 +62,6 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
     async def RemoveWorkingMemory(
         self, request: working_memory_pb2.RemoveWorkingMemoryRequest, context: Context
     ) -> working_memory_pb2.RemoveWorkingMemoryResponse:
-        """Remove an entry."""
         done = await execute(
             self._commands,
             request,
@@ -77,7 +74,6 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
     async def ClearWorkingMemory(
         self, request: working_memory_pb2.ClearWorkingMemoryRequest, context: Context
     ) -> working_memory_pb2.ClearWorkingMemoryResponse:
-        """Empty working memory."""
         done = await execute(
             self._commands,
             request,

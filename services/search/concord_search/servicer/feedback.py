@@ -28,7 +28,6 @@ class FeedbackServicer(feedback_pb2_grpc.FeedbackServiceServicer):
     async def SubmitFeedback(
         self, request: feedback_pb2.SubmitFeedbackRequest, context: Context
     ) -> feedback_pb2.SubmitFeedbackResponse:
-        """Store the caller's vote."""
         who = caller()
         weight, found = await self._feedback.submit(
             who.space, request.query_id, who.principal, request.helpfulness, request.reason
@@ -40,7 +39,6 @@ class FeedbackServicer(feedback_pb2_grpc.FeedbackServiceServicer):
     async def GetCalibration(
         self, request: feedback_pb2.GetCalibrationRequest, context: Context
     ) -> feedback_pb2.GetCalibrationResponse:
-        """Read the constitutive weight with its votes and moves."""
         weight, found = await self._feedback.calibration(caller().space)
         return feedback_pb2.GetCalibrationResponse(
             constitutive_weight=weight, calibration=cast(record_pb2.Calibration, found.shown)
@@ -49,7 +47,6 @@ class FeedbackServicer(feedback_pb2_grpc.FeedbackServiceServicer):
     async def Recalibrate(
         self, request: feedback_pb2.RecalibrateRequest, context: Context
     ) -> feedback_pb2.RecalibrateResponse:
-        """Preview, make or undo a move of the weight."""
         who = caller()
         found = await self._feedback.recalibrate(who.space, who.principal, _ACTIONS[request.action])
         return feedback_pb2.RecalibrateResponse(

@@ -32,7 +32,6 @@ class MemoryHealthServicer(health_pb2_grpc.MemoryHealthServiceServicer):
     async def AssessHealth(
         self, request: health_pb2.AssessHealthRequest, context: Context
     ) -> health_pb2.AssessHealthResponse:
-        """Assess the next memories."""
         found = await self._assess(caller().space, _query(request))
         return health_pb2.AssessHealthResponse(
             memories=[

@@ -36,7 +36,6 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     async def Search(
         self, request: search_pb2.SearchRequest, context: Context
     ) -> search_pb2.SearchResponse:
-        """Find the memories that answer a query."""
         space = caller().space
         found = await self._search(space, incoming.query(request))
         reply = outgoing.answer(found, request, space)
@@ -46,7 +45,6 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     async def IntegrativeSearch(
         self, request: search_pb2.IntegrativeSearchRequest, context: Context
     ) -> search_pb2.IntegrativeSearchResponse:
-        """Find the memories that answer a query, weighed by a node's values."""
         space = caller().space
         found = await self._integrative(space, incoming.integrative_query(request))
         reply = outgoing.integrative(found, space)
@@ -56,7 +54,6 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     async def FindSimilar(
         self, request: search_pb2.FindSimilarRequest, context: Context
     ) -> search_pb2.FindSimilarResponse:
-        """Find the memories near in meaning to a text or a memory."""
         found = await self._find_similar(caller().space, incoming.similar_query(request))
         reply = outgoing.similar(found)
         tracing.note({RETURNED: len(reply.similar)})
@@ -65,7 +62,6 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     async def BatchFindSimilar(
         self, request: search_pb2.BatchFindSimilarRequest, context: Context
     ) -> search_pb2.BatchFindSimilarResponse:
-        """Find the memories near in meaning to each of many memories."""
         query = incoming.batch_similar_query(request)
         return outgoing.similar_to_each(await self._find_similar.each(caller().space, query))
 
@@ -88,20 +84,17 @@ class IndexServicer(search_pb2_grpc.IndexServiceServicer):
     async def GetIndexStatus(
         self, request: search_pb2.GetIndexStatusRequest, context: Context
     ) -> search_pb2.GetIndexStatusResponse:
-        """Return how far the index has followed graph."""
         return outgoing.index_status(await self._status(caller().space))
 
     async def ReconcileIndex(
         self, request: search_pb2.ReconcileIndexRequest, context: Context
     ) -> search_pb2.ReconcileIndexResponse:
-        """Compare the index with graph, and repair it on request."""
         found = await self._reconcile(caller().space, repair=request.repair)
         return outgoing.agreement(found)
 
     async def Reindex(
         self, request: search_pb2.ReindexRequest, context: Context
     ) -> search_pb2.ReindexResponse:
-        """Begin to build another version of the index, or to bring the former one back."""
         space = caller().space
         if request.roll_back:
             state = await self._reindex.roll_back(space)
@@ -112,7 +105,6 @@ class IndexServicer(search_pb2_grpc.IndexServiceServicer):
     async def DropIndexVersion(
         self, request: search_pb2.DropIndexVersionRequest, context: Context
     ) -> search_pb2.DropIndexVersionResponse:
-        """Remove a version of the index that does not serve."""
         role = incoming.spare_version(request)
         was_there = await self._reindex.remove(caller().space, role)
         return search_pb2.DropIndexVersionResponse(existed=was_there)
@@ -120,7 +112,6 @@ class IndexServicer(search_pb2_grpc.IndexServiceServicer):
     async def ListParkedChanges(
         self, request: search_pb2.ListParkedChangesRequest, context: Context
     ) -> search_pb2.ListParkedChangesResponse:
-        """List the parked changes."""
         size = request.page_size or incoming.DEFAULT_PARKED_PAGE
         found = await self._parked.page(caller().space, incoming.first_parked(request), size)
         return outgoing.parked_page(found, request)
@@ -128,6 +119,5 @@ class IndexServicer(search_pb2_grpc.IndexServiceServicer):
     async def RetryParkedChanges(
         self, request: search_pb2.RetryParkedChangesRequest, context: Context
     ) -> search_pb2.RetryParkedChangesResponse:
-        """Try the parked changes again now."""
         applied, left = await self._parked.retry(caller().space)
         return search_pb2.RetryParkedChangesResponse(applied_changes=applied, parked_changes=left)

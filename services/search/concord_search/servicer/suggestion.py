@@ -26,7 +26,6 @@ class SuggestionServicer(suggestion_pb2_grpc.SuggestionServiceServicer):
     async def SuggestProactively(
         self, request: suggestion_pb2.SuggestProactivelyRequest, context: Context
     ) -> suggestion_pb2.SuggestProactivelyResponse:
-        """Find the memories that matter in a situation."""
         found, all_tried = await self._suggest(caller().space, _query(request))
         return suggestion_pb2.SuggestProactivelyResponse(
             suggestions=[

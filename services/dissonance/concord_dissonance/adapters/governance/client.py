@@ -46,13 +46,11 @@ class GovernanceClient:
         self._principals = principal_pb2_grpc.PrincipalServiceStub(self._channel)
 
     async def pending(self, space: str) -> Sequence[Proposal]:
-        """Dissonance's own proposals that wait for consents or for a review."""
         request = proposal_pb2.ListProposalsRequest(statuses=_PENDING, page_size=PAGE)
         found = await self._listed(space, request)
         return [_proposal(each) for each in found if each.proposer == PRINCIPAL]
 
     async def about(self, space: str, item_id: str) -> Sequence[Proposal]:
-        """Every proposal that touches an item, such as a conflict, whoever made it."""
         request = proposal_pb2.ListProposalsRequest(item_id=item_id, page_size=PAGE)
         return [_proposal(each) for each in await self._listed(space, request)]
 
@@ -71,7 +69,6 @@ class GovernanceClient:
     async def propose(
         self, space: str, request_id: str, decision: Decision, who: Credential | None = None
     ) -> Proposal:
-        """Proposes a decision, in dissonance's name unless a caller's credential is given."""
         request = proposal_pb2.CreateProposalRequest(
             request_id=request_id, action=action_of(decision, self._salt(space, request_id))
         )
@@ -83,7 +80,6 @@ class GovernanceClient:
         return _proposal((await own(GOVERNANCE, call)).proposal)
 
     async def suggest(self, space: str, request_id: str, suggestion: Suggestion) -> Proposal:
-        """Proposes a suggestion, which no conflict caused, in dissonance's name."""
         request = proposal_pb2.CreateProposalRequest(
             request_id=request_id,
             action=suggested_action(suggestion, self._salt(space, request_id)),
@@ -95,14 +91,12 @@ class GovernanceClient:
         return _proposal((await own(GOVERNANCE, call)).proposal)
 
     async def human(self, space: str) -> str:
-        """The principal of the HUMAN slot; empty before the genesis."""
         request = principal_pb2.GetPrincipalsRequest()
         call = self._principals.GetPrincipals(request, metadata=self._tokens.of(space))
         slots = (await own(GOVERNANCE, call)).slots
         return next((each.principal for each in slots if each.slot == type_pb2.SLOT_HUMAN), "")
 
     async def revise(self, space: str, proposal: Proposal, decision: Decision) -> None:
-        """Gives a proposal of dissonance's own its next revision, which ends a review."""
         request_id = f"revise-{proposal.id}-{proposal.revision}"
         request = proposal_pb2.ReviseProposalRequest(
             request_id=request_id,
@@ -114,7 +108,6 @@ class GovernanceClient:
         await own(GOVERNANCE, call)
 
     async def withdraw(self, space: str, proposal_id: str) -> None:
-        """Withdraws a proposal of dissonance's own; one that has ended is left as it is."""
         request = proposal_pb2.WithdrawProposalRequest(
             request_id=f"withdraw-{proposal_id}", proposal_id=proposal_id
         )
@@ -131,7 +124,6 @@ class GovernanceClient:
         return self._issuer.secret_of(f"{space}\0{request_id}")
 
     async def close(self) -> None:
-        """Closes the connection."""
         await self._channel.close()
 
 

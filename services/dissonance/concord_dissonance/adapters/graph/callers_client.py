@@ -52,7 +52,6 @@ class CallersGraphClient:
     async def conflict(
         self, who: Credential, conflict_id: str = "", pair: tuple[str, str] | None = None
     ) -> Conflict | None:
-        """A conflict by its id or by its two sides."""
         request = conflict_pb2.GetConflictRequest(id=conflict_id)
         if pair is not None:
             both = conflict_pb2.ConflictPair(first_id=pair[0], second_id=pair[1])
@@ -62,14 +61,12 @@ class CallersGraphClient:
         return messages.of_conflict(reply.conflict) if reply.HasField("conflict") else None
 
     async def conflicts(self, who: Credential, query: Shown) -> ConflictPage:
-        """A page of conflicts."""
         assert isinstance(query, conflict_pb2.ListConflictsRequest)  # noqa: S101 - our servicer's
         page = await of_caller(self._conflicts.ListConflicts(query, metadata=in_name_of(who)))
         found = [messages.of_conflict(each) for each in page.conflicts]
         return ConflictPage(found, page.next_page_token)
 
     async def former_etag(self, who: Credential, conflict: Conflict) -> str:
-        """The version of a conflict before its last change; empty: it had none."""
         request = conflict_pb2.GetConflictRequest(id=conflict.id)
         changed = cast(conflict_pb2.Conflict, conflict.shown).modify_time
         request.as_of.record_time.FromMicroseconds(changed.ToMicroseconds() - 1)
@@ -77,7 +74,6 @@ class CallersGraphClient:
         return found.conflict.etag
 
     async def etags(self, who: Credential, ids: Sequence[str]) -> Mapping[str, str]:
-        """The versions of edges or memories, by id. Raises `ItemUnknown`."""
         return {item_id: await self._etag(who, item_id) for item_id in ids}
 
     async def _etag(self, who: Credential, item_id: str) -> str:
@@ -92,7 +88,6 @@ class CallersGraphClient:
         raise ItemUnknown(item_id)
 
     async def decide(self, who: Credential, request_id: str, decision: Decision) -> Decided:
-        """Reviews, resolves or reopens a conflict."""
         message = message_of(decision, request_id)
         own = in_name_of(who)
         match message:
@@ -109,7 +104,6 @@ class CallersGraphClient:
     async def dismiss_run(
         self, who: Credential, request_id: str, run_id: str, context: str
     ) -> Dismissed:
-        """Dismisses potential conflicts of a run, at most 500."""
         request = conflict_pb2.DismissRunRequest(
             request_id=request_id, run_id=run_id, context=context
         )
@@ -119,13 +113,11 @@ class CallersGraphClient:
     async def end_session(
         self, who: Credential, request_id: str, session_id: str
     ) -> tuple[Session, str]:
-        """Ends a session; returns its record and a freshness token."""
         request = session_pb2.EndSessionRequest(request_id=request_id, session_id=session_id)
         reply = await of_caller(self._sessions.EndSession(request, metadata=in_name_of(who)))
         return messages.of_session(reply.session), reply.token
 
     async def sources(self, who: Credential, memory_ids: Sequence[str]) -> Sequence[Source]:
-        """Live memories as sources of theses, also superseded ones; no read counts as a use."""
         found = []
         for memory_id in memory_ids:
             request = memory_pb2.GetMemoryRequest(id=memory_id, peek=True)
@@ -139,7 +131,6 @@ class CallersGraphClient:
     async def add_insight(
         self, who: Credential, request_id: str, insight: Insight
     ) -> tuple[str, str]:
-        """Adds an insight as a memory; returns its id and a freshness token."""
         sources = [type_pb2.Source(speaker=PRINCIPAL, memory_ids=insight.memory_ids)]
         sources += [type_pb2.Source(speaker=each) for each in insight.speakers]
         memory = type_pb2.Memory(
@@ -153,7 +144,6 @@ class CallersGraphClient:
         return reply.memory.id, reply.token
 
     async def amend(self, who: Credential, request_id: str, newer_id: str, older_id: str) -> str:
-        """Adds the lineage that a memory amends another; returns a freshness token."""
         request = lineage_pb2.AddLineageRequest(
             request_id=request_id,
             relation=type_pb2.LINEAGE_RELATION_AMENDS,
@@ -164,7 +154,6 @@ class CallersGraphClient:
         return (await of_caller(call)).token
 
     async def close(self) -> None:
-        """Closes the connection."""
         await self._channel.close()
 
 

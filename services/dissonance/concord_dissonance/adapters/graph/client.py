@@ -86,7 +86,6 @@ class GraphClient:
         self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
 
     async def relations(self, space: str) -> Mapping[str, RelationRule]:
-        """The declared rules of relations, by name."""
         rules: dict[str, RelationRule] = {}
         request = relation_pb2.ListRelationsRequest(page_size=PAGE)
         while True:
@@ -105,7 +104,6 @@ class GraphClient:
     async def edges(
         self, space: str, filter_: graph_pb2.EdgeFilter | None = None
     ) -> AsyncIterator[Sequence[Statement]]:
-        """Every live edge that states something, in pages."""
         request = graph_pb2.ListEdgesRequest(filter=filter_, page_size=PAGE)
         while True:
             found = await own(
@@ -117,7 +115,6 @@ class GraphClient:
                 return
 
     async def memories(self, space: str) -> AsyncIterator[Sequence[Statement]]:
-        """The facts and plans that hold now and are not superseded, in pages."""
         wanted = memory_pb2.MemoryFilter(kinds=CHECKED_KINDS)
         request = memory_pb2.ListMemoriesRequest(filter=wanted, page_size=PAGE)
         while True:
@@ -130,7 +127,6 @@ class GraphClient:
                 return
 
     async def around(self, space: str, node: str, radius: int) -> Sequence[Statement] | None:
-        """The statements within `radius` hops of a node, by name or id; None: it is unknown."""
         for start in (type_pb2.EdgeEnd(name=node), type_pb2.EdgeEnd(id=node)):
             edges = await self._edges_around(space, start, radius)
             if edges is not None:
@@ -170,7 +166,6 @@ class GraphClient:
                 return edges
 
     async def memories_of(self, space: str, ids: Sequence[str]) -> Sequence[Statement]:
-        """The memories of these ids, of any kind, that hold now and are not superseded."""
         found: list[Statement] = []
         for start in range(0, len(ids), REFS_A_CALL):
             refs = [feed_pb2.RevisionRef(id=each) for each in ids[start : start + REFS_A_CALL]]
@@ -181,7 +176,6 @@ class GraphClient:
         return found
 
     async def edges_of(self, space: str, ids: Sequence[str]) -> Sequence[Statement]:
-        """The live edges of these ids that state something."""
         found: list[Statement] = []
         for edge_id in ids:
             request = graph_pb2.GetEdgeRequest(id=edge_id, peek=True)
@@ -193,14 +187,12 @@ class GraphClient:
         return found
 
     async def edges_with(self, space: str, relations: Sequence[str]) -> Sequence[Statement]:
-        """Every live edge of these relations."""
         filter_ = graph_pb2.EdgeFilter(relations=relations)
         return [each async for page in self.edges(space, filter_) for each in page]
 
     async def values_of(
         self, space: str, subjects: Collection[tuple[str, str]]
     ) -> Sequence[Statement]:
-        """Every live edge of these sources, by name or id, and relations."""
         found: dict[str, Statement] = {}
         for source, relation in sorted(subjects):
             for start in (type_pb2.EdgeEnd(name=source), type_pb2.EdgeEnd(id=source)):
@@ -212,27 +204,23 @@ class GraphClient:
         return list(found.values())
 
     async def related(self, space: str, memory_id: str) -> frozenset[str]:
-        """The items that lineage connects with a memory directly."""
         request = lineage_pb2.GetLineageRequest(id=memory_id)
         call = self._lineage.GetLineage(request, metadata=self._tokens.of(space))
         ends = [{edge.source.id, edge.target.id} for edge in (await own(GRAPH, call)).edges]
         return frozenset().union(*(each for each in ends if memory_id in each)) - {memory_id}
 
     async def judged(self, space: str) -> Judged:
-        """The position up to which a space was judged."""
         request = record_pb2.GetJudgedPositionRequest()
         call = self._records.GetJudgedPosition(request, metadata=self._tokens.of(space))
         return messages.of_position(await own(GRAPH, call))
 
     async def note_judged(self, space: str, judged: Judged) -> None:
-        """Stores up to which position a space was judged, unless another check did meanwhile."""
         request = messages.position_request(judged)
         call = self._records.PutJudgedPosition(request, metadata=self._tokens.of(space))
         with suppress(ServiceUnavailable):  # also after a lost race: the next check judges more
             await own(GRAPH, call)
 
     async def changed(self, space: str, since: Position | None) -> Changed:
-        """The changes since a position; None: everything changed."""
         asked = feed_pb2.ListSpacesRequest(space=space)
         heads = await own(GRAPH, self._feed.ListSpaces(asked))
         head = Position("", 0)
@@ -251,7 +239,6 @@ class GraphClient:
         return Changed(head, frozenset(ids))
 
     async def heard(self) -> AsyncIterator[Heard | None]:
-        """Yields every space, then None once the feed is followed, then each space that changes."""
         heads = await own(GRAPH, self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         for each in heads.spaces:
             yield Heard(each.space)
@@ -267,7 +254,6 @@ class GraphClient:
     async def record(
         self, space: str, request_id: str, findings: Sequence[Finding], run_id: str
     ) -> tuple[Sequence[Recorded], str]:
-        """Records at most 500 findings of a run."""
         request = conflict_pb2.RecordConflictsRequest(
             request_id=request_id, findings=map(messages.finding, findings), run_id=run_id
         )
@@ -276,17 +262,14 @@ class GraphClient:
         return [messages.of_recorded(each) for each in reply.findings], reply.token
 
     async def open_conflicts(self, space: str, item_ids: Sequence[str]) -> Sequence[Conflict]:
-        """Potential and confirmed conflicts with a side among these items; empty: of all items."""
         found = await self._conflicts_in(space, _OPEN, item_ids)
         return [messages.of_conflict(each) for each in found]
 
     async def known(self, space: str, item_ids: Sequence[str]) -> Mapping[Versions, State]:
-        """The states of all conflicts with a side among these items, by the versions judged."""
         found = await self._conflicts_in(space, (), item_ids)
         return {messages.versions(each): messages.state(each) for each in found}
 
     async def records_text(self, space: str) -> bool:
-        """Whether the space asks checks that follow a write to record what they find in texts."""
         request = conflict_pb2.GetCheckSettingsRequest()
         call = self._conflicts.GetCheckSettings(request, metadata=self._tokens.of(space))
         return (await own(GRAPH, call)).settings.records_text_findings
@@ -317,7 +300,6 @@ class GraphClient:
     async def open_conflict(
         self, space: str, request_id: str, etags: Mapping[str, str], resolution: Resolve
     ) -> str:
-        """Records a caller's statement that two items disagree; returns the conflict's id."""
         (first_id, first_etag), (second_id, second_etag) = sorted(etags.items())
         evolution = resolution.resolution_type == "EVOLUTION"
         finding = conflict_pb2.Finding(
@@ -338,7 +320,6 @@ class GraphClient:
         return recorded.conflict_id
 
     async def close(self) -> None:
-        """Closes the connections."""
         await self._follower.close()
         await self._channel.close()
 

@@ -23,18 +23,15 @@ class LeasesClient:
         self._holder = holder
 
     async def acquire(self, space: str) -> Lease:
-        """Take the lease of a space unless another process has it."""
         request = feed_pb2.AcquireLeaseRequest(space=space, name=FOLLOW, holder=self._holder)
         reply = await own(GRAPH, self._feed.AcquireLease(request))
         return Lease(reply.acquired, reply.fencing_number, reply.remaining_millis / 1000)
 
     async def renew(self, space: str, number: int) -> bool:
-        """Prolong a lease; False: it is lost."""
         request = feed_pb2.RenewLeaseRequest(
             space=space, name=FOLLOW, holder=self._holder, fencing_number=number
         )
         return bool((await own(GRAPH, self._feed.RenewLease(request))).renewed)
 
     async def close(self) -> None:
-        """Close the connection."""
         await self._channel.close()

@@ -61,7 +61,6 @@ class SessionsClient:
         self._spaces = space_pb2_grpc.SpaceServiceStub(self._channel)
 
     async def spaces(self) -> Sequence[str]:
-        """Every space."""
         return [each.space for each in await self._heads()]
 
     async def _heads(self, space: str = "") -> Sequence[feed_pb2.SpaceHead]:
@@ -69,7 +68,6 @@ class SessionsClient:
         return (await own(GRAPH, self._feed.ListSpaces(request))).spaces
 
     async def idle(self, space: str, since: Micros) -> Sequence[Session]:
-        """The sessions that go on and were last used before a time."""
         request = session_pb2.ListSessionsRequest(
             page_size=PAGE, state=session_pb2.SESSION_STATE_OPEN
         )
@@ -84,7 +82,6 @@ class SessionsClient:
                 return found
 
     async def end_idle(self, space: str, session: Session) -> None:
-        """Ends a session unless it was used since it was read."""
         request = session_pb2.EndSessionRequest(
             # Every process that read this last use sends the same id, so the session ends once.
             request_id=sha256(f"idle {session.last_use} {session.id}".encode()).hexdigest(),
@@ -95,14 +92,12 @@ class SessionsClient:
         await own(GRAPH, call)
 
     async def session(self, space: str, session_id: str) -> Session | None:
-        """A session's record."""
         request = session_pb2.GetSessionRequest(session_id=session_id)
         call = self._sessions.GetSession(request, metadata=self._tokens.of(space))
         reply = await own(GRAPH, call)
         return messages.of_session(reply.session) if reply.HasField("session") else None
 
     async def ended(self, space: str, count: int) -> Sequence[str]:
-        """The sessions that ended last, the last one first."""
         request = session_pb2.ListSessionsRequest(
             page_size=PAGE, state=session_pb2.SESSION_STATE_ENDED
         )
@@ -114,14 +109,12 @@ class SessionsClient:
     async def stated_in(
         self, space: str, session_ids: Sequence[str]
     ) -> Mapping[str, frozenset[str]]:
-        """The sessions among these that added a memory, or added it again, by memory id."""
         request = record_pb2.ListRestatedRequest(session_ids=session_ids, least_sessions=1)
         call = self._records.ListRestated(request, metadata=self._tokens.of(space))
         found = (await own(GRAPH, call)).memories
         return {each.memory_id: frozenset(each.session_ids) for each in found}
 
     async def written_in(self, space: str, session: Session) -> tuple[Sequence[str], Sequence[str]]:
-        """The memories of a session, and the edges that changed while it lasted."""
         request = memory_pb2.ListMemoriesRequest(page_size=PAGE)
         request.filter.session_id = session.id
         memory_ids: list[str] = []
@@ -141,7 +134,6 @@ class SessionsClient:
         return memory_ids, sorted({each.item_id for each in written})
 
     async def authors(self, space: str, memory_ids: Sequence[str]) -> frozenset[str]:
-        """The principals that added or changed these memories."""
         found: set[str] = set()
         for memory_id in memory_ids:
             asked = space_pb2.ListOperationsRequest(item_id=memory_id, types=_WRITES)
@@ -163,19 +155,16 @@ class SessionsClient:
                 return list(found.values())
 
     async def followed(self, space: str) -> Judged:
-        """The position up to which a space's changes were followed."""
         request = record_pb2.GetJudgedPositionRequest(kind=_TRIGGERS)
         call = self._records.GetJudgedPosition(request, metadata=self._tokens.of(space))
         return messages.of_position(await own(GRAPH, call))
 
     async def note_followed(self, space: str, followed: Judged) -> str:
-        """Stores the position, and returns the record's etag."""
         request = messages.position_request(followed, _TRIGGERS)
         call = self._records.PutJudgedPosition(request, metadata=self._tokens.of(space))
         return (await own(GRAPH, call)).etag
 
     async def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
-        """The changes of a space after a position, up to its newest one; None: all changes."""
         head = next(iter(await self._heads(space)), None)
         start = 0
         if head and since and since.epoch == head.epoch and since.seq <= head.head_seq:
@@ -193,7 +182,6 @@ class SessionsClient:
         return max((each.seq for each in await self._operations(space, asked)), default=0)
 
     async def close(self) -> None:
-        """Closes the connections."""
         await self._follower.close()
         await self._channel.close()
 

@@ -49,7 +49,6 @@ class CouncilModel:
         return Question(file.read_text("utf-8"), data, shape, self._most_tokens)
 
     def cost(self, question: Question[Shape], *besides: object) -> Cost:
-        """Estimate the most that a question costs, without a repair; a cached one costs nothing."""
         if _key(question, besides) in self._known:
             return Cost()
         return question_cost(question.tokens(), self._price)

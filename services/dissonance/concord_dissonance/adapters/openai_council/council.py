@@ -46,7 +46,6 @@ class OpenAiCouncil:
             self.synthesizer = OpenAiSynthesizer(synthesis.model, model)
 
     async def close(self) -> None:
-        """Close the connections."""
         for endpoint in self._endpoints:
             await endpoint.close()
 

@@ -56,11 +56,9 @@ class OpenAiReviewer:
         self._model, self._clock = model, clock
 
     def cost(self, task: ReviewTask) -> Cost:
-        """Estimate the most that a review costs, without a repair; a cached one costs nothing."""
         return self._model.cost(self._question(task), *_weights(task))
 
     async def review(self, task: ReviewTask) -> Reviewed:
-        """Review an answer."""
         asked = await self._model.ask(
             self._question(task), lambda said: self._read(said, task), *_weights(task)
         )

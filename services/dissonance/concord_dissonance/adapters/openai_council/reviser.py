@@ -32,11 +32,9 @@ class OpenAiReviser:
         self._model = model
 
     def cost(self, task: ReviewTask, weaknesses: Sequence[str]) -> Cost:
-        """Estimate the most that a revision costs, without a repair; a cached one costs nothing."""
         return self._model.cost(self._question(task, weaknesses))
 
     async def revise(self, task: ReviewTask, weaknesses: Sequence[str]) -> Revised:
-        """Revise the answer of a task."""
         asked = await self._model.ask(self._question(task, weaknesses), lambda said: said.answer)
         if isinstance(asked.said, ModelFailure):
             return Revised("", None, asked.said.detail)

@@ -108,11 +108,9 @@ class OpenAiSynthesizer:
         return sum(map(self._model.cost, questions), Cost())
 
     async def theses(self, task: SynthesisTask, text: SourceText) -> Asked[Sequence[Claim]]:
-        """Ask for the claims of a source's text."""
         return await self._model.ask(self._of_text(task, text), _claims)
 
     async def contradictions(self, task: SynthesisTask) -> Asked[Sequence[SaidContradiction]]:
-        """Ask for the contradictions between theses."""
         question = self._of_pairs(task)
 
         def check(said: _Contradictions) -> Sequence[SaidContradiction]:
@@ -122,7 +120,6 @@ class OpenAiSynthesizer:
         return await self._model.ask(question, check)
 
     async def synthesis(self, task: SynthesisTask) -> Asked[SaidSynthesis]:
-        """Ask for a synthesis, with a resolution of each contradiction."""
         question = self._of_whole(task)
 
         def check(said: _Synthesis) -> SaidSynthesis:

@@ -69,7 +69,6 @@ class OpenAiJudge:
         self._asking: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()
 
     def questions(self, first: Side, second: Side) -> Sequence[int]:
-        """The most tokens of a question about a pair, in each order."""
         return [self._question(*each).tokens() for each in ((first, second), (second, first))]
 
     async def judge(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:
@@ -95,7 +94,6 @@ class OpenAiJudge:
         return said
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._model.close()
 
     async def _asked(self, first: Side, second: Side, budget: Budget) -> Verdict | Abstention:

@@ -20,12 +20,10 @@ class CallersSearchClient:
         self._search = search_pb2_grpc.SearchServiceStub(self._channel)
 
     async def found(self, who: Credential, query: str, limit: int, fresh: str) -> Sequence[str]:
-        """The ids of a query's best results that are not LOW, best first; not counted as read."""
         request = search_pb2.SearchRequest(query=query, page_size=limit, peek=True)
         request.consistency.at_least_as_fresh = fresh
         reply = await of_caller(self._search.Search(request, metadata=in_name_of(who)))
         return [each.memory.id for each in reply.results if each.confidence in _SURE]
 
     async def close(self) -> None:
-        """Closes the connection."""
         await self._channel.close()

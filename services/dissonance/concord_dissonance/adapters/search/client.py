@@ -34,7 +34,6 @@ class SearchClient:
     async def similar(
         self, space: str, memory_ids: Sequence[str], limit: int, fresh: str = ""
     ) -> Mapping[str, Sequence[tuple[str, float]]]:
-        """Each memory's neighbours in meaning: ids with their cosine, best first."""
         request = search_pb2.BatchFindSimilarRequest(limit=limit)
         request.filter.kinds.extend(CHECKED_KINDS)
         return await self._found(space, memory_ids, request, fresh)
@@ -42,7 +41,6 @@ class SearchClient:
     async def nearly_same(
         self, space: str, memory_ids: Sequence[str], fresh: str = ""
     ) -> Mapping[str, Sequence[str]]:
-        """The memories, of any kind but turns, that may differ from each by a small edit."""
         request = search_pb2.BatchFindSimilarRequest(limit=EDITS, min_similarity=LEAST_EDITED)
         request.filter.kinds.extend(AMENDED_KINDS)
         found = await self._found(space, memory_ids, request, fresh)
@@ -66,5 +64,4 @@ class SearchClient:
         return found
 
     async def close(self) -> None:
-        """Closes the connection."""
         await self._channel.close()

@@ -86,7 +86,6 @@ class GraphClient:
     async def preview(
         self, space: str, action: Mapping[str, Json], etags: Mapping[str, str] = _NO_ETAGS
     ) -> Preview:
-        """Return the items that the action would touch."""
         request = governed_pb2.PreviewChangeRequest(action=_message(action), etags=_etags(etags))
         found = await _reply_of(
             self._governed.PreviewChange(request, metadata=self._credential(space))
@@ -109,7 +108,6 @@ class GraphClient:
         )
 
     async def conflict(self, space: str, conflict_id: str) -> Conflict | None:
-        """Return a conflict as it is now."""
         request = conflict_pb2.GetConflictRequest(id=conflict_id)
         found = await _reply_of(
             self._conflicts.GetConflict(request, metadata=self._credential(space))
@@ -117,7 +115,6 @@ class GraphClient:
         return conflict(found.conflict) if found.HasField("conflict") else None
 
     async def open_conflicts(self, space: str, limit: int) -> OpenConflicts:
-        """Return the newest open conflicts, and the numbers of all."""
         both = await self._list_conflicts(space, _OPEN, limit)
         potential = (await self._list_conflicts(space, _OPEN[:1], 1)).total_count
         newest = [conflict(each) for each in both.conflicts]
@@ -142,7 +139,6 @@ class GraphClient:
         irreversible: bool,
         origin: str,
     ) -> AppliedChange:
-        """Execute an action that needs no grant, once per decision."""
         request = governed_pb2.ApplyGovernedChangeRequest(
             request_id=decision_id,
             action=_message(action),
@@ -163,7 +159,6 @@ class GraphClient:
         irreversible: bool,
         origin: str,
     ) -> AppliedChange:
-        """Execute an action under a grant, once per decision."""
         request = governed_pb2.ApplyGovernedChangeRequest(
             request_id=decision_id,
             action=_message(action),
@@ -176,7 +171,6 @@ class GraphClient:
     async def recall(
         self, space: str, decision_id: str, *, expected_state: Cursor
     ) -> AppliedChange:
-        """Return the change of a decision whose words were erased."""
         request = governed_pb2.ApplyGovernedChangeRequest(
             request_id=decision_id,
             action_erased=True,
@@ -185,7 +179,6 @@ class GraphClient:
         return await self._apply(space, request)
 
     async def revoke(self, space: str, revocation: bytes, request_id: str) -> tuple[str, int]:
-        """Burn a consent's nonce on its principal's signature."""
         request = governed_pb2.RevokeConsentRequest(request_id=request_id, revocation=revocation)
         done = await _reply_of(
             self._governed.RevokeConsent(request, metadata=self._credential(space))
@@ -194,14 +187,12 @@ class GraphClient:
         return fresh.epoch, fresh.seq
 
     async def confirm_erased(self, space: str, memory_id: str) -> None:
-        """Confirm to graph that the ledger holds no more words of an erased memory."""
         request = memory_pb2.ConfirmEraseRequest(
             request_id=f"{PRINCIPAL} {memory_id}", memory_id=memory_id
         )
         await _reply_of(self._memories.ConfirmErase(request, metadata=self._credential(space)))
 
     async def principal_keys(self, space: str) -> PrincipalKeys | None:
-        """Return the principals and their keys; None before the genesis."""
         request = governed_pb2.GetGenesisRequest()
         found = await _reply_of(
             self._governed.GetGenesis(request, metadata=self._credential(space))
@@ -222,17 +213,14 @@ class GraphClient:
         return PrincipalKeys(record, found.genesis, found.imported_seq)
 
     async def register_space(self, space: str, enrolment_digest: str) -> bool:
-        """Register a space; return whether it has its genesis."""
         request = feed_pb2.RegisterSpaceRequest(space=space, enrolment_digest=enrolment_digest)
         return (await _reply_of(self._feed.RegisterSpace(request))).has_genesis
 
     async def erase_space(self, space: str, statement: bytes) -> bool:
-        """Erase a part of a deleted space; return whether nothing is left."""
         request = feed_pb2.EraseSpaceRequest(space=space, statement=statement)
         return (await _reply_of(self._feed.EraseSpace(request))).complete
 
     async def heads(self, cursors: Mapping[str, Cursor]) -> Mapping[str, Head]:
-        """Return graph's last change of each space, and whether it holds these changes."""
         heads: dict[str, Head] = {}
         for start, before, spaces in ranges(sorted(cursors), CURSORS):
             request = feed_pb2.ListSpacesRequest(
@@ -243,7 +231,6 @@ class GraphClient:
         return heads
 
     async def watch(self, cursors: Mapping[str, Cursor]) -> AsyncGenerator[FeedMessage]:
-        """Replay every space's changes after its cursor, then follow."""
         # a quiet graph sends nothing for ten seconds, so another call checks that it answers
         await _reply_of(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         yield FeedMessage("", "", 0, ())
@@ -275,7 +262,6 @@ class GraphClient:
             call.cancel()
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._follower.close()
         await self._channel.close()
 

@@ -28,7 +28,6 @@ class Neo4jAccessReads:
         return await (await self._tx.run(statements.planned(text), given=given)).values()
 
     async def space_named(self, name: str) -> Space | None:
-        """Return a space."""
         return _space(await self._run(statements.ACCESS_SPACE, name=name))
 
     async def space_count(self) -> int:
@@ -36,26 +35,21 @@ class Neo4jAccessReads:
         return int((await self._run(statements.ACCESS_SPACE_COUNT))[0][0])
 
     async def space_list(self, after: str, limit: int, *, deleted: bool) -> Sequence[Space]:
-        """Return spaces in the order of their names, from after the name `after`."""
         found = await self._run(statements.ACCESS_SPACES, after=after, limit=limit, deleted=deleted)
         return [space for row in found if (space := _space([row])) is not None]
 
     async def spaces_to_erase(self) -> Sequence[str]:
-        """Return the deleted spaces whose content graph may still hold."""
         return [row[0] for row in await self._run(statements.ACCESS_TO_ERASE)]
 
     async def key_of_digest(self, digest: str) -> ApiKey | None:
-        """Return the key of a digest, in whatever state."""
         return _key(await self._run(statements.ACCESS_KEY, digest=digest))
 
     async def key_of_id(self, key_id: str) -> ApiKey | None:
-        """Return the key of a public id, in whatever state."""
         return _key(await self._run(statements.ACCESS_KEY_OF_ID, id=key_id))
 
     async def key_list(
         self, space: str, before: tuple[int, str], limit: int, active_at: int | None
     ) -> Sequence[ApiKey]:
-        """Return keys of a space, newest first, older than `before` (create time, id)."""
         found = await self._run(
             statements.ACCESS_KEYS,
             of=space,
@@ -71,25 +65,20 @@ class Neo4jAccessWrites(Neo4jAccessReads):
     """Writes spaces and keys in the ledger's transaction."""
 
     async def lock_space(self, name: str) -> Space | None:
-        """Return a space, and lock it with its keys until the transaction ends."""
         return _space(await self._run(statements.LOCK_ACCESS_SPACE, name=name))
 
     async def put_space(self, space: Space) -> None:
-        """Insert or replace a space."""
         await self._run(statements.PUT_ACCESS_SPACE, name=space.name, fields=asdict(space))
 
     async def put_key(self, key: ApiKey) -> None:
-        """Insert or replace a key, by its digest."""
         fields = {**asdict(key), "kind": int(key.kind), "origin": int(key.origin)}
         fields["scopes"] = list(key.scopes)
         await self._run(statements.PUT_ACCESS_KEY, digest=key.digest, fields=fields)
 
     async def revoke_keys(self, space: str, time: int) -> int:
-        """Revoke every key of a space that is not revoked yet; return their number."""
         return int((await self._run(statements.REVOKE_ACCESS_KEYS, of=space, time=time))[0][0])
 
     async def note_uses(self, uses: Mapping[str, int]) -> None:
-        """Store the last use (µs) of keys by id, but never replace a later one."""
         rows = [[key_id, time] for key_id, time in sorted(uses.items())]
         await self._run(statements.NOTE_USES, uses=rows)
 

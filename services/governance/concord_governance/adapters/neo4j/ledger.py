@@ -45,8 +45,6 @@ class Neo4jLedger:
         self._epoch = epoch
 
     async def read(self, space: str, work: Callable[[LedgerReads], Awaitable[T]]) -> T:
-        """Run work on a consistent view."""
-
         async def attempt(tx: AsyncManagedTransaction) -> tuple[T] | None:
             view = Neo4jLedgerReads(tx, space)
             begun = await view.holder()
@@ -68,8 +66,6 @@ class Neo4jLedger:
         return await self.write(space, work)  # under the lock no other transaction writes
 
     async def write(self, space: str, work: Callable[[LedgerWrites], Awaitable[T]]) -> T:
-        """Run work in a transaction."""
-
         async def attempt(tx: AsyncManagedTransaction) -> T:
             writes = Neo4jLedgerWrites(tx, space, self._clock)
             await writes.hold()
@@ -79,11 +75,9 @@ class Neo4jLedger:
             return await self._server.write_space(space, attempt)
 
     async def spaces(self) -> Sequence[str]:
-        """Return every space that has a ledger."""
         return sorted(await self._column(statements.SPACES))
 
     async def waiting(self, now: int) -> Sequence[str]:
-        """Return the spaces with proposals that are due or whose effect is not known yet."""
         still_open, decided = sorted(int(status) for status in OPEN), int(Status.APPROVED)
         return await self._column(statements.WAITING, open=still_open, decided=decided, now=now)
 
@@ -96,7 +90,6 @@ class Neo4jLedger:
         return await self._column(statements.STORE_EPOCH) == [self._epoch]
 
     async def close(self) -> None:
-        """Close the store."""
         await self._server.close()
 
     async def _column(self, text: str, **given: object) -> list[str]:

@@ -37,17 +37,14 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         return found
 
     async def proposal(self, proposal_id: str) -> Proposal | None:
-        """Return a proposal by id."""
         return _only(await self._proposals(statements.PROPOSAL, id=proposal_id))
 
     async def proposal_numbered(self, number: int) -> Proposal | None:
-        """Return a proposal by number."""
         return _only(await self._proposals(statements.PROPOSAL_NUMBERED, number=number))
 
     async def proposals(
         self, statuses: Sequence[Status], item_id: str, before: int, limit: int
     ) -> Sequence[Proposal]:
-        """Return proposals with a number below `before`, newest first."""
         return await self._proposals(
             statements.PROPOSALS_ON if item_id else statements.PROPOSALS,
             statuses=[int(status) for status in statuses],
@@ -57,28 +54,23 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         )
 
     async def newest_of_each(self, statuses: Sequence[Status], limit: int) -> Sequence[Proposal]:
-        """Return each proposer's newest proposals by turns, up to `limit`, newest first."""
         states = [int(status) for status in statuses]
         return await self._proposals(statements.NEWEST_OF_EACH, statuses=states, limit=limit)
 
     async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
-        """Count the proposals in some states."""
         states = [int(status) for status in statuses]
         ((count,),) = await self._run(statements.PROPOSAL_COUNT, statuses=states, proposer=proposer)
         return int(count)
 
     async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
-        """Return the create times (µs) of the proposals in some states."""
         states = [int(status) for status in statuses]
         return [int(time) for (time,) in await self._run(statements.TIMES, statuses=states)]
 
     async def due(self, now: int) -> Sequence[Proposal]:
-        """Return open proposals that have expired."""
         still_open = sorted(int(status) for status in OPEN)
         return await self._proposals(statements.DUE, open=still_open, now=now, limit=_MOST_DUE)
 
     async def undecided_effects(self) -> Sequence[Proposal]:
-        """Return decided proposals whose effect is not known yet."""
         return await self._proposals(statements.DECIDED, decided=int(Status.APPROVED))
 
     async def nonce_is_recorded(self, nonce: str) -> bool:
@@ -86,22 +78,18 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         return bool(await self._run(statements.NONCE, nonce=nonce))
 
     async def receipt(self, principal: str, method: str, request_id: str) -> RequestReceipt | None:
-        """Return the receipt of an earlier request."""
         found = await self._run(
             statements.RECEIPT, principal=principal, method=method, request_id=request_id
         )
         return RequestReceipt(found[0][0], tuple(found[0][1])) if found else None
 
     async def log_size(self) -> int:
-        """Return how many leaves the log has."""
         return int((await self._head())[1])
 
     async def leaves(self, start: int, end: int) -> Sequence[Leaf]:
-        """Return the leaves from index `start` up to, but without, `end`."""
         return _leaves(await self._run(statements.LEAVES, start=start, end=end))
 
     async def entries(self, filter_: EntryFilter, before: int, limit: int) -> Sequence[Leaf]:
-        """Return leaves with an index below `before`, newest first."""
         found = await self._run(
             statements.ENTRIES_ON if filter_.item_id else statements.ENTRIES,
             item_id=filter_.item_id,
@@ -115,23 +103,19 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         return _leaves(found)
 
     async def nodes(self, names: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], bytes]:
-        """Return hashes of complete subtrees by (level, index)."""
         if not names:
             return {}
         found = await self._run(statements.SUBTREES, names=[list(name) for name in names])
         return {(level, place): bytes(hash_) for level, place, hash_ in found}
 
     async def feed_cursor(self) -> Cursor:
-        """Return how far graph's feed has been applied."""
         return Cursor(*(await self._head())[3:6])
 
     async def key_changes(self) -> int:
-        """Return the number of executed key changes."""
         found = await self._run(statements.KEY_CHANGES)
         return int(found[0][0]) if found else 0
 
     async def unconfirmed(self) -> Sequence[str]:
-        """Return the erased memories whose erasure was not confirmed to graph."""
         return sorted(row[0] for row in await self._run(statements.UNCONFIRMED))
 
     async def _head(self) -> Row:

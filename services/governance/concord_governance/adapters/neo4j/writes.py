@@ -36,17 +36,14 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
         await self._run(statements.HOLD)
 
     async def now(self) -> int:
-        """Return the transaction's one time."""
         if self._now is None:
             self._now = max(self._clock(), (await self._head())[2])
         return self._now
 
     async def next_number(self) -> int:
-        """Return the next proposal number."""
         return int((await self._run(statements.NUMBER))[0][0])
 
     async def put(self, before: Proposal | None, after: Proposal) -> None:
-        """Insert or replace a proposal, with a new revision and the consents."""
         newest = after.newest
         fields = _fields(self._space, before, after)
         if before is None:
@@ -104,7 +101,6 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
         await self._run(statements.KEEP_RECEIPT, fields=fields)
 
     async def append(self, entries: Sequence[Entry]) -> Sequence[Leaf]:
-        """Append entries to the log."""
         size = await self.log_size()
         names = Frontier.edge_of(size)
         stored = await self.nodes(names)
@@ -123,25 +119,20 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
         return leaves
 
     async def move_cursor(self, cursor: Cursor) -> None:
-        """Remember how far graph's feed has been applied."""
         await self._run(statements.MOVE_CURSOR, **cursor._asdict())
 
     async def count_key_change(self) -> None:
-        """Count one more executed key change."""
         await self._run(statements.COUNT_KEY_CHANGE)
 
     async def forget_words(self, item_id: str, *, confirm: bool) -> int:
-        """Remove the words of every proposal that touches an item."""
         if confirm:
             await self._run(statements.UNCONFIRM, item_id=item_id)
         return int((await self._run(statements.FORGET_WORDS, item_id=item_id))[0][0])
 
     async def forget_all_words(self) -> None:
-        """Remove the words of every proposal of the space."""
         await self._run(statements.FORGET_ALL_WORDS)
 
     async def confirmed(self, memory_id: str) -> None:
-        """Remember that an erasure was confirmed to graph."""
         await self._run(statements.CONFIRM, memory_id=memory_id)
 
 

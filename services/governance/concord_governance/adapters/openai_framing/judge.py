@@ -38,11 +38,6 @@ class OpenAiFraming:
         self._prompt = resources.files(__package__).joinpath(PROMPT).read_text("utf-8")
 
     async def violations(self, note: str) -> tuple[str, ...]:
-        """Return the words that are not neutral, as the lexicon compares them.
-
-        Raises:
-            JudgeUnavailable: there was no usable answer.
-        """
         question = Question(self._prompt, {"note": note}, _Verdict, MOST_TOKENS)
         try:
             answer = await self._model.ask(question, lambda verdict: _words(verdict, note))
@@ -51,7 +46,6 @@ class OpenAiFraming:
         return answer.value
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._model.close()
 
 

@@ -24,7 +24,6 @@ class SqliteAccessReads:
     _db: sqlite3.Connection
 
     async def space_named(self, name: str) -> Space | None:
-        """Return a space."""
         found = self._spaces(f"SELECT {_SPACE} FROM access_space WHERE name = ?", name)
         return found[0] if found else None
 
@@ -33,29 +32,24 @@ class SqliteAccessReads:
         return int(self._db.execute("SELECT count(*) FROM access_space").fetchone()[0])
 
     async def space_list(self, after: str, limit: int, *, deleted: bool) -> Sequence[Space]:
-        """Return spaces in the order of their names, from after the name `after`."""
         sql = f"SELECT {_SPACE} FROM access_space WHERE name > ? AND (? OR delete_time IS NULL)"
         return self._spaces(f"{sql} ORDER BY name LIMIT ?", after, deleted, limit)
 
     async def spaces_to_erase(self) -> Sequence[str]:
-        """Return the deleted spaces whose content graph may still hold."""
         sql = "SELECT name FROM access_space WHERE delete_time IS NOT NULL AND NOT erased"
         return [str(row[0]) for row in self._db.execute(sql)]
 
     async def key_of_digest(self, digest: str) -> ApiKey | None:
-        """Return the key of a digest, in whatever state."""
         found = self._keys(f"SELECT {_KEY} FROM access_key WHERE digest = ?", digest)
         return found[0] if found else None
 
     async def key_of_id(self, key_id: str) -> ApiKey | None:
-        """Return the key of a public id, in whatever state."""
         found = self._keys(f"SELECT {_KEY} FROM access_key WHERE id = ?", key_id)
         return found[0] if found else None
 
     async def key_list(
         self, space: str, before: tuple[int, str], limit: int, active_at: int | None
     ) -> Sequence[ApiKey]:
-        """Return keys of a space, newest first, older than `before` (create time, id)."""
         sql = (
             f"SELECT {_KEY} FROM access_key WHERE space = ? AND (create_time, id) < (?, ?)"
             " AND (? IS NULL OR (revoke_time IS NULL AND coalesce(expire_time > ?, 1)))"
@@ -86,24 +80,19 @@ class SqliteAccessWrites(SqliteAccessReads):
     """Writes spaces and keys in the ledger's transaction, which holds the whole file."""
 
     async def lock_space(self, name: str) -> Space | None:
-        """Return a space; the transaction itself locks it and its keys until it ends."""
         return await self.space_named(name)
 
     async def put_space(self, space: Space) -> None:
-        """Insert or replace a space."""
         self._keep("access_space", "name", asdict(space))
 
     async def put_key(self, key: ApiKey) -> None:
-        """Insert or replace a key, by its digest."""
         self._keep("access_key", "digest", {**asdict(key), "scopes": json.dumps(key.scopes)})
 
     async def revoke_keys(self, space: str, time: int) -> int:
-        """Revoke every key of a space that is not revoked yet; return their number."""
         sql = "UPDATE access_key SET revoke_time = ? WHERE space = ? AND revoke_time IS NULL"
         return self._db.execute(sql, (time, space)).rowcount
 
     async def note_uses(self, uses: Mapping[str, int]) -> None:
-        """Store the last use (µs) of keys by id, but never replace a later one."""
         sql = (
             "UPDATE access_key SET last_use_time = max(coalesce(last_use_time, 0), ?) WHERE id = ?"
         )

@@ -48,8 +48,6 @@ class SqliteLedger:
         self._clock = clock
 
     async def read(self, space: str, work: Callable[[LedgerReads], Awaitable[T]]) -> T:
-        """Run work on a consistent view."""
-
         def run(db: sqlite3.Connection) -> T:
             return drive(cast("Coroutine[Any, Any, T]", work(SqliteLedgerReads(db, space))))
 
@@ -57,8 +55,6 @@ class SqliteLedger:
             return await self._file.read(run)
 
     async def write(self, space: str, work: Callable[[LedgerWrites], Awaitable[T]]) -> T:
-        """Run work in a transaction."""
-
         def run(db: sqlite3.Connection) -> T:
             tx = SqliteLedgerWrites(db, space, self._clock)
             return drive(cast("Coroutine[Any, Any, T]", work(tx)))
@@ -67,14 +63,12 @@ class SqliteLedger:
             return await self._file.write(run)
 
     async def spaces(self) -> Sequence[str]:
-        """Return every space that has a ledger."""
         with _translated():
             return await self._file.read(
                 lambda db: [row[0] for row in db.execute("SELECT name FROM space ORDER BY name")]
             )
 
     async def waiting(self, now: int) -> Sequence[str]:
-        """Return the spaces with proposals that are due or whose effect is not known yet."""
         sql = (
             "SELECT name FROM space WHERE id IN ("
             "SELECT space FROM proposal WHERE status IN (1, 2) AND expire_time <= ?"
@@ -84,7 +78,6 @@ class SqliteLedger:
             return await self._file.read(lambda db: [row[0] for row in db.execute(sql, (now,))])
 
     async def scrub(self) -> bool:
-        """Clear the bytes of removed words from every file; False: it must be tried again."""
         with _translated():
             return await self._file.truncate_log()
 
@@ -95,7 +88,6 @@ class SqliteLedger:
         return found is not None and not self._file.damaged
 
     async def close(self) -> None:
-        """Close the store."""
         self._file.close()
 
 

@@ -44,17 +44,14 @@ class SqliteLedgerReads(SqliteAccessReads):
         self._space = int(row[0]) if row else 0
 
     async def proposal(self, proposal_id: str) -> Proposal | None:
-        """Return a proposal by id."""
         return self._found("id = ?", proposal_id)
 
     async def proposal_numbered(self, number: int) -> Proposal | None:
-        """Return a proposal by number."""
         return self._found("number = ?", number)
 
     async def proposals(
         self, statuses: Sequence[Status], item_id: str, before: int, limit: int
     ) -> Sequence[Proposal]:
-        """Return proposals with a number below `before`, newest first."""
         tests, bound = "space = :space AND number < :before", {"before": before, "limit": limit}
         values: dict[str, Any] = {"space": self._space, **bound}
         if statuses:
@@ -70,7 +67,6 @@ class SqliteLedgerReads(SqliteAccessReads):
         return [self._proposal(row) for row in self._all(sql, values)]
 
     async def newest_of_each(self, statuses: Sequence[Status], limit: int) -> Sequence[Proposal]:
-        """Return each proposer's newest proposals by turns, up to `limit`, newest first."""
         sql = (
             f"SELECT {_PROPOSAL} FROM proposal WHERE space = :space AND number IN ("
             "SELECT number FROM (SELECT p.number, row_number() OVER ("
@@ -85,7 +81,6 @@ class SqliteLedgerReads(SqliteAccessReads):
         return [self._proposal(row) for row in self._all(sql, values)]
 
     async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
-        """Count the proposals in some states."""
         sql = (
             "SELECT count(*) FROM proposal p WHERE space = ?"
             " AND status IN (SELECT value FROM json_each(?))"
@@ -101,7 +96,6 @@ class SqliteLedgerReads(SqliteAccessReads):
         return int(self._all(sql, given)[0][0])
 
     async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
-        """Return the create times (µs) of the proposals in some states."""
         sql = (
             "SELECT create_time FROM proposal WHERE space = ?"
             " AND status IN (SELECT value FROM json_each(?))"
@@ -110,7 +104,6 @@ class SqliteLedgerReads(SqliteAccessReads):
         return [int(row[0]) for row in self._all(sql, (self._space, stand))]
 
     async def due(self, now: int) -> Sequence[Proposal]:
-        """Return open proposals that have expired."""
         sql = (
             f"SELECT {_PROPOSAL} FROM proposal WHERE space = ? AND status IN (1, 2)"
             " AND expire_time <= ? ORDER BY expire_time LIMIT ?"
@@ -118,7 +111,6 @@ class SqliteLedgerReads(SqliteAccessReads):
         return [self._proposal(row) for row in self._all(sql, (self._space, now, _MOST_DUE))]
 
     async def undecided_effects(self) -> Sequence[Proposal]:
-        """Return decided proposals whose effect is not known yet."""
         sql = f"SELECT {_PROPOSAL} FROM proposal WHERE space = ? AND status = 3 ORDER BY number"
         return [self._proposal(row) for row in self._all(sql, (self._space,))]
 
@@ -128,7 +120,6 @@ class SqliteLedgerReads(SqliteAccessReads):
         return self._one(sql, (self._space, nonce)) is not None
 
     async def receipt(self, principal: str, method: str, request_id: str) -> RequestReceipt | None:
-        """Return the receipt of an earlier request."""
         sql = (
             "SELECT digest, proposal_ids FROM request"
             " WHERE space = ? AND principal = ? AND method = ? AND request_id = ?"
@@ -137,12 +128,10 @@ class SqliteLedgerReads(SqliteAccessReads):
         return RequestReceipt(row[0], tuple(json.loads(row[1]))) if row else None
 
     async def log_size(self) -> int:
-        """Return how many leaves the log has."""
         row = self._one("SELECT log_size FROM space WHERE id = ?", (self._space,))
         return int(row[0]) if row else 0
 
     async def leaves(self, start: int, end: int) -> Sequence[Leaf]:
-        """Return the leaves from index `start` up to, but without, `end`."""
         sql = (
             "SELECT place, time, data FROM leaf"
             " WHERE space = ? AND place >= ? AND place < ? ORDER BY place"
@@ -150,7 +139,6 @@ class SqliteLedgerReads(SqliteAccessReads):
         return [Leaf(*row) for row in self._all(sql, (self._space, start, end))]
 
     async def entries(self, filter_: EntryFilter, before: int, limit: int) -> Sequence[Leaf]:
-        """Return leaves with an index below `before`, newest first."""
         tests = "space = :space AND place < :before"
         bound: dict[str, Any] = {"space": self._space, "before": before, "limit": limit}
         if filter_.actions:
@@ -169,7 +157,6 @@ class SqliteLedgerReads(SqliteAccessReads):
         return [Leaf(*row) for row in self._all(sql, bound)]
 
     async def nodes(self, names: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], bytes]:
-        """Return hashes of complete subtrees by (level, index)."""
         sql = "SELECT hash FROM tree WHERE space = ? AND level = ? AND place = ?"
         found = {}
         for level, place in names:
@@ -179,18 +166,15 @@ class SqliteLedgerReads(SqliteAccessReads):
         return found
 
     async def feed_cursor(self) -> Cursor:
-        """Return how far graph's feed has been applied."""
         sql = "SELECT feed_epoch, feed_seq, feed_mark FROM space WHERE id = ?"
         row = self._one(sql, (self._space,))
         return Cursor(*row) if row else Cursor()
 
     async def key_changes(self) -> int:
-        """Return the number of executed key changes."""
         row = self._one("SELECT key_changes FROM space WHERE id = ?", (self._space,))
         return int(row[0]) if row else 0
 
     async def unconfirmed(self) -> Sequence[str]:
-        """Return the erased memories whose erasure was not confirmed to graph."""
         sql = "SELECT memory_id FROM unconfirmed WHERE space = ? ORDER BY memory_id"
         return [row[0] for row in self._all(sql, (self._space,))]
 

@@ -34,19 +34,16 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
             self._space = self._db.execute(sql, (space,)).fetchone()[0]
 
     async def now(self) -> int:
-        """Return the transaction's one time."""
         if self._now is None:
             row = self._one("SELECT last_time FROM space WHERE id = ?", (self._space,))
             self._now = max(self._clock(), row[0] if row else 0)
         return self._now
 
     async def next_number(self) -> int:
-        """Return the next proposal number."""
         sql = "UPDATE space SET last_number = last_number + 1 WHERE id = ? RETURNING last_number"
         return int(self._db.execute(sql, (self._space,)).fetchone()[0])
 
     async def put(self, before: Proposal | None, after: Proposal) -> None:
-        """Insert or replace a proposal, with a new revision and the consents."""
         newest = after.newest
         decision = after.decision or Decision("", 0, b"")
         values = {
@@ -160,7 +157,6 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
         )
 
     async def append(self, entries: Sequence[Entry]) -> Sequence[Leaf]:
-        """Append entries to the log."""
         size = await self.log_size()
         names = Frontier.edge_of(size)
         stored = await self.nodes(names)
@@ -196,20 +192,17 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
         return leaves
 
     async def move_cursor(self, cursor: Cursor) -> None:
-        """Remember how far graph's feed has been applied."""
         self._db.execute(
             "UPDATE space SET feed_epoch = ?, feed_seq = ?, feed_mark = ? WHERE id = ?",
             (*cursor, self._space),
         )
 
     async def count_key_change(self) -> None:
-        """Count one more executed key change."""
         self._db.execute(
             "UPDATE space SET key_changes = key_changes + 1 WHERE id = ?", (self._space,)
         )
 
     async def forget_words(self, item_id: str, *, confirm: bool) -> int:
-        """Remove the words of every proposal that touches an item."""
         if confirm:
             self._db.execute(
                 "INSERT OR IGNORE INTO unconfirmed VALUES (?, ?)", (self._space, item_id)
@@ -224,12 +217,10 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
         return done.rowcount
 
     async def forget_all_words(self) -> None:
-        """Remove the words of every proposal of the space."""
         sql = "UPDATE revision SET canonical = x'' WHERE space = ? AND canonical <> x''"
         self._db.execute(sql, (self._space,))
 
     async def confirmed(self, memory_id: str) -> None:
-        """Remember that an erasure was confirmed to graph."""
         self._db.execute(
             "DELETE FROM unconfirmed WHERE space = ? AND memory_id = ?", (self._space, memory_id)
         )

@@ -67,42 +67,35 @@ class Neo4jReads(Neo4jViews):
     """A view of one space."""
 
     async def node(self, node_id: str) -> Node | None:
-        """Return a node by id."""
         found = await self._item(node_id)
         return found if isinstance(found, Node) else None
 
     async def live_node_named(self, name: str) -> Node | None:
-        """Return the live node of a name."""
         found = await self._items("MATCH (x:Entity {name: $name}) RETURN properties(x)", name=name)
         return records.node(found[0]) if found else None
 
     async def edge(self, edge_id: str) -> Edge | None:
-        """Return an edge by id."""
         found = await self._item(edge_id)
         return found if isinstance(found, Edge) else None
 
     async def live_edges_of_triple(
         self, source_id: str, relation: str, target_id: str, record: int = FOREVER
     ) -> Sequence[Edge]:
-        """Return the live edges of a triple by effective valid_from."""
         text = statements.of_triple(known_at(record))
         ends = {"source": source_id, "relation": relation, "target": target_id}
         found = await self._items(text, **ends, asked=[{"record": record}])
         return [records.edge(edge) for edge in found]
 
     async def memory(self, memory_id: str) -> Memory | None:
-        """Return a memory by id."""
         found = await self._item(memory_id)
         return found if isinstance(found, Memory) else None
 
     async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
-        """Return the memory with an importer's key."""
         text = statements.of_external_id(known_at(record))
         found = await self._items(text, key=external_id, asked=[{"record": record}])
         return records.memory(found[0]) if found else None
 
     async def live_memories_with_digest(self, content_digest: str) -> Sequence[Memory]:
-        """Return the live memories with equal content, kind and sources, oldest first."""
         text = (
             "MATCH (m:Memory {content_digest: $digest}) RETURN properties(m) ORDER BY m.create_time"
         )
@@ -110,7 +103,6 @@ class Neo4jReads(Neo4jViews):
         return [records.memory(memory) for memory in found]
 
     async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
-        """Return a relation's declaration."""
         text = succession.declared(known_at(record))
         found = await self._items(text, name=name, asked=[{"record": record}])
         return records.relation(found[0]) if found else None
@@ -118,13 +110,11 @@ class Neo4jReads(Neo4jViews):
     async def list_relations(
         self, at: Instant, after: str, limit: int
     ) -> Sequence[DeclaredRelation]:
-        """Return the declared relations by name."""
         text = succession.listed_relations(known_at(at.record))
         found = await self._items(text, **_at(at), after=after, limit=limit)
         return [records.relation(relation) for relation in found]
 
     async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
-        """Return up to `limit` live edges of the edge's row, sorted by time."""
         if not await self._is_functional(edge.relation, record):
             return []
         asked = {"asked": [{"record": record}], "limit": limit}
@@ -132,7 +122,6 @@ class Neo4jReads(Neo4jViews):
         return [records.edge(one) for one in found]
 
     async def beside(self, edge: Edge) -> Sequence[Edge]:
-        """Return the edge's neighbours in its row."""
         if not await self._is_functional(edge.relation):
             return []
         bound = {**_row_of(edge), "id": edge.id, "from": edge.effective_from}
@@ -140,7 +129,6 @@ class Neo4jReads(Neo4jViews):
         return [records.edge(one) for one in found]
 
     async def rivals(self, relation: str, limit: int) -> Sequence[str]:
-        """Return ids of live edges whose supersession depends on the relation being functional."""
         found = await self.ask(succession.RIVALS, relation=relation, limit=limit)
         return [row[0] for row in found]
 
@@ -151,35 +139,28 @@ class Neo4jReads(Neo4jViews):
         return declared is not None and declared.functional
 
     async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
-        """Return the ids of the edges of a memory's facts."""
         text = fact_edges.FACTS if record == FOREVER else fact_edges.FACTS_THEN
         return [row[0] for row in await self.ask(text, id=memory_id, record=record)]
 
     async def stating(
         self, edge_ids: Collection[str], after: str = "", limit: int | None = None
     ) -> Sequence[tuple[str, int]]:
-        """Return live memories that state any of the edges."""
         bound = {"ids": list(edge_ids), "after": after, "limit": limit or FOREVER}
         return [(row[0], row[1]) for row in await self.ask(fact_edges.STATING, **bound)]
 
     async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
-        """Return the ids of the edges that a memory ever stated as facts."""
         return [row[0] for row in await self.ask(fact_edges.EVER_FACTS, id=memory_id)]
 
     async def ever_stating(self, edge_id: str) -> Sequence[str]:
-        """Return the ids of the memories that ever stated an edge."""
         return [row[0] for row in await self.ask(fact_edges.EVER_STATING, id=edge_id)]
 
     async def is_named(self, item_id: str) -> bool:
-        """Return whether an edge that is not erased starts or ends there."""
         return bool(await self.ask(fact_edges.IS_NAMED, id=item_id))
 
     async def supports(self, since: int, until: int) -> Sequence[Support]:
-        """Return the supports with record times from `since` to `until` (µs)."""
         return supports_of(await self.ask(fact_edges.SUPPORTS, since=since, until=until))
 
     async def revision(self, ref: Ref) -> Record | None:
-        """Return an item exactly as that revision had it."""
         text = (
             f"MATCH (x:{records.version(ref.kind)} {{id: $id, revision: $revision}})"
             " WHERE x.kind = $kind RETURN properties(x)"
@@ -188,32 +169,25 @@ class Neo4jReads(Neo4jViews):
         return records.revision(found[0]) if found else None
 
     async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
-        """Return these revisions, in the order asked."""
         return await transfer.revisions(self, refs)
 
     async def accesses(self, after: str, limit: int) -> Sequence[tuple[str, Access]]:
-        """Return the items that were ever read, by id."""
         stored, pending = await self._pending.beside(lambda: transfer.accesses(self, after, limit))
         return page_of_accesses(stored, pending, self._space_name, after, limit)
 
     async def nonces(self, after: str, limit: int) -> Sequence[str]:
-        """Return burnt nonces, ascending."""
         return await transfer.nonces(self, after, limit)
 
     async def enrolment(self) -> str:
-        """Return the registered digest of the secret that admits the genesis."""
         return await transfer.enrolment(self)
 
     async def genesis_envelope(self) -> bytes:
-        """Return the genesis record as it was accepted."""
         return await transfer.genesis_envelope(self)
 
     async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
-        """Return (time in µs, author, reason) of imports refused while the space was unused."""
         return await transfer.early_refusals(self)
 
     async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
-        """Return the kind of item that each id names."""
         if not ids:
             return {}
         asked = [{"id": item_id, "record": record} for item_id in ids]
@@ -223,13 +197,11 @@ class Neo4jReads(Neo4jViews):
     async def connected(
         self, memory_ids: Collection[str], record: int = FOREVER
     ) -> Collection[str]:
-        """Return those of the memories that a live edge joins to a live item, not to a ghost."""
         asked = [{"id": memory_id, "record": record} for memory_id in memory_ids]
         found = await self.ask(statements.connected(known_at(record)), asked=asked)
         return {row[0] for row in found}
 
     async def find(self, end: EndRef, at: Instant) -> str | None:
-        """Return the id of the live item that an end names."""
         text = statements.found(known_at(at.record), by_name=bool(end.name))
         found = await self.ask(text, asked=[{"name": end.name, "id": end.id, "record": at.record}])
         if not found or (end.id and end.id != found[0][0]):
@@ -237,23 +209,19 @@ class Neo4jReads(Neo4jViews):
         return str(found[0][0])
 
     async def lineage_edges(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
-        """Return the live lineage edges that start or end at the ids."""
         text = statements.lineage(known_at(record))
         found = await self._items(text, ids=list(ids), asked=[{"record": record}])
         return [records.edge(edge) for edge in sorted(found, key=lambda edge: str(edge["id"]))]
 
     async def is_pinned(self, item_id: str, record: int = FOREVER) -> bool:
-        """Return whether a consent depends on the item."""
         text = statements.is_pinned(known_at(record))
         return bool((await self.ask(text, asked=[{"id": item_id, "record": record}]))[0][0])
 
     async def frozen_by_lineage(self) -> frozenset[str]:
-        """Return the ids of the targets of governed lineage, and of these targets' ends."""
         found = await self.ask(statements.frozen_by_lineage())
         return frozenset(item_id for row in found for item_id in row if item_id is not None)
 
     async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
-        """Return the live edges that start or end at the item."""
         found = await self.ask(
             "MATCH (e:Edge {source_id: $id}) RETURN e.id AS id"
             " UNION MATCH (e:Edge {target_id: $id}) RETURN e.id AS id",
@@ -262,12 +230,10 @@ class Neo4jReads(Neo4jViews):
         return sorted(row[0] for row in found)
 
     async def content_edges_from(self, memory_id: str) -> Sequence[Edge]:
-        """Return the live edges that the memory's own content made."""
         text = "MATCH (e:FromContent {source_id: $id}) RETURN properties(e)"
         return [records.edge(edge) for edge in await self._items(text, id=memory_id)]
 
     async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:
-        """Return live nodes by name."""
         text = statements.listed_nodes(known_at(at.record))
         found = await self._items(text, **_at(at), label=label, after=after, limit=limit)
         return [records.node(node) for node in found]
@@ -275,7 +241,6 @@ class Neo4jReads(Neo4jViews):
     async def list_edges(
         self, filter_: EdgeFilter, at: Instant, after: str, limit: int
     ) -> Sequence[str]:
-        """Return ids of live edges by id."""
         tests, bound = filters.edge_tests(filter_, include_resolutions=True)
         text = statements.listed_edges(
             known_at(at.record), tests, stated=at.stated, by_participant=bool(filter_.participants)
@@ -286,7 +251,6 @@ class Neo4jReads(Neo4jViews):
     async def list_memories(
         self, filter_: MemoryFilter, at: Instant, before: tuple[int, str] | None, limit: int
     ) -> Sequence[tuple[int, str]]:
-        """Return (create_time, id) of live memories, newest first."""
         known = known_at(at.record)
         tests, bound = filters.memory_tests(filter_, known, facts=self._stated)
         before_time, before_id = before or (FOREVER, "")
@@ -297,15 +261,12 @@ class Neo4jReads(Neo4jViews):
     async def turns(
         self, session_id: str, at: Instant, after: tuple[int, int, str] | None, limit: int
     ) -> Sequence[tuple[int, int, str]]:
-        """Return (turn_order, create_time, id) of a session's live turns, ascending."""
         return await layers.turns(self, session_id, at, after, limit)
 
     async def last_turn_order(self, session_id: str) -> int:
-        """Return the greatest order of a session's turns; 0 for none."""
         return await layers.last_turn_order(self, session_id)
 
     async def names_near(self, kind: NameKind, asked: str, most: int) -> Sequence[str]:
-        """Return live names next to `asked`, `most` each way, folded and reversed."""
         return await layers.names_near(self, kind, asked, most)
 
     async def entries(
@@ -317,25 +278,20 @@ class Neo4jReads(Neo4jViews):
         skip: int = 0,
         limit: int,
     ) -> tuple[Sequence[Entry], int]:
-        """Return live entries by (rank, record_from) descending, and the number of all matches."""
         return await layers.entries(self, filter_, at, before=before, skip=skip, limit=limit)
 
     async def entry(self, entry_id: str, record: int = FOREVER) -> Entry | None:
-        """Return an entry by id, a deleted one too."""
         return await conflicts.entry(self, entry_id, record)
 
     async def conflicts_between(
         self, pairs: Collection[tuple[str, str]], record: int = FOREVER
     ) -> Mapping[tuple[str, str], Entry]:
-        """Return the live conflicts of pairs of ids, the smaller id first."""
         return await conflicts.between(self, pairs, record)
 
     async def triggered(self, limit: int) -> Sequence[tuple[str, Sequence[str]]]:
-        """Return live memories that have triggers, each with its triggers, by id."""
         return await conflicts.triggered(self, limit)
 
     async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:
-        """Return the ids of live memories whose sources name any of them, by id."""
         return await conflicts.derived_from(self, memory_ids, limit)
 
     async def open_conflicts(
@@ -349,7 +305,6 @@ class Neo4jReads(Neo4jViews):
     async def history(
         self, memory_id: str, before_revision: int, limit: int, record: int = FOREVER
     ) -> Sequence[Memory]:
-        """Return the revisions of a memory below a number, newest first."""
         found = await self._items(
             "MATCH (x:MemoryVersion {id: $id}) WHERE x.revision < $before"
             " AND x.record_from <= $record"
@@ -368,21 +323,18 @@ class Neo4jReads(Neo4jViews):
         return await layers.operations(self, filter_, beyond, limit)
 
     async def counts(self, at: Instant) -> Counts:
-        """Count the items of the space."""
         text = statements.counted(known_at(at.record), stated=at.stated, facts=self._stated)
         nodes, edges, memories, turns, deleted = (await self.ask(text, **_at(at)))[0]
         episodes, held, stale = await layers.entry_counts(self, at)
         return Counts(nodes, edges, memories, turns, deleted, episodes, held, stale)
 
     async def live_items(self, kind: ItemKind, at: Instant) -> Sequence[Item]:
-        """Return every live item of a kind."""
         text = statements.live_items(
             kind, known_at(at.record), stated=at.stated, facts=self._stated
         )
         return [records.item(item) for item in await self._items(text, **_at(at))]
 
     async def edges_at(self, item_id: str) -> Sequence[Edge]:
-        """Return the edges, deleted ones too, that start or end at the item."""
         found = await self._items(
             "MATCH (e:EdgeVersion {source_id: $id}) WHERE e:Item RETURN properties(e) AS edge"
             " UNION MATCH (e:EdgeVersion {target_id: $id}) WHERE e:Item"
@@ -392,16 +344,13 @@ class Neo4jReads(Neo4jViews):
         return [records.edge(edge) for edge in sorted(found, key=lambda edge: str(edge["id"]))]
 
     async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
-        """Return the receipt of an erasure by its id or by the memory's id."""
         return await erased_items.erasure(self, erase_id=erase_id, memory_id=memory_id)
 
     async def genesis(self) -> GenesisRecord | None:
-        """Return the space's genesis."""
         found = await self.ask("MATCH (g:Genesis) RETURN g.envelope")
         return verify_genesis(bytes(found[0][0]), self.space) if found else None
 
     async def imported(self) -> Imported | None:
-        """Return the space's import with its restore grant."""
         found = await self.ask("MATCH (i:Imported) RETURN i.seq, i.restore")
         return Imported(found[0][0], bytes(found[0][1])) if found else None
 
@@ -413,37 +362,30 @@ class Neo4jReads(Neo4jViews):
         return [row[0] for row in await self.ask(text, **bound)]
 
     async def session(self, session_id: str) -> Session | None:
-        """Return a session's record."""
         return await sessions.session(self, session_id)
 
     async def sessions(
         self, filter_: SessionFilter, before: tuple[int, str] | None, limit: int
     ) -> Sequence[Session]:
-        """Return sessions, the last used first, after the one that `before` names."""
         return await sessions.sessions(self, filter_, before, limit)
 
     async def co_reads(self, session_id: str, limit: int) -> Sequence[CoRead]:
-        """Return the co-reads of the memories that a session read, the latest pairs first."""
         return await sessions.co_reads(self, session_id, limit)
 
     async def session_rows(
         self, kind: type[SessionRowT], after: tuple[str, str], limit: int
     ) -> Sequence[SessionRowT]:
-        """Return the stored session rows of one kind past a key, by key."""
         return await sessions.session_rows(self, kind, after, limit)
 
     async def restated(
         self, session_ids: Sequence[str], least: int, limit: int
     ) -> Sequence[Restated]:
-        """Return live memories that several of the sessions stated, the most first."""
         return await sessions.restated(self, session_ids, least, limit)
 
     async def service_record(self, kind: ServiceRecord, key: str = "") -> Properties:
-        """Return the record of a kind; empty without one."""
         return await sessions.service_record(self, kind, key)
 
     async def service_records(self, kind: ServiceRecord, prefix: str) -> Mapping[str, Properties]:
-        """Return the records of a kind whose keys begin with `prefix`."""
         return await sessions.service_records(self, kind, prefix)
 
     async def recalls(self, filter_: RecallFilter, before: str, limit: int) -> Sequence[Recall]:

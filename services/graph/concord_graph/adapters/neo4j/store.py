@@ -97,12 +97,10 @@ class Neo4jStore:
 
     @property
     def epoch(self) -> str:
-        """The store's epoch."""
         return self._epoch
 
     @property
     def version(self) -> int:
-        """A number that grows with every commit."""
         return self._version
 
     async def changed(self, since: int) -> None:
@@ -124,8 +122,6 @@ class Neo4jStore:
         *,
         brief: bool = False,  # noqa: ARG002 # every answer comes over a network
     ) -> T:
-        """Run work on a consistent view."""
-
         async def attempt(tx: AsyncManagedTransaction) -> tuple[T, bool]:
             view = Neo4jReads(tx, space, epoch=self._epoch, pending=self._pending)
             await view.begin()
@@ -151,8 +147,6 @@ class Neo4jStore:
         *,
         author: Author = NOBODY,
     ) -> T:
-        """Run work in a transaction."""
-
         async def attempt(tx: AsyncManagedTransaction) -> T:
             writes = Neo4jWrites(
                 tx,
@@ -174,11 +168,9 @@ class Neo4jStore:
         return result
 
     def pending(self, reads: Callable[[], Sequence[ReadCounts]]) -> None:
-        """Let every view include the reads that `reads` returns, which are not stored yet."""
         self._pending.show(reads)
 
     async def touch(self, reads: ReadCounts, uses: SessionUses, stored: Callable[[], None]) -> None:
-        """Add reads and uses of sessions in one transaction."""
         if not (reads or uses):
             return
         rows = [
@@ -198,30 +190,25 @@ class Neo4jStore:
                         stored()
 
     async def announce_touches(self) -> None:
-        """Append one TOUCHED change for each memory read since the last call."""
         found = await self._rows(neo4j.WRITE_ACCESS, _UNANNOUNCED, memory=int(ItemKind.MEMORY))
         for space, ids in found:
             await self.write(space, lambda tx, ids=ids: _announce_touched(tx, ids))  # type: ignore[misc] # the default binds the loop's value
 
     async def spaces(self, start: str = "", before: str = "") -> Sequence[SpaceHead]:
-        """Return every space of a range that has a change."""
         found = await self._rows(neo4j.READ_ACCESS, _HEADS, start=start, before=before)
         return [SpaceHead(space, seq) for space, seq in found]
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
-        """Return changes in sequence."""
         text = patterns.scoped(_CHANGES)
         given = {"space": space, "after": after, "limit": limit}
         found = await self._rows(neo4j.READ_ACCESS, text, given=given)
         return [change_of(row) for row in found]
 
     async def acquire_lease(self, key: LeaseKey, holder: str, now: int, until: int) -> Lease:
-        """Give a lease to a holder unless another has it."""
         with told_by_graph():
             return await self._server.write(lambda tx: leases.acquire(tx, key, holder, now, until))
 
     async def renew_lease(self, key: LeaseKey, renewed: Lease, now: int) -> bool:
-        """Prolong a lease."""
         with told_by_graph():
             return await self._server.write(lambda tx: leases.renew(tx, key, renewed, now))
 
@@ -238,7 +225,6 @@ class Neo4jStore:
         return found == [[self._epoch]]
 
     async def close(self) -> None:
-        """Close the store."""
         await self._server.close()
 
     async def _poll(self) -> None:

@@ -78,31 +78,25 @@ class Neo4jViews:
 
     @property
     def space(self) -> str:
-        """The space."""
         return self._space_name
 
     @property
     def epoch(self) -> str:
-        """The store's epoch."""
         return self._epoch
 
     @property
     def last_time(self) -> int:
-        """The newest record time."""
         return self._last_time
 
     async def head_seq(self) -> int:
-        """Return the newest sequence number."""
         return self._seq
 
     async def views(self, kind: ItemKind, ids: Collection[str], at: Instant) -> Mapping[str, View]:
-        """Return items with their supersession."""
         asked = [{"id": item_id, "record": at.record} for item_id in ids]
         found = await self._views(kind, asked, at.record, at.valid)
         return {view.item.id: view for _, view in found}
 
     async def view_of(self, item: Item, at: Instant) -> View:
-        """Return this revision of an item, with the item's supersession."""
         found = (await self.views(item.kind, [item.id], at)).get(item.id)
         if found is None:
             return View(item, Supersession(item.create_time), Access(item.create_time, 0))
@@ -111,7 +105,6 @@ class Neo4jViews:
     async def successors(
         self, kind: ItemKind, ids: Collection[str], at: Instant
     ) -> Mapping[str, Collection[str]]:
-        """Return the live items that supersede each item."""
         asked = [{"id": item_id, "record": at.record} for item_id in ids]
         text = statements.successors(kind, known_at(at.record))
         found: dict[str, set[str]] = {}
@@ -147,12 +140,10 @@ class Neo4jViews:
         return await self.ask(fact_edges.followers(known), asked=over, valid=at.valid)
 
     async def steps(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[Step]:
-        """Return up to `limit` live edges at the ids."""
         rows, pending = await self._walked(ids, walk, limit, whole=False)
         return [self._step(row, pending) for row in rows]
 
     async def edges_at_hand(self, item_id: str, walk: Walk, most: int) -> Sequence[View] | None:
-        """Return the edges of a hop as views; None if there are more than `most` to look at."""
         rows, pending = await self._walked([item_id], walk, most + 1, whole=True)
         if len(rows) > most:
             return None
@@ -163,7 +154,6 @@ class Neo4jViews:
         return [view for view in views if not view.supersession.is_superseded(valid)]
 
     async def hops(self, ids: Collection[str], walk: Walk) -> AsyncGenerator[Sequence[Hop]]:
-        """Yield the edges at the ids."""
         tests, bound = filters.edge_tests(walk.filter, include_resolutions=walk.include_resolutions)
         text = statements.hops(
             known_at(walk.at.record),
@@ -186,7 +176,6 @@ class Neo4jViews:
                 raise
 
     async def degrees(self, ids: Collection[str], walk: Walk, cap: int) -> Mapping[str, int]:
-        """Return the number of edges at each id, at most `cap`."""
         text = statements.degrees(known_at(walk.at.record), _ends(walk))
         found = await self.ask(text, ids=list(ids), asked=[{"record": walk.at.record}], limit=cap)
         return {row[0]: row[1] for row in found}
@@ -194,7 +183,6 @@ class Neo4jViews:
     async def states(
         self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER
     ) -> Sequence[State | None]:
-        """Return memories as they were after a change."""
         asked = [
             {
                 **{"id": memory_id, "place": place, "seq": seq or FOREVER},

@@ -77,7 +77,6 @@ class WorkingSet:
         return next((node for node in found if node.name == name and not node.deleted), None)
 
     def memory_by_external_id(self, external_id: str) -> Memory | None:
-        """Return the memory with an importer's key, forgotten or not."""
         found = self._laid_over([self.external[external_id]], [("external", external_id)], Memory)
         return next((memory for memory in found if memory.external_id == external_id), None)
 
@@ -116,7 +115,6 @@ class WorkingSet:
         return [found[edge_id] for edge_id in sorted(found)]
 
     def content_edges_from(self, memory_id: str) -> list[Edge]:
-        """Return the live edges that a memory's own content made."""
         found = self._edges(self.of(memory_id).from_content, [memory_id])
         return [e for e in found if e.origin == Origin.CONTENT and e.source.id == memory_id]
 

@@ -55,11 +55,9 @@ class LearntReads(Neo4jReads):
             await self._view_ahead(said)
 
     async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
-        """Return the ids of the edges of a memory's facts."""
         return await super().facts_of(memory_id, record) if self._stated else ()
 
     async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
-        """Return the ids of the edges that a memory ever stated as facts."""
         return await super().ever_facts_of(memory_id) if self._stated else ()
 
     async def stating(
@@ -69,41 +67,34 @@ class LearntReads(Neo4jReads):
         return await super().stating(edge_ids, after, limit) if self._stated else ()
 
     async def node(self, node_id: str) -> Node | None:
-        """Return a node by id."""
         found = await self._newest(node_id)
         return found if isinstance(found, Node) else None
 
     async def edge(self, edge_id: str) -> Edge | None:
-        """Return an edge by id."""
         found = await self._newest(edge_id)
         return found if isinstance(found, Edge) else None
 
     async def memory(self, memory_id: str) -> Memory | None:
-        """Return a memory by id."""
         found = await self._newest(memory_id)
         return found if isinstance(found, Memory) else None
 
     async def live_node_named(self, name: str) -> Node | None:
-        """Return the live node of a name."""
         await self._learn(names=[name])
         return self._known.node_named(name)
 
     async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
-        """Return the memory with an importer's key."""
         if record != FOREVER:
             return await super().memory_by_external_id(external_id, record)
         await self._learn(external_ids=[external_id])
         return self._known.memory_by_external_id(external_id)
 
     async def live_memories_with_digest(self, content_digest: str) -> Sequence[Memory]:
-        """Return the live memories with equal content, kind and sources, oldest first."""
         await self._learn(digests=[content_digest])
         return self._known.memories_saying(content_digest)
 
     async def live_edges_of_triple(
         self, source_id: str, relation: str, target_id: str, record: int = FOREVER
     ) -> Sequence[Edge]:
-        """Return the live edges of a triple by effective valid_from."""
         if record != FOREVER:
             return await super().live_edges_of_triple(source_id, relation, target_id, record)
         triple = (source_id, relation, target_id)
@@ -112,7 +103,6 @@ class LearntReads(Neo4jReads):
         return self._known.edges_of(triple)
 
     async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
-        """Return the kind of item that each id names."""
         if record != FOREVER:
             return await super().kinds(ids, record)
         await self._learn(ids)
@@ -120,40 +110,33 @@ class LearntReads(Neo4jReads):
         return {item_id: item.kind for item_id, item in found.items() if item is not None}
 
     async def lineage_edges(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
-        """Return the live lineage edges that start or end at the ids."""
         if record != FOREVER:
             return await super().lineage_edges(ids, record)
         await self._learn(ids)
         return self._known.lineage_at(ids)
 
     async def content_edges_from(self, memory_id: str) -> Sequence[Edge]:
-        """Return the live edges that the memory's own content made."""
         await self._learn([memory_id])
         return self._known.content_edges_from(memory_id)
 
     async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
-        """Return the live edges that start or end at the item."""
         return self._known.edge_ids_at(item_id, await super().live_edge_ids_at(item_id))
 
     async def is_pinned(self, item_id: str, record: int = FOREVER) -> bool:
-        """Return whether a consent depends on the item."""
         if self._granted or record != FOREVER:  # without a grant, no write changes the answer
             return await super().is_pinned(item_id, record)
         await self._learn([item_id])
         return self._known.of(item_id).held
 
     async def last_turn_order(self, session_id: str) -> int:
-        """Return the greatest order of a session's turns; 0 for none."""
         if session_id not in self._last_turns:
             self._last_turns[session_id] = await super().last_turn_order(session_id)
         return self._last_turns[session_id]
 
     async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
-        """Return these revisions, in the order asked."""
         return [await self.revision(ref) for ref in refs]
 
     async def revision(self, ref: Ref) -> Record | None:
-        """Return an item exactly as that revision had it."""
         newest = self._known.item(ref.id)
         if newest is not None and ref == Ref(newest.kind, newest.id, newest.revision.number):
             return newest

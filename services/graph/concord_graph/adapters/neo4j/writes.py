@@ -124,11 +124,9 @@ class Neo4jWrites(LearntReads):
         self._functional = set(functional)
 
     def step(self) -> None:
-        """Begin a step: the next tick gets a later record time."""
         self._begun = False
 
     def tick(self) -> tuple[int, int]:
-        """Return the next sequence number and the step's record time."""
         self._seq += 1
         return self._seq, self._time()
 
@@ -140,17 +138,14 @@ class Neo4jWrites(LearntReads):
         return self._last_time
 
     def new_id(self) -> str:
-        """Return an unused id that sorts after the ids of every earlier step."""
         item_id = new_id(self._time())
         self._known.fresh.add(item_id)
         return item_id
 
     def wind(self, seq: int, time: int) -> None:
-        """Set the counters to those of an imported change."""
         self._seq, self._last_time, self._begun = seq, time, False
 
     async def put(self, item: Record) -> None:
-        """Write a revision and close the one before."""
         self._rows.append(self._row(item))
         if self._granted:
             self._marked |= {
@@ -173,7 +168,6 @@ class Neo4jWrites(LearntReads):
             self._viewed = ({}, ())  # a new id changes no other item's supersession
 
     async def put_facts(self, support: Support) -> None:
-        """Store the edges of a memory's facts, from the support's record time on."""
         edges = [{"place": place, "id": edge_id} for place, edge_id in enumerate(support.edges)]
         time = support.record_from
         await self.ask(fact_edges.PUT, id=support.memory_id, time=time, edges=edges)
@@ -181,7 +175,6 @@ class Neo4jWrites(LearntReads):
         self._viewed = ({}, ())
 
     async def append(self, change: Change) -> None:
-        """Write an outbox row."""
         begins = change.type not in changes.LEAVE_THE_STATE
         self._changes.append(
             {
@@ -191,7 +184,6 @@ class Neo4jWrites(LearntReads):
         )
 
     async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
-        """Write an outbox row for each of these edges and memories: its supersession changed."""
         ids = list(changed)
         for start in range(0, len(ids), _ROWS_A_STATEMENT):
             await self._learn(ids[start : start + _ROWS_A_STATEMENT])
@@ -219,7 +211,6 @@ class Neo4jWrites(LearntReads):
         self._accesses.append(values)
 
     async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
-        """Store the refusal of an import."""
         await transfer.keep_early_refusal(self, time, author, why)
 
     async def keep_receipt(
@@ -230,19 +221,15 @@ class Neo4jWrites(LearntReads):
         self._requests.append({"space": self._space_name, **kept})
 
     async def erase(self, item: Record) -> None:
-        """Erase from all revisions the content that the item in its erased form lacks."""
         self._erased.append(item)
 
     async def put_erasure(self, erasure: Erasure) -> None:
-        """Store the receipt of an erasure."""
         await erased_items.put(self, erasure)
 
     async def confirm(self, erase_id: str, confirmer: str, time: int) -> None:
-        """Record a confirmer's confirmation."""
         await erased_items.confirm(self, erase_id, confirmer, time)
 
     async def burn(self, nonces: Collection[str]) -> bool:
-        """Burn nonces for ever; False when one was burnt before."""
         if len(set(nonces)) < len(nonces):
             return False
         ((burnt,),) = await self.ask(_BURN, nonces=list(nonces))
@@ -259,7 +246,6 @@ class Neo4jWrites(LearntReads):
         self._principals = True
 
     async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
-        """Store the space's genesis."""
         await self.ask(
             "CREATE (g:Genesis) SET g.envelope = $envelope, g.digest = $digest",
             envelope=envelope,
@@ -267,16 +253,13 @@ class Neo4jWrites(LearntReads):
         )
 
     async def keep_enrolment(self, digest: str) -> None:
-        """Store the digest of the secret that admits the genesis."""
         await transfer.keep_enrolment(self, digest)
 
     @property
     def is_deleted(self) -> bool:
-        """Whether the space was deleted."""
         return self._deleted
 
     async def mark_deleted(self) -> None:
-        """Delete the space for good."""
         await self.ask(space_erasure.MARK_DELETED)
         self._deleted = True
 
@@ -285,15 +268,12 @@ class Neo4jWrites(LearntReads):
         return await space_erasure.memories(self, limit)
 
     async def drop_memories(self, ids: Sequence[str]) -> None:
-        """Remove every revision of memories of a deleted space."""
         await space_erasure.drop_memories(self, ids)
 
     async def drop_rows(self, limit: int) -> bool:
-        """Remove at most `limit` rows of a deleted space; return whether none is left."""
         return await space_erasure.drop_rows(self, limit)
 
     async def put_imported(self, imported: Imported) -> None:
-        """Store the space's import with its restore grant."""
         await self.ask(
             "CREATE (i:Imported) SET i.seq = $seq, i.restore = $restore",
             seq=imported.seq,
@@ -301,37 +281,29 @@ class Neo4jWrites(LearntReads):
         )
 
     async def end_session(self, session_id: str, time: int) -> None:
-        """Record the end (µs) of a session."""
         await sessions.end_session(self, session_id, time)
 
     async def drop_co_reads(self, before: int) -> None:
-        """Delete co-reads from before a time (µs)."""
         await sessions.drop_co_reads(self, before)
 
     async def put_session_rows(self, rows: Sequence[SessionRow]) -> None:
-        """Insert rows of sessions, all of one kind, that do not exist yet."""
         await sessions.put_session_rows(self, rows)
 
     async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
-        """Record a session's first statement (µs) of a memory that existed before."""
         await sessions.put_restatement(self, memory_id, session_id, time)
 
     async def put_recall(self, recall: Recall) -> None:
-        """Store a recall, without the memories in it that were erased."""
         await recalls.put_recall(self, recall)
 
     async def drop_recalls(self, before: str) -> None:
-        """Delete the recalls whose query ids sort before `before`."""
         await recalls.drop_recalls(self, before)
 
     async def drop_service_records(self, kind: ServiceRecord, before: str) -> None:
-        """Delete the records of a kind whose keys sort before `before`."""
         await sessions.drop_service_records(self, kind, before)
 
     async def put_service_record(
         self, kind: ServiceRecord, body: Properties, key: str = ""
     ) -> None:
-        """Keep the record of a kind."""
         await sessions.put_service_record(self, kind, body, key)
 
     async def finish(self) -> None:
@@ -382,7 +354,6 @@ class Neo4jWrites(LearntReads):
             raise ItemClash("") from error
 
     async def receipt(self) -> tuple[bytes, str, Receipt] | None:
-        """Return (salt, digest, receipt) of the author's request."""
         if not (kept := self._request):
             return None
         receipt = receipts.from_json(kept["method"], kept["refs"], kept["seq"])

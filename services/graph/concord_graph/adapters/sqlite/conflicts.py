@@ -40,7 +40,6 @@ class ConflictReads:
     _space: int
 
     async def entry(self, entry_id: str, record: int = FOREVER) -> Entry | None:
-        """Return an entry by id, a deleted one too."""
         bound = {"space": self._space, "id": entry_id, "record": record}
         row = self._db.execute(by_id(record == FOREVER), bound).fetchone()
         return rows.entry(row) if row else None
@@ -48,13 +47,11 @@ class ConflictReads:
     async def conflicts_between(
         self, pairs: Collection[tuple[str, str]], record: int = FOREVER
     ) -> Mapping[tuple[str, str], Entry]:
-        """Return the live conflicts of pairs of ids, the smaller id first."""
         bound = {"space": self._space, "pairs": json.dumps(list(pairs)), "record": record}
         found = self._db.execute(between(record == FOREVER), bound).fetchall()
         return {(row[-2], row[-1]): rows.entry(row) for row in found}
 
     async def triggered(self, limit: int) -> Sequence[tuple[str, Sequence[str]]]:
-        """Return live memories that have triggers, each with its triggers, by id."""
         sql = (
             "SELECT m.id, m.surfaces_when FROM memory m INDEXED BY memory_triggered"
             f" WHERE m.space = ? AND {revisions.live('m', now=True)} AND m.surfaces_when <> '[]'"
@@ -64,14 +61,12 @@ class ConflictReads:
         return [(row[0], json.loads(row[1])) for row in found]
 
     async def derived_from(self, memory_ids: Collection[str], limit: int) -> Sequence[str]:
-        """Return the ids of live memories whose sources name any of them, by id."""
         bound = {"space": self._space, "ids": json.dumps(list(memory_ids)), "limit": limit}
         return [row[0] for row in self._db.execute(DERIVED, bound)]
 
     async def open_conflicts(
         self, ids: Collection[str], record: int = FOREVER
     ) -> Mapping[str, OpenConflicts]:
-        """Return the open conflicts of each item."""
         bound = {"space": self._space, "ids": json.dumps(list(ids)), "record": record}
         return by_item(map(OpenConflict._make, self._db.execute(open_at(record == FOREVER), bound)))
 

@@ -24,7 +24,6 @@ class LayerReads:
     async def turns(
         self, session_id: str, at: Instant, after: tuple[int, int, str] | None, limit: int
     ) -> Sequence[tuple[int, int, str]]:
-        """Return (turn_order, create_time, id) of a session's live turns, ascending."""
         now = at.record == FOREVER
         in_time = f" AND {statements.in_time('m')}" if at.stated else ""
         sql = (
@@ -41,7 +40,6 @@ class LayerReads:
         return [(row[0], row[1], row[2]) for row in self._db.execute(sql, bound).fetchall()]
 
     async def names_near(self, kind: NameKind, asked: str, most: int) -> Sequence[str]:
-        """Return live names next to `asked`, `most` each way, folded and reversed."""
         found: list[str] = []
         for column, place in (("folded", folded(asked)), ("backwards", backwards(asked))):
             for test, order in ((">=", "ASC"), ("<", "DESC")):
@@ -54,7 +52,6 @@ class LayerReads:
         return found
 
     async def last_turn_order(self, session_id: str) -> int:
-        """Return the greatest order of a session's turns; 0 for none."""
         sql = (
             "SELECT max(m.turn_order) FROM memory m WHERE m.space = ? AND m.session_id = ?"
             f" AND {_TURN} AND {revisions.current('m', True)}"
@@ -71,7 +68,6 @@ class LayerReads:
         skip: int = 0,
         limit: int,
     ) -> tuple[Sequence[Entry], int]:
-        """Return live entries by (rank, record_from) descending, and the number of all matches."""
         tests, bound = self._entry_tests(filter_, at)
         total = self._db.execute(f"SELECT count(*) FROM entry t WHERE {tests}", bound).fetchone()
         rank, time = before or (2**62, 0)

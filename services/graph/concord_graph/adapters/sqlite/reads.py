@@ -67,42 +67,34 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
 
     @property
     def space(self) -> str:
-        """The space."""
         return self._space_name
 
     @property
     def epoch(self) -> str:
-        """The store's epoch."""
         return self._epoch
 
     @property
     def last_time(self) -> int:
-        """The newest record time."""
         return self._last_time
 
     async def head_seq(self) -> int:
-        """Return the newest sequence number."""
         return self._seq
 
     async def node(self, node_id: str) -> Node | None:
-        """Return a node by id."""
         row = self._current(ItemKind.NODE, "id = ?", node_id)
         return rows.node(row) if row else None
 
     async def live_node_named(self, name: str) -> Node | None:
-        """Return the live node of a name."""
         row = self._current(ItemKind.NODE, "name = ? AND deleted = 0", name)
         return rows.node(row) if row else None
 
     async def edge(self, edge_id: str) -> Edge | None:
-        """Return an edge by id."""
         row = self._current(ItemKind.EDGE, "id = ?", edge_id)
         return rows.edge(row) if row else None
 
     async def live_edges_of_triple(
         self, source_id: str, relation: str, target_id: str, record: int = FOREVER
     ) -> Sequence[Edge]:
-        """Return the live edges of a triple by effective valid_from."""
         bound = {
             "space": self._space,
             "source": source_id,
@@ -113,18 +105,15 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return [rows.edge(row) for row in self._all(statements.of_triple(record == FOREVER), bound)]
 
     async def memory(self, memory_id: str) -> Memory | None:
-        """Return a memory by id."""
         row = self._current(ItemKind.MEMORY, "id = ?", memory_id)
         return rows.memory(row) if row else None
 
     async def memory_by_external_id(self, external_id: str, record: int = FOREVER) -> Memory | None:
-        """Return the memory with an importer's key."""
         bound = {"space": self._space, "key": external_id, "record": record}
         row = self._one(statements.of_external_id(record == FOREVER), bound)
         return rows.memory(row) if row else None
 
     async def live_memories_with_digest(self, content_digest: str) -> Sequence[Memory]:
-        """Return the live memories with equal content, kind and sources, oldest first."""
         # without this hint, SQLite walks the whole space by create_time so as not to sort one row
         sql = (
             f"SELECT {rows.MEMORY} FROM memory INDEXED BY memory_says WHERE space = ?"
@@ -134,7 +123,6 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return [rows.memory(row) for row in self._all(sql, (self._space, content_digest))]
 
     async def relation(self, name: str, record: int = FOREVER) -> DeclaredRelation | None:
-        """Return a relation's declaration."""
         bound = {"space": self._space, "name": name, "record": record}
         row = self._one(succession.declared(record == FOREVER), bound)
         return rows.relation(row) if row else None
@@ -142,27 +130,23 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
     async def list_relations(
         self, at: Instant, after: str, limit: int
     ) -> Sequence[DeclaredRelation]:
-        """Return the declared relations by name."""
         sql = succession.listed_relations(at.record == FOREVER)
         found = self._all(sql, {**self._at(at), "after": after, "limit": limit})
         return [rows.relation(row) for row in found]
 
     async def succession(self, edge: Edge, limit: int, record: int = FOREVER) -> Sequence[Edge]:
-        """Return up to `limit` live edges of the edge's row, sorted by time."""
         if not await self._is_functional(edge, record):
             return []
         bound = self._row_of(edge) | {"record": record, "limit": limit}
         return [rows.edge(row) for row in self._all(succession.row(record == FOREVER), bound)]
 
     async def beside(self, edge: Edge) -> Sequence[Edge]:
-        """Return the edge's neighbours in its row."""
         if not await self._is_functional(edge):
             return []
         bound = self._row_of(edge) | {"id": edge.id, "from": edge.effective_from}
         return [rows.edge(row) for row in self._all(succession.beside(), bound)]
 
     async def rivals(self, relation: str, limit: int) -> Sequence[str]:
-        """Return ids of live edges whose supersession depends on the relation being functional."""
         bound = {"space": self._space, "relation": relation, "limit": limit}
         return [row[0] for row in self._all(succession.RIVALS, bound)]
 
@@ -179,7 +163,6 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         }
 
     async def facts_of(self, memory_id: str, record: int = FOREVER) -> Sequence[str]:
-        """Return the ids of the edges of a memory's facts."""
         bound = {"space": self._space, "id": memory_id, "record": record}
         sql = fact_edges.FACTS if record == FOREVER else fact_edges.FACTS_THEN
         found = self._all(sql, bound)
@@ -188,7 +171,6 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
     async def stating(
         self, edge_ids: Collection[str], after: str = "", limit: int | None = None
     ) -> Sequence[tuple[str, int]]:
-        """Return live memories that state any of the edges."""
         bound = {
             "space": self._space,
             "ids": ids_of(edge_ids),
@@ -198,30 +180,25 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return [(row[0], row[1]) for row in self._all(fact_edges.STATING, bound)]
 
     async def ever_facts_of(self, memory_id: str) -> Sequence[str]:
-        """Return the ids of the edges that a memory ever stated as facts."""
         return [
             row[0]
             for row in self._all(fact_edges.EVER_FACTS, {"space": self._space, "id": memory_id})
         ]
 
     async def ever_stating(self, edge_id: str) -> Sequence[str]:
-        """Return the ids of the memories that ever stated an edge."""
         return [
             row[0]
             for row in self._all(fact_edges.EVER_STATING, {"space": self._space, "id": edge_id})
         ]
 
     async def is_named(self, item_id: str) -> bool:
-        """Return whether an edge that is not erased starts or ends there."""
         return bool(self._all(fact_edges.IS_NAMED, {"space": self._space, "id": item_id}))
 
     async def supports(self, since: int, until: int) -> Sequence[Support]:
-        """Return the supports with record times from `since` to `until` (µs)."""
         bound = {"space": self._space, "since": since, "until": until}
         return supports_of(self._all(fact_edges.SUPPORTS, bound))
 
     async def revision(self, ref: Ref) -> Record | None:
-        """Return a record exactly as it was in that revision."""
         if ref.kind == ItemKind.RELATION:
             sql = (
                 f"SELECT {rows.RELATION} FROM relation WHERE space = ? AND id = ? AND revision = ?"
@@ -238,11 +215,9 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return rows.item(ref.kind, row) if row else None
 
     async def revisions(self, refs: Sequence[Ref]) -> Sequence[Record | None]:
-        """Return these revisions, in the order asked."""
         return [await self.revision(ref) for ref in refs]
 
     async def kinds(self, ids: Collection[str], record: int = FOREVER) -> Mapping[str, ItemKind]:
-        """Return the kind of item that each id names."""
         if not ids:
             return {}
         bound = {"space": self._space, "ids": ids_of(ids), "record": record}
@@ -252,14 +227,12 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
     async def connected(
         self, memory_ids: Collection[str], record: int = FOREVER
     ) -> Collection[str]:
-        """Return those of the memories that a live edge joins to a live item, not to a ghost."""
         bound = {"space": self._space, "ids": ids_of(memory_ids), "record": record}
         return {row[0] for row in self._all(statements.connected(record == FOREVER), bound)}
 
     async def successors(
         self, kind: ItemKind, ids: Collection[str], at: Instant
     ) -> Mapping[str, Collection[str]]:
-        """Return the live items that supersede each item."""
         sql = statements.successors(kind, at.record == FOREVER)
         bound = {
             "space": self._space,
@@ -286,7 +259,6 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return found
 
     async def find(self, end: EndRef, at: Instant) -> str | None:
-        """Return the id of the live item that an end names."""
         sql = statements.found(at.record == FOREVER, by_name=bool(end.name))
         bound = {"space": self._space, "name": end.name, "id": end.id, "record": at.record}
         row = self._one(sql, bound)
@@ -295,24 +267,20 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return str(row[0])
 
     async def lineage_edges(self, ids: Collection[str], record: int = FOREVER) -> Sequence[Edge]:
-        """Return the live lineage edges that start or end at the ids."""
         bound = {"space": self._space, "ids": ids_of(ids), "record": record}
         found = {row[0]: row for row in self._all(statements.lineage(record == FOREVER), bound)}
         return [rows.edge(row) for _, row in sorted(found.items())]
 
     async def is_pinned(self, item_id: str, record: int = FOREVER) -> bool:
-        """Return whether a consent depends on the item."""
         sql = statements.is_pinned(record == FOREVER)
         row = self._one(sql, {"space": self._space, "id": item_id, "record": record})
         return bool(row and row[0])
 
     async def frozen_by_lineage(self) -> frozenset[str]:
-        """Return the ids of the targets of governed lineage, and of these targets' ends."""
         found = self._all(statements.frozen_by_lineage(), {"space": self._space})
         return frozenset(item_id for row in found for item_id in row if item_id is not None)
 
     async def live_edge_ids_at(self, item_id: str) -> Sequence[str]:
-        """Return the live edges that start or end at the item."""
         sql = (
             f"SELECT id FROM edge WHERE space = :space AND record_until = {FOREVER}"
             " AND deleted = 0 AND {end} = :id"
@@ -327,7 +295,6 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         )
 
     async def content_edges_from(self, memory_id: str) -> Sequence[Edge]:
-        """Return the live edges that the memory's own content made."""
         sql = (
             f"SELECT {rows.EDGE} FROM edge WHERE space = ? AND source_id = ? AND origin = 2"
             f" AND record_until = {FOREVER} AND deleted = 0"
@@ -335,7 +302,6 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return [rows.edge(row) for row in self._all(sql, (self._space, memory_id))]
 
     async def list_nodes(self, label: str, at: Instant, after: str, limit: int) -> Sequence[Node]:
-        """Return live nodes by name."""
         sql = statements.listed_nodes(at.record == FOREVER)
         bound = {**self._at(at), "label": label, "after": after, "limit": limit}
         return [rows.node(row) for row in self._all(sql, bound)]
@@ -343,7 +309,6 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
     async def list_edges(
         self, filter_: EdgeFilter, at: Instant, after: str, limit: int
     ) -> Sequence[str]:
-        """Return ids of live edges by id."""
         tests, bound = filters.edge_tests(filter_, include_resolutions=True)
         sql = statements.listed_edges(
             at.record == FOREVER, at.stated, tests, by_participant=bool(filter_.participants)
@@ -354,7 +319,6 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
     async def list_memories(
         self, filter_: MemoryFilter, at: Instant, before: tuple[int, str] | None, limit: int
     ) -> Sequence[tuple[int, str]]:
-        """Return (create_time, id) of live memories, newest first."""
         now = at.record == FOREVER
         tests, bound = filters.memory_tests(filter_, now)
         before_time, before_id = before or (FOREVER, "")
@@ -365,7 +329,6 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
     async def history(
         self, memory_id: str, before_revision: int, limit: int, record: int = FOREVER
     ) -> Sequence[Memory]:
-        """Return the revisions of a memory below a number, newest first."""
         sql = (
             f"SELECT {rows.MEMORY} FROM memory WHERE space = ? AND id = ? AND revision < ?"
             " AND record_from <= ? ORDER BY revision DESC LIMIT ?"
@@ -380,7 +343,6 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return record.operations(self._db, self._space, filter_, beyond, limit)
 
     async def counts(self, at: Instant) -> Counts:
-        """Count the items of the space."""
         nodes, edges, memories = (self._count(kind, at) for kind in statements.ALIAS)
         episodes, held, stale, removed = self._entry_counts(at)
         return Counts(
@@ -401,7 +363,6 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return (row[0], row[1], row[2]) if row else (0, 0, 0)
 
     async def live_items(self, kind: ItemKind, at: Instant) -> Sequence[Item]:
-        """Return every live item of a kind."""
         sql = statements.live_items(kind, at.record == FOREVER, at.stated)
         return [rows.item(kind, row) for row in self._all(sql, self._at(at))]
 
@@ -409,7 +370,6 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return {"space": self._space, "valid": at.valid, "record": at.record}
 
     async def edges_at(self, item_id: str) -> Sequence[Edge]:
-        """Return the edges, deleted ones too, that start or end at the item."""
         sql = (
             f"SELECT {rows.EDGE} FROM edge WHERE space = :space AND record_until = {FOREVER}"
             " AND (source_id = :id OR target_id = :id) ORDER BY id"
@@ -417,16 +377,13 @@ class SqliteReads(ViewReads, LayerReads, ConflictReads, TransferReads, SessionRe
         return [rows.edge(row) for row in self._all(sql, {"space": self._space, "id": item_id})]
 
     async def erasure(self, *, erase_id: str = "", memory_id: str = "") -> Erasure | None:
-        """Return the receipt of an erasure by its id or by the memory's id."""
         return erased_items.erasure(self._db, self._space, erase_id=erase_id, memory_id=memory_id)
 
     async def genesis(self) -> GenesisRecord | None:
-        """Return the space's genesis."""
         row = self._one("SELECT envelope FROM genesis WHERE space = ?", (self._space,))
         return verify_genesis(row[0], self._space_name) if row else None
 
     async def imported(self) -> Imported | None:
-        """Return the space's import with its restore grant."""
         row = self._one("SELECT seq, restore FROM imported WHERE space = ?", (self._space,))
         return Imported(row[0], bytes(row[1])) if row else None
 

@@ -38,7 +38,6 @@ class RecallReads:
     _space: int
 
     async def recalls(self, filter_: RecallFilter, before: str, limit: int) -> Sequence[Recall]:
-        """Return recalls, the newest query ids first; only those below `before` if it is given."""
         bound = asdict(filter_) | {"before": before or _AFTER_ALL, "limit": limit}
         rows = self._db.execute(_ROWS, bound | {"space": self._space}).fetchall()
         return [
@@ -51,12 +50,10 @@ class RecallWrites(RecallReads):
     """The part of a transaction that writes recalls."""
 
     async def put_recall(self, recall: Recall) -> None:
-        """Store a recall, without the memories in it that were erased."""
         ids = json.dumps(recall.memory_ids)
         bound = {name: value for name, value in asdict(recall).items() if name != "memory_ids"}
         self._db.execute(_PUT, bound | {"space": self._space, "ids": ids})
 
     async def drop_recalls(self, before: str) -> None:
-        """Delete the recalls whose query ids sort before `before`."""
         sql = "DELETE FROM recall WHERE space = ? AND query_id < ?"
         self._db.execute(sql, (self._space, before))

@@ -80,7 +80,6 @@ class SessionReads:
     _space: int
 
     async def session(self, session_id: str) -> Session | None:
-        """Return a session's record."""
         sql = f"SELECT {_SESSION} FROM session WHERE space = ? AND id = ?"
         row = self._db.execute(sql, (self._space, session_id)).fetchone()
         return Session(*row) if row else None
@@ -88,7 +87,6 @@ class SessionReads:
     async def sessions(
         self, filter_: SessionFilter, before: tuple[int, str] | None, limit: int
     ) -> Sequence[Session]:
-        """Return sessions, the last used first, after the one that `before` names."""
         time, last = before or (FOREVER, "")
         sql = (
             f"SELECT {_SESSION} FROM session WHERE space = :space"
@@ -101,14 +99,12 @@ class SessionReads:
         return [Session(*row) for row in self._db.execute(sql, bound)]
 
     async def co_reads(self, session_id: str, limit: int) -> Sequence[CoRead]:
-        """Return the co-reads of the memories that a session read, the latest pairs first."""
         found = self._db.execute(_CO_READS, (self._space, session_id, limit))
         return [CoRead(*row) for row in found]
 
     async def session_rows(
         self, kind: type[SessionRowT], after: tuple[str, str], limit: int
     ) -> Sequence[SessionRowT]:
-        """Return the stored session rows of one kind past a key, by key."""
         table, key, columns = _KEPT[kind]
         sql = (
             f"SELECT {columns} FROM {table} WHERE space = ? AND ({key}) > (?, ?)"
@@ -119,19 +115,16 @@ class SessionReads:
     async def restated(
         self, session_ids: Sequence[str], least: int, limit: int
     ) -> Sequence[Restated]:
-        """Return live memories that several of the sessions stated, the most first."""
         bound = {"space": self._space, "sessions": json.dumps(session_ids)}
         found = self._db.execute(_RESTATED, bound | {"least": least, "limit": limit})
         return [Restated(row[0], tuple(json.loads(row[1]))) for row in found]
 
     async def service_record(self, kind: ServiceRecord, key: str = "") -> Properties:
-        """Return the record of a kind, or of its key; empty without one."""
         sql = "SELECT body FROM service_record WHERE space = ? AND kind = ?"
         row = self._db.execute(sql, (self._space, record_name(kind, key))).fetchone()
         return dict(json.loads(row[0])) if row else {}
 
     async def service_records(self, kind: ServiceRecord, prefix: str) -> Mapping[str, Properties]:
-        """Return the records of a kind whose keys begin with `prefix`."""
         start = record_name(kind, prefix)
         sql = (
             "SELECT substr(kind, ?), body FROM service_record WHERE space = ?"
@@ -145,29 +138,24 @@ class SessionWrites(SessionReads):
     """The part of a transaction that writes sessions and records of services."""
 
     async def end_session(self, session_id: str, time: int) -> None:
-        """End a session."""
         sql = "UPDATE session SET end_time = ? WHERE space = ? AND id = ?"
         self._db.execute(sql, (time, self._space, session_id))
 
     async def drop_co_reads(self, before: int) -> None:
-        """Delete co-reads from before a time (µs)."""
         sql = "DELETE FROM co_read WHERE space = ? AND time < ?"
         self._db.execute(sql, (self._space, before))
 
     async def put_session_rows(self, rows: Sequence[SessionRow]) -> None:
-        """Insert rows of sessions, all of one kind, that do not exist yet."""
         table, _, columns = _KEPT[type(rows[0])]
         marks = ", ".join("?" for _ in columns.split(","))
         sql = f"INSERT INTO {table} (space, {columns}) VALUES (?, {marks})"
         self._db.executemany(sql, [(self._space, *astuple(row)) for row in rows])
 
     async def put_restatement(self, memory_id: str, session_id: str, time: int) -> None:
-        """Record a session's first statement (µs) of a memory that existed before."""
         sql = "INSERT OR IGNORE INTO restatement VALUES (?, ?, ?, ?)"
         self._db.execute(sql, (self._space, memory_id, session_id, time))
 
     async def drop_service_records(self, kind: ServiceRecord, before: str) -> None:
-        """Delete the records of a kind whose keys sort before `before`."""
         sql = "DELETE FROM service_record WHERE space = ? AND kind > ? AND kind < ?"
         start, end = record_name(kind, " "), record_name(kind, before)
         self._db.execute(sql, (self._space, start, end))
@@ -175,7 +163,6 @@ class SessionWrites(SessionReads):
     async def put_service_record(
         self, kind: ServiceRecord, body: Properties, key: str = ""
     ) -> None:
-        """Store a kind's record, or the one of its key."""
         sql = "INSERT OR REPLACE INTO service_record (space, kind, body) VALUES (?, ?, ?)"
         self._db.execute(sql, (self._space, record_name(kind, key), json.dumps(dict(body))))
 

@@ -87,11 +87,9 @@ class SqliteStore:
 
     @property
     def version(self) -> int:
-        """A number that grows with every commit."""
         return self._version
 
     async def changed(self, since: int) -> None:
-        """Return once `version` is no longer `since`."""
         while self._version == since:
             waiter = asyncio.get_running_loop().create_future()
             self._waiting.add(waiter)
@@ -120,16 +118,13 @@ class SqliteStore:
         *,
         author: Author = NOBODY,
     ) -> T:
-        """Run work in a transaction."""
         loop = asyncio.get_running_loop()
         return await self._file.writing_for(space, self._write, loop, space, work, author)
 
     def pending(self, reads: Callable[[], Sequence[ReadCounts]]) -> None:
-        """Let every view include the reads that `reads` returns, which are not stored yet."""
         self._pending = reads
 
     async def touch(self, reads: ReadCounts, uses: SessionUses, stored: Callable[[], None]) -> None:
-        """Add reads and uses of sessions in one transaction."""
         if reads or uses:
             try:
                 await self._file.writing(self._touch, reads, uses, stored)
@@ -137,14 +132,11 @@ class SqliteStore:
                 raise Overloaded("the store is busy") from error
 
     async def announce_touches(self) -> None:
-        """Append one TOUCHED change for each memory read since the last call."""
         spaces = await self._file.writing(self._unannounced)
         for space, ids in spaces.items():
             await self.write(space, lambda tx, ids=ids: self._announce_touched(tx, ids))  # type: ignore[misc] # the default binds the loop's value
 
     async def spaces(self, start: str = "", before: str = "") -> Sequence[SpaceHead]:
-        """Return every space of a range that has a change."""
-
         def work() -> list[SpaceHead]:
             with self._transaction("BEGIN") as db:
                 found = db.execute(_HEADS, (start, before)).fetchall()
@@ -153,15 +145,12 @@ class SqliteStore:
         return await self._file.reading(work)
 
     async def changes(self, space: str, after: int, limit: int) -> Sequence[Change]:
-        """Return changes in sequence."""
         return await self._file.reading(self._changes, space, after, limit)
 
     async def acquire_lease(self, key: LeaseKey, holder: str, now: int, until: int) -> Lease:
-        """Give a lease to a holder unless another has it."""
         return await self._leasing(lambda db: leases.acquire(db, key, holder, now, until))
 
     async def renew_lease(self, key: LeaseKey, renewed: Lease, now: int) -> bool:
-        """Prolong a lease."""
         return await self._leasing(lambda db: leases.renew(db, key, renewed, now))
 
     async def _leasing(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -175,7 +164,6 @@ class SqliteStore:
             raise Overloaded("the store is busy") from error
 
     async def scrub(self, *, thorough: bool) -> None:
-        """Remove erased content from the file and its log, to the last byte; then confirm it."""
         try:
             open_, said = await self._file.writing(self._erased_lately)
             if not open_:
@@ -212,7 +200,6 @@ class SqliteStore:
 
     @property
     def epoch(self) -> str:
-        """The store's epoch."""
         return self._epoch
 
     async def ready(self) -> bool:
@@ -226,7 +213,6 @@ class SqliteStore:
         return await self._file.reading(work)
 
     async def close(self) -> None:
-        """Close the store."""
         self._exporters.close()
         self._file.close()
 

@@ -19,13 +19,11 @@ class TransferReads:
     _pending: Sequence[ReadCounts]
 
     async def genesis_envelope(self) -> bytes:
-        """Return the genesis record as it was accepted; empty without one."""
         sql = "SELECT envelope FROM genesis WHERE space = ?"
         row = self._db.execute(sql, (self._space,)).fetchone()
         return bytes(row[0]) if row else b""
 
     async def enrolment(self) -> str:
-        """Return the registered digest of the secret that admits the genesis."""
         sql = "SELECT enrolment FROM space WHERE id = ?"
         row = self._db.execute(sql, (self._space,)).fetchone()
         return str(row[0]) if row else ""
@@ -40,12 +38,10 @@ class TransferReads:
         return page_of_accesses(stored, self._pending, self._space_name, after, limit)
 
     async def nonces(self, after: str, limit: int) -> Sequence[str]:
-        """Return burnt nonces, ascending."""
         sql = "SELECT nonce FROM nonce WHERE space = ? AND nonce > ? ORDER BY nonce LIMIT ?"
         return [row[0] for row in self._db.execute(sql, (self._space, after, limit)).fetchall()]
 
     async def early_refusals(self) -> Sequence[tuple[int, Author, str]]:
-        """Return (time in µs, author, reason) of imports refused while the space was unused."""
         sql = (
             "SELECT time, principal, method, request_id, reason FROM early_refusal"
             " WHERE space = ? ORDER BY rowid"

@@ -52,13 +52,11 @@ class ViewReads:
     _pending: Pending
 
     async def views(self, kind: ItemKind, ids: Collection[str], at: Instant) -> Mapping[str, View]:
-        """Return items with their supersession."""
         sql = statements.VIEWS[kind](at.record == FOREVER)
         bound = {"space": self._space, "ids": ids_of(ids), "record": at.record}
         return {row[0]: self._view(kind, row, at.valid) for row in self._all(sql, bound)}
 
     async def view_of(self, item: Item, at: Instant) -> View:
-        """Return this revision of an item, with the item's supersession."""
         found = (await self.views(item.kind, [item.id], at)).get(item.id)
         if found is None:
             return View(item, Supersession(item.create_time), Access(item.create_time, 0))
@@ -67,7 +65,6 @@ class ViewReads:
     async def states(
         self, refs: Sequence[tuple[str, int]], valid: int, record: int = FOREVER
     ) -> Sequence[State | None]:
-        """Return memories as they were after a change."""
         then = {memory_id for memory_id, seq in refs if seq == 0}
         known = self._known_states(then, Instant(valid, record)) if then else {}
         return [
@@ -97,17 +94,14 @@ class ViewReads:
         return State(view, found[0], found[1], Instant(valid, found[1]))
 
     async def steps(self, ids: Collection[str], walk: Walk, limit: int) -> Sequence[Step]:
-        """Return up to `limit` live edges at the ids."""
         return [self._step(row) for row in self._walked(ids, walk, limit, Seen.STEP)]
 
     async def hops(self, ids: Collection[str], walk: Walk) -> AsyncGenerator[Sequence[Hop]]:
-        """Yield the edges at the ids."""
         with closing(self._walked(ids, walk, -1, Seen.HOP)) as rows_:
             while some := rows_.fetchmany(_HOPS_AT_ONCE):
                 yield [Hop(*row) for row in some]
 
     async def edges_at_hand(self, item_id: str, walk: Walk, most: int) -> Sequence[View] | None:
-        """Return the edges of a hop as views; None if there are more than `most` to look at."""
         found = self._walked([item_id], walk, most + 1, Seen.WHOLE).fetchall()
         if len(found) > most:
             return None
@@ -140,7 +134,6 @@ class ViewReads:
         return self._db.execute(sql, bound)
 
     async def degrees(self, ids: Collection[str], walk: Walk, cap: int) -> Mapping[str, int]:
-        """Return the number of edges at each id, at most `cap`."""
         sql = statements.degrees(walk.at.record == FOREVER, _ends(walk))
         bound = {"space": self._space, "ids": ids_of(ids), "record": walk.at.record, "limit": cap}
         return dict(self._all(sql, bound))

@@ -68,11 +68,9 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
             self._space = self._db.execute(sql, (space,)).fetchone()[0]
 
     def step(self) -> None:
-        """Begin a step: the next tick gets a later record time."""
         self._begun = False
 
     def tick(self) -> tuple[int, int]:
-        """Return the next sequence number and the step's record time."""
         self._seq += 1
         return self._seq, self._time()
 
@@ -84,18 +82,15 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         return self._last_time
 
     def new_id(self) -> str:
-        """Return an unused id that sorts after the ids of every earlier step."""
         return new_id(self._time())
 
     async def expect(self, expected: Callable[[], Expected]) -> None:
         """Nothing to do: asking the file costs little."""
 
     def wind(self, seq: int, time: int) -> None:
-        """Set the counters to those of an imported change."""
         self._seq, self._last_time, self._begun = seq, time, False
 
     async def put(self, item: Record) -> None:
-        """Write a revision and close the one before."""
         table = rows.table(item.kind)
         values = rows.values(self._space, item)
         try:
@@ -146,7 +141,6 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
                 )
 
     async def put_facts(self, support: Support) -> None:
-        """Store the edges of a memory's facts, from the support's record time on."""
         time = support.record_from
         self._db.execute(
             f"UPDATE support SET record_until = ?"
@@ -162,11 +156,9 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         )
 
     async def append(self, change: Change) -> None:
-        """Write an outbox row."""
         self._insert("change", {"space": self._space, **changes.kept(change)})
 
     async def announce(self, changed: Mapping[str, ItemKind], author: Author) -> None:
-        """Write an outbox row for each of these edges and memories: its supersession changed."""
         if not changed:
             return
         before = self._seq
@@ -192,7 +184,6 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         self._insert("access", {"space": self._space, **values, "unannounced": 0})
 
     async def keep_early_refusal(self, time: int, author: Author, why: str) -> None:
-        """Store the refusal of an import."""
         self._insert(
             "early_refusal",
             {
@@ -206,7 +197,6 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         )
 
     async def receipt(self) -> tuple[bytes, str, Receipt] | None:
-        """Return (salt, digest, receipt) of the author's request."""
         sql = (
             "SELECT salt, digest, refs, seq FROM request"
             " WHERE space = ? AND principal = ? AND method = ? AND request_id = ?"
@@ -229,19 +219,15 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         self._insert("request", {"space": self._space, **kept})
 
     async def erase(self, item: Record) -> None:
-        """Erase from all revisions the content that the item in its erased form lacks."""
         self.erased += erased_items.erase(self._db, self._space, item)
 
     async def put_erasure(self, erasure: Erasure) -> None:
-        """Store the receipt of an erasure."""
         erased_items.put_erasure(self._db, self._space, erasure)
 
     async def confirm(self, erase_id: str, confirmer: str, time: int) -> None:
-        """Record a confirmer's confirmation."""
         erased_items.confirm(self._db, self._space, erase_id, confirmer, time)
 
     async def burn(self, nonces: Collection[str]) -> bool:
-        """Burn nonces for ever; False when one was burnt before."""
         sql = "INSERT OR IGNORE INTO nonce (space, nonce) VALUES (?, ?)"
         fresh = 0
         for nonce in nonces:
@@ -253,26 +239,21 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         self._insert("open_grant", {"space": self._space, "digest": digest})
 
     async def open_principals(self) -> None:
-        """Let this transaction also write items that stand for principals."""
         self._db.execute("UPDATE open_grant SET principals = 1 WHERE space = ?", (self._space,))
 
     async def put_genesis(self, record: GenesisRecord, envelope: bytes) -> None:
-        """Store the space's genesis."""
         self._insert(
             "genesis", {"space": self._space, "envelope": envelope, "digest": record.digest}
         )
 
     async def keep_enrolment(self, digest: str) -> None:
-        """Store the digest of the secret that admits the genesis."""
         self._db.execute("UPDATE space SET enrolment = ? WHERE id = ?", (digest, self._space))
 
     @property
     def is_deleted(self) -> bool:
-        """Whether the space was deleted."""
         return self._deleted
 
     async def mark_deleted(self) -> None:
-        """Delete the space for good."""
         self._db.execute("UPDATE space SET deleted = 1 WHERE id = ?", (self._space,))
         self._deleted = True
 
@@ -281,15 +262,12 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         return space_erasure.memories(self._db, self._space, limit)
 
     async def drop_memories(self, ids: Sequence[str]) -> None:
-        """Remove every revision of memories of a deleted space."""
         self.erased += space_erasure.drop_memories(self._db, self._space, ids)
 
     async def drop_rows(self, limit: int) -> bool:
-        """Remove at most `limit` rows of a deleted space; return whether none is left."""
         return space_erasure.drop_rows(self._db, self._space, limit)
 
     async def put_imported(self, imported: Imported) -> None:
-        """Store the space's import with its restore grant."""
         values = {"space": self._space, "seq": imported.seq, "restore": imported.restore}
         self._insert("imported", values)
 

@@ -27,7 +27,6 @@ class JudgesClient:
     async def verdicts(
         self, space: str, pairs: Sequence[Compared], seconds: float, *, use_models: bool
     ) -> Verdicts:
-        """Judges pairs. Raises `JudgesUnavailable`, or `TimeoutError` after `seconds`."""
         request = pb.ClassifyPairsRequest(pairs=map(_pair, pairs), rules_only=not use_models)
         who = Caller(space, PRINCIPAL, frozenset({"dissonance:read"}), "SYSTEM")
         token = ("authorization", f"Bearer {self._issuer.mint(who)}")
@@ -46,7 +45,6 @@ class JudgesClient:
         )
 
     async def close(self) -> None:
-        """Closes the connection."""
         await self._channel.close()
 
 

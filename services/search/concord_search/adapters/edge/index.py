@@ -93,7 +93,6 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
         await super().begin(space, epoch, model)
 
     async def remove(self, space: str) -> None:
-        """Removes a part; does nothing without it."""
         await self._stop(space)
         await super().remove(space)
 

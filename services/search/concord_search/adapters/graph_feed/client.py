@@ -105,12 +105,10 @@ class GraphClient:
         self._tokens: OrderedDict[str, RenewedToken] = OrderedDict()
 
     async def heads(self) -> Sequence[SpaceHead]:
-        """Every space of the store."""
         found = await reply(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
         return [SpaceHead(each.space, each.epoch, each.head_seq) for each in found.spaces]
 
     async def watch(self, applied: Mapping[str, int]) -> AsyncGenerator[Changes]:
-        """Replays every space's changes after the applied ones, then follows."""
         streams = [
             self._watch(
                 feed_pb2.WatchChangesRequest(
@@ -126,7 +124,6 @@ class GraphClient:
                 yield changes
 
     def watch_space(self, space: str, applied_seq: int) -> AsyncGenerator[Changes]:
-        """Replays one space's changes after the applied one, then follows."""
         cursors = _cursors({space: applied_seq})
         return self._watch(feed_pb2.WatchChangesRequest(cursors=cursors, space=space))
 
@@ -147,7 +144,6 @@ class GraphClient:
             call.cancel()
 
     async def at(self, space: str, changes: Sequence[Change]) -> Sequence[Hydrated | None]:
-        """The states that changes made, in their order; None for memories that are gone."""
         of_memories = [each for each in changes if each.is_memory]
         refs = [feed_pb2.RevisionRef(id=each.item_id, seq=each.seq) for each in of_memories]
         revisions, _ = await self._revisions(space, refs, PRESENT, count_as_read=False)
@@ -164,7 +160,6 @@ class GraphClient:
     async def edges(
         self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
     ) -> Sequence[Hydrated | None]:
-        """Constitutive edges as of an instant, in order, each as a sentence; None for any other."""
         return [await self._edge(space, each, as_of) for each in ids]
 
     async def _edge(
@@ -181,7 +176,6 @@ class GraphClient:
     async def statements(
         self, space: str, node: str, as_of: AsOf = PRESENT
     ) -> Sequence[Statement] | None:
-        """The constitutive statements at a node, by text, at most 50; None for an unknown node."""
         for end in (type_pb2.EdgeEnd(name=node), type_pb2.EdgeEnd(id=node)):
             if (found := await self._around(space, end, as_of)) is not None:
                 return found
@@ -209,7 +203,6 @@ class GraphClient:
         return sorted(said, key=lambda each: (each.text, each.edge_id))
 
     async def items_at(self, space: str, node: str, as_of: AsOf = PRESENT) -> frozenset[str]:
-        """The ids of what says something about a node; see the port."""
         request = graph_pb2.QueryNeighborsRequest(
             start=type_pb2.EdgeEnd(id=await self._node_id(space, node, as_of)),
             direction=type_pb2.DIRECTION_BOTH,
@@ -251,7 +244,6 @@ class GraphClient:
         raise NodeUnknown(node, near)
 
     async def digests(self, space: str, through: int) -> StateDigests:
-        """The digests of a space's states through a change."""
         request = feed_pb2.GetDigestsRequest(space=space, seq=through)
         found = await reply(self._watched.GetDigests(request, timeout=DIGESTED_WITHIN))
         return StateDigests(
@@ -269,7 +261,6 @@ class GraphClient:
         session_id: str = "",
         as_of: AsOf = PRESENT,
     ) -> Sequence[Hydrated | None]:
-        """The states as of an instant, in order; None for a memory that is unknown then."""
         refs = [feed_pb2.RevisionRef(id=each) for each in ids]
         revisions, is_logged = await self._revisions(
             space, refs, as_of, count_as_read=count_as_read, session_id=session_id
@@ -302,7 +293,6 @@ class GraphClient:
         return found, is_logged
 
     async def confirm_erase(self, space: str, memory_id: str) -> None:
-        """Confirms that the index holds no more of an erased memory. A repeat changes nothing."""
         messages.clear_cache()
         # Under the name of this replica's key: each replica confirms for its own index.
         who = Caller(space, self._confirmer, frozenset({"confirm:write"}), "SYSTEM")
@@ -315,7 +305,6 @@ class GraphClient:
     async def conflicts(
         self, space: str, ids: Sequence[str], as_of: AsOf = PRESENT
     ) -> Mapping[str, Sequence[OpenConflict]]:
-        """The open conflicts of memories, by memory; at most 200 in all."""
         call = self._conflicts.ListConflicts(
             conflict_pb2.ListConflictsRequest(
                 states=_OPEN, item_ids=ids, as_of=messages.as_of(as_of), page_size=MOST_CONFLICTS
@@ -327,7 +316,6 @@ class GraphClient:
     async def assessed(
         self, space: str, kinds: Sequence[int], token: str, limit: int, as_of: AsOf = PRESENT
     ) -> tuple[Sequence[Assessed], str]:
-        """The next memories of some kinds with their health, and the token of the next page."""
         request = memory_pb2.ListMemoriesRequest(
             filter=memory_pb2.MemoryFilter(kinds=map(type_pb2.MemoryKind.ValueType, kinds)),
             include_superseded=True,
@@ -339,7 +327,6 @@ class GraphClient:
         return [messages.assessed(each) for each in found.memories], found.next_page_token
 
     async def chain(self, space: str, item_id: str, as_of: AsOf = PRESENT) -> Collection[str]:
-        """The ids of every live memory in an item's chain; empty for an unknown item."""
         call = self._lineage.GetLineage(
             lineage_pb2.GetLineageRequest(id=item_id, as_of=messages.as_of(as_of)),
             metadata=self._reading(space),
@@ -363,7 +350,6 @@ class GraphClient:
         return (("authorization", f"Bearer {token()}"),)
 
     async def close(self) -> None:
-        """Closes the connections."""
         await self._follower.close()
         await self._channel.close()
 

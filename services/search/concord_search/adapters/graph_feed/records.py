@@ -26,7 +26,6 @@ class RecordsClient:
         self._records = record_pb2_grpc.RecordServiceStub(self._channel)
 
     async def triggers(self, space: str) -> Sequence[tuple[str, Sequence[str]]]:
-        """The live memories that have triggers, each with its triggers, at most 10,000."""
         request = record_pb2.ListTriggersRequest()
         found = await reply(self._records.ListTriggers(request, metadata=self._own(space)))
         return [(each.memory_id, each.surfaces_when) for each in found.memories]
@@ -34,7 +33,6 @@ class RecordsClient:
     async def claim(
         self, space: str, session_id: str, memory_ids: Sequence[str], limit: int
     ) -> Sequence[str]:
-        """Claims the first `limit` of at most 100 memories that a session was not suggested yet."""
         request = record_pb2.ClaimSuggestionsRequest(
             session_id=session_id, memory_ids=memory_ids, limit=limit
         )
@@ -51,7 +49,6 @@ class RecordsClient:
         ]
 
     async def put_query(self, space: str, query: RankedQuery) -> None:
-        """Stores a query for feedback, for 30 days."""
         asked = record_pb2.RankedQuery(
             id=query.id,
             text=query.text,
@@ -62,7 +59,6 @@ class RecordsClient:
         await reply(self._records.PutRankedQuery(request, metadata=self._own(space)))
 
     async def add_recall(self, space: str, recall: Recall) -> None:
-        """Stores an answer's recall, if the space's recall log is on."""
         logged = recall_pb2.Recall(
             query_id=recall.query_id,
             principal=recall.principal,
@@ -75,7 +71,6 @@ class RecordsClient:
     async def vote(
         self, space: str, query_id: str, principal: str, helpfulness: int, reason: str
     ) -> Calibration:
-        """Stores and counts a vote. Raises `FeedbackRefused`."""
         request = record_pb2.AddFeedbackRequest(
             query_id=query_id,
             principal=principal,
@@ -123,7 +118,6 @@ class RecordsClient:
         return (("authorization", f"Bearer {self._issuer.mint(who)}"),)
 
     async def close(self) -> None:
-        """Closes the connection."""
         await self._channel.close()
 
 

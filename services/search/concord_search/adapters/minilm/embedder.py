@@ -62,7 +62,6 @@ class MiniLm:
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model."""
         return MODEL
 
     async def embed(self, texts: Sequence[str]) -> Vectors:

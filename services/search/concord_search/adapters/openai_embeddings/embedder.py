@@ -117,7 +117,6 @@ class OpenAiEmbeddings:
             raise EmbeddingUnavailable(str(error)) from error
 
     async def close(self) -> None:
-        """Closes the connections."""
         await self._model_endpoint.close()
 
 

@@ -177,12 +177,10 @@ class QdrantIndex(Generic[S]):
         return theirs
 
     def model(self, space: str) -> EmbeddingModel:
-        """The model of a part; for a space without one, that of new parts."""
         part = self._parts.get(space)
         return self._models[0] if part is None else part.model
 
     async def states(self) -> Mapping[str, IndexState]:
-        """Every space that has a part, with the part's state."""
         return {space: part.state() for space, part in self._parts.copy().items()}
 
     async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
@@ -212,7 +210,6 @@ class QdrantIndex(Generic[S]):
         self._parts[space] = part
 
     async def remove(self, space: str) -> None:
-        """Removes a part; does nothing without it."""
         await self._writer.run(self._remove, space)
 
     def _remove(self, space: str) -> None:
@@ -270,18 +267,15 @@ class QdrantIndex(Generic[S]):
             raise
 
     async def unembedded(self, space: str, states: Sequence[MemoryState]) -> list[bool]:
-        """For each state, whether it needs a vector that the index does not have."""
         return await self._readers.run(self._part(space).unembedded, states)
 
     async def ask(self, space: str, question: Question) -> Found:
-        """The candidates for a question; none for a space without a part."""
         found = await self._asked(
             space, question, SpaceIndex.candidates, CandidateQuery.end, question.vector
         )
         return Found(NO_CANDIDATES, has_words=False) if found is None else found
 
     async def weigh(self, space: str, question: Question, weight: asyncio.Future[float]) -> Weighed:
-        """The candidates by the integrative formula, best first; none without a part."""
         found = await self._asked(
             space, question, SpaceIndex.weighed, WeighedQuery.weigh, question.vector, weight
         )
@@ -328,7 +322,6 @@ class QdrantIndex(Generic[S]):
         *,
         model: EmbeddingModel,
     ) -> list[Near]:
-        """Memories by cosine, descending, none below `least`."""
         part = self._parts.get(space)
         if part is None:
             return []
@@ -338,7 +331,6 @@ class QdrantIndex(Generic[S]):
     async def near_each(
         self, space: str, ids: Sequence[str], scope: Scope, limit: int, least: float
     ) -> list[Sequence[Near] | None]:
-        """The memories near to each memory's newest indexed state, without itself."""
         found: list[Sequence[Near] | None] = []
         for start in range(0, len(ids), QUERIES_AT_ONCE):
             part = self._parts.get(space)
@@ -351,7 +343,6 @@ class QdrantIndex(Generic[S]):
     async def vector_of(
         self, space: str, item_id: str, seq: int, model: EmbeddingModel
     ) -> Vector | None:
-        """The vector of a memory's state; None when that state is not the newest indexed one."""
         part = self._parts.get(space)
         if part is None:
             return None
@@ -359,15 +350,12 @@ class QdrantIndex(Generic[S]):
         return await self._readers.run(part.vector_of, item_id, seq)
 
     async def held(self, space: str) -> Sequence[State]:
-        """Every state in a space's files."""
         return await self._writer.run(self._part(space).held)
 
     async def drop(self, space: str, ids: Collection[str]) -> None:
-        """Removes memories with all their states."""
         await self._writer.run(self._write, space, SpaceIndex.drop, ids)
 
     async def scrub(self, space: str) -> Sequence[str]:
-        """Makes a space's files anew, without erased memories; returns the unconfirmed ones."""
         async with self._remaking[space]:
             part = self._part(space)
             ids, needed = await self._writer.run(part.begin_copy)
@@ -400,11 +388,9 @@ class QdrantIndex(Generic[S]):
             self._shards.remove(former)
 
     async def confirmed(self, space: str, ids: Sequence[str]) -> None:
-        """Records that the erasures of these memories were confirmed."""
         await self._writer.run(self._write, space, SpaceIndex.confirmed, ids)
 
     def id_of(self, space: str, item: str) -> str:
-        """The id of a memory by the index's own name for it."""
         return self._part(space).id_of(item)
 
     async def close(self) -> None:

@@ -334,7 +334,6 @@ class SpaceIndex(Generic[S]):
         return former
 
     def confirmed(self, ids: Sequence[str]) -> None:
-        """Records that the erasures of these memories were confirmed."""
         self._file.void()
         done = {self._key.item(memory_id) for memory_id in ids}
         left = tuple(item for item in self._watermark.unconfirmed if item not in done)
@@ -354,7 +353,6 @@ class SpaceIndex(Generic[S]):
         return lambda: self._shard, self._key, self._columns, self._lock, self._words
 
     def near(self, vector: Vector, scope: Scope, limit: int, least: float) -> list[Near]:
-        """Memories by cosine, descending."""
         with self._lock:
             wanted = filters.of_scope(scope, self._key, self._columns)
         (found,) = self._shard.query([Nearest(vector.tolist(), DENSE, limit, wanted, least)])
@@ -363,7 +361,6 @@ class SpaceIndex(Generic[S]):
     def near_each(
         self, ids: Sequence[str], scope: Scope, limit: int, least: float
     ) -> list[Sequence[Near] | None]:
-        """The memories near to each memory's newest state, without itself; None if unknown."""
         with self._lock:
             wanted = filters.of_scope(scope, self._key, self._columns)
             newest = {each: self._columns.newest(self._key.item(each)) for each in ids}
@@ -401,7 +398,6 @@ class SpaceIndex(Generic[S]):
             ]
 
     def vector_of(self, item_id: str, seq: int) -> Vector | None:
-        """The vector of a memory's newest state, if that is the one of change `seq`."""
         with self._lock:
             row = self._columns.newest(self._key.item(item_id))
             if row is None or self._columns["seq"][row] != seq:

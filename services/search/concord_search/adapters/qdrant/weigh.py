@@ -32,7 +32,6 @@ class WeighedQuery(CandidateQuery):
         return [*super()._wanted(), filters.of_scope(own, self._key, self._columns)]
 
     def weigh(self, vector: Vector, weight: float) -> Weighed:
-        """The candidates, best first; among equals, constitutive ones come first."""
         dense = vector.tolist()
         found, branches = self._scored(dense)
         sides = ((dense, DENSE), (self._words, WORDS))

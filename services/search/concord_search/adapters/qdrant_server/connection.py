@@ -96,7 +96,6 @@ class Connection:
         return IndexUnavailable(f"{where} does not answer ({code.name}): see QDRANT_URL")
 
     async def close(self) -> None:
-        """Ends the connection."""
         if self._channel is not None:
             await self._channel.close()
 

@@ -81,7 +81,6 @@ class PartVersions:
     # Versions
 
     async def states(self, version: Version = Version.SERVING) -> Mapping[str, IndexState]:
-        """Every space that has this version, with the version's state."""
         found = await self._parts.states()
         spaces = {name.partition(MARK)[0] for name in found}
         named = {space: self._name(space, version) for space in spaces}
@@ -92,7 +91,6 @@ class PartVersions:
         return self._parts.model(self._name(space))
 
     async def begin(self, space: str, epoch: str, model: EmbeddingModel | None = None) -> None:
-        """Makes an empty part for a store's epoch, dropping every version of another epoch."""
         state = (await self.states()).get(space)
         if state is not None and state.epoch != epoch:
             for version in (Version.NEXT, Version.FORMER):
@@ -100,14 +98,12 @@ class PartVersions:
         await self._parts.begin(self._name(space), epoch, model)
 
     async def begin_next(self, space: str, model: EmbeddingModel) -> None:
-        """Makes an empty `NEXT` with the serving version's epoch, in place of any other."""
         await self.remove_version(space, Version.NEXT)
         name = f"{space}{MARK}{secrets.token_hex(4)}"
         await self._parts.begin(name, (await self.states())[space].epoch, model)
         await self._assign(space, lambda before: {**before, Version.NEXT: name})
 
     async def recall(self, space: str) -> None:
-        """Makes the `FORMER` the `NEXT`, which then catches up; does nothing without one."""
         await self._assign(space, _recalled)
 
     async def promote(self, space: str) -> None:
@@ -120,7 +116,6 @@ class PartVersions:
             await self._removed(space, former)
 
     async def remove_version(self, space: str, version: Version) -> None:
-        """Removes a version that does not serve; does nothing without it."""
         if version is Version.SERVING or not self._name(space, version):
             return
         before = await self._assign(space, partial(_without, version))
@@ -140,13 +135,11 @@ class PartVersions:
         await self._parts.remove(self._name(space))
 
     async def apply(self, space: str, batch: Batch, version: Version = Version.SERVING) -> None:
-        """Applies changes."""
         await self._parts.apply(self._name(space, version), batch)
 
     async def unembedded(
         self, space: str, states: Sequence[MemoryState], version: Version = Version.SERVING
     ) -> list[bool]:
-        """For each state, whether it needs a vector that the version does not have."""
         return await self._parts.unembedded(self._name(space, version), states)
 
     def _answering(self, space: str, model: EmbeddingModel) -> str:
@@ -157,11 +150,9 @@ class PartVersions:
         return serving
 
     async def ask(self, space: str, question: Question) -> Found:
-        """The candidates for a question; none for a space without a part."""
         return await self._asked(self._parts.ask, space, question)
 
     async def weigh(self, space: str, question: Question, weight: asyncio.Future[float]) -> Weighed:
-        """The candidates by the integrative formula, best first; none without a part."""
         return await self._asked(self._parts.weigh, space, question, weight)
 
     async def _asked(
@@ -187,32 +178,26 @@ class PartVersions:
         *,
         model: EmbeddingModel,
     ) -> list[Near]:
-        """Memories by cosine, descending, none below `least`."""
         name = self._answering(space, model)
         return await self._parts.near(name, vector, scope, limit, least, model=model)
 
     async def near_each(
         self, space: str, ids: Sequence[str], scope: Scope, limit: int, least: float
     ) -> list[Sequence[Near] | None]:
-        """The memories near to each memory's newest indexed state, without itself."""
         return await self._parts.near_each(self._name(space), ids, scope, limit, least)
 
     async def vector_of(
         self, space: str, item_id: str, seq: int, model: EmbeddingModel
     ) -> Vector | None:
-        """The vector of a memory's state; None when that state is not the newest indexed one."""
         return await self._parts.vector_of(self._answering(space, model), item_id, seq, model)
 
     async def held(self, space: str) -> Sequence[State]:
-        """Every state that the version's files hold."""
         return await self._parts.held(self._name(space))
 
     async def drop(self, space: str, ids: Collection[str]) -> None:
-        """Removes memories with all their states."""
         await self._parts.drop(self._name(space), ids)
 
     async def scrub(self, space: str) -> Sequence[str]:
-        """Makes the files of the serving and the former version anew."""
         async with self._removing[space]:
             ids = await self._parts.scrub(self._name(space))
             if former := self._name(space, Version.FORMER):
@@ -220,11 +205,9 @@ class PartVersions:
         return ids
 
     async def confirmed(self, space: str, ids: Sequence[str]) -> None:
-        """Records that the erasures of these memories were confirmed."""
         await self._parts.confirmed(self._name(space), ids)
 
     def id_of(self, space: str, item: str) -> str:
-        """The id of a memory by the index's own name for it, of the version that answered."""
         try:
             return self._parts.id_of(self._name(space), item)
         except InvalidTag:  # encrypted by the version that served the search
