@@ -1,6 +1,8 @@
-"""Fails on a module of more than 400 lines or a folder of more than 25 files, but for those below.
+"""Fails on a room above its ceiling, and on a module over 400 lines or a folder over 25 files.
 
-A number below is a ceiling. A module that has become short enough leaves the list.
+A room's ceiling falls by deletion: whoever takes lines out lowers it. It rises only by a line in
+`RISES`, with its reason. A module or folder that is listed with a ceiling of its own leaves the
+list when it needs it no more.
 """
 
 import subprocess
@@ -12,6 +14,31 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 MOST_LINES, MOST_FILES = 400, 25
 GENERATED = "protos/gen/"
+ROOMS = {
+    "deploy/embedded": 2873,
+    "deploy/neo4j": 306,
+    "gateway/client": 23870,
+    "gateway/concord_gateway": 3586,
+    "gateway/mcp_server": 3042,
+    "protos/concord": 8351,
+    "services/dissonance": 12629,
+    "services/governance": 9514,
+    "services/graph": 26701,
+    "services/libs/attestation": 1936,
+    "services/libs/chassis": 4808,
+    "services/libs/concepts": 667,
+    "services/libs/models": 856,
+    "services/libs/stores": 1269,
+    "services/libs/testing": 1199,
+    "services/search": 12560,
+    "tests": 97453,
+    "tools": 454,
+}
+"""The most lines of a room's Python, SQL and contracts, without tests, and of all tests."""
+RISES: list[tuple[str, int, str]] = []
+"""Lines that a room may have above its ceiling, and what for."""
+SLACK = 100
+"""Lines that a room may be below its ceiling before the ceiling falls."""
 LINES: dict[str, int] = {
     "gateway/client/tests/test_cli_governance.py": 450,
     "gateway/client/tests/test_import_chat.py": 500,
@@ -22,7 +49,6 @@ LINES: dict[str, int] = {
     "services/graph/concord_graph/adapters/neo4j/reads.py": 500,
     "services/graph/concord_graph/adapters/neo4j/statements.py": 450,
     "services/graph/concord_graph/adapters/neo4j/writes.py": 450,
-    "services/graph/concord_graph/adapters/sqlite/reads.py": 450,
     "services/graph/concord_graph/adapters/sqlite/statements.py": 500,
     "services/graph/concord_graph/domain/items.py": 500,
     "services/graph/concord_graph/ports/reads.py": 500,
@@ -80,6 +106,27 @@ def tracked() -> list[str]:
     ]
 
 
+def room_of(path: str) -> str:
+    """The room of a file: a service, a library, a door; "tests" or "tools" for what is neither."""
+    parts = path.split("/")
+    if "tests" in parts or path == "conftest.py":
+        return "tests"
+    if parts[0] not in {"services", "gateway", "deploy", "protos"} or len(parts) == 2:
+        return "tools"
+    return "/".join(parts[: 3 if parts[:2] == ["services", "libs"] else 2])
+
+
+def room_breaches(rooms: Mapping[str, int]) -> Iterator[str]:
+    """Yield a line for each room that is above its ceiling, far below it, or has none."""
+    for room in sorted({*rooms, *ROOMS}):
+        size = rooms.get(room, 0)
+        ceiling = ROOMS.get(room, 0) + sum(more for name, more, _ in RISES if name == room)
+        if size > ceiling:
+            yield f"{room}: {size} lines, at most {ceiling}"
+        elif size < ceiling - SLACK:
+            yield f"{room}: {size} lines: lower its ceiling of {ceiling}"
+
+
 def breaches(sizes: Mapping[str, int], most: int, ceilings: Mapping[str, int]) -> Iterator[str]:
     """Yield a line for each size above its limit, and for each ceiling that is needed no more."""
     for path, size in sorted(sizes.items()):
@@ -93,11 +140,21 @@ def breaches(sizes: Mapping[str, int], most: int, ceilings: Mapping[str, int]) -
 def main() -> int:
     """Print what is too long; return 1 if anything is."""
     paths = tracked()
-    modules = {
-        p: len((ROOT / p).read_text("utf-8").splitlines()) for p in paths if p.endswith(".py")
+    counted = {
+        p: len((ROOT / p).read_text("utf-8").splitlines())
+        for p in paths
+        if p.endswith((".py", ".sql", ".proto"))
     }
+    rooms: Counter[str] = Counter()
+    for path, size in counted.items():
+        rooms[room_of(path)] += size
+    modules = {p: size for p, size in counted.items() if p.endswith(".py")}
     folders = Counter(str(Path(p).parent) for p in paths)
-    found = [*breaches(modules, MOST_LINES, LINES), *breaches(folders, MOST_FILES, FILES)]
+    found = [
+        *room_breaches(rooms),
+        *breaches(modules, MOST_LINES, LINES),
+        *breaches(folders, MOST_FILES, FILES),
+    ]
     for line in found:
         print(line)  # noqa: T201 # a check says what it found
     return bool(found)
