@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 LIBRARIES := chassis stores models concepts attestation
 DISTRIBUTIONS := protos $(LIBRARIES:%=services/libs/%) services/graph services/search services/dissonance \
                  services/governance gateway/mcp_server gateway gateway/client deploy/embedded deploy/neo4j
-TESTING := services/libs/testing
+TESTING := tests/support/testing
 # Checked one by one: each has its own conftest and its own modules beside the tests.
 TESTED := $(wildcard $(DISTRIBUTIONS:%=%/tests) tests/*)
 READ_TESTS := $(foreach name,nodes edges memories episodes near_names as_of_reads,services/graph/tests/test_$(name).py)

@@ -1,13 +1,9 @@
-"""Lets these tests import `gateway_echo`, which stands beside them, and gives them a gateway."""
+"""Gives these tests a gateway."""
 
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest_asyncio
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from gateway_echo import Front, front
 
 

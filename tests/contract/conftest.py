@@ -1,9 +1,4 @@
-"""Lets these tests import the modules in `cases`, and gives them furnished spaces."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent / "cases"))
+"""Gives these tests furnished spaces."""
 
 from contract_fixtures import kept, template
 

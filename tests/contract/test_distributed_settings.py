@@ -1,7 +1,6 @@
 """Settings, their examples, compose and the images say the same."""
 
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import concord_governance.config
 import concord_graph.config
 import concord_search.config
 import pytest
+import service_locks as locks  # a script beside the locks, in no distribution
 import yaml
 from concord_chassis.metrics_server import MetricsConfig
 from concord_chassis.services_tls import ServicesTlsConfig
@@ -22,10 +22,6 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "requirements"))
-
-import service_locks as locks  # noqa: E402 - a script beside the locks, in no distribution
-
 COMPOSE = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text("utf-8"))
 TLS = yaml.safe_load((ROOT / "deploy" / "compose.tls.yaml").read_text("utf-8"))
 MODELS: dict[str, tuple[tuple[str, type[BaseModel]], ...]] = {

@@ -14,6 +14,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+import service_locks as locks  # a script beside the locks, in no distribution
 from concord.graph.v1 import memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
@@ -24,10 +25,6 @@ from concord_embedded.data_directory import DataDirectory
 from concord_testing.polling import SECONDS, until
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "requirements"))
-
-import service_locks as locks  # noqa: E402 - a script beside the locks, in no distribution
-
 NAMES = tuple(locks.SERVICES)
 ASKED = ("graph", "search", "governance")
 """Whom dissonance asks."""

@@ -3,7 +3,6 @@ governance alone."""
 
 import asyncio
 import os
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -15,10 +14,6 @@ from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.ports import Embedder
 from concord_testing import qdrant_server
 from concord_testing.embedders import Shared
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "governed"))
-sys.path.insert(0, str(Path(__file__).parent))
-
 from governed_fixtures import _graph_server, _ledger_server, _patient_answers, live, party
 from running_system import fresh_spaces
 from search_over_graph import TwoServers, run

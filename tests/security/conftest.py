@@ -1,9 +1,4 @@
-"""Lets these tests import the modules in `contract/cases`, and gives them furnished spaces."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "contract" / "cases"))
+"""Gives these tests furnished spaces."""
 
 from contract_fixtures import kept, template
 

@@ -180,4 +180,4 @@ def test_the_product_knows_nothing_of_it() -> None:
         asked, cwd=ROOT, capture_output=True, text=True, check=True, env=dict(os.environ)
     )
 
-    assert found.stdout.split() == ["services/libs/testing/concord_testing/qdrant_server.py"]
+    assert found.stdout.split() == ["tests/support/testing/concord_testing/qdrant_server.py"]

@@ -1,6 +1,5 @@
 """One running system for the whole run, and the command line before it."""
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -8,8 +7,6 @@ from uuid import uuid4
 import pytest
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import Spawned, spawned
-
-sys.path.insert(0, str(Path(__file__).parent))
 from two_signers import enrolled, environ_of
 
 

@@ -1,20 +1,16 @@
 """The examples, run on a real system in the same process."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
+import agent_loop
+import bring_together
 import concord_client
+import openai_tools
 import pytest
 from concord_testing.chat_endpoint import Body, completion, http, serving_chat
 from openai import AsyncOpenAI
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
-
-import agent_loop
-import bring_together
-import openai_tools
 
 
 def test_an_agent_recalls_what_was_said_before(tmp_path: Path) -> None:

@@ -3,14 +3,12 @@
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import concord_client
 import pytest
 
 pytestmark = pytest.mark.filterwarnings("default")  # LangChain's own
-sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 
 
 @pytest.fixture(scope="module", params=["ours", "theirs"])

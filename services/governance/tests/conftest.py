@@ -1,22 +1,18 @@
-"""Lets these tests import what stands beside them, and gives each a ledger."""
+"""Gives each of these tests a ledger."""
 
 import os
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import ledger_world
+import other_ledger
 import pytest
 import pytest_asyncio
 from concord_governance.adapters.neo4j.ledger import open_ledger as open_neo4j
 from concord_governance.adapters.sqlite.ledger import open_ledger as open_sqlite
 from concord_governance.ports.ledger import Ledger
 from concord_testing.neo4j_server import OneStore, one_store
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import ledger_world
-import other_ledger
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

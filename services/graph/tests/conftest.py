@@ -1,16 +1,12 @@
-"""Lets these tests import `graph_world`, which stands beside them, and gives each a world."""
+"""Gives each of these tests a world."""
 
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-import pytest
-import pytest_asyncio
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import neo4j_at_hand
 import other_store
+import pytest
+import pytest_asyncio
 from graph_world import Calls, World, world
 
 

@@ -1,15 +1,11 @@
 """Fixtures of search's tests; what they are made of stands in `search_lab`, beside this file."""
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.ports import Embedder, VersionedIndex
 from concord_testing import qdrant_server

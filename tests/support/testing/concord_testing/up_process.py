@@ -55,7 +55,7 @@ class Spawned:
     def ended(self) -> int:
         """The exit status, once it has one; after a signal that ended it, the negative number."""
         self.process.join(STOP_WITHIN)
-        assert self.process.exitcode is not None, "it does not stop"  # noqa: S101 - for tests
+        assert self.process.exitcode is not None, "it does not stop"
         return self.process.exitcode
 
 
@@ -98,7 +98,7 @@ def ran(*arguments: str, environ: Mapping[str, str]) -> subprocess.CompletedProc
         )
         process.start()
         process.join(STOP_WITHIN)
-        assert process.exitcode is not None, "it does not end"  # noqa: S101 - for tests
+        assert process.exitcode is not None, "it does not end"
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess(

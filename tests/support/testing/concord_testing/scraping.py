@@ -16,5 +16,5 @@ async def scraped(port: int) -> str:
     """The metrics that a port serves."""
     async with httpx.AsyncClient(trust_env=False, timeout=60.0) as http:
         response = await http.get(f"http://127.0.0.1:{port}/metrics")
-    assert response.headers["content-type"].startswith("text/plain")  # noqa: S101 - for tests alone
+    assert response.headers["content-type"].startswith("text/plain")
     return response.text
