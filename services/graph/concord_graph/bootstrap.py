@@ -77,7 +77,7 @@ from concord_graph.usecases.memory.erase import Erasing
 from concord_graph.usecases.memory.memories import Memories
 from concord_graph.usecases.memory.scrub import Scrubbing
 from concord_graph.usecases.memory.working_memory import DEFAULT_CAPACITY, WorkingMemory
-from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.read.touches import Touches
 from concord_graph.usecases.recalls import RECALLS, Recalls
 from concord_graph.usecases.records import Records
@@ -114,7 +114,7 @@ class GraphApp:
         self._touches = Touches(store, clock)
         store.pending(lambda: self._touches.pending)
         commands = Commands(store, clock, reason_of, self._touches.use)
-        queries = Queries(store, self._touches, clock)
+        reader = Reader(store, self._touches, clock)
         self._scrubbing = Scrubbing(store)
         erased = self._scrubbing.wake
         actions = Actions(
@@ -128,12 +128,12 @@ class GraphApp:
             Registration(
                 graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
                 graph_pb2_grpc.add_GraphServiceServicer_to_server,
-                GraphServicer(commands, queries, actions),
+                GraphServicer(commands, reader, actions),
             ),
             Registration(
                 memory_pb2.DESCRIPTOR.services_by_name["MemoryService"],
                 memory_pb2_grpc.add_MemoryServiceServicer_to_server,
-                MemoryServicer(commands, queries, actions, translate, erased),
+                MemoryServicer(commands, reader, actions, translate, erased),
                 memory_operations={
                     "AddMemory": "create_memory",
                     "BatchAddMemories": "create_memory",
@@ -145,29 +145,29 @@ class GraphApp:
             Registration(
                 lineage_pb2.DESCRIPTOR.services_by_name["LineageService"],
                 lineage_pb2_grpc.add_LineageServiceServicer_to_server,
-                LineageServicer(commands, queries, actions),
+                LineageServicer(commands, reader, actions),
             ),
             Registration(
                 dialogue_pb2.DESCRIPTOR.services_by_name["DialogueService"],
                 dialogue_pb2_grpc.add_DialogueServiceServicer_to_server,
-                DialogueServicer(commands, queries, actions.memories),
+                DialogueServicer(commands, reader, actions.memories),
             ),
             Registration(
                 episode_pb2.DESCRIPTOR.services_by_name["EpisodeService"],
                 episode_pb2_grpc.add_EpisodeServiceServicer_to_server,
-                EpisodeServicer(commands, queries),
+                EpisodeServicer(commands, reader),
             ),
             Registration(
                 working_memory_pb2.DESCRIPTOR.services_by_name["WorkingMemoryService"],
                 working_memory_pb2_grpc.add_WorkingMemoryServiceServicer_to_server,
-                WorkingMemoryServicer(commands, queries, actions.working),
+                WorkingMemoryServicer(commands, reader, actions.working),
             ),
             Registration(
                 space_pb2.DESCRIPTOR.services_by_name["SpaceService"],
                 space_pb2_grpc.add_SpaceServiceServicer_to_server,
                 SpaceServicer(
                     commands,
-                    queries,
+                    reader,
                     Exports(store, clock),
                     actions.erasing,
                     governed,
@@ -179,7 +179,7 @@ class GraphApp:
                 governed_pb2_grpc.add_GovernedChangeServiceServicer_to_server,
                 GovernedServicer(
                     commands,
-                    queries,
+                    reader,
                     actions,
                     governed,
                     previews=previews,
@@ -190,22 +190,22 @@ class GraphApp:
             Registration(
                 relation_pb2.DESCRIPTOR.services_by_name["RelationService"],
                 relation_pb2_grpc.add_RelationServiceServicer_to_server,
-                RelationServicer(commands, queries, actions),
+                RelationServicer(commands, reader, actions),
             ),
             Registration(
                 conflict_pb2.DESCRIPTOR.services_by_name["ConflictService"],
                 conflict_pb2_grpc.add_ConflictServiceServicer_to_server,
-                ConflictServicer(commands, queries, actions, records),
+                ConflictServicer(commands, reader, actions, records),
             ),
             Registration(
                 session_pb2.DESCRIPTOR.services_by_name["SessionService"],
                 session_pb2_grpc.add_SessionServiceServicer_to_server,
-                SessionServicer(commands, queries),
+                SessionServicer(commands, reader),
             ),
             Registration(
                 record_pb2.DESCRIPTOR.services_by_name["RecordService"],
                 record_pb2_grpc.add_RecordServiceServicer_to_server,
-                RecordServicer(records, Feedback(store, clock), queries, recalls),
+                RecordServicer(records, Feedback(store, clock), reader, recalls),
             ),
             Registration(
                 recall_pb2.DESCRIPTOR.services_by_name["RecallService"],
@@ -217,7 +217,7 @@ class GraphApp:
                 feed_pb2_grpc.add_ChangeFeedServiceServicer_to_server,
                 FeedServicer(
                     store,
-                    queries,
+                    reader,
                     ErasingSpaces(store, confirmers, erased),
                     Leases(store, clock),
                     store.epoch,

@@ -7,7 +7,6 @@ import pytest
 from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2, record_pb2, session_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.domain import sessions
-from concord_graph.usecases import queries
 from google.protobuf.timestamp_pb2 import Timestamp
 from graph_world import (
     DAY,
@@ -268,7 +267,7 @@ async def test_co_reads_are_bounded(
 
     assert await together(home, "s") == [("b", "c", 1), ("c", "b", 1)]
 
-    monkeypatch.setattr(queries, "MOST_PAIRS", 1)
+    monkeypatch.setattr("concord_graph.servicer.record.MOST_PAIRS", 1)
     assert await together(home, "s") == [("b", "c", 1)]
     live.clock.pass_(sessions.CO_READ_MICROSECONDS + DAY)
     await end(home, "s")

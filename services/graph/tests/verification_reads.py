@@ -15,7 +15,7 @@ READS = {
     "servicer/memory.py": ("GetMemory",),
     "servicer/episode.py": ("ListEpisodes",),
     "servicer/space.py": ("CountByType",),
-    "usecases/queries.py": ("node", "edge_of_triple", "memory", "counts", "near_names"),
+    "usecases/read/items.py": ("get_node", "get_edge", "get_edge_of_triple", "get_memory"),
     "usecases/read/near_names.py": ("near_names", "near_triple", "_near_relations"),
 }
 """The functions that answer them, by module. What they call serves other reads as well."""

@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 from concord_graph.ports import EntryFilter, Result
 from concord_graph.servicer import incoming
 from concord_graph.usecases.memory.entries import EntryPage, list_entries
-from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Command, Commands, Done, R
 
 DEFAULT_PAGE = 50
@@ -62,7 +62,7 @@ def gave_way(done: Done[Result]) -> type_pb2.GaveWay | None:
 
 
 async def entry_page(
-    queries: Queries,
+    reader: Reader,
     request: ListEpisodesRequest | ListWorkingMemoryRequest,
     filter_: EntryFilter,
     *,
@@ -71,7 +71,7 @@ async def entry_page(
     """Read the page of entries that a request asks for."""
     before = page_cursor(request, (int, int))
     asked = incoming.as_of(request)
-    return await queries.read(
+    return await reader.read(
         caller().space,
         lambda tx, now: list_entries(
             tx,

@@ -16,7 +16,6 @@ from concord_graph.ports import EntryFilter, Reads, Written
 from concord_graph.servicer import conflict_messages, incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import DEFAULT_PAGE, execute, gave_way
-from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.read.conflicts import (
     ShownConflict,
     dependents,
@@ -24,6 +23,7 @@ from concord_graph.usecases.read.conflicts import (
     list_conflicts,
     shown_conflicts,
 )
+from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.records import CheckSettings, Records
 from concord_graph.usecases.write.commands import Commands, Done
 
@@ -34,10 +34,10 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
     """Translates in, calls one use case, translates out."""
 
     def __init__(
-        self, commands: Commands, queries: Queries, actions: Actions, records: Records
+        self, commands: Commands, reader: Reader, actions: Actions, records: Records
     ) -> None:
         self._commands = commands
-        self._queries = queries
+        self._reader = reader
         self._records = records
         self._actions = actions
 
@@ -55,7 +55,7 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
     ) -> conflict_pb2.GetConflictResponse:
         asked = incoming.as_of(request)
         pair = (request.pair.first_id, request.pair.second_id)
-        found = await self._queries.read(
+        found = await self._reader.read(
             caller().space,
             lambda tx, now: get_conflict(tx, asked.at(now), conflict_id=request.id, pair=pair),
         )
@@ -78,7 +78,7 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
         )
         asked, before = incoming.as_of(request), page_cursor(request, (int, int))
         size = request.page_size or DEFAULT_PAGE
-        page = await self._queries.read(
+        page = await self._reader.read(
             caller().space,
             lambda tx, now: list_conflicts(tx, filter_, asked.at(now), before, size),
         )
@@ -158,7 +158,7 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
         async def work(tx: Reads, now: int) -> ShownConflict:
             return (await shown_conflicts(tx, done.entries, AsOf().at(now)))[0]
 
-        return await self._queries.read(caller().space, work)
+        return await self._reader.read(caller().space, work)
 
     async def _dependents(self, shown: ShownConflict, item_id: str) -> list[str]:
         if not item_id:
@@ -169,7 +169,7 @@ class ConflictServicer(conflict_pb2_grpc.ConflictServiceServicer):
         async def work(tx: Reads, now: int) -> list[str]:
             return list(await dependents(tx, item_id, other_id, first.kind, AsOf().at(now)))
 
-        return await self._queries.read(caller().space, work)
+        return await self._reader.read(caller().space, work)
 
 
 def _settings(found: CheckSettings) -> conflict_pb2.CheckSettings:

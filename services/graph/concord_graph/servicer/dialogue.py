@@ -16,7 +16,7 @@ from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.calls import DEFAULT_PAGE, execute
 from concord_graph.usecases.memory.dialogue import list_turns
 from concord_graph.usecases.memory.memories import Memories
-from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -25,9 +25,9 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class DialogueServicer(dialogue_pb2_grpc.DialogueServiceServicer):
     """Translates in, calls one use case, translates out."""
 
-    def __init__(self, commands: Commands, queries: Queries, memories: Memories) -> None:
+    def __init__(self, commands: Commands, reader: Reader, memories: Memories) -> None:
         self._commands = commands
-        self._queries = queries
+        self._reader = reader
         self._memories = memories
 
     async def AppendDialogue(
@@ -52,7 +52,7 @@ class DialogueServicer(dialogue_pb2_grpc.DialogueServiceServicer):
         cursor = page_cursor(request, (int, int, str))
         after = (cursor[0], cursor[1], cursor[2]) if cursor else None
         asked = incoming.as_of(request)
-        page = await self._queries.read(
+        page = await self._reader.read(
             caller().space,
             lambda tx, now: list_turns(
                 tx, request.session_id, asked.at(now), now=now, after=after, limit=size

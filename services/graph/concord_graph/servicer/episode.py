@@ -18,7 +18,8 @@ from concord_graph.ports import EntryFilter
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.calls import entry_page, entry_page_token, execute
 from concord_graph.usecases.memory.episodes import add_episode
-from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.read.near_names import near_names
+from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -27,9 +28,9 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
     """Translates in, calls one use case, translates out."""
 
-    def __init__(self, commands: Commands, queries: Queries) -> None:
+    def __init__(self, commands: Commands, reader: Reader) -> None:
         self._commands = commands
-        self._queries = queries
+        self._reader = reader
 
     async def AddEpisode(
         self, request: episode_pb2.AddEpisodeRequest, context: Context
@@ -55,12 +56,13 @@ class EpisodeServicer(episode_pb2_grpc.EpisodeServiceServicer):
             since=incoming.instant(request, "since"),
         )
         skip = 0 if request.page_token else request.skip
-        page = await entry_page(self._queries, request, filter_, skip=skip)
+        page = await entry_page(self._reader, request, filter_, skip=skip)
         found = type_pb2.LOOKUP_STATUS_FOUND if page.total else type_pb2.LOOKUP_STATUS_NOT_FOUND
         near: Sequence[str] = ()
         if not page.total and request.session_id:
-            near = await self._queries.near_names(
-                caller().space, NameKind.SESSION, request.session_id
+            near = await self._reader.read(
+                caller().space,
+                lambda tx, _: near_names(tx, NameKind.SESSION, request.session_id),
             )
         return episode_pb2.ListEpisodesResponse(
             status=found,

@@ -19,9 +19,10 @@ from concord_graph.usecases.governed.apply import register
 from concord_graph.usecases.governed.change_digest import digest_at, digest_of
 from concord_graph.usecases.governed.space_erasure import ErasingSpaces
 from concord_graph.usecases.leases import Leases
-from concord_graph.usecases.queries import Queries
 from concord_graph.usecases.read.feed_digests import DIGEST_BYTES, digests
+from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.read.shown import Shown
+from concord_graph.usecases.read.states import FEW, states
 
 CHANGES_A_MESSAGE = 500
 KEEP_ALIVE_SECONDS = 10.0
@@ -39,7 +40,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
     def __init__(
         self,
         store: GraphStore,
-        queries: Queries,
+        reader: Reader,
         erasing: ErasingSpaces,
         leases: Leases,
         epoch: str,
@@ -47,7 +48,7 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         self._store = store
         self._erasing = erasing
         self._leases = leases
-        self._queries = queries
+        self._reader = reader
         self._epoch = epoch
         self._imported: dict[str, Imported] = {}
 
@@ -170,15 +171,18 @@ class FeedServicer(feed_pb2_grpc.ChangeFeedServiceServicer):
         self, request: feed_pb2.BatchGetRevisionsRequest, context: Context
     ) -> feed_pb2.BatchGetRevisionsResponse:
         refs = [(ref.id, ref.seq) for ref in request.refs]
-        states, logs = await self._queries.states(
+        as_of = incoming.as_of(request)
+        found, logs = await self._reader.read(
             request.space,
-            refs,
-            incoming.as_of(request),
-            count_as_read=request.count_as_read,
-            session_id=request.session_id,
+            lambda tx, now: states(tx, refs, as_of, now),
+            brief=len(refs) <= FEW,
         )
+        if request.count_as_read:
+            read = [each[0].view.item for each in found if each]
+            ids = [item.id for item in read if not is_erased(item)]
+            self._reader.count(request.space, ids, request.session_id, of_session=True)
         revisions = [
-            _revision(ref_id, found) for (ref_id, _), found in zip(refs, states, strict=True)
+            _revision(ref_id, state) for (ref_id, _), state in zip(refs, found, strict=True)
         ]
         return feed_pb2.BatchGetRevisionsResponse(revisions=revisions, recall_log=logs)
 

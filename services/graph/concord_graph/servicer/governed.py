@@ -23,7 +23,9 @@ from concord_graph.servicer.actions import Actions, scope_of
 from concord_graph.servicer.calls import execute, execute_as, gave_way
 from concord_graph.usecases.governed.apply import GovernedChange, GovernedChanges
 from concord_graph.usecases.governed.preview import Previews
-from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.governed.principal_keys import genesis, genesis_digest
+from concord_graph.usecases.read.attested import attested
+from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Command, Commands, Done
 
 DIGESTS_PAGE = 200
@@ -39,7 +41,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     def __init__(
         self,
         commands: Commands,
-        queries: Queries,
+        reader: Reader,
         actions: Actions,
         governed: GovernedChanges,
         *,
@@ -50,7 +52,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         """`erased` runs after each erasure."""
         self._erased = erased
         self._commands = commands
-        self._queries = queries
+        self._reader = reader
         self._actions = actions
         self._governed = governed
         self._previews = previews
@@ -68,7 +70,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         )
         space = caller().space
         return governed_pb2.EnrolPrincipalsResponse(
-            genesis_digest=await self._queries.genesis_digest(space),
+            genesis_digest=await self._reader.read(space, genesis_digest),
             token=outgoing.done_token(space, done),
         )
 
@@ -113,7 +115,7 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
     async def GetGenesis(
         self, request: governed_pb2.GetGenesisRequest, context: Context
     ) -> governed_pb2.GetGenesisResponse:
-        found = await self._queries.genesis(caller().space)
+        found = await self._reader.read(caller().space, genesis)
         if found is None:
             return governed_pb2.GetGenesisResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)
         record, envelope, imported_seq = found
@@ -140,7 +142,9 @@ class GovernedServicer(governed_pb2_grpc.GovernedChangeServiceServicer):
         size = request.page_size or DIGESTS_PAGE
         kind, time, last = page_cursor(request, (int, int, str)) or (int(ItemKind.EDGE), 0, "")
         cursor = (kind == ItemKind.MEMORY, int(time), str(last))
-        found = await self._queries.attested(caller().space, cursor, size + 1)
+        found = await self._reader.read(
+            caller().space, lambda tx, now: attested(tx, now, cursor, size + 1)
+        )
         page, more = found[:size], len(found) > size
         return governed_pb2.GetConstitutiveDigestsResponse(
             items=[

@@ -13,13 +13,21 @@ from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
 
 from concord_graph.domain.spelling import NameKind
+from concord_graph.ports import Reads
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import DEFAULT_PAGE, execute, gave_way
-from concord_graph.usecases.queries import Queries
-from concord_graph.usecases.read.near_names import near_triple
+from concord_graph.usecases.read.items import (
+    get_edge,
+    get_edge_of_triple,
+    get_node,
+    list_edges,
+)
+from concord_graph.usecases.read.near_names import near_names, near_triple
 from concord_graph.usecases.read.neighbors import NeighborPage
+from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.read.shown import Shown
+from concord_graph.usecases.read.walks import neighbors, path_page
 from concord_graph.usecases.write.commands import Commands
 
 DEFAULT_NEIGHBOR_PAGE = 20
@@ -34,9 +42,9 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     """Translates in, calls one use case, translates out."""
 
-    def __init__(self, commands: Commands, queries: Queries, actions: Actions) -> None:
+    def __init__(self, commands: Commands, reader: Reader, actions: Actions) -> None:
         self._commands = commands
-        self._queries = queries
+        self._reader = reader
         self._actions = actions
 
     async def UpsertNode(
@@ -52,15 +60,16 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def GetNode(
         self, request: graph_pb2.GetNodeRequest, context: Context
     ) -> graph_pb2.GetNodeResponse:
-        node = await self._queries.node(
+        as_of, name = incoming.as_of(request), incoming.text(request.name)
+        node = await self._reader.read(
             caller().space,
-            incoming.as_of(request),
-            node_id=request.id,
-            name=incoming.text(request.name),
+            lambda tx, now: get_node(tx, as_of.at(now), node_id=request.id, name=name),
+            brief=True,
         )
         if node is None:
-            asked = incoming.text(request.name)
-            near = await self._queries.near_names(caller().space, NameKind.NODE, asked)
+            near = await self._reader.read(
+                caller().space, lambda tx, _: near_names(tx, NameKind.NODE, name)
+            )
             return graph_pb2.GetNodeResponse(status=_NOT_FOUND, near_names=near)
         return graph_pb2.GetNodeResponse(status=_FOUND, node=outgoing.node(node))
 
@@ -89,7 +98,9 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         after = page_cursor(request, str) or ""
         label = incoming.text(request.label)
         as_of = incoming.as_of(request)
-        nodes = await self._queries.nodes(caller().space, label, as_of, after, size + 1)
+        nodes = await self._reader.read(
+            caller().space, lambda tx, now: tx.list_nodes(label, as_of.at(now), after, size + 1)
+        )
         more = len(nodes) > size
         return graph_pb2.ListNodesResponse(
             nodes=[outgoing.node(node) for node in nodes[:size]],
@@ -119,21 +130,26 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         return graph_pb2.GetEdgeResponse(status=_FOUND, edge=edge)
 
     async def _edge(self, request: graph_pb2.GetEdgeRequest) -> Shown | None:
-        space, as_of = caller().space, incoming.as_of(request)
-        if request.WhichOneof("by") == "id":
-            return await self._queries.edge(
-                space, request.id, as_of, peek=request.peek, session_id=request.session_id
-            )
-        triple = incoming.triple(request.triple)
-        return await self._queries.edge_of_triple(
-            space, *triple, as_of, peek=request.peek, session_id=request.session_id
-        )
+        as_of = incoming.as_of(request)
+        triple = None
+        if request.WhichOneof("by") != "id":
+            triple = incoming.triple(request.triple)
+
+        async def work(tx: Reads, now: int) -> Shown | None:
+            if triple:
+                return await get_edge_of_triple(tx, triple, as_of.at(now), now)
+            return await get_edge(tx, request.id, as_of.at(now), now)
+
+        shown = await self._reader.read(caller().space, work, brief=True)
+        if not request.peek:
+            self._reader.count_item(caller().space, shown, request.session_id)
+        return shown
 
     async def _near_triple(self, request: graph_pb2.GetEdgeRequest) -> Sequence[str]:
         if request.WhichOneof("by") == "id":
             return ()
         triple = incoming.triple(request.triple)
-        return await self._queries.read(
+        return await self._reader.read(
             caller().space, lambda tx, now: near_triple(tx, *triple, now)
         )
 
@@ -164,7 +180,12 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
         after = page_cursor(request, str) or ""
         filter_ = incoming.edge_filter(request.filter)
         as_of = incoming.as_of(request)
-        shown = await self._queries.edges(caller().space, filter_, as_of, after, size + 1)
+        shown = await self._reader.read(
+            caller().space,
+            lambda tx, now: list_edges(
+                tx, filter_, as_of.at(now), now, after=after, limit=size + 1
+            ),
+        )
         more = len(shown) > size
         return graph_pb2.ListEdgesResponse(
             edges=[outgoing.edge(one, one.valid) for one in shown[:size]],
@@ -176,7 +197,8 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     ) -> graph_pb2.QueryNeighborsResponse:
         cursor = page_cursor(request, (int, (float, int, str)))
         pinned, after = (cursor[0], tuple(cursor[1])) if cursor else (None, None)
-        page = await self._queries.neighbors(
+        page = await neighbors(
+            self._reader,
             caller().space,
             incoming.end_ref(request.start, "start"),
             request.depth or 1,
@@ -184,11 +206,12 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
             pinned=pinned,
             after=after,
             limit=request.page_size or DEFAULT_NEIGHBOR_PAGE,
-            peek=request.peek,
-            session_id=request.session_id,
         )
         if page is None:
             return graph_pb2.QueryNeighborsResponse(status=_NOT_FOUND)
+        if not request.peek:
+            passed = (reached.edge_id for reached, _ in page.entries)
+            self._reader.count(caller().space, passed, request.session_id)
         last = page.entries[-1][0].rank if page.entries else None
         reply = graph_pb2.QueryNeighborsResponse(
             status=_FOUND,
@@ -202,19 +225,25 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
     async def FindPath(
         self, request: graph_pb2.FindPathRequest, context: Context
     ) -> graph_pb2.FindPathResponse:
-        page = await self._queries.paths(
+        start = incoming.end_ref(request.start, "start")
+        end = incoming.end_ref(request.end, "end")
+        page = await self._reader.read(
             caller().space,
-            incoming.end_ref(request.start, "start"),
-            incoming.end_ref(request.end, "end"),
-            lambda now: incoming.walk(request, now),
-            max_depth=request.max_depth or DEFAULT_PATH_DEPTH,
-            max_paths=request.max_paths or DEFAULT_PATHS,
-            out_of_time=_nearly_over,
-            peek=request.peek,
-            session_id=request.session_id,
+            lambda tx, now: path_page(
+                tx,
+                start,
+                end,
+                incoming.walk(request, now),
+                now,
+                max_depth=request.max_depth or DEFAULT_PATH_DEPTH,
+                max_paths=request.max_paths or DEFAULT_PATHS,
+                out_of_time=_nearly_over,
+            ),
         )
         if page is None:
             return graph_pb2.FindPathResponse(status=_NOT_FOUND)
+        if not request.peek:
+            self._reader.count(caller().space, page.edges, request.session_id)
         paths = []
         for found in page.found.paths:
             edges = [page.edges[edge_id] for edge_id in found.edge_ids]

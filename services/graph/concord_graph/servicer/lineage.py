@@ -12,7 +12,8 @@ from concord_chassis.identity import caller
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import execute, gave_way
-from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.read.chains import shown_chain
+from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -21,9 +22,9 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class LineageServicer(lineage_pb2_grpc.LineageServiceServicer):
     """Translates in, calls one use case, translates out."""
 
-    def __init__(self, commands: Commands, queries: Queries, actions: Actions) -> None:
+    def __init__(self, commands: Commands, reader: Reader, actions: Actions) -> None:
         self._commands = commands
-        self._queries = queries
+        self._reader = reader
         self._actions = actions
 
     async def AddLineage(
@@ -40,7 +41,10 @@ class LineageServicer(lineage_pb2_grpc.LineageServiceServicer):
     async def GetLineage(
         self, request: lineage_pb2.GetLineageRequest, context: Context
     ) -> lineage_pb2.GetLineageResponse:
-        found = await self._queries.chain(caller().space, request.id, incoming.as_of(request))
+        as_of = incoming.as_of(request)
+        found = await self._reader.read(
+            caller().space, lambda tx, now: shown_chain(tx, request.id, as_of.at(now), now)
+        )
         if found is None:
             return lineage_pb2.GetLineageResponse(status=type_pb2.LOOKUP_STATUS_NOT_FOUND)
         chain, edges = found

@@ -23,7 +23,9 @@ from concord_graph.ports import BatchAdded
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import DEFAULT_PAGE, execute, execute_as, gave_way
-from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.read.items import get_memory, history, list_memories
+from concord_graph.usecases.read.near_names import near_names
+from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands, Done
 from concord_graph.usecases.write.refusals import BatchRefused
 
@@ -50,14 +52,14 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     def __init__(
         self,
         commands: Commands,
-        queries: Queries,
+        reader: Reader,
         actions: Actions,
         translate: Translate,
         erased: Callable[[], None],
     ) -> None:
         """`erased` runs after each erasure."""
         self._commands = commands
-        self._queries = queries
+        self._reader = reader
         self._actions = actions
         self._erased = erased
         self._translate = translate
@@ -113,19 +115,22 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def GetMemory(
         self, request: memory_pb2.GetMemoryRequest, context: Context
     ) -> memory_pb2.GetMemoryResponse:
-        shown = await self._queries.memory(
+        as_of, external_id = incoming.as_of(request), incoming.text(request.external_id)
+        shown = await self._reader.read(
             caller().space,
-            incoming.as_of(request),
-            memory_id=request.id,
-            external_id=incoming.text(request.external_id),
-            peek=request.peek,
-            session_id=request.session_id,
+            lambda tx, now: get_memory(
+                tx, as_of.at(now), now, memory_id=request.id, external_id=external_id
+            ),
+            brief=True,
         )
         if shown is None:
             kind = NameKind.MEMORY_ID if request.id else NameKind.EXTERNAL_ID
-            asked = request.id or incoming.text(request.external_id)
-            near = await self._queries.near_names(caller().space, kind, asked)
+            near = await self._reader.read(
+                caller().space, lambda tx, _: near_names(tx, kind, request.id or external_id)
+            )
             return memory_pb2.GetMemoryResponse(status=_NOT_FOUND, near_names=near)
+        if not request.peek:
+            self._reader.count_item(caller().space, shown, request.session_id)
         memory = outgoing.memory(shown, shown.valid)
         status = _ERASED if is_erased(shown.view.item) else _FOUND
         return memory_pb2.GetMemoryResponse(status=status, memory=memory)
@@ -175,8 +180,9 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     async def GetEraseReceipt(
         self, request: memory_pb2.GetEraseReceiptRequest, context: Context
     ) -> memory_pb2.GetEraseReceiptResponse:
-        erasure = await self._queries.erasure(
-            caller().space, erase_id=request.erase_id, memory_id=request.memory_id
+        erasure = await self._reader.read(
+            caller().space,
+            lambda tx, _: tx.erasure(erase_id=request.erase_id, memory_id=request.memory_id),
         )
         if erasure is None:
             return memory_pb2.GetEraseReceiptResponse(status=_NOT_FOUND)
@@ -201,7 +207,12 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         before = (int(cursor[0]), str(cursor[1])) if cursor else None
         filter_ = incoming.memory_filter(request)
         as_of = incoming.as_of(request)
-        shown = await self._queries.memories(caller().space, filter_, as_of, before, size + 1)
+        shown = await self._reader.read(
+            caller().space,
+            lambda tx, now: list_memories(
+                tx, filter_, as_of.at(now), now, before=before, limit=size + 1
+            ),
+        )
         next_token = ""
         if len(shown) > size:
             last = shown[size - 1].view.item
@@ -217,7 +228,12 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         size = request.page_size or DEFAULT_PAGE
         before = page_cursor(request, int) or 2**62
         as_of = incoming.as_of(request)
-        found = await self._queries.history(caller().space, request.id, as_of, before, size + 1)
+        found = await self._reader.read(
+            caller().space,
+            lambda tx, now: history(
+                tx, request.id, as_of.at(now).record, before_revision=before, limit=size + 1
+            ),
+        )
         more = len(found) > size
         return memory_pb2.GetMemoryHistoryResponse(
             versions=[outgoing.version(memory) for memory in found[:size]],

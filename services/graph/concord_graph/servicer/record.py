@@ -12,9 +12,16 @@ from concord_graph.domain.recalls import Recall
 from concord_graph.ports import ServiceRecord
 from concord_graph.servicer.outgoing import stamp
 from concord_graph.usecases.feedback import Calibration, Feedback, Move, RankedQuery
-from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.recalls import Recalls
 from concord_graph.usecases.records import JudgedPosition, Records, Sums
+
+MOST_PAIRS = 1_000
+"""Pairs of memories in a list of co-reads."""
+MOST_RESTATED = 1_000
+"""Memories in a list of restated memories."""
+MOST_TRIGGERED = 10_000
+"""Memories in a list of triggers."""
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -28,12 +35,12 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     """Translates in, calls one use case, translates out."""
 
     def __init__(
-        self, records: Records, feedback: Feedback, queries: Queries, recalls: Recalls
+        self, records: Records, feedback: Feedback, reader: Reader, recalls: Recalls
     ) -> None:
         self._records = records
         self._recalls = recalls
         self._feedback = feedback
-        self._queries = queries
+        self._reader = reader
 
     async def GetJudgedPosition(
         self, request: record_pb2.GetJudgedPositionRequest, context: Context
@@ -64,7 +71,9 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     async def ListCoReads(
         self, request: record_pb2.ListCoReadsRequest, context: Context
     ) -> record_pb2.ListCoReadsResponse:
-        found = await self._queries.co_reads(caller().space, request.session_id)
+        found = await self._reader.read(
+            caller().space, lambda tx, _: tx.co_reads(request.session_id, MOST_PAIRS)
+        )
         return record_pb2.ListCoReadsResponse(
             co_reads=[
                 record_pb2.CoRead(
@@ -81,7 +90,10 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
         self, request: record_pb2.ListRestatedRequest, context: Context
     ) -> record_pb2.ListRestatedResponse:
         least = request.least_sessions or 2
-        found = await self._queries.restated(caller().space, list(request.session_ids), least)
+        sessions = list(request.session_ids)
+        found = await self._reader.read(
+            caller().space, lambda tx, _: tx.restated(sessions, least, MOST_RESTATED)
+        )
         return record_pb2.ListRestatedResponse(
             memories=[
                 record_pb2.Restated(memory_id=each.memory_id, session_ids=each.session_ids)
@@ -92,7 +104,7 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     async def ListTriggers(
         self, request: record_pb2.ListTriggersRequest, context: Context
     ) -> record_pb2.ListTriggersResponse:
-        found = await self._queries.triggered(caller().space)
+        found = await self._reader.read(caller().space, lambda tx, _: tx.triggered(MOST_TRIGGERED))
         return record_pb2.ListTriggersResponse(
             memories=[
                 record_pb2.MemoryTriggers(memory_id=memory_id, surfaces_when=triggers)

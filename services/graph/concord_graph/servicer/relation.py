@@ -14,7 +14,9 @@ from concord_graph.domain.spelling import NameKind
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.calls import DEFAULT_PAGE, execute, gave_way
-from concord_graph.usecases.queries import FollowedPage, Queries
+from concord_graph.usecases.read.near_names import near_names
+from concord_graph.usecases.read.reader import Reader
+from concord_graph.usecases.read.walks import FollowedPage, followed_page
 from concord_graph.usecases.write.commands import Commands
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -23,9 +25,9 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
     """Translates in, calls one use case, translates out."""
 
-    def __init__(self, commands: Commands, queries: Queries, actions: Actions) -> None:
+    def __init__(self, commands: Commands, reader: Reader, actions: Actions) -> None:
         self._commands = commands
-        self._queries = queries
+        self._reader = reader
         self._actions = actions
 
     async def DeclareRelation(
@@ -44,8 +46,10 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
     ) -> relation_pb2.ListRelationsResponse:
         size = request.page_size or DEFAULT_PAGE
         after = page_cursor(request, str) or ""
-        found = await self._queries.relations(
-            caller().space, incoming.as_of(request), after, size + 1
+        as_of = incoming.as_of(request)
+        found = await self._reader.read(
+            caller().space,
+            lambda tx, now: tx.list_relations(as_of.at(now), after, size + 1),
         )
         more = len(found) > size
         return relation_pb2.ListRelationsResponse(
@@ -58,19 +62,20 @@ class RelationServicer(relation_pb2_grpc.RelationServiceServicer):
     ) -> relation_pb2.FollowRelationsResponse:
         space = caller().space
         start = incoming.end_ref(request.start, "start")
-        page = await self._queries.follow(
-            space,
-            start,
-            [incoming.text(relation) for relation in request.relations],
-            incoming.as_of(request),
-            peek=request.peek,
-            session_id=request.session_id,
+        relations = [incoming.text(relation) for relation in request.relations]
+        as_of = incoming.as_of(request)
+        page = await self._reader.read(
+            space, lambda tx, now: followed_page(tx, start, relations, as_of, now)
         )
         if page is None:
-            near = await self._queries.near_names(space, NameKind.NODE, start.name)
+            near = await self._reader.read(
+                space, lambda tx, _: near_names(tx, NameKind.NODE, start.name)
+            )
             return relation_pb2.FollowRelationsResponse(
                 status=type_pb2.LOOKUP_STATUS_NOT_FOUND, near_names=near
             )
+        if not request.peek:
+            self._reader.count(space, page.edges, request.session_id)
         return _followed(page)
 
 

@@ -14,7 +14,7 @@ from concord_chassis.opaque import page_cursor, page_token
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.calls import DEFAULT_PAGE, execute
 from concord_graph.usecases.memory.sessions import end_session
-from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -23,14 +23,14 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class SessionServicer(session_pb2_grpc.SessionServiceServicer):
     """Translates in, calls one use case, translates out."""
 
-    def __init__(self, commands: Commands, queries: Queries) -> None:
+    def __init__(self, commands: Commands, reader: Reader) -> None:
         self._commands = commands
-        self._queries = queries
+        self._reader = reader
 
     async def EndSession(
         self, request: session_pb2.EndSessionRequest, context: Context
     ) -> session_pb2.EndSessionResponse:
-        await self._queries.flush()  # a use from before the end must not begin it anew
+        await self._reader.flush()  # a use from before the end must not begin it anew
         command = partial(
             end_session,
             session_id=request.session_id,
@@ -45,7 +45,10 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
     async def GetSession(
         self, request: session_pb2.GetSessionRequest, context: Context
     ) -> session_pb2.GetSessionResponse:
-        found = await self._queries.session(caller().space, request.session_id)
+        await self._reader.flush()
+        found = await self._reader.read(
+            caller().space, lambda tx, _: tx.session(request.session_id)
+        )
         if found is None:
             status = type_pb2.LOOKUP_STATUS_NOT_FOUND
             return session_pb2.GetSessionResponse(status=status)
@@ -60,7 +63,10 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         cursor = page_cursor(request, (int, str))
         before = (cursor[0], cursor[1]) if cursor else None
         filter_ = incoming.session_filter(request)
-        found = await self._queries.sessions(caller().space, filter_, before, size + 1)
+        await self._reader.flush()
+        found = await self._reader.read(
+            caller().space, lambda tx, _: tx.sessions(filter_, before, size + 1)
+        )
         last = found[size - 1] if len(found) > size else None
         return session_pb2.ListSessionsResponse(
             sessions=[outgoing.session(each) for each in found[:size]],

@@ -20,7 +20,7 @@ from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.calls import DEFAULT_PAGE, execute_as
 from concord_graph.usecases.governed.apply import GovernedChanges, Restore
 from concord_graph.usecases.memory.erase import Erasing
-from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.transfer.exports import Exports
 from concord_graph.usecases.transfer.full_import import Upload, import_space
 from concord_graph.usecases.write.commands import IMPORT, Commands
@@ -44,7 +44,7 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
     def __init__(
         self,
         commands: Commands,
-        queries: Queries,
+        reader: Reader,
         exports: Exports,
         erasing: Erasing,
         governed: GovernedChanges,
@@ -53,7 +53,7 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
     ) -> None:
         """`erased` runs after each import: erasures in it may wait for a confirmation."""
         self._commands = commands
-        self._queries = queries
+        self._reader = reader
         self._exports = exports
         self._erasing = erasing
         self._governed = governed
@@ -62,7 +62,8 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
     async def CountByType(
         self, request: space_pb2.CountByTypeRequest, context: Context
     ) -> space_pb2.CountByTypeResponse:
-        counts = await self._queries.counts(caller().space, incoming.as_of(request))
+        as_of = incoming.as_of(request)
+        counts = await self._reader.read(caller().space, lambda tx, now: tx.counts(as_of.at(now)))
         return space_pb2.CountByTypeResponse(
             nodes=counts.nodes,
             edges=counts.edges,
@@ -80,8 +81,9 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
     ) -> space_pb2.ListOperationsResponse:
         size = request.page_size or DEFAULT_PAGE
         beyond = page_cursor(request, int)
-        found = await self._queries.operations(
-            caller().space, incoming.operation_filter(request), beyond, size + 1
+        filter_ = incoming.operation_filter(request)
+        found = await self._reader.read(
+            caller().space, lambda tx, _: tx.operations(filter_, beyond, size + 1)
         )
         more = len(found) > size
         return space_pb2.ListOperationsResponse(
@@ -97,7 +99,7 @@ class SpaceServicer(space_pb2_grpc.SpaceServiceServicer):
             if as_of != AsOf():
                 raise FieldInvalid("as_of", "the full form is of all times")
             with TemporaryFile() as file:
-                await self._queries.flush()  # uses of sessions are stored with the reads
+                await self._reader.flush()  # uses of sessions are stored with the reads
                 full = await self._exports.full(space, file)
                 for piece in _pieces(full.lines()):
                     yield piece

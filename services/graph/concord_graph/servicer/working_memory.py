@@ -15,7 +15,7 @@ from concord_graph.ports import EntryFilter
 from concord_graph.servicer import outgoing
 from concord_graph.servicer.calls import entry_page, entry_page_token, execute
 from concord_graph.usecases.memory.working_memory import STALE, WorkingMemory
-from concord_graph.usecases.queries import Queries
+from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -24,9 +24,9 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer):
     """Translates in, calls one use case, translates out."""
 
-    def __init__(self, commands: Commands, queries: Queries, working: WorkingMemory) -> None:
+    def __init__(self, commands: Commands, reader: Reader, working: WorkingMemory) -> None:
         self._commands = commands
-        self._queries = queries
+        self._reader = reader
         self._working = working
 
     async def PutWorkingMemory(
@@ -51,7 +51,7 @@ class WorkingMemoryServicer(working_memory_pb2_grpc.WorkingMemoryServiceServicer
             shelf=STALE if request.stale else "",
             session_id=request.session_id,
         )
-        page = await entry_page(self._queries, request, filter_)
+        page = await entry_page(self._reader, request, filter_)
         return working_memory_pb2.ListWorkingMemoryResponse(
             entries=map(_entry, page.entries),
             next_page_token=entry_page_token(request, page),

@@ -1,1 +1,1 @@
-"""Graph's use cases: commands that write through one writer, and queries."""
+"""Graph's use cases: commands that write through one writer, and reads."""

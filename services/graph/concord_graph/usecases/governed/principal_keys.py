@@ -134,3 +134,21 @@ def _key(text: str) -> bytes:
         return urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:
         return b""
+
+
+async def genesis_digest(tx: Reads, _now: int) -> str:
+    """Return the digest of the space's genesis; empty without one."""
+    record = await tx.genesis()
+    return record.digest if record else ""
+
+
+async def genesis(tx: Reads, _now: int) -> tuple[GenesisRecord, bytes, int] | None:
+    """Return the genesis with the keys that count now, its envelope, and the import's change.
+
+    The last is the number of the change that imported it, 0 if it was not imported.
+    """
+    if await tx.genesis() is None:
+        return None
+    imported = await tx.imported()
+    seq = imported.seq if imported else 0
+    return await keys_now(tx), await tx.genesis_envelope(), seq

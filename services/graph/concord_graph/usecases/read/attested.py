@@ -44,6 +44,19 @@ async def digests_of_ends(tx: Reads, item: Record) -> Mapping[str, str] | None:
     return {end_id: digest(end) for end_id, end in found.items() if end is not None}
 
 
+async def attested(
+    tx: Reads, now: int, cursor: tuple[bool, int, str], limit: int
+) -> Sequence[Attested]:
+    """Return digests of live constitutive items: edges by id, then memories, newest first.
+
+    `cursor`: whether the edges are done, and the last item's creation time (µs) and id.
+    """
+    at_memories, time, last = cursor
+    edges = [] if at_memories else await attested_edges(tx, now, last, limit)
+    before = (time, last) if at_memories else None
+    return [*edges, *await attested_memories(tx, now, before, limit - len(edges))]
+
+
 async def attested_edges(tx: Reads, now: int, after: str, limit: int) -> Sequence[Attested]:
     """Return the live constitutive edges with an id greater than `after`, by id."""
     at = Instant(now, FOREVER)

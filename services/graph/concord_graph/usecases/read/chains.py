@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 
 from concord_graph.domain.items import Edge, Instant, ItemKind, Memory
 from concord_graph.ports import Reads, View
-from concord_graph.usecases.read.shown import is_ghost, with_ghosts, with_heads, with_orphans
+from concord_graph.usecases.read.shown import (
+    Shown,
+    is_ghost,
+    show,
+    with_ghosts,
+    with_heads,
+    with_orphans,
+)
 
 MOST_ITEMS = 1_000
 
@@ -141,3 +148,13 @@ def _link(item_id: str, view: View | None, at: Instant) -> Link:
 def _when(view: View | None, item_id: str) -> tuple[int, str]:
     """Return the sort key of an item; a ghost has no time and sorts as the oldest."""
     return (view.supersession.effective_from if view else -(2**62), item_id)
+
+
+async def shown_chain(
+    tx: Reads, item_id: str, at: Instant, now: int
+) -> tuple[Chain, list[Shown]] | None:
+    """Return the whole chain of an item, and its lineage edges by id; None without the item."""
+    chain = await chain_of(tx, item_id, at)
+    if chain is None:
+        return None
+    return chain, [show(view, now, at.valid) for view in chain.edges]

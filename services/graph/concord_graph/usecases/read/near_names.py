@@ -15,6 +15,8 @@ MOST_EDGES = 100
 
 async def near_names(tx: Reads, kind: NameKind, asked: str) -> tuple[str, ...]:
     """Return up to 5 live names of a kind that are spelt like the one asked for."""
+    if not asked:
+        return ()
     return nearest(asked, await tx.names_near(kind, asked, MOST_EACH_WAY))
 
 

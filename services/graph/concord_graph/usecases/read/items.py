@@ -1,0 +1,99 @@
+"""Reads of single items and of lists, as their readers see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from concord_graph.domain.drafts import EndRef
+from concord_graph.domain.items import FOREVER, Instant, ItemKind, Memory, Node
+from concord_graph.ports import EdgeFilter, MemoryFilter, Reads
+from concord_graph.usecases.read.shown import Shown, current_edges, fixed_edges, show, with_heads
+
+
+async def get_node(tx: Reads, at: Instant, *, node_id: str = "", name: str = "") -> Node | None:
+    """Return a live node by id or name."""
+    found = node_id or await tx.find(EndRef(name), at) or ""
+    view = (await tx.views(ItemKind.NODE, [found], at)).get(found)
+    node = view.item if view else None
+    return node if isinstance(node, Node) and not node.deleted else None
+
+
+async def get_edge(tx: Reads, edge_id: str, at: Instant, now: int) -> Shown | None:
+    """Return a live edge by id."""
+    found = await shown_items(tx, ItemKind.EDGE, [edge_id], at, now)
+    return found[0] if found and not found[0].view.item.deleted else None
+
+
+async def get_edge_of_triple(
+    tx: Reads, triple: tuple[EndRef, str, EndRef], at: Instant, now: int
+) -> Shown | None:
+    """Return the current edge of a triple, else its latest live one."""
+    source, relation, target = triple
+    ends = [await tx.find(end, at) for end in (source, target)]
+    if None in ends:
+        return None
+    edges = await tx.live_edges_of_triple(str(ends[0]), relation, str(ends[1]), at.record)
+    begun = [edge for edge in edges if edge.effective_from <= at.valid]
+    chosen = await current_edges(tx, edges, at) or begun or edges
+    # constitutive and pinned edges come first: writes address them, too
+    first = await fixed_edges(tx, chosen, at.record) or chosen
+    return await get_edge(tx, first[-1].id, at, now) if first else None
+
+
+async def get_memory(
+    tx: Reads, at: Instant, now: int, *, memory_id: str = "", external_id: str = ""
+) -> Shown | None:
+    """Return a memory by id or external id, even if it is superseded or forgotten."""
+    key = memory_id
+    if external_id:
+        found = await tx.memory_by_external_id(external_id, at.record)
+        key = found.id if found else ""
+    shown = await shown_items(tx, ItemKind.MEMORY, [key], at, now)
+    return shown[0] if shown else None
+
+
+async def list_edges(
+    tx: Reads, filter_: EdgeFilter, at: Instant, now: int, *, after: str, limit: int
+) -> list[Shown]:
+    """Return a page of live edges by id."""
+    ids = await tx.list_edges(replace(filter_, now=now), at, after, limit)
+    return await shown_items(tx, ItemKind.EDGE, ids, at, now)
+
+
+async def list_memories(
+    tx: Reads,
+    filter_: MemoryFilter,
+    at: Instant,
+    now: int,
+    *,
+    before: tuple[int, str] | None,
+    limit: int,
+) -> list[Shown]:
+    """Return a page of live memories, newest first."""
+    keys = await tx.list_memories(filter_, at, before, limit)
+    return await shown_items(tx, ItemKind.MEMORY, [key for _, key in keys], at, now)
+
+
+async def history(
+    tx: Reads, memory_id: str, record: int, *, before_revision: int, limit: int
+) -> list[Memory]:
+    """Return a page of a memory's revisions, newest first, as known at a record time (µs)."""
+    found = await tx.history(memory_id, before_revision, limit, record)
+    return [_open_then(memory, record) for memory in found]
+
+
+async def shown_items(
+    tx: Reads, kind: ItemKind, ids: Sequence[str], at: Instant, now: int
+) -> list[Shown]:
+    """Return the items of a kind that there are, in the order of their ids' list."""
+    views = await tx.views(kind, ids, at)
+    ordered = [views[item_id] for item_id in ids if item_id in views]
+    return [show(view, now, at.valid) for view in await with_heads(tx, ordered, at)]
+
+
+def _open_then(memory: Memory, record: int) -> Memory:
+    """Return a revision as known at a record time (µs): open if it was closed later."""
+    if memory.revision.record_until <= record:
+        return memory
+    return replace(memory, revision=replace(memory.revision, record_until=FOREVER))
