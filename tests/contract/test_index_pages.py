@@ -1,4 +1,4 @@
-"""What lists others lists all of them: the index of decisions, services' pages."""
+"""What lists others lists all of them: the index of decisions, services' pages, `make`."""
 
 import re
 import subprocess
@@ -55,3 +55,16 @@ def test_a_services_page_names_its_rpc_services(name: str) -> None:
     assert set(re.findall(r"`(\w+Service)`", page)) == {
         each.name for each in services() if each.full_name.startswith(package)
     }
+
+
+def test_the_menu_lists_every_target_in_one_of_three_groups() -> None:
+    """Style 17: whatever target says in the Makefile what it does."""
+    made = subprocess.run(["make", "-s"], cwd=ROOT, capture_output=True, text=True, check=True)
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+
+    assert re.findall(r"^(\w.*):$", made.stdout, re.M) == [
+        *("Use it", "Develop it", "Operate and distribute it"),
+    ]
+    listed = re.findall(r"^  make ([a-z0-9-]+) ", made.stdout, re.M)
+    assert sorted(listed) == sorted(re.findall(r"^([a-z0-9-]+):.* ##", makefile, re.M))
+    assert {"run", "test", "compose-up"} <= set(listed)
