@@ -22,14 +22,14 @@ NEO4J_TESTS := deploy/neo4j/tests services/graph/tests services/governance/tests
                tests/chaos/test_backup_of_neo4j.py tests/e2e/test_late_stores.py
 PYTEST := $(BIN)/python -W error -m pytest
 # Tests write much that is thrown away: into memory, where there is such a folder.
-test test-alone test-neo4j test-qdrant test-replicas test-strangers soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
+one quick test test-alone test-neo4j test-qdrant test-replicas test-strangers soak: export TMPDIR := $(or $(TMPDIR),$(if $(wildcard /dev/shm/.),/dev/shm,/tmp))
 # Processes that tests start read what earlier ones compiled: a third of their start without it.
-test test-neo4j test-qdrant test-strangers soak chaos: export PYTHONDONTWRITEBYTECODE :=
+one quick test test-neo4j test-qdrant test-strangers soak chaos: export PYTHONDONTWRITEBYTECODE :=
 # Three workers for two cores: a test waits for disks and processes for a third of its time.
 WORKERS := $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN) / 2)
 PARALLEL = -n $(WORKERS) --dist worksteal
 
-.PHONY: menu help setup setup-dev run install wheels demo test test-wheels reads test-neo4j test-qdrant test-replicas test-strangers grpcurl test-alone test-compose compose-up compose-backup compose-restore compose-down neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
+.PHONY: menu help setup setup-dev run install wheels demo one quick test test-wheels reads test-neo4j test-qdrant test-replicas test-strangers grpcurl test-alone test-compose compose-up compose-backup compose-restore compose-down neo4j-up neo4j-down lint types protos bench soak mutants chaos clean baseline locks
 
 menu: ##use print this menu
 	@for group in "use Use it" "dev Develop it" "ops Operate and distribute it"; do \
@@ -58,8 +58,21 @@ demo: $(VENV)/run.stamp ##use walk through what Concord does, in a throw-away sy
 setup: $(VENV)/run.stamp ##use install what running needs
 setup-dev: $(VENV)/dev.stamp ##dev install what testing needs too
 
+one: $(VENV)/dev.stamp ##dev run one test, module or folder (T=path::test)
+	$(PYTEST) $(or $(T),$(error T= names a test: T=path::test)) $(ARGS)
+
+BASE ?= main
+CHANGED := $(BIN)/python .ci/changed.py
+quick: $(VENV)/dev.stamp ##dev check style, types and the nearest tests of what changed since BASE=main
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@packages=$$($(CHANGED) packages $(BASE)); folders=$$($(CHANGED) folders $(BASE)); tests=$$($(CHANGED) tests $(BASE)); \
+	$(MAKE) -s types TYPED="$$packages" TESTED="$$folders"; \
+	[ -z "$$tests" ] || $(PYTEST) -q $(PARALLEL) -m "$(EVERYWHERE) and not slow" $$tests $(ARGS)
+
+EVERYWHERE := not chaos and not soak and not neo4j and not qdrant and not strangers and not wheels and not compose and not replicas
 test: $(VENV)/dev.stamp ##dev set up and run every test but the chaos and soak ones
-	$(PYTEST) $(PARALLEL) -m "not chaos and not soak and not neo4j and not qdrant and not strangers and not wheels and not compose and not replicas" $(ARGS)
+	$(PYTEST) $(PARALLEL) -m "$(EVERYWHERE)" $(ARGS)
 
 test-neo4j: WORKERS := auto # each has a Neo4j of its own
 test-neo4j: $(VENV)/dev.stamp ##dev run the stores' tests on a real Neo4j: its own (JDK 17, Maven), or NEO4J_URI's
@@ -158,8 +171,9 @@ lint: $(VENV)/dev.stamp types ##dev check style, imports, contracts and that gen
 	cd protos && ../$(BIN)/buf breaking --against baseline.binpb
 	$(BIN)/python protos/generate.py --check
 
+TYPED := $(wildcard $(DISTRIBUTIONS:%=%/concord_*) $(TESTING)/concord_*)
 types: $(VENV)/dev.stamp ##dev check types, strictly
-	$(BIN)/mypy $(wildcard $(DISTRIBUTIONS:%=%/concord_*) $(TESTING)/concord_*)
+	$(if $(TYPED),$(BIN)/mypy $(TYPED))
 	for folder in $(TESTED); do path=$$folder:$$folder/cases:$$folder/../examples:tests/contract/cases:tests/governed:requirements; \
 	  if grep -qs "^from tests\." $$folder/*.py; then path=tests/contract/cases; fi; \
 	  MYPYPATH=$$path $(BIN)/mypy $$folder || exit 1; done
