@@ -34,7 +34,12 @@ ROOMS = {
     "tools": 454,
 }
 """The most lines of a room's Python, SQL and contracts, without tests, and of all tests."""
-RISES: list[tuple[str, int, str]] = []
+RISES: list[tuple[str, int, str]] = [
+    ("services/governance", 5, "how a ledger keeps a proposal's end: it was a decision page"),
+    ("services/graph", 4, "what an export has of sessions: it was a decision page"),
+    ("tests", 107, "pages list all that there is, and their links lead somewhere"),
+    ("tools", 91, "`make quick` finds the nearest tests of a change"),
+]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
 """Lines that a room may be below its ceiling before the ceiling falls."""

@@ -1,4 +1,4 @@
-"""The README's commands do what it says they do (style 19)."""
+"""The commands of the README and of `docs` do what these pages say that they do (style 19)."""
 
 import os
 import re
@@ -22,15 +22,27 @@ from concord_graph.config import GraphConfig, StoreChoice
 from concord_testing.up_process import Spawned, spawned
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text("utf-8")
+PAGES = {
+    str(page.relative_to(ROOT)): page.read_text("utf-8")
+    for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")))
+}
+"""The text of each page by its path: a reader begins with the README."""
+TEXT = "\n".join(PAGES.values())
 HTTP_ADDRESS = "http://127.0.0.1:7601"
-TYPED = (0, 1, 3, 4, 5)
-"""The blocks of commands that go on from one another."""
 
 
-def blocks(language: str) -> list[str]:
-    """The fenced blocks of a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.M | re.S)
+def blocks(language: str, page: str) -> list[str]:
+    """The fenced blocks of a language on a page."""
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGES[page], re.M | re.S)
+
+
+TYPED = [
+    (page, block)
+    for page in PAGES
+    for block, typed in enumerate(blocks("console", page))
+    if HTTP_ADDRESS not in typed
+]
+"""The blocks of commands that go on from one another, each a page and a number."""
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +84,7 @@ def alike(text: str) -> str:
 
 @dataclass(frozen=True)
 class Step:
-    """A command of the README, what it printed, and what the README shows."""
+    """A command of a page, what it printed, and what the page shows."""
 
     command: str
     printed: str
@@ -80,17 +92,20 @@ class Step:
 
 
 @pytest.fixture(scope="module")
-def told(system: Spawned, folder: Path) -> dict[int, list[Step]]:
+def told(system: Spawned, folder: Path) -> dict[tuple[str, int], list[Step]]:
     """Every step of the blocks that are typed one after the other, in their order.
 
     What a test asks is there whichever of them a worker runs.
     """
-    return {block: list(_typed(system, folder, block)) for block in TYPED}
+    return {
+        (page, block): list(_typed(system, folder, blocks("console", page)[block]))
+        for page, block in TYPED
+    }
 
 
-def _typed(system: Spawned, folder: Path, block: int) -> Iterator[Step]:
+def _typed(system: Spawned, folder: Path, typed: str) -> Iterator[Step]:
     exported = ""  # a terminal keeps what was exported; here each command has a shell of its own
-    for step in re.split(r"^\$ ", blocks("console")[block], flags=re.M)[1:]:
+    for step in re.split(r"^\$ ", typed, flags=re.M)[1:]:
         command, _, shown = step.partition("\n")
         if command.startswith("export "):
             exported += f"{command}; "
@@ -98,41 +113,74 @@ def _typed(system: Spawned, folder: Path, block: int) -> Iterator[Step]:
         yield Step(command, printed, shown)
 
 
-@pytest.mark.parametrize("block", TYPED)
-def test_each_step_prints_what_is_shown(told: dict[int, list[Step]], block: int) -> None:
-    """W4 T2 M6: each command of the first blocks succeeds and prints its reply, counts and all."""
-    for step in told[block]:
+@pytest.mark.parametrize(("page", "block"), TYPED)
+def test_each_step_prints_what_is_shown(
+    told: dict[tuple[str, int], list[Step]], page: str, block: int
+) -> None:
+    """W4 T2 M6: each command that is typed succeeds and prints its reply, counts and all."""
+    for step in told[page, block]:
         assert alike(step.printed) == alike(step.shown), step.command
 
 
 def test_no_command_stands_where_no_test_runs_it() -> None:
-    """Style 19: six blocks of commands, each run above or below; the wheels' test runs the second
-    program."""
-    assert len(blocks("console")) == 6
-    assert len(blocks("python")) == 2
+    """Style 19: the request over HTTP and both programs are run below and by the wheels' test."""
+    (asked,) = (page for page in PAGES for each in blocks("console", page) if HTTP_ADDRESS in each)
+
+    assert ("README.md", 0) in TYPED
+    assert asked == "docs/programs.md"
+    assert {page: len(blocks("python", page)) for page in PAGES if blocks("python", page)} == {
+        "docs/programs.md": 2
+    }
+
+
+LINKING = (
+    *("README.md", "CONTRIBUTING.md", "docs/*.md", "gateway/README.md", "services/*.md"),
+    *("services/*/*.md", "protos/concord/**/*.md", "deploy/*.md", "gateway/mcp_server/*.md"),
+)
+
+
+def test_each_link_leads_somewhere() -> None:
+    """Style 19: every file that a page links is there, with the heading that the link names."""
+    lost = set()
+    for page in (page for pattern in LINKING for page in ROOT.glob(pattern)):
+        for link in re.findall(r"\]\((?!https?:)([^)\s]*)\)", page.read_text("utf-8")):
+            path, _, heading = link.partition("#")
+            target = page.parent / path if path else page
+            if not target.exists() or (heading and heading not in _headings(target)):
+                lost.add(f"{page.relative_to(ROOT)}: {link}")
+
+    assert "](docs/notes.md)" in TEXT
+    assert lost == set()
+
+
+def _headings(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.M)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 @pytest.mark.usefixtures("told")
 def test_the_http_request_is_answered(system: Spawned) -> None:
     """W2: the curl line finds the key, asks, and gets the live memory with its reasons."""
-    lines = re.findall(r"^\$ (.*)$", blocks("console")[2], re.M)
+    (block,) = (each for each in blocks("console", "docs/programs.md") if HTTP_ADDRESS in each)
+    lines = re.findall(r"^\$ (.*)$", block, re.M)
     script = "\n".join(lines).replace(HTTP_ADDRESS, system.http_url)
 
-    shown = blocks("console")[2].split(lines[-1])[1]
+    shown = block.split(lines[-1])[1]
 
     assert alike(run(system, ["bash", "-euo", "pipefail", "-c", script])) == alike(shown)
 
 
 def test_what_streams_is_said_to_answer_501_over_http(system: Spawned) -> None:
-    """W2: the README names each call that the HTTP door does not take, and no other."""
+    """W2: the page for programs names each call that the HTTP door does not take, and no other."""
     streaming = {
         method.name: f"/{method.containing_service.full_name}/{method.name}"
         for service in services()
         for method in service.methods
         if method.client_streaming or method.server_streaming
     }
-    said = README.partition("those that stream (")[2].partition(")")[0]
+    said = TEXT.partition("those that stream (")[2].partition(")")[0]
 
     key = credentials.find(url=None, api_key=None, space=None, environ=system.environ).api_key
     answers = {}
@@ -149,8 +197,8 @@ def test_what_streams_is_said_to_answer_501_over_http(system: Spawned) -> None:
 
 
 def test_every_command_named_exists() -> None:
-    """Style 19, W4: `concord WORD` in the README is a command."""
-    named = set(re.findall(r"(?:`|^\$ )concord ([a-z-]+)", README, re.M))
+    """Style 19, W4: `concord WORD` on a page is a command."""
+    named = set(re.findall(r"(?:`|^\$ )concord ([a-z-]+)", TEXT, re.M))
 
     assert named >= {"add", "list", "propose"}
     assert named <= set(typer.main.get_command(app).commands)  # type: ignore[attr-defined] # a group
@@ -159,14 +207,14 @@ def test_every_command_named_exists() -> None:
 @pytest.mark.usefixtures("told")
 def test_the_python_example_runs(system: Spawned) -> None:
     """W4: the client finds the system and prints the answer with its reason."""
-    printed = run(system, [sys.executable, "-c", blocks("python")[0]])
-    (shown,) = re.findall(r"^prints\n\n```\n(.*?)^```", README, re.M | re.S)
+    printed = run(system, [sys.executable, "-c", blocks("python", "docs/programs.md")[1]])
+    (shown,) = re.findall(r"^prints\n\n```\n(.*?)^```", TEXT, re.M | re.S)
 
     assert alike(printed) == alike(shown)
 
 
 def test_every_setting_named_exists() -> None:
-    """Style 19, W6: the README names no variable that nobody reads."""
+    """Style 19, W6: no page names a variable that nobody reads."""
     known = {f"GATEWAY_{name.upper()}" for name in Config.model_fields}
     known |= {f"GRAPH_{name.upper()}" for name in GraphConfig.model_fields}
     known |= {f"GRAPH_{name.upper()}" for name in StoreChoice.model_fields}
@@ -174,7 +222,7 @@ def test_every_setting_named_exists() -> None:
     known |= {f"GOVERNANCE_{name.upper()}" for each in of_governance for name in each.model_fields}
     known |= {value for name, value in vars(credentials).items() if name.endswith("_VARIABLE")}
 
-    named = set(re.findall(r"\b(?:GATEWAY|CONCORD|GRAPH|GOVERNANCE)_[A-Z_]+", README))
+    named = set(re.findall(r"\b(?:GATEWAY|CONCORD|GRAPH|GOVERNANCE)_[A-Z_]+", TEXT))
 
     assert named >= {"GATEWAY_TLS_CERT", "GRAPH_WORKING_MEMORY_CAPACITY"}
     assert named >= {"GOVERNANCE_STORE", "GOVERNANCE_SETTINGS_FILE"}
@@ -182,24 +230,13 @@ def test_every_setting_named_exists() -> None:
 
 
 def test_every_make_target_named_exists() -> None:
-    """Style 19: the README names no command that is not there."""
+    """Style 19: no page names a target that is not there."""
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", README, re.M))
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", TEXT, re.M))
 
     assert named >= {"run", "test"}
     for target in named:
         assert re.search(rf"^{target}:", makefile, re.M), target
-
-
-def test_each_decision_has_a_number_of_its_own() -> None:
-    """Style 19: a decision is named by its number, and every page that is linked is there."""
-    folder = ROOT / "services" / "decisions"
-    numbers = [page.name[:4] for page in folder.glob("[0-9]*.md")]
-    linked = set(re.findall(r"services/decisions/(\d{4}-[a-z0-9-]+\.md)", README))
-
-    assert len(numbers) == len(set(numbers))
-    assert linked
-    assert {name for name in linked if not (folder / name).exists()} == set()
 
 
 def test_install_puts_the_command_on_the_path(tmp_path: Path) -> None:

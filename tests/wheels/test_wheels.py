@@ -70,10 +70,10 @@ def data(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
             up.wait(60)
 
 
-def test_the_readme_s_example_runs_from_the_wheels(whole: Path, data: Path, tmp_path: Path) -> None:
-    """W4 README's "Use it in your project", in an environment that has never seen the checkout."""
-    readme = (ROOT / "README.md").read_text("utf-8")
-    section = readme.partition("## Use it in your project")[2].partition("\n## ")[0]
+def test_the_page_s_example_runs_from_the_wheels(whole: Path, data: Path, tmp_path: Path) -> None:
+    """W4 "Use it in your project" for programs, in an environment that never saw the checkout."""
+    page = (ROOT / "docs" / "programs.md").read_text("utf-8")
+    section = page.partition("## Use it in your project")[2].partition("\n## ")[0]
     (program,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     (printed,) = re.findall(r"prints `(.*?)`", section)
 

@@ -1,4 +1,9 @@
-"""How a ledger's stores keep a proposal's end: two texts, as the first ledgers did."""
+"""How a ledger's stores keep a proposal's end: two texts, as the first ledgers did.
+
+The contract has the end typed, so that no caller takes a text apart. Typed columns here would need
+a conversion of both stores for what these functions read. Entries of the log keep their property
+`check` ("AGENT proposal_digest") as well: leaves stay as they were written.
+"""
 
 from concord_governance.domain.proposals import Failure, Proposal, Status
 

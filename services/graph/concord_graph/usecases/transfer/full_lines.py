@@ -4,6 +4,10 @@ A record is a JSON object with sorted keys, without spaces and without fields at
 later program's new field is missing in earlier lines, and these still read. Numbers have JSON's
 shortest spelling that reads back as the same value, whole doubles with ".0". Times are RFC 3339 in
 UTC with six decimals, bytes are hex, kinds and types are names.
+
+Records of sessions, of what one session read together and of sessions that stated a memory again
+come with it, sorted by their ids, since without them a moved space forgets what recurs (V10) and
+search its co-activation. The state export has none of them: it says what holds, not who asked.
 """
 
 from __future__ import annotations
