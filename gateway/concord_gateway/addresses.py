@@ -5,7 +5,7 @@ import os
 import socket
 
 import grpc
-from concord_chassis import in_process, services_tls
+from concord_chassis import services_tls
 from concord_chassis.addresses import ROUND_ROBIN, target
 from concord_chassis.keepalive import CHANNEL_KEEPALIVE, Keepalive
 from concord_chassis.server import BindError
@@ -59,7 +59,7 @@ def channel(addresses: str, keepalive: Keepalive = CHANNEL_KEEPALIVE) -> grpc.ai
     The channel never retries: only the caller knows whether a call may be repeated. Raises
     `ConfigError` for several addresses if services speak TLS.
     """
-    through_grpc = services_tls.channel(
+    return services_tls.channel(
         target(addresses),
         [
             ("grpc.max_receive_message_length", UNLIMITED),
@@ -76,4 +76,3 @@ def channel(addresses: str, keepalive: Keepalive = CHANNEL_KEEPALIVE) -> grpc.ai
             ("grpc.dns_min_time_between_resolutions_ms", 1_000),  # a new container, a new address
         ],
     )
-    return in_process.channel(addresses, through_grpc, retries=False)

@@ -13,7 +13,6 @@ OF_A_REQUEST = {
     "gateway/concord_gateway/http/unary.py": "one call, and its caller's leaving",
     "deploy/embedded/concord_embedded/system.py": "one start, and its progress",
     "services/libs/chassis/concord_chassis/streams.py": "the next message of each stream, awaited",
-    "services/libs/chassis/concord_chassis/in_process.py": "one call in the same process",
     "services/libs/chassis/concord_chassis/metrics.py": "one figure of one scrape",
     "services/dissonance/concord_dissonance/usecases/dialectic/review_answer.py": "one question",
     "services/dissonance/concord_dissonance/usecases/dialectic/by_model.py": "one synthesis",

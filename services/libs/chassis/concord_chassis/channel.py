@@ -6,12 +6,12 @@ task for each call.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from types import TracebackType
+from typing import Any, Self, cast
 
 import grpc
 
-from concord_chassis import addresses, deadline, in_process, request_id, services_tls, tracing
-from concord_chassis.in_process import PassingChannel
+from concord_chassis import addresses, deadline, request_id, services_tls, tracing
 from concord_chassis.keepalive import CHANNEL_KEEPALIVE, Keepalive
 from concord_chassis.sizes import MAX_REPLY_BYTES
 
@@ -28,6 +28,9 @@ which gRPC ends the calls that still wait for a server's Python when that server
 
 By the contract (`MethodRules`), every method may be called again with the same request."""
 
+# Only the generated stub has the types of a method's messages; gRPC's own annotations are Any too.
+Serializer = Callable[[Any], bytes]
+Deserializer = Callable[[bytes], Any]
 Metadata = Sequence[tuple[str, str | bytes]] | grpc.aio.Metadata
 Token = Callable[[], str]
 
@@ -38,7 +41,6 @@ def connect(
     token: Token | None,
     cap: float | None = 30.0,
     keepalive: Keepalive = CHANNEL_KEEPALIVE,
-    is_direct: bool = True,
 ) -> grpc.aio.Channel:
     """Returns a channel to a `ServiceAddress`; the channel connects at its first call.
 
@@ -55,18 +57,12 @@ def connect(
     is not made within another call then has a deadline only if it has a `timeout`. A call raises
     `Failure` (DEADLINE_EXCEEDED) at once if the current call has at most 50 ms left.
 
-    A unary call to a server of this process is direct: `in_process`. With `is_direct=False` it uses
-    the socket, too, like a user's call.
-
-    On UNAVAILABLE and CANCELLED, gRPC makes up to four attempts at a call, after a direct one.
-    `keepalive` says when to ping, to notice that the server vanished. After `services_tls.enter`
-    with TLS settings, TCP connections use TLS. Raises `ConfigError` for a list of replicas under
-    TLS.
+    On UNAVAILABLE and CANCELLED, gRPC makes up to four attempts at a call. `keepalive` says when to
+    ping, to notice that the server vanished. After `services_tls.enter` with TLS settings, TCP
+    connections use TLS. Raises `ConfigError` for a list of replicas under TLS.
     """
     options = [*_options(), *keepalive.of_channel()]
     raw = services_tls.channel(addresses.target(address), options)
-    if is_direct:
-        raw = in_process.channel(address, raw, retries=True)
     return _Channel(raw, _CallDefaults(token, cap))
 
 
@@ -159,12 +155,74 @@ def _code_of(done: grpc.aio.Call) -> int:
     return int(grpc.StatusCode.UNKNOWN.value[0])
 
 
-class _Channel(PassingChannel):
-    """A channel that adds its call defaults to all of its calls."""
+class _Channel(grpc.aio.Channel):
+    """Passes everything on to `inner`, and adds its call defaults to all of its calls."""
 
     def __init__(self, inner: grpc.aio.Channel, defaults: _CallDefaults) -> None:
-        super().__init__(inner)
-        self._defaults = defaults
+        self._inner, self._defaults = inner, defaults
 
-    def _changed(self, method: str, multicallable: Any) -> Any:
+    def _added_to(self, method: str, multicallable: Any) -> Any:
         return _Multicallable(method, multicallable, self._defaults)
+
+    def unary_unary(
+        self,
+        method: str,
+        request_serializer: Serializer | None = None,
+        response_deserializer: Deserializer | None = None,
+        _registered_method: bool | None = False,
+    ) -> grpc.aio.UnaryUnaryMultiCallable[Any, Any]:
+        inner = self._inner.unary_unary(method, request_serializer, response_deserializer)
+        return cast(grpc.aio.UnaryUnaryMultiCallable[Any, Any], self._added_to(method, inner))
+
+    def unary_stream(
+        self,
+        method: str,
+        request_serializer: Serializer | None = None,
+        response_deserializer: Deserializer | None = None,
+        _registered_method: bool | None = False,
+    ) -> grpc.aio.UnaryStreamMultiCallable[Any, Any]:
+        inner = self._inner.unary_stream(method, request_serializer, response_deserializer)
+        return cast(grpc.aio.UnaryStreamMultiCallable[Any, Any], self._added_to(method, inner))
+
+    def stream_unary(
+        self,
+        method: str,
+        request_serializer: Serializer | None = None,
+        response_deserializer: Deserializer | None = None,
+        _registered_method: bool | None = False,
+    ) -> grpc.aio.StreamUnaryMultiCallable[Any, Any]:
+        inner = self._inner.stream_unary(method, request_serializer, response_deserializer)
+        return cast(grpc.aio.StreamUnaryMultiCallable[Any, Any], self._added_to(method, inner))
+
+    def stream_stream(
+        self,
+        method: str,
+        request_serializer: Serializer | None = None,
+        response_deserializer: Deserializer | None = None,
+        _registered_method: bool | None = False,
+    ) -> grpc.aio.StreamStreamMultiCallable[Any, Any]:
+        inner = self._inner.stream_stream(method, request_serializer, response_deserializer)
+        return cast(grpc.aio.StreamStreamMultiCallable[Any, Any], self._added_to(method, inner))
+
+    async def close(self, grace: float | None = None) -> None:
+        await self._inner.close(grace)
+
+    def get_state(self, try_to_connect: bool = False) -> grpc.ChannelConnectivity:
+        return self._inner.get_state(try_to_connect)
+
+    async def wait_for_state_change(self, last_observed_state: grpc.ChannelConnectivity) -> None:
+        await self._inner.wait_for_state_change(last_observed_state)
+
+    async def channel_ready(self) -> None:
+        await self._inner.channel_ready()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        await self.close()

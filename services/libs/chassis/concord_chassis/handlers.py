@@ -63,12 +63,6 @@ class Router(grpc.GenericRpcHandler):
         """Returns the handler of the call's method."""
         return self._handlers.get(handler_call_details.method, self._unknown)
 
-    def unary(self, path: str) -> Behavior | None:
-        """Returns the function of a method's handler; None unless the method is unary."""
-        handler = self._handlers.get(path)
-        # gRPC's annotations are of synchronous servicers
-        return None if handler is None else cast(Behavior | None, handler.unary_unary)
-
 
 def build(stages: list[Stage], method: Method, handler: Handler) -> Handler:
     """Returns a handler that runs `stages`, then the servicer's method in `handler`.

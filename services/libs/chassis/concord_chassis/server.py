@@ -22,7 +22,6 @@ from concord_chassis.drain import Drain
 from concord_chassis.failure import Translate
 from concord_chassis.health import Health, Ready
 from concord_chassis.identity import TokenVerifier
-from concord_chassis.in_process import InProcessServer
 from concord_chassis.keepalive import SERVER_KEEPALIVE, Keepalive
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.metrics import Metrics
@@ -157,7 +156,6 @@ class Server:
             ),
         )
         self._grpc: grpc.aio.Server | None = None
-        self._in_process = InProcessServer(self._router.unary)
 
     async def start(self) -> None:
         """Listens on every address. `ports` then holds each address's port (1 for a Unix socket).
@@ -176,7 +174,6 @@ class Server:
         self._grpc = server
         await self._health.start(self._health_interval)
         await server.start()
-        self._in_process.start(self._listen)
         self.started = True
         self._log.info("listening", addresses=list(self._listen), ports=list(self.ports.values()))
 
@@ -201,7 +198,7 @@ class Server:
         if server is None:
             return
         await self.drain()
-        await asyncio.gather(server.stop(grace), self._in_process.stop(grace))
+        await server.stop(grace)
         self.started = False
         self._log.info("stopped")
 

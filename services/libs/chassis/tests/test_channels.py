@@ -123,7 +123,7 @@ async def test_a_refusal_can_ask_not_to_be_sent_again(resend: bool, attempts: in
 
     async with serving([registration(ProbeServicer(refuse))]) as live:
         token = live.issuer.mint(READER)
-        async with connect(live.address, token=lambda: token, is_direct=False) as channel:
+        async with connect(live.address, token=lambda: token) as channel:
             failure = await failure_of(Stub(channel).ask(Request()))
 
     assert seen == attempts

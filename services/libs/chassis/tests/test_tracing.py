@@ -107,8 +107,7 @@ async def test_a_failed_call_says_why_and_no_text() -> None:
     assert {line["trace_id"] for line in lines if line["event"] in ("call", "bug")} == {TRACE}
 
 
-@pytest.mark.parametrize("is_direct", [False, True], ids=["socket", "direct"])
-async def test_the_trace_goes_on_through_channels_and_threads(is_direct: bool) -> None:
+async def test_the_trace_goes_on_through_channels_and_threads() -> None:
     """W1: a call's inner calls and its work in threads are in spans below the call's span."""
     async with collecting() as collector:
         config = read({"OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint})
@@ -120,7 +119,7 @@ async def test_the_trace_goes_on_through_channels_and_threads(is_direct: bool) -
 
                 async def asking(request: Dynamic) -> str:
                     trace_id = await workers.run(tracing.trace_id)
-                    channel = inner.channel(READER, is_direct=is_direct)
+                    channel = inner.channel(READER)
                     reply = await Stub(channel).ask(request)
                     return f"{trace_id} {reply.text}"
 

@@ -61,14 +61,10 @@ class Serving:
         caller: Caller | None,
         *,
         cap: float | None = DEFAULT_CAP,
-        is_direct: bool = False,
     ) -> grpc.aio.Channel:
-        """A channel that speaks for `caller`, or without a credential; closed with the server.
-
-        Unless it `is_direct`, calls go over the socket, like those of users.
-        """
+        """A channel that speaks for `caller`, or without a credential; closed with the server."""
         token = None if caller is None else self.token(caller)
-        return self._kept(connect(self.address, token=token, cap=cap, is_direct=is_direct))
+        return self._kept(connect(self.address, token=token, cap=cap))
 
     def token(self, caller: Caller) -> RenewedToken:
         """A token source for `caller`, signed by the test's issuer."""
@@ -76,7 +72,7 @@ class Serving:
 
     def channel_with(self, token: str) -> grpc.aio.Channel:
         """A channel that sends `token`, whatever it is; closed with the server."""
-        return self._kept(connect(self.address, token=lambda: token, is_direct=False))
+        return self._kept(connect(self.address, token=lambda: token))
 
     def _kept(self, channel: grpc.aio.Channel) -> grpc.aio.Channel:
         self._channels.append(channel)

@@ -1,10 +1,9 @@
-"""Calls to a server of the same process, each behaviour beside that of a call over the socket."""
+"""Calls from end to end: what a caller sees of a server's stages, deadlines and stop."""
 
 import asyncio
 import io
 import json
 from contextvars import ContextVar
-from pathlib import Path
 
 import grpc
 import pytest
@@ -20,21 +19,14 @@ from chassis_probe import (
     registration,
     until,
 )
-from concord_chassis import deadline, identity, in_process, request_id
-from concord_chassis.channel import connect
+from concord_chassis import deadline, identity, request_id
 from concord_chassis.failure import Failure
 from concord_chassis.log import json_lines
 from concord_testing.serving import Serving, serving
 
-BOTH = pytest.mark.parametrize("is_direct", [False, True], ids=["socket", "direct"])
 
-
-def _stub(live: Serving, *, is_direct: bool) -> Stub:
-    return Stub(live.channel(READER, is_direct=is_direct))
-
-
-def _token(live: Serving) -> tuple[tuple[str, str], ...]:
-    return (("authorization", f"Bearer {live.issuer.mint(READER)}"),)
+def _stub(live: Serving) -> Stub:
+    return Stub(live.channel(READER))
 
 
 async def _forever(_request: Dynamic) -> str:
@@ -42,25 +34,11 @@ async def _forever(_request: Dynamic) -> str:
     return ""
 
 
-async def test_a_direct_call_needs_no_socket() -> None:
-    """W1: a call to a server of the same process arrives without the server's socket."""
-    async with serving([registration(ProbeServicer())]) as live:
-        Path(live.address.removeprefix("unix:")).unlink()  # noqa: ASYNC240 - a test
-
-        assert (await _stub(live, is_direct=True).ask(Request(act="one"))).text == "one"
-        lost = await failure_of(Stub(live.channel(READER)).ask(Request(), timeout=0.2))
-
-    assert lost.code in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}
-
-
-@BOTH
-async def test_a_call_passes_all_stages(is_direct: bool) -> None:
+async def test_a_call_passes_all_stages() -> None:
     """W1: a call has its request id, its line in the log and its trailing metadata."""
     log = io.StringIO()
     async with serving([registration(ProbeServicer())], log=json_lines("test", stream=log)) as live:
-        call = _stub(live, is_direct=is_direct).ask(
-            Request(act="one"), metadata=(("x-request-id", "r-1"),)
-        )
+        call = _stub(live).ask(Request(act="one"), metadata=(("x-request-id", "r-1"),))
         reply = await call
         ended = call.done(), call.cancelled(), await call.code(), await call.details()
         trailing = dict(await call.trailing_metadata())
@@ -74,12 +52,11 @@ async def test_a_call_passes_all_stages(is_direct: bool) -> None:
     assert head == ()
 
 
-@BOTH
 @pytest.mark.parametrize(
     ("act", "reason"),
     [("NOT LOWER", "ERROR_REASON_FIELD_INVALID"), ("a", "ERROR_REASON_ITEM_NOT_FOUND")],
 )
-async def test_a_refusal_arrives_whole(is_direct: bool, act: str, reason: str) -> None:
+async def test_a_refusal_arrives_whole(act: str, reason: str) -> None:
     """W1: a refusal has its code, reason, message, violations and the time to wait."""
 
     async def refuse(_request: Dynamic) -> str:
@@ -92,7 +69,7 @@ async def test_a_refusal_arrives_whole(is_direct: bool, act: str, reason: str) -
         )
 
     async with serving([registration(ProbeServicer(refuse))]) as live:
-        call = _stub(live, is_direct=is_direct).ask(Request(act=act))
+        call = _stub(live).ask(Request(act=act))
         failure = await failure_of(call)
         code, details = await call.code(), await call.details()
 
@@ -104,38 +81,31 @@ async def test_a_refusal_arrives_whole(is_direct: bool, act: str, reason: str) -
         assert [each.field for each in failure.violations] == ["act"]
 
 
-@BOTH
-async def test_without_the_permission_a_call_is_refused(is_direct: bool) -> None:
+async def test_without_the_permission_a_call_is_refused() -> None:
     """W7: being in the same process gives no right: the token decides."""
     async with serving([registration(ProbeServicer())]) as live:
-        unknown = await failure_of(
-            Stub(live.channel(None, is_direct=is_direct)).ask(Request(act="a"))
-        )
-        reader = await failure_of(_stub(live, is_direct=is_direct).change(Request(act="a")))
+        unknown = await failure_of(Stub(live.channel(None)).ask(Request(act="a")))
+        reader = await failure_of(_stub(live).change(Request(act="a")))
 
     assert unknown.code is grpc.StatusCode.UNAUTHENTICATED
     assert reader.code is grpc.StatusCode.PERMISSION_DENIED
 
 
-@BOTH
-async def test_a_deadline_ends_the_call_and_its_work(is_direct: bool) -> None:
+async def test_a_deadline_ends_the_call_and_its_work() -> None:
     """Style 7: at the caller's deadline the call ends, and the servicer's work is cancelled."""
     servicer = ProbeServicer(_forever)
     async with serving([registration(servicer)]) as live:
-        failure = await failure_of(
-            _stub(live, is_direct=is_direct).ask(Request(act="a"), timeout=0.3)
-        )
+        failure = await failure_of(_stub(live).ask(Request(act="a"), timeout=0.3))
         await until(lambda: servicer.interrupted == ["a"])
 
     assert failure.code is grpc.StatusCode.DEADLINE_EXCEEDED
 
 
-@BOTH
-async def test_a_caller_that_leaves_ends_the_work(is_direct: bool) -> None:
+async def test_a_caller_that_leaves_ends_the_work() -> None:
     """Style 7: a call whose caller is cancelled, or which is cancelled itself, ends its work."""
     servicer = ProbeServicer(_forever)
     async with serving([registration(servicer)]) as live:
-        stub = _stub(live, is_direct=is_direct)
+        stub = _stub(live)
 
         async def ask() -> None:
             await stub.ask(Request(act="a"))
@@ -155,9 +125,8 @@ async def test_a_caller_that_leaves_ends_the_work(is_direct: bool) -> None:
         assert await call.code() is grpc.StatusCode.CANCELLED
 
 
-@BOTH
 @pytest.mark.parametrize("ends_as", ["reply", "refusal", "cancelled"])
-async def test_a_caller_leaves_at_once(is_direct: bool, ends_as: str) -> None:
+async def test_a_caller_leaves_at_once(ends_as: str) -> None:
     """Style 7: a caller that is cancelled, or whose time is over, does not wait for a servicer that
     takes long to end, loses neither to what the servicer ends with, and asks only once."""
     go = asyncio.Event()
@@ -175,7 +144,7 @@ async def test_a_caller_leaves_at_once(is_direct: bool, ends_as: str) -> None:
 
     servicer = ProbeServicer(linger)
     async with serving([registration(servicer)]) as live:
-        stub = _stub(live, is_direct=is_direct)
+        stub = _stub(live)
         async with asyncio.timeout(SECONDS):
             late = await failure_of(stub.ask(Request(act="a"), timeout=0.3))
             with pytest.raises(TimeoutError):
@@ -193,8 +162,7 @@ async def test_a_caller_leaves_at_once(is_direct: bool, ends_as: str) -> None:
         assert servicer.seen == ["a", "b", "c"]
 
 
-@BOTH
-async def test_a_call_sees_nothing_of_its_callers_context(is_direct: bool) -> None:
+async def test_a_call_sees_nothing_of_its_callers_context() -> None:
     """W7: the servicer has the caller, request id and deadline of its own call, not its caller's,
     and leaves nothing of them behind."""
     found: list[object] = []
@@ -208,7 +176,7 @@ async def test_a_call_sees_nothing_of_its_callers_context(is_direct: bool) -> No
         request_id.enter("outer")
         identity.enter(WRITER)
         deadline.enter(3)
-        raw = live.channel(READER, is_direct=is_direct)
+        raw = live.channel(READER)
         await Stub(raw).ask(Request(act="a"), metadata=(("x-request-id", "inner"),), timeout=2)
         after = (request_id.current(), identity.caller().principal)
 
@@ -216,8 +184,7 @@ async def test_a_call_sees_nothing_of_its_callers_context(is_direct: bool) -> No
     assert after == ("outer", "writer")
 
 
-@BOTH
-async def test_a_call_sees_the_context_in_which_its_server_was_started(is_direct: bool) -> None:
+async def test_a_call_sees_the_context_in_which_its_server_was_started() -> None:
     """W6: the servicer has what was set for the process, such as its TLS between services."""
     setting: ContextVar[str] = ContextVar("setting")
     setting.set("the process's")
@@ -227,47 +194,12 @@ async def test_a_call_sees_the_context_in_which_its_server_was_started(is_direct
 
     async with serving([registration(ProbeServicer(look))]) as live:
         setting.set("the caller's")
-        reply = await _stub(live, is_direct=is_direct).ask(Request(act="a"))
+        reply = await _stub(live).ask(Request(act="a"))
 
     assert reply.text == "the process's"
 
 
-@pytest.mark.parametrize(
-    ("retries", "resend", "attempts"), [(True, True, 3), (True, False, 1), (False, True, 1)]
-)
-async def test_an_unavailable_server_is_asked_again(
-    retries: bool, resend: bool, attempts: int
-) -> None:
-    """S10: after UNAVAILABLE a direct call goes to gRPC, which retries: unless the server asks not
-    to, or the channel never retries."""
-    seen = 0
-
-    async def refuse(_request: Dynamic) -> str:
-        nonlocal seen
-        seen += 1
-        if seen == 3:
-            return "at last"
-        raise Failure(
-            grpc.StatusCode.UNAVAILABLE, "ERROR_REASON_INDEX_STALE", "later", resend=resend
-        )
-
-    async with serving([registration(ProbeServicer(refuse))]) as live:
-        channel = live.channel(READER)
-        call = Stub(in_process.channel(live.address, channel, retries=retries)).ask(
-            Request(act="a"), metadata=_token(live)
-        )
-        if attempts > 1:
-            assert (await call).text == "at last"
-            assert await call.code() is grpc.StatusCode.OK
-            assert "grpc-status-details-bin" not in dict(await call.trailing_metadata())
-        else:
-            assert (await failure_of(call)).reason == "ERROR_REASON_INDEX_STALE"
-
-    assert seen == attempts
-
-
-@BOTH
-async def test_a_server_stops_when_its_calls_have_ended(is_direct: bool) -> None:
+async def test_a_server_stops_when_its_calls_have_ended() -> None:
     """W1: a stop waits for a call, cuts it off after the grace time, and takes no other."""
     go = asyncio.Event()
 
@@ -277,7 +209,7 @@ async def test_a_server_stops_when_its_calls_have_ended(is_direct: bool) -> None
 
     servicer = ProbeServicer(wait)
     async with serving([registration(servicer)]) as live:
-        stub = _stub(live, is_direct=is_direct)
+        stub = _stub(live)
         short, long = stub.ask(Request(act="short")), stub.ask(Request(act="long"))
         await until(lambda: len(servicer.seen) == 2)
         stopping = asyncio.create_task(live.server.stop(1.0))
@@ -295,26 +227,7 @@ async def test_a_server_stops_when_its_calls_have_ended(is_direct: bool) -> None
     assert sorted(servicer.seen) == ["long", "short"]
 
 
-async def test_a_server_started_again_takes_its_calls() -> None:
-    """W1: calls go to the server that was started last at the address; another one's stop does not
-    change that."""
-    async with (
-        serving([registration(ProbeServicer())]) as other,
-        serving([registration(ProbeServicer())]) as first,
-    ):
-        stub = _stub(first, is_direct=True)
-        assert (await stub.ask(Request(act="first"))).text == "first"
-        await first.server.stop(0)
-        async with serving(
-            [registration(ProbeServicer())], issuer=first.issuer, address=first.address
-        ) as live:
-            await other.server.stop(0)
-            Path(live.address.removeprefix("unix:")).unlink()  # noqa: ASYNC240 - a test
-            assert (await stub.ask(Request(act="again"))).text == "again"
-
-
-@BOTH
-async def test_a_stop_ends_a_call_that_is_made_again(is_direct: bool) -> None:
+async def test_a_stop_ends_a_call_that_is_made_again() -> None:
     """W1: a server that stops refuses the calls that it cuts off; their callers are not
     cancelled, even in a retry."""
 
@@ -325,29 +238,14 @@ async def test_a_stop_ends_a_call_that_is_made_again(is_direct: bool) -> None:
 
     servicer = ProbeServicer(refuse_once)
     async with serving([registration(servicer)]) as live:
-        call = _stub(live, is_direct=is_direct).ask(Request(act="a"))
+        call = _stub(live).ask(Request(act="a"))
         await until(lambda: len(servicer.seen) == 2)
         await live.server.stop(0.1)
 
         assert (await failure_of(call)).code is grpc.StatusCode.UNAVAILABLE
 
 
-async def test_a_servicer_cannot_cancel_its_caller() -> None:
-    """Style 7: a servicer that ends as if cancelled ends its call, not its caller's work."""
-
-    async def leave(_request: Dynamic) -> str:
-        raise asyncio.CancelledError
-
-    async with serving([registration(ProbeServicer(leave))]) as live:
-        call = _stub(live, is_direct=True).ask(Request(act="a"))
-        failure = await failure_of(call)
-
-    assert failure.code is grpc.StatusCode.CANCELLED
-    assert not call.cancelled()
-
-
-@BOTH
-async def test_a_stage_that_fails_ends_the_call(is_direct: bool) -> None:
+async def test_a_stage_that_fails_ends_the_call() -> None:
     """Style 10: a failure outside of translation, such as of the log, is the server's: UNKNOWN."""
 
     class Full(io.StringIO):
@@ -358,14 +256,13 @@ async def test_a_stage_that_fails_ends_the_call(is_direct: bool) -> None:
 
     log = json_lines("test", stream=Full())
     async with serving([registration(ProbeServicer())], log=log) as live:
-        call = _stub(live, is_direct=is_direct).ask(Request(act="a"))
+        call = _stub(live).ask(Request(act="a"))
 
         assert (await failure_of(call)).code is grpc.StatusCode.UNKNOWN
         assert await call.code() is grpc.StatusCode.UNKNOWN
 
 
-@BOTH
-async def test_a_servicer_may_abort_with_a_code_alone(is_direct: bool) -> None:
+async def test_a_servicer_may_abort_with_a_code_alone() -> None:
     """W1: `abort` needs neither a text nor metadata, and keeps the metadata that is set."""
 
     class Aborting(ProbeServicer):
@@ -373,28 +270,6 @@ async def test_a_servicer_may_abort_with_a_code_alone(is_direct: bool) -> None:
             await context.abort(grpc.StatusCode.NOT_FOUND)
 
     async with serving([registration(Aborting())]) as live:
-        call = _stub(live, is_direct=is_direct).ask(
-            Request(act="a"), metadata=(("x-request-id", "r-1"),)
-        )
+        call = _stub(live).ask(Request(act="a"), metadata=(("x-request-id", "r-1"),))
         assert (await failure_of(call)).code is grpc.StatusCode.NOT_FOUND
         assert dict(await call.trailing_metadata()) == {"x-request-id": "r-1"}
-
-
-async def test_a_call_from_another_event_loop_goes_over_the_socket() -> None:
-    """W1: the servicer runs in its server's event loop only."""
-    loops: list[object] = []
-
-    async def look(_request: Dynamic) -> str:
-        loops.append(asyncio.get_running_loop())
-        return "seen"
-
-    async with serving([registration(ProbeServicer(look))]) as live:
-        token = live.issuer.mint(READER)
-
-        async def elsewhere() -> str:
-            async with connect(live.address, token=lambda: token) as channel:
-                return str((await Stub(channel).ask(Request(act="a"), timeout=SECONDS)).text)
-
-        assert await asyncio.to_thread(asyncio.run, elsewhere()) == "seen"
-
-    assert loops == [asyncio.get_running_loop()]
