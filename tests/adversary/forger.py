@@ -54,8 +54,6 @@ class Forger:
     pinned: Pinned
     lines_as: Mapping[int, Leaf] = field(default_factory=dict)
     """What entries say instead, by place."""
-    spelled: Callable[[Leaf], Leaf] = dict
-    """An entry as the program that wrote the log spells it."""
 
     def copy(self) -> Forger:
         """Return a forger of the same honest log."""
@@ -172,7 +170,7 @@ class Forger:
         frontier, lines = Frontier(), []
         for index, leaf in enumerate(self.leaves):
             told = leaf | {"index": index} | self.lines_as.get(index, {})
-            data = rfc8785.dumps(self.spelled(told))
+            data = rfc8785.dumps(told)
             frontier.append(leaf_hash(data))
             lines.append(data + b"\n")
         origin = self.header["log_origin"]

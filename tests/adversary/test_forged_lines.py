@@ -100,6 +100,11 @@ def _doubled_key(lines: list[bytes]) -> list[bytes]:
     return [lines[0], lines[1].replace(b'{"action"', b'{"action":"X","action"', 1), *lines[2:]]
 
 
+def _entry_of_version_1(lines: list[bytes]) -> list[bytes]:
+    leaf = json.loads(lines[-1]) | {"version": 1}
+    return [*lines[:-1], rfc8785.dumps(leaf) + b"\n"]
+
+
 def _respelled_key(lines: list[bytes]) -> list[bytes]:
     """Spell the log's key otherwise: 43 letters hold two bits more than it has."""
     key = json.loads(lines[0])["log_key"].encode()
@@ -117,6 +122,7 @@ LINE_FORGERIES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
     "a header that says more": (lambda lines: _header_with(lines, note="more"), "form"),
     "a header of version true": (lambda lines: _header_with(lines, version=True), "form"),
     "a header of another version": (lambda lines: _header_with(lines, version=2), "form"),
+    "an entry of version 1": (_entry_of_version_1, "version"),
     "no JSON": (lambda lines: [lines[0], b"{\n"], "form"),
     "too long a line": (lambda lines: [lines[0], b'"' + b"x" * (1 << 20) + b'"\n'], "form"),
     "nothing at all": (lambda _: [], "form"),
@@ -135,6 +141,7 @@ async def test_every_rule_of_the_lines_refuses_its_forgery(forger: Forger) -> No
 
         assert (name, caught.value.check) == (name, check)
         assert f"failed the check {check!r}" in str(caught.value)
+        assert ("commit 85b147cc" in str(caught.value)) == (check == "version")
 
 
 async def test_what_a_reader_pinned_is_compared(forger: Forger) -> None:

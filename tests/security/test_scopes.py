@@ -1,15 +1,10 @@
 """Which scopes of a key let a caller call which methods: all of the contracts, and nothing else."""
 
-import json
-import tarfile
-from pathlib import Path
-
 import pytest
 from concord_governance.domain.access import (
     PERMISSIONS,
     SERVICE_PERMISSIONS,
     Scope,
-    permissions_of,
 )
 from contract_descriptors import METHODS, permission, scopes
 
@@ -77,30 +72,3 @@ def test_what_no_key_may_call_is_the_feed_the_records_and_four_methods() -> None
     assert closed == OF_SERVICES | {
         name for name in METHODS if any(service in name for service in whole)
     }
-
-
-def written_by_e65dbee() -> frozenset[str]:
-    """The permissions of a key that `concord up` of e65dbee wrote, which knew no scopes."""
-    archive = Path(__file__).parents[1] / "e2e" / "e65dbee" / "data.tar.xz"
-    with tarfile.open(archive) as opened:
-        file = opened.extractfile("data/keys/api_keys.json")
-        assert file is not None
-        keys = json.load(file)
-    return frozenset(next(iter(keys.values()))["scopes"])
-
-
-def test_a_key_of_before_there_were_scopes_has_what_they_grant_today() -> None:
-    """G16 W7 All of a scope as it was then is the scope of now; less of it stays what it is."""
-    before = written_by_e65dbee()
-    today = permissions_of([each.word for each in (Scope.READ, Scope.WRITE, Scope.GOVERN)])
-    assert permissions_of(before) == today | {"search:admin", "enrolment:write"}
-    assert not permissions_of(before) & SERVICE_PERMISSIONS
-
-    for scope in (Scope.READ, Scope.WRITE, Scope.GOVERN):
-        for less in before & PERMISSIONS[scope]:
-            narrow = permissions_of(before - {less})
-            assert less not in narrow
-            assert narrow <= permissions_of(before)
-            assert not PERMISSIONS[scope] <= narrow
-    narrow = permissions_of(["graph:read", "memory:read"])
-    assert narrow == {"graph:read", "memory:read"}

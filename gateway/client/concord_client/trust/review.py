@@ -14,11 +14,10 @@ from typing import Any
 
 from concord.governance.v1 import proposal_pb2
 from concord.type.v1 import type_pb2
-from concord_attestation.spelling import entry_respelled, respelled
 
 from concord_client.trust import digests, signing
 
-VERSIONS = (1, 2)
+VERSION = 2
 """Versions of a revision's bytes. Version 1 has other names for the fields of version 2
 (`concord_attestation.spelling`)."""
 _WORDS = tuple(proposal_pb2.Framing.DESCRIPTOR.fields_by_name)
@@ -115,7 +114,9 @@ def reviewed(canonical: bytes, digest: str) -> Reviewed:
         raise ReviewError("erased")
     if sha256(canonical).hexdigest() != digest:
         raise ReviewError("digest")
-    return Reviewed(canonical, digest, _stated(_parsed(canonical)))
+    document = _parsed(canonical)
+    _demand_own_action(document)
+    return Reviewed(canonical, digest, document)
 
 
 def _parsed(canonical: bytes) -> dict[str, Any]:
@@ -129,19 +130,15 @@ def _parsed(canonical: bytes) -> dict[str, Any]:
     return document
 
 
-def _stated(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document with today's field names; its action must have the action's digest."""
+def _demand_own_action(document: Mapping[str, Any]) -> None:
+    """Demand that a document is of today's version, and that its action has its digest."""
     try:
-        if document["version"] not in VERSIONS:
+        if document["version"] != VERSION:
             raise ReviewError("version")
         if _digest(document["action"]) != document["action_digest"]:
             raise ReviewError("action_digest")
-        stated: dict[str, Any] = respelled("revision", document)
     except KeyError as error:
         raise ReviewError(str(error.args[0])) from None
-    except ValueError:
-        raise ReviewError("version") from None
-    return stated
 
 
 def _digest(action: digests.Json) -> str:
@@ -211,7 +208,7 @@ def demand_undoing(found: Reviewed, leaf: bytes | None) -> None:
         ReviewError: "undo_of": it undoes another proposal, or other items or revisions.
     """
     try:
-        entry = entry_respelled(json.loads(leaf or b"{}"))
+        entry = json.loads(leaf or b"{}")
         items = found.document["action"]["revert_items"]["items"]
         wanted = {_reverted(item) for item in items if not item.get("cascaded")}
         cascaded = [_reverted(item) for item in items if item.get("cascaded")]

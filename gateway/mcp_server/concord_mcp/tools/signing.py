@@ -19,7 +19,6 @@ from concord.governance.v1 import audit_pb2, principal_pb2, proposal_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation.checkpoint import Checkpoint, read_checkpoint
 from concord_attestation.note import NoteInvalid
-from concord_attestation.spelling import respelled
 from concord_attestation.tree import ProofInvalid, verify_consistency
 
 from concord_mcp.answer import shaped
@@ -87,7 +86,7 @@ async def _unsigned(
 ) -> dict[str, Json]:
     """The statement, and its pre-authentication encoding (DSSE) in base64, which is signed."""
     proposal = await _proposal(calls, given)
-    document = respelled("revision", json.loads(proposal.canonical))
+    document = json.loads(proposal.canonical)
     slot = given.get("slot", "AGENT").upper()
     statement = rfc8785.dumps(
         {

@@ -95,26 +95,6 @@ SERVICE_PERMISSIONS = frozenset(
 
 _SYSTEM_SCOPES = frozenset({Scope.OPERATOR, Scope.READ})
 _SCOPES = {scope.word: scope for scope in Scope}
-_GENESIS_BEFORE_ENROLMENT = "governed:write"
-"""The permission that a genesis needed before `enrolment:write` existed."""
-_BEFORE_SCOPES: Mapping[Scope, frozenset[str]] = MappingProxyType(
-    {
-        Scope.READ: frozenset(
-            {
-                "audit:read",
-                "governance:read",
-                "governed:read",
-                "graph:read",
-                "memory:read",
-                "search:read",
-            }
-        ),
-        Scope.WRITE: frozenset({"graph:write", "memory:write", "proposals:write", "space:write"}),
-        Scope.GOVERN: frozenset({"decisions:write", "governed:write"}),
-    }
-)
-"""Each scope as the bare permissions that existed when `concord up` wrote no scopes (e65dbee): a
-key with all of them has what the scope grants today, and one that lacks any stays as narrow."""
 
 
 class Origin(enum.IntEnum):
@@ -207,12 +187,8 @@ def digest_of(secret: str) -> str:
 
 def permissions_of(scopes: Collection[str]) -> frozenset[str]:
     """Return all permissions that scopes' words and bare permissions grant."""
-    granted = {scope for scope in scopes if scope not in _SCOPES}
-    found = {_SCOPES[word] for word in scopes if word in _SCOPES}
-    found |= {scope for scope, before in _BEFORE_SCOPES.items() if before <= granted}
-    if _GENESIS_BEFORE_ENROLMENT in granted:
-        granted.add("enrolment:write")
-    return frozenset(granted).union(*(PERMISSIONS[scope] for scope in found))
+    granted = frozenset(scope for scope in scopes if scope not in _SCOPES)
+    return granted.union(*(PERMISSIONS[_SCOPES[word]] for word in scopes if word in _SCOPES))
 
 
 def scopes_of(words: Collection[str]) -> tuple[Sequence[Scope], Sequence[str]]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from concord_attestation.instants import format_time, parse_time
-from concord_attestation.spelling import respelled
 
 from concord_governance.domain.proposals import (
     Affected,
@@ -62,8 +61,7 @@ def as_json(revision: Revision) -> dict[str, Json]:
 
 
 def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Revision:
-    """Return the revision of a document of any version; erased parts are empty."""
-    document = respelled("revision", document)
+    """Return the revision of a document; erased parts are empty."""
     return Revision(
         space=document["space"],
         proposal_id=document["proposal_id"],

@@ -7,7 +7,6 @@ from typing import Any, Final, cast, get_args
 
 from pydantic import TypeAdapter
 
-from concord_graph.adapters import receipts_of_e65dbee
 from concord_graph.domain.items import FOREVER
 from concord_graph.ports import Author, GaveWay, Receipt, Result
 
@@ -27,11 +26,9 @@ def to_json(receipt: Receipt) -> str:
     return json.dumps(fields, separators=(",", ":"))
 
 
-def from_json(method: str, text: str, seq: int) -> Receipt:
-    """Return the receipt of a method's request that ended at the change `seq`."""
+def from_json(text: str, seq: int) -> Receipt:
+    """Return the receipt of a request that ended at the change `seq`."""
     read = json.loads(text)
-    if isinstance(read, list):
-        return Receipt(receipts_of_e65dbee.result_of(method, read), seq)
     gave_way = _FORM_OF_GAVE_WAY.validate_python(read.pop(_GAVE_WAY, {}))
     ((name, fields),) = read.items()
     return Receipt(cast(Result, _FORMS[name].validate_python(fields)), seq, gave_way)

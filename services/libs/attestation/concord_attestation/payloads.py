@@ -1,6 +1,6 @@
 """The shapes of the signed statements; `verify` judges their content."""
 
-from typing import Annotated, ClassVar, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import Field, StringConstraints, ValidationError
 
@@ -13,7 +13,6 @@ from concord_attestation.envelope import (
     field_of,
     parse_payload,
 )
-from concord_attestation.spelling import respelled
 
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 _Text = Annotated[str, StringConstraints(max_length=128)]
@@ -24,17 +23,10 @@ _Version = Annotated[int, Field(ge=1, le=1)]
 _DecidedVersion = Annotated[int, Field(ge=3, le=3)]
 """Version 1 did not sign the proposal's words (decision 0016); version 2 named every etag in each
 consent, so that large changes fitted no grant (0022). Statements of both are invalid."""
-_RestoreVersion = Annotated[int, Field(ge=2, le=3)]
-"""Version 1 named neither the imported items nor the keys after the import (decision 0023), and is
-invalid. Version 2 has the content of version 3 under other names (`spelling`)."""
+_RestoreVersion = Annotated[int, Field(ge=3, le=3)]
+"""Version 1 named neither the imported items nor the keys after the import (decision 0023); version
+2 had the content of version 3 under other names. Statements of both are invalid."""
 _Revision = Annotated[int, Field(ge=1, le=2**31 - 1)]
-
-
-class Statement(StrictModel):
-    """A signed statement."""
-
-    kind: ClassVar[str] = ""
-    """The statement's name in the table of former names; empty: its fields had no other names."""
 
 
 class SlotPayload(StrictModel):
@@ -51,7 +43,7 @@ class SlotsPayload(StrictModel):
     HUMAN: SlotPayload
 
 
-class GenesisPayload(Statement):
+class GenesisPayload(StrictModel):
     """The statement that both slots sign once per space."""
 
     version: _Version
@@ -61,7 +53,7 @@ class GenesisPayload(Statement):
     create_time: _Text
 
 
-class KeyPayload(Statement):
+class KeyPayload(StrictModel):
     """The statement that a new key signs to prove that its owner holds it."""
 
     version: _Version
@@ -78,13 +70,11 @@ class KeysPayload(StrictModel):
     HUMAN: _Text
 
 
-class RestorePayload(Statement):
+class RestorePayload(StrictModel):
     """The statement that both slots sign to have an export of their space imported.
 
     `keys` are the current ones in the export, `governance_key` is the importing installation's.
     """
-
-    kind: ClassVar[str] = "restore"
 
     version: _RestoreVersion
     space: _Name
@@ -97,7 +87,7 @@ class RestorePayload(Statement):
     expire_time: _Text
 
 
-class DeletionPayload(Statement):
+class DeletionPayload(StrictModel):
     """The statement that both slots sign to have their space deleted for ever."""
 
     version: _Version
@@ -106,7 +96,7 @@ class DeletionPayload(Statement):
     expire_time: _Text
 
 
-class Decided(Statement):
+class Decided(StrictModel):
     """The fields that a grant and its consents must have alike."""
 
     version: _DecidedVersion
@@ -128,7 +118,7 @@ class ConsentPayload(Decided):
     etags_digest: _Text
 
 
-class AnswerPayload(Statement):
+class AnswerPayload(StrictModel):
     """The statement that a principal signs to reject a revision, or to revoke its consent."""
 
     version: _Version
@@ -149,7 +139,7 @@ class GrantPayload(Decided):
     consents: dict[str, EnvelopeForm]
 
 
-_Payload = TypeVar("_Payload", bound="Statement")
+_Payload = TypeVar("_Payload", bound=StrictModel)
 
 
 def read_payload(envelope: Envelope, shape: type[_Payload]) -> _Payload:
@@ -160,9 +150,7 @@ def read_payload(envelope: Envelope, shape: type[_Payload]) -> _Payload:
 def shaped(value: object, shape: type[_Payload]) -> _Payload:
     """Return a parsed statement in this shape; EnvelopeMalformed if it has another one."""
     try:
-        return shape.model_validate(respelled(shape.kind, value))
+        return shape.model_validate(value)
     except ValidationError as error:
         field = field_of(error)
         raise EnvelopeMalformed("version" if field == "version" else "fields", field) from None
-    except ValueError:
-        raise EnvelopeMalformed("fields") from None

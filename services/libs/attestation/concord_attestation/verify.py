@@ -31,6 +31,7 @@ from concord_attestation.envelope import (
     Envelope,
     EnvelopeForm,
     EnvelopeMalformed,
+    StrictModel,
     from_base64url,
     open_envelope,
     parse_envelope,
@@ -42,12 +43,11 @@ from concord_attestation.payloads import (
     AnswerPayload,
     ConsentPayload,
     GrantPayload,
-    Statement,
     read_payload,
     shaped,
 )
 
-_Payload = TypeVar("_Payload", bound=Statement)
+_Payload = TypeVar("_Payload", bound=StrictModel)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 

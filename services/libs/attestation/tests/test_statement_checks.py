@@ -32,7 +32,6 @@ from concord_attestation.digest import etags_digest
 from concord_attestation.keys import key_id
 from concord_attestation.parties import verify_new_key
 from concord_attestation.restore import restored_governance_key, verify_restore
-from concord_attestation.spelling import entry_respelled, respelled
 from concord_attestation.verify import (
     read_revocation,
     verify_answer,
@@ -269,42 +268,16 @@ def test_a_forged_restore_grant_is_refused(forge: Callable[[], object], check: s
 
 
 def test_a_restore_grant_holds() -> None:
-    """G15 Until the last microsecond, with a changed key, and in its former names."""
+    """G15 Until the last microsecond, and with a changed key."""
     last = NOW + 3_600_000_000 - 1
     assert check_restore(padded(restoring(), 16_384), now_us=last).constitutive_digest == DIGEST
     found = check_restore(restoring(AGENT, HUMAN, NEXT, keys=changed_key()))
     assert (found.genesis.human.public_key, found.nonce) == (raw(NEXT), url(b"\x07" * 16))
     assert found.genesis.governance_key == raw(THERE)
     assert found.action_digest == DIGEST
-    former = json.loads(rfc8785.dumps({"agreed_digest": DIGEST}))
-    told = respelled("restore", {"version": 2, **former})
-    assert told == {"version": 2, "constitutive_digest": DIGEST}
     assert restored_governance_key(restoring()) == raw(THERE)
     with pytest.raises(RestoreInvalid):
         restored_governance_key(b"{}")
-
-
-def test_an_older_version_has_its_own_names_only() -> None:
-    """A2 Each version has one spelling; a statement without table, version or path stays."""
-    entry = {"action": "SMF_REJECT", "version": 1, "properties": {"paper": {}}}
-    assert entry_respelled(entry)["properties"] == {"envelope": {}}
-    assert entry_respelled(entry | {"version": 2}) == entry | {"version": 2}
-    assert entry_respelled(entry | {"properties": {}}) == entry | {"properties": {}}
-    with pytest.raises(ValueError, match="envelope"):
-        entry_respelled(entry | {"properties": {"envelope": {}}})
-    revision = {"version": 1, "taken_along": 2, "affected": [{"rests_on": True}, {"id": "a"}]}
-    assert respelled("revision", revision) == {
-        "version": 1,
-        "cascaded_count": 2,
-        "affected": [{"pinned": True}, {"id": "a"}],
-    }
-    undo = {"action": {"revert_items": {"items": [{"taken_along": True}]}}}
-    told = respelled("revision", {"version": 1, **undo})["action"]
-    assert told == {"revert_items": {"items": [{"cascaded": True}]}}
-    odd: Any
-    for odd in (None, [], {"version": True}, {"version": 1, "affected": {}}):
-        assert respelled("revision", odd) == odd
-    assert respelled("revision", {"version": 1, "affected": [1]})["affected"] == [1]
 
 
 def answer(kind: str = REJECTION_TYPE, key: Ed25519PrivateKey = HUMAN, **changed: Any) -> bytes:

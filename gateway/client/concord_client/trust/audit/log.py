@@ -16,10 +16,9 @@ from concord_attestation.bounds import MAX_ENTRY_BYTES
 from concord_attestation.checkpoint import Checkpoint, read_checkpoint
 from concord_attestation.instants import parse_time
 from concord_attestation.note import NoteInvalid, from_base64
-from concord_attestation.spelling import entry_respelled
 from concord_attestation.tree import Frontier, leaf_hash
 
-ENTRY_VERSIONS = (1, 2)
+ENTRY_VERSION = 2
 """Version 1 has other names for the fields of version 2 (`concord_attestation.spelling`)."""
 _HEADER_KEYS = {"version", "space", "log_origin", "log_key", "checkpoint", "genesis"}
 
@@ -36,12 +35,16 @@ _PARTS: Mapping[str, Mapping[str, type]] = {
 }
 
 
+OF_VERSION_1 = "what Concord wrote before its first release, commit 85b147cc still reads"
+
+
 class LogInvalid(Exception):
     """The export fails a check. `index`: the entry at fault, or -1 for the header."""
 
     def __init__(self, check: str, index: int = -1) -> None:
         where = "the header" if index < 0 else f"entry {index}"
-        super().__init__(f"{where} failed the check {check!r}")
+        hint = f" ({OF_VERSION_1})" if check == "version" else ""
+        super().__init__(f"{where} failed the check {check!r}{hint}")
         self.check = check
         self.index = index
 
@@ -133,12 +136,10 @@ def _leaf(data: bytes, index: int) -> dict[str, Any]:
     leaf = _canonical(data, index)
     parts = ((leaf.get(name), types) for name, types in _PARTS.items())
     shaped = _is_of(leaf, _LEAF_TYPES) and all(_is_of(part, types) for part, types in parts)
-    if not shaped or leaf["version"] not in ENTRY_VERSIONS:
+    if not shaped:
         raise LogInvalid("form", index)
-    try:
-        leaf = entry_respelled(leaf)
-    except ValueError:
-        raise LogInvalid("form", index) from None
+    if leaf["version"] != ENTRY_VERSION:
+        raise LogInvalid("version", index)
     try:
         parse_time(leaf["time"])
     except (ValueError, TypeError):

@@ -32,11 +32,8 @@ from concord_governance.ports.ledger import Clock, LedgerReads, LedgerWrites
 
 T = TypeVar("T")
 
-_FROM_E65DBEE = "ALTER TABLE space DROP COLUMN tally;"
 SCHEMA = Schema(
-    version=9,
-    tables=Path(__file__).with_name("schema.sql").read_text("utf-8"),
-    conversions={7: _FROM_E65DBEE},
+    version=9, tables=Path(__file__).with_name("schema.sql").read_text("utf-8"), conversions={}
 )
 
 

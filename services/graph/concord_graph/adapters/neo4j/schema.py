@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from concord_stores import neo4j_server
 from neo4j import AsyncSession
 
-from concord_graph.adapters.changes import LEAVE_THE_STATE
-
 VERSION = 15
 
 _UNIQUE: Mapping[str, tuple[str, ...]] = {
@@ -115,11 +113,6 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "recall_memory": ("Recall", "space", "memory_id"),
     "co_read_time": ("CoRead", "space", "time"),
 }
-_MARK_STATE_CHANGES = (
-    f"MATCH (c:Change) WHERE NOT c:StateChange AND NOT c.type IN {LEAVE_THE_STATE}"
-    " CALL (c) { SET c:StateChange } IN TRANSACTIONS OF 10000 ROWS"
-)
-"""Earlier versions have no label for these changes."""
 
 
 async def prepare(session: AsyncSession, *, restoring: bool = False) -> str:
@@ -133,7 +126,6 @@ async def prepare(session: AsyncSession, *, restoring: bool = False) -> str:
         "concord",
         VERSION,
         statements(),
-        conversions=[_MARK_STATE_CHANGES],
         restoring=restoring,
     )
 

@@ -356,7 +356,7 @@ class Neo4jWrites(LearntReads):
     async def receipt(self) -> tuple[bytes, str, Receipt] | None:
         if not (kept := self._request):
             return None
-        receipt = receipts.from_json(kept["method"], kept["refs"], kept["seq"])
+        receipt = receipts.from_json(kept["refs"], kept["seq"])
         return bytes(kept["salt"]), kept["digest"], receipt
 
     def _declare(self, relation: DeclaredRelation) -> None:

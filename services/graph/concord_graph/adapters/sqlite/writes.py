@@ -205,7 +205,7 @@ class SqliteWrites(SqliteReads, SessionWrites, RecallWrites):
         row = self._one(sql, (self._space, author.principal, author.method, author.request_id))
         if row is None:
             return None
-        return row[0], row[1], receipts.from_json(author.method, row[2], row[3])
+        return row[0], row[1], receipts.from_json(row[2], row[3])
 
     async def keep_receipt(
         self, author: Author, salt: bytes, digest: str, receipt: Receipt

@@ -31,7 +31,7 @@ from concord_graph.domain.sessions import Restatement, Session, SessionRead, Ses
 from concord_graph.ports import Change
 
 FORMAT = 3
-"""Grows with every change of the line format. Only this one is read; e65dbee wrote it already."""
+"""Grows with every change of the line format. Only this one is read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes a data directory with the program of commit e65dbee: write.sh CONCORD FOLDER
+# Writes a data directory with the program of commit 85b147cc: write.sh CONCORD FOLDER
 set -euo pipefail
 concord=$1 folder=$2
 export CONCORD_DATA=$folder/data CONCORD_PASSPHRASE="correct horse battery staple"
@@ -30,7 +30,8 @@ c propose set helper VALUES honesty --constitutive
 c review 1 --as agent > /dev/null; c approve 1 --as agent
 c review 1 > /dev/null; c approve 1 --as human
 c propose set helper VALUES speed --constitutive
-c export state.jsonl || c export --out state.jsonl
+c export state.jsonl
 c audit export log.jsonl
 c status
 kill -TERM $up; wait $up || true
+tar -cJf data.tar.xz data/graph/graph.db data/governance/ledger.db data/credentials.json data/keys state.jsonl log.jsonl
