@@ -27,7 +27,6 @@ from concord_attestation.payloads import (
     RestorePayload,
 )
 from concord_attestation.restore import verify_restore
-from concord_attestation.spelling import RENAMED
 from concord_attestation.verify import verify_answer, verify_consent, verify_grant
 from concord_client.trust import digests
 from concord_governance.domain import documents
@@ -292,21 +291,10 @@ async def test_the_page_names_the_fields_of_a_revision(party: Party) -> None:
     assert json.loads(proposal.canonical).keys() == told - rare.keys()
 
 
-def test_the_page_names_former_spellings_and_details() -> None:
-    """V6 What is read of earlier versions, and what a refusal may say, stand on the page."""
-    rows = {tuple(row) for row in table_under("## 6. Former spellings")}
+def test_the_page_names_a_refusals_details() -> None:
+    """V6 What a refusal may say stands on the page."""
     details = [name for row in table_under("## 5. Refusals") for name in fields(row[2])]
 
-    assert rows == {
-        (
-            f"entry {kind}" if kind.isupper() else kind,
-            str(version),
-            f"`{'.'.join((*path, old))}`",
-            f"`{new}`",
-        )
-        for (kind, version), renames in RENAMED.items()
-        for path, old, new in renames
-    }
     assert [name for name in details if name not in {"field", "keyid"}] == [
         *ENVELOPE_DETAILS,
         *EXPIRY_DETAILS,
