@@ -365,7 +365,6 @@ async def test_a_failure_is_read_as_it_was_written(
 
 
 def test_nobody_ended_what_expired() -> None:
-    """V1 Older ledgers name "clock" or "restore" where a proposal expired."""
-    for name in ("", "clock", "restore"):
-        assert endings.principals(Status.EXPIRED, name) == ()
-    assert endings.principals(Status.EXECUTED, "ada,agent") == ("ada", "agent")
+    """V1 Principals' names stand by comma; none where a proposal expired."""
+    assert endings.principals("") == ()
+    assert endings.principals("ada,agent") == ("ada", "agent")

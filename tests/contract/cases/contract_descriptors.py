@@ -30,6 +30,18 @@ def methods() -> dict[str, MethodDescriptor]:
 METHODS = methods()
 
 
+def one_of_each() -> list[str]:
+    """Return one method of each service and call shape: the chassis decides alike for the others.
+
+    It composes the same stages into each handler, from the method's options alone.
+    """
+    found: dict[tuple[str, bool, bool], str] = {}
+    for name, each in METHODS.items():
+        shape = (each.client_streaming, each.server_streaming)
+        found.setdefault((each.containing_service.full_name, *shape), name)
+    return list(found.values())
+
+
 def permission(method: MethodDescriptor) -> str:
     """Return the scope that a method demands; empty when it names none."""
     return str(method.GetOptions().Extensions[rules_pb2.method].permission)

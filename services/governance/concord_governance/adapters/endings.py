@@ -23,14 +23,9 @@ def why(proposal: Proposal) -> str:
     return " ".join(filter(None, (failure.reason, failure.slot, failure.check)))
 
 
-def principals(status: Status, ended_by: str) -> tuple[str, ...]:
-    """Return the principals that ended a proposal; none where it expired.
-
-    For such a proposal older ledgers name "clock" or "restore".
-    """
-    if status == Status.EXPIRED or not ended_by:
-        return ()
-    return tuple(ended_by.split(","))
+def principals(ended_by: str) -> tuple[str, ...]:
+    """Return the principals that ended a proposal; none where it expired."""
+    return tuple(ended_by.split(",")) if ended_by else ()
 
 
 def resolution(status: Status, why: str) -> str:

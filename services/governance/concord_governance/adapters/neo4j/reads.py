@@ -146,7 +146,7 @@ def _proposal(row: Fields, revision: Fields, consents: list[Fields]) -> Proposal
         status=status,
         create_time=row["create_time"],
         resolve_time=row.get("resolve_time"),
-        resolved_by=endings.principals(status, row["resolved_by"]),
+        resolved_by=endings.principals(row["resolved_by"]),
         resolution=endings.resolution(status, row["resolution"]),
         failure=endings.failure(status, row["resolution"]),
         undone_by=row["undone_by"],

@@ -194,7 +194,7 @@ class SqliteLedgerReads(SqliteAccessReads):
             status=status,
             create_time=row[4],
             resolve_time=row[5],
-            resolved_by=endings.principals(status, row[6]),
+            resolved_by=endings.principals(row[6]),
             resolution=endings.resolution(status, row[7]),
             failure=endings.failure(status, row[7]),
             undone_by=row[8],

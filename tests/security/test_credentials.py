@@ -1,21 +1,21 @@
-"""No method answers a stranger, or a caller whose credential does not carry its scope."""
+"""No service answers a stranger, or a caller whose credential does not carry the method's scope."""
 
 import grpc
 import pytest
 from concord_chassis.identity import Caller
 from concord_testing.serving import new_issuer
 from contract_cases import CONTRACTS
-from contract_descriptors import METHODS, permission, scopes
+from contract_descriptors import METHODS, one_of_each, permission, scopes
 from contract_homes import Template
 from contract_live import Live, ask, member
 
-EVERY = pytest.mark.parametrize("method", METHODS)
+EACH = pytest.mark.parametrize("method", one_of_each())
 UNAUTHENTICATED = grpc.StatusCode.UNAUTHENTICATED
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@EVERY
+@EACH
 async def test_nobody_is_refused(method: str, template: Template, kept: Live) -> None:
     """W6: without a credential there is no answer."""
     answer = await kept.ask(None, method, CONTRACTS[method].request(template.a), 1)
@@ -23,7 +23,7 @@ async def test_nobody_is_refused(method: str, template: Template, kept: Live) ->
     assert (answer.code, answer.reason) == (UNAUTHENTICATED, "ERROR_REASON_CREDENTIAL_INVALID")
 
 
-@EVERY
+@EACH
 async def test_a_bad_credential_is_refused(method: str, template: Template, kept: Live) -> None:
     """W6: neither a text, nor another issuer's token, nor a changed one, nor an old one."""
     serving = kept.servings[METHODS[method].containing_service.full_name]
@@ -44,7 +44,7 @@ async def test_a_bad_credential_is_refused(method: str, template: Template, kept
         assert (answer.code, answer.reason) == (UNAUTHENTICATED, f"ERROR_REASON_{reason}")
 
 
-@EVERY
+@EACH
 async def test_every_scope_but_the_one_is_not_enough(
     method: str, template: Template, kept: Live
 ) -> None:
