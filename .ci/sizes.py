@@ -17,20 +17,20 @@ GENERATED = "protos/gen/"
 ROOMS = {
     "deploy/embedded": 2873,
     "deploy/neo4j": 306,
-    "gateway/client": 23868,
+    "gateway/client": 23819,
     "gateway/concord_gateway": 3585,
     "gateway/mcp_server": 3041,
     "protos/concord": 8351,
-    "services/dissonance": 12629,
-    "services/governance": 9485,
+    "services/dissonance": 12619,
+    "services/governance": 9480,
     "services/graph": 26512,
     "services/libs/attestation": 1849,
-    "services/libs/chassis": 4495,
+    "services/libs/chassis": 4492,
     "services/libs/concepts": 667,
     "services/libs/models": 856,
     "services/libs/stores": 1269,
-    "services/search": 12560,
-    "tests": 97969,
+    "services/search": 12556,
+    "tests": 97965,
     "tools": 451,
 }
 """The most lines of a room's Python, SQL and contracts, without tests, and of all tests."""
@@ -38,6 +38,7 @@ RISES: list[tuple[str, int, str]] = [
     ("services/governance", 5, "how a ledger keeps a proposal's end: it was a decision page"),
     ("services/graph", 4, "what an export has of sessions: it was a decision page"),
     ("tests", 107, "pages list all that there is, and their links lead somewhere"),
+    ("tests", 100, "only tests sign grants, and a deletion for both: it was in the client"),
     ("tools", 91, "`make quick` finds the nearest tests of a change"),
 ]
 """Lines that a room may have above its ceiling, and what for."""

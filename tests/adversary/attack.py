@@ -26,6 +26,7 @@ from concord_client.trust import digests, signing
 from concord_client.trust.audit.log import Pinned, read_log
 from concord_client.trust.audit.replay import Replay
 from concord_governance.domain.errors import GraphUnavailable
+from concord_testing import signed
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.json_format import MessageToDict
 from governed_world import (
@@ -596,7 +597,7 @@ def _carries(envelope: SeenEnvelope, proposal: Any, action: Any) -> bool:
 async def _apply(it: Attack, proposal: Any, action: Any, envelopes: dict[str, bytes]) -> None:
     space = it.chance.choice([it.party, it.party, it.other])
     honest = it.chance.random() < 0.5
-    grant = signing.sign_grant(
+    grant = signed.sign_grant(
         governance=it.chance.choice([it.keys.grant, it.keys.grant, it.keys.log]),
         space=space.space,
         decision_id=request_id(),

@@ -22,6 +22,7 @@ from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import digests, signing
+from concord_testing import signed
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import AGENT, CONSTITUTIVE, HUMAN, STATUS, request_id, salt
 
@@ -116,7 +117,7 @@ async def agrees_beside_a_principal(it: Attack) -> None:
         slot: signing.sign_consent(slot=slot, signer=it.party.signer(slot), **agreed)  # type: ignore[arg-type]
         for slot in (AGENT, HUMAN)
     }
-    grant = signing.sign_grant(
+    grant = signed.sign_grant(
         governance=it.keys.grant,
         decision_id=request_id(),
         consents=envelopes,

@@ -16,11 +16,11 @@ import concord_client.trust.audit
 import pytest
 import pytest_asyncio
 from concord.graph.v1 import governed_pb2
-from concord_client.trust import signing
 from concord_client.trust.audit.log import LogInvalid, read_log
 from concord_client.trust.audit.replay import Replay, UndecidedWrites
 from concord_client.trust.audit.store import differences
 from concord_governance.domain.entries import Action, Actor, Entry
+from concord_testing import signed
 from concord_testing.command_line import CommandLine
 from forged_decisions import DECISION_FORGERIES
 from forged_envelopes import PAPER_FORGERIES, READ_FORGERIES
@@ -126,7 +126,7 @@ async def test_a_change_made_past_governance_is_found(tmp_path: Path) -> None:
         party = live.party()
         await party.enrol()
         proposal = await party.propose(edge_action())
-        grant = signing.sign_grant(
+        grant = signed.sign_grant(
             governance=keys.grant,
             space="one",
             decision_id="mine",

@@ -42,6 +42,7 @@ from concord_graph.usecases.governed import apply as governed_changes
 from concord_graph.usecases.governed import undo_conflicts
 from concord_graph.usecases.write import cascade
 from concord_graph.usecases.write.writer import Writer
+from concord_testing import signed
 from concord_testing.chat_endpoint import serving_chat, verdict
 from conflict_steps import finds, found, review
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -351,7 +352,7 @@ async def a_revoked_consent_is_used(scene: Scene) -> str:
 async def _carried(
     scene: Scene, party: Party, proposal: proposal_pb2.Proposal, envelopes: dict[str, bytes]
 ) -> None:
-    grant = signing.sign_grant(
+    grant = signed.sign_grant(
         governance=scene.keys.grant,
         space="one",
         decision_id="mine",

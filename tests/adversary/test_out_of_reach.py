@@ -13,6 +13,7 @@ from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2, r
 from concord.type.v1 import type_pb2
 from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
 from concord_client.trust import digests, signing
+from concord_testing import signed
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import (
     AGENT,
@@ -226,7 +227,7 @@ async def test_graph_itself_reaches_no_principal_under_a_grant(
         slot: signing.sign_consent(slot=slot, signer=party.signer(slot), **agreed)  # type: ignore[arg-type]
         for slot in (AGENT, HUMAN)
     }
-    grant = signing.sign_grant(
+    grant = signed.sign_grant(
         governance=keys.grant,
         decision_id="d",
         consents=envelopes,

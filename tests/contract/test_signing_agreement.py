@@ -12,6 +12,7 @@ from concord_attestation.consent import ConsentInvalid, GenesisInvalid, SlotKey
 from concord_attestation.parties import verify_genesis
 from concord_attestation.verify import verify_grant
 from concord_client.trust import digests, signing
+from concord_testing import signed
 from google.protobuf import struct_pb2
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,7 +80,7 @@ def test_a_signed_story_verifies_from_genesis_to_grant(
     }
 
     def granted(carried: dict[str, bytes]) -> bytes:
-        return signing.sign_grant(
+        return signed.sign_grant(
             governance=governance,
             space="home",
             decision_id="d-1",

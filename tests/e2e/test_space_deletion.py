@@ -21,6 +21,7 @@ from concord.graph.v1 import (
 from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
 from concord_client.trust import signing
+from concord_testing import signed
 from governed_world import (
     Keys,
     Party,
@@ -46,7 +47,7 @@ def deletion(party: Party, genesis_digest: str, **changed: Any) -> bytes:
         "genesis_digest": genesis_digest,
         "expire_time": party.time(1),
     }
-    return signing.sign_deletion(**(said | changed))
+    return signed.sign_deletion(**(said | changed))
 
 
 async def delete(

@@ -48,7 +48,7 @@ from concord_graph.adapters.sqlite.store import open_store as open_sqlite
 from concord_graph.bootstrap import GraphApp, build, build_on
 from concord_graph.ports import GraphStore
 from concord_graph.usecases.memory.working_memory import DEFAULT_CAPACITY
-from concord_testing import blank_files
+from concord_testing import blank_files, signed
 from concord_testing.serving import Serving, new_issuer, serving
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -679,7 +679,7 @@ class Parties:
             )
             for slot in slots
         }
-        return signing.sign_grant(
+        return signed.sign_grant(
             governance=governance or self.governance,
             space=space or self.space,
             decision_id=proposal,

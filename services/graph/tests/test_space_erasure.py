@@ -7,6 +7,7 @@ from concord.graph.v1 import episode_pb2, feed_pb2, graph_pb2, memory_pb2, space
 from concord.type.v1 import type_pb2
 from concord_client.trust import signing
 from concord_graph.usecases.governed import space_erasure
+from concord_testing import signed
 from graph_world import Calls, Parties, World, reason, refused
 
 DELETED = "ERROR_REASON_SPACE_DELETED"
@@ -126,8 +127,8 @@ async def test_graph_demands_both_signatures_itself(live: World, home: Calls) ->
     digest = await parties.enrol(home)
     wrong = signing.Signer("anna", signing.generate_key())
 
-    def signed(human: signing.Signer) -> bytes:
-        return signing.sign_deletion(
+    def deletion(human: signing.Signer) -> bytes:
+        return signed.sign_deletion(
             space="home",
             agent=parties.agent,
             human=human,
@@ -137,7 +138,7 @@ async def test_graph_demands_both_signatures_itself(live: World, home: Calls) ->
 
     for statement, check in (
         (b"", "missing"),
-        (signed(wrong), "signature"),
+        (deletion(wrong), "signature"),
     ):
         request = feed_pb2.EraseSpaceRequest(space="home", statement=statement)
         failure = await refused(home.feed.EraseSpace(request))
@@ -145,5 +146,5 @@ async def test_graph_demands_both_signatures_itself(live: World, home: Calls) ->
     await home.add("A refused deletion deletes nothing")
 
     await furnish(home)
-    await erase(home, statement=signed(parties.human))
+    await erase(home, statement=deletion(parties.human))
     assert "Zorblax" not in await everything(home)

@@ -28,6 +28,7 @@ from concord.type.v1 import type_pb2
 from concord_chassis.identity import Caller
 from concord_client.transfer import agreed_in
 from concord_client.trust import digests, signing
+from concord_testing import signed
 from contract_governance import GRANT_KEY, followed, governed_live, ledger_of
 from contract_live import NOW, OPERATOR, Live, dissonant, governing, graph_app, graph_live, member
 from google.protobuf.json_format import ParseDict
@@ -80,7 +81,7 @@ class Parties:
             slot: signing.sign_consent(slot=slot, signer=signer, **agreed)
             for slot, signer in ((signing.AGENT, self.agent), (signing.HUMAN, self.human))
         }
-        return signing.sign_grant(
+        return signed.sign_grant(
             governance=self.governance, decision_id="d-1", consents=consents, **agreed
         )
 
@@ -248,7 +249,7 @@ async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
     ):
         home = await furnisher(live, home)
     known = await live.tell(who, "GetGenesis", governed_pb2.GetGenesisRequest())
-    deletion = signing.sign_deletion(
+    deletion = signed.sign_deletion(
         space=space,
         agent=home.parties.agent,
         human=home.parties.human,

@@ -9,6 +9,7 @@ import grpc
 from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2
 from concord_chassis.failure import Failure
 from concord_client.trust import digests, signing
+from concord_testing import signed
 from contract_homes import (
     CONSTITUTIVE,
     EXPIRE_TIME,
@@ -221,7 +222,7 @@ def _consents(home: Home, agent: signing.Signer, human: signing.Signer) -> bytes
 
 def _without_consent(home: Home) -> bytes:
     """Return a grant that governance signed for a decision nobody consented to."""
-    return signing.sign_grant(
+    return signed.sign_grant(
         governance=home.parties.governance,
         space=home.space,
         decision_id="d-1",

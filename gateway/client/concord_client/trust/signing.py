@@ -21,7 +21,6 @@ CONSENT_TYPE = "application/vnd.concord.consent.v1+json"
 REJECTION_TYPE = "application/vnd.concord.rejection.v1+json"
 REVOCATION_TYPE = "application/vnd.concord.revocation.v1+json"
 KEY_TYPE = "application/vnd.concord.key.v1+json"
-GRANT_TYPE = "application/vnd.concord.grant.v1+json"
 GENESIS_TYPE = "application/vnd.concord.genesis.v1+json"
 RESTORE_TYPE = "application/vnd.concord.restore.v1+json"
 DELETION_TYPE = "application/vnd.concord.space-deletion.v1+json"
@@ -197,18 +196,6 @@ def sign_revocation(
     return _sign_answer(REVOCATION_TYPE, about, "", nonce)
 
 
-def sign_deletion(
-    *, space: str, agent: Signer, human: Signer, genesis_digest: str, expire_time: datetime
-) -> bytes:
-    """Return both slots' signed statement (JSON) that deletes a space with a genesis.
-
-    If the two keys are on different machines, each slot signs `deletion_payload` with
-    `sign_envelope`, and `join_signatures` joins the envelopes.
-    """
-    payload = deletion_payload(space=space, genesis_digest=genesis_digest, expire_time=expire_time)
-    return sign_envelope(DELETION_TYPE, payload, [agent.key, human.key])
-
-
 def deletion_payload(*, space: str, genesis_digest: str, expire_time: datetime) -> bytes:
     """Return the bytes that both slots sign to have their space deleted for ever.
 
@@ -250,42 +237,6 @@ def _sign_answer(
         "nonce": nonce,
     }
     return sign_envelope(payload_type, rfc8785.dumps(payload), [signer.key])
-
-
-def sign_grant(
-    *,
-    governance: Ed25519PrivateKey,
-    space: str,
-    decision_id: str,
-    proposal_id: str,
-    revision: int,
-    proposal_digest: str,
-    action_digest: str,
-    etags: Mapping[str, str],
-    policy_digest: str,
-    consents: Mapping[str, bytes],
-    expire_time: datetime,
-    nonce: bytes | None = None,
-) -> bytes:
-    """Return governance's grant (JSON), with the consents of `sign_consent` by slot.
-
-    The other arguments are those of the consents; `decision_id` makes the change idempotent.
-    """
-    payload: dict[str, Json] = {
-        "version": 3,
-        "space": space,
-        "decision_id": decision_id,
-        "proposal_id": proposal_id,
-        "revision": revision,
-        "proposal_digest": proposal_digest,
-        "action_digest": action_digest,
-        "etags": dict(etags),
-        "policy_digest": policy_digest,
-        "consents": {slot: json.loads(consent) for slot, consent in consents.items()},
-        "nonce": _nonce(nonce),
-        "expire_time": format_time(expire_time),
-    }
-    return sign_envelope(GRANT_TYPE, rfc8785.dumps(payload), [governance])
 
 
 def restore_payload(

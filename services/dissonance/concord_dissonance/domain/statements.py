@@ -1,7 +1,6 @@
 """A check's statements, its findings, and its coverage."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -114,10 +113,3 @@ class Coverage:
     """Money, in millionths of the unit that the price is stated in."""
     is_degraded: bool = False
     """Whether a service or model that the check needs did not answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Similar:
-    """A memory's neighbours in meaning: their ids with their cosine, best first."""
-
-    near: Sequence[tuple[str, float]] = ()

@@ -20,7 +20,6 @@ class Conflict:
     id: str
     etag: str
     state: State
-    is_undecided: bool
     is_text_finding: bool
     """Whether it was merely found in texts, and nobody has confirmed it."""
     needs_consent: bool

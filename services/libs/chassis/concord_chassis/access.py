@@ -11,9 +11,6 @@ from concord.rules.v1 import rules_pb2
 from google.protobuf.descriptor import Descriptor, MethodDescriptor, ServiceDescriptor
 
 from concord_chassis.contract import ContractError
-from concord_chassis.reflection import SERVICE_NAMES
-
-PUBLIC_SERVICES = frozenset({"grpc.health.v1.Health", *SERVICE_NAMES})
 
 
 @dataclass(frozen=True)

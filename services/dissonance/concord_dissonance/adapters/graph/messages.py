@@ -140,7 +140,6 @@ def of_conflict(conflict: conflict_pb2.Conflict) -> Conflict:
         id=conflict.id,
         etag=conflict.etag,
         state=state(conflict),
-        is_undecided=conflict.conflict_class == conflict_pb2.CONFLICT_CLASS_UNDECIDED,
         is_text_finding=conflict.is_text_finding,
         needs_consent=bool(constitutive),
         proposal=proposed(

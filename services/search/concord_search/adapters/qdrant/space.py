@@ -405,10 +405,6 @@ class SpaceIndex(Generic[S]):
         found = self._vectors_at([row])[row]
         return np.asarray(found[DENSE], dtype=np.float32)
 
-    def abandon(self) -> None:
-        """Closes a part that is not used again, without storing its columns."""
-        self._shard.close()
-
     def close(self) -> None:
         """Writes everything to disk, stores the columns, and closes the shard."""
         stamp = self._stamp()
