@@ -10,7 +10,6 @@ from concord.dissonance.v1 import (
     dissonance_pb2_grpc,
 )
 from concord_chassis.background import Background
-from concord_chassis.failure import Translate, translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.metrics import Metrics, Values
@@ -63,8 +62,6 @@ def system_clock() -> Micros:
 
 class DissonanceApp:
     """The assembled service: its registrations, and its life from `start` to `close`."""
-
-    translate: Translate = staticmethod(translate)
 
     def __init__(
         self, addresses: Addresses, issuer: TokenIssuer, *, clock: Clock, holder: str, log: Logger

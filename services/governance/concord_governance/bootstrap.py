@@ -19,7 +19,6 @@ from concord.governance.v1 import (
     proposal_pb2_grpc,
 )
 from concord_chassis.background import Background
-from concord_chassis.failure import Translate, translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.metrics import Metrics, Values
@@ -59,8 +58,6 @@ def system_clock() -> int:
 
 class GovernanceApp:
     """The assembled service: its registrations, and its life from `start` to `close`."""
-
-    translate: Translate = staticmethod(translate)
 
     def __init__(
         self,

@@ -40,7 +40,6 @@ from concord.graph.v1 import (
 )
 from concord_attestation.digest import action_digest
 from concord_chassis.background import Background
-from concord_chassis.failure import Translate, translate
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.server import Registration
 from concord_concepts import extract
@@ -94,8 +93,6 @@ def system_clock() -> int:
 
 class GraphApp:
     """Graph, assembled: services to register, and a life from start to close."""
-
-    translate: Translate = staticmethod(translate)
 
     def __init__(
         self,

@@ -18,7 +18,6 @@ from concord.search.v1 import (
     suggestion_pb2_grpc,
 )
 from concord_chassis.background import Background
-from concord_chassis.failure import Translate, translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.metrics import Metrics
@@ -69,8 +68,6 @@ def id_of_time(time: Micros) -> str:
 
 class SearchApp:
     """The assembled service: its registrations, and its life from `start` to `close`."""
-
-    translate: Translate = staticmethod(translate)
 
     def __init__(
         self,

@@ -1,13 +1,13 @@
 """Failures that a caller receives: a code, a reason for machines, a sentence for people.
 
 `Failure` is the one exception whose content reaches the caller. A service raises exceptions of its
-own domain and gives the server a function (`Translate`) from those to `Failure`. Any other
-exception is a bug of ours: the caller receives INTERNAL without a message. On the wire a failure is
-a `google.rpc.Status` in the trailing metadata `grpc-status-details-bin`.
+own domain that state what `translate` makes a `Failure` of. Any other exception is a bug of ours:
+the caller receives INTERNAL without a message. On the wire a failure is a `google.rpc.Status` in
+the trailing metadata `grpc-status-details-bin`.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol, runtime_checkable
@@ -82,10 +82,6 @@ class Failure(Exception):
         check: a side that refuses TLS closes the connection without a reason."""
         no_tls = self.code is grpc.StatusCode.UNAVAILABLE and _NO_TLS.search(self.message)
         return f"{self.code.name}; {TLS_REMEDY}" if no_tls else self.code.name
-
-
-Translate = Callable[[Exception], Failure | None]
-"""Returns the failure for one of a service's own exceptions; None for any other exception."""
 
 
 @runtime_checkable
