@@ -27,7 +27,7 @@ from concord_gateway.callers import ApiKey
 from concord_gateway.config import Config
 from concord_gateway.credentials import digest_of, new_key
 from concord_gateway.upstream_failure import method_unknown
-from concord_testing.serving import Serving, always_ready, serving, translate_nothing
+from concord_testing.serving import Serving, always_ready, serving
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from google.protobuf import descriptor_pb2, descriptor_pool
@@ -297,7 +297,6 @@ class Front:
             name="revived",
             registrations=registrations(self.servicer),
             verifier=TokenVerifier({issuer.name: issuer.public_key}),
-            translate=translate_nothing,
             listen=[self.upstream.address],
             ready=always_ready,
             log=quiet(),

@@ -139,7 +139,7 @@ async def test_the_token_carries_the_configured_name_and_life(tmp_path: Path) ->
 async def test_replicas_take_turns(tmp_path: Path) -> None:
     """GATEWAY_UPSTREAMS with `|`: calls go to each of several addresses."""
     from concord_chassis.server import Server
-    from concord_testing.serving import always_ready, translate_nothing
+    from concord_testing.serving import always_ready
     from gateway_echo import EchoServicer, quiet, registrations
 
     async with front(tmp_path) as first:
@@ -150,7 +150,6 @@ async def test_replicas_take_turns(tmp_path: Path) -> None:
                 name="replica",
                 registrations=registrations(servicer),
                 verifier=TokenVerifier({issuer.name: issuer.public_key}),
-                translate=translate_nothing,
                 listen=["127.0.0.1:0"],
                 ready=always_ready,
                 log=quiet(),

@@ -28,7 +28,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
     with closing(_database(run.folder / "bare.db")) as database:
         async with (
             graph(run.folder / "add" / "graph.db") as app,
-            served(app.registrations, app.translate) as live,
+            served(app.registrations) as live,
         ):
             for turn in range(run.rounds):
                 inserted += _inserted(database, list(islice(texts, CALLS)))

@@ -39,7 +39,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
         app = await build_on(chosen)
         await app.start()
         try:
-            async with served(app.registrations, app.translate) as live:
+            async with served(app.registrations) as live:
                 yield await _row(run, live)
         finally:
             await app.close()

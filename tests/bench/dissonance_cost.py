@@ -144,7 +144,7 @@ async def _dissonance(
     if follow:
         await app.start()
     stack.push_async_callback(app.close)
-    live = await stack.enter_async_context(served(app.registrations, app.translate, issuer=issuer))
+    live = await stack.enter_async_context(served(app.registrations, issuer=issuer))
     who = Caller(SPACE, "bench", frozenset({"dissonance:write"}), "AGENT")
     return DissonanceServiceStub(live.serving.channel(who, cap=None))
 

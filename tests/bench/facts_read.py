@@ -35,7 +35,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
     few, many = 30, run.size(2_400, 200)
     async with store(run.folder / "facts") as app:
         await use(app)
-        async with served(app.registrations, app.translate) as live:
+        async with served(app.registrations) as live:
             await _fill(live, SMALL, few)
             before = await _measured(run, live, SMALL, few)
             for space in (LARGE, OTHER):

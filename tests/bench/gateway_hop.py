@@ -33,7 +33,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
     folder = run.folder / "gateway"
     async with graph(folder / "graph.db") as app:
         issuer = TokenIssuer(service_keys.ensure(folder / "issuer.pem"), "gateway")
-        async with served(app.registrations, app.translate, issuer=issuer) as live:
+        async with served(app.registrations, issuer=issuer) as live:
             nodes = [
                 UpsertNodeRequest(request_id=f"n{at}", node=Node(name=f"Node {at}"))
                 for at in range(NODES)
@@ -80,7 +80,7 @@ async def _governance(
         )
         await app.start()
         try:
-            async with served(app.registrations, app.translate, issuer=issuer) as live:
+            async with served(app.registrations, issuer=issuer) as live:
                 yield live.serving.address, key
         finally:
             await app.close()

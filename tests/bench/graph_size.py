@@ -123,7 +123,7 @@ async def _opened(run: Run, nodes: int, opened: AsyncExitStack) -> Asked:
     hub_edges = run.size(HUB_EDGES, 2_000)
     store = await opened.enter_async_context(grown(chosen, nodes, nodes * 10, hub_edges))
     registrations = [*store.app.registrations, empty_rpc.registration()]
-    live = await opened.enter_async_context(served(registrations, store.app.translate))
+    live = await opened.enter_async_context(served(registrations))
     return Asked(run, live, store, nodes)
 
 

@@ -35,7 +35,7 @@ async def bench(run: Run) -> AsyncIterator[Row]:
     ]
     async with (
         graph(store) as app,
-        served([*app.registrations, empty_rpc.registration()], app.translate) as live,
+        served([*app.registrations, empty_rpc.registration()]) as live,
     ):
         lanes = [live.empty_lane(), live.lane(METHOD, requests, QueryNeighborsResponse)]
         await run.caller.alternate(lanes, rounds=1, calls=len(requests))  # warm

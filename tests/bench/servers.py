@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from concord.search.v1 import search_pb2_grpc
-from concord_chassis.failure import Translate
 from concord_chassis.identity import Caller, TokenIssuer
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.server import Registration, tune_collector
@@ -15,7 +14,7 @@ from concord_graph.bootstrap import GraphApp, build
 from concord_search import bootstrap as search_parts
 from concord_search.config import IndexConfig, QdrantConfig
 from concord_search.ports import Embedder
-from concord_testing.serving import Serving, new_issuer, serving, translate_nothing
+from concord_testing.serving import Serving, new_issuer, serving
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import Message
 
@@ -80,7 +79,6 @@ def nowhere(name: str) -> Iterator[Logger]:
 @asynccontextmanager
 async def served(
     registrations: Sequence[Registration],
-    translate: Translate = translate_nothing,
     *,
     issuer: TokenIssuer | None = None,
 ) -> AsyncIterator[Served]:
@@ -88,7 +86,6 @@ async def served(
     with nowhere("bench") as log:
         async with serving(
             registrations,
-            translate=translate,
             log=log,
             issuer=issuer,
             health_interval=HEALTH_INTERVAL,
@@ -134,7 +131,7 @@ async def whole(
     issuer = new_issuer()
     async with (
         graph(folder / "graph" / "graph.db") as graph_app,
-        served(graph_app.registrations, graph_app.translate, issuer=issuer) as truth,
+        served(graph_app.registrations, issuer=issuer) as truth,
     ):
         settings = IndexConfig(graph_address=truth.serving.address, index_path=folder / "index")
         with nowhere("search") as log:
@@ -142,7 +139,7 @@ async def whole(
             await app.start()
             try:
                 registrations = [*app.registrations, empty_rpc.registration()]
-                async with served(registrations, app.translate, issuer=issuer) as finding:
+                async with served(registrations, issuer=issuer) as finding:
                     yield Whole(truth, finding)
             finally:
                 await app.close()

@@ -22,7 +22,7 @@ SPACE = "earlier"
 
 async def use(app: GraphApp) -> None:
     """Call everything once that is measured later, in another space."""
-    async with served(app.registrations, app.translate) as live:
+    async with served(app.registrations) as live:
         channel = live.serving.channel(agent(SPACE), cap=None)
         graph, memories = GraphServiceStub(channel), MemoryServiceStub(channel)
         ends = [type_pb2.EdgeEnd(name=name) for name in ("one", "two", "three")]

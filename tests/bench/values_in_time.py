@@ -50,7 +50,7 @@ def of_set(name: str, read: Read, bar: float, *, undated: bool = False) -> Bench
         part = whole.part(ON_NEO4J) if on_neo4j() else whole
         async with (
             store(run.folder / name) as app,
-            served(app.registrations, app.translate) as live,
+            served(app.registrations) as live,
         ):
             for order, facts, untimed in _orders(part, undated=undated):
                 right = await _right(live, f"{name}-{order}", facts, untimed=untimed)

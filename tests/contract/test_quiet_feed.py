@@ -25,7 +25,7 @@ async def _followed(store: Path) -> AsyncIterator[tuple[GraphClient, Relay]]:
     """Search's client of a graph without a single change, behind a relay."""
     app = graph_app(store)
     async with (
-        serving(app.registrations, translate=app.translate, ready=app.ready, grace=0) as live,
+        serving(app.registrations, ready=app.ready, grace=0) as live,
         relay(live.address) as between,
     ):
         graph = GraphClient(between.address, live.issuer)

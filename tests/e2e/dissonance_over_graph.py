@@ -264,7 +264,6 @@ async def dissonant(
         served = await stack.enter_async_context(
             serving(
                 app.registrations,
-                translate=app.translate,
                 issuer=world.graph.issuer,
                 address=place,
             )
@@ -287,7 +286,6 @@ async def _search(stack: AsyncExitStack, world: World, judges: str) -> Serving:
     return await stack.enter_async_context(
         serving(
             app.registrations,
-            translate=app.translate,
             ready=app.ready,
             verifier=TokenVerifier({each.name: each.public_key for each in issuers}),
             issuer=world.graph.issuer,

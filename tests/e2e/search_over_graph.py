@@ -84,17 +84,13 @@ async def run(data: Path, embedder: Embedder, **options: object) -> AsyncIterato
     graph = build_graph(data / "graph.db")
     await graph.start()
     try:
-        async with serving(
-            graph.registrations, translate=graph.translate, issuer=issuer, ready=graph.ready
-        ) as served:
+        async with serving(graph.registrations, issuer=issuer, ready=graph.ready) as served:
             config = IndexConfig(graph_address=served.address, index_path=data / "index")
             options = {"embedder": embedder, "log": QUIET, **options}
             app = build_search(config, issuer, qdrant=read_qdrant(os.environ), **options)  # type: ignore[arg-type]
             await app.start()
             try:
-                async with serving(
-                    app.registrations, translate=app.translate, issuer=issuer, ready=app.ready
-                ) as found:
+                async with serving(app.registrations, issuer=issuer, ready=app.ready) as found:
                     yield TwoServers(served, found, app)
             finally:
                 await app.close()

@@ -428,7 +428,6 @@ async def world(
         graph = await stack.enter_async_context(
             serving(
                 graph_app.registrations,
-                translate=graph_app.translate,
                 issuer=known.clients,
                 verifier=verifier,
             )
@@ -455,7 +454,6 @@ async def world(
         governance = await stack.enter_async_context(
             serving(
                 app.registrations,
-                translate=app.translate,
                 issuer=known.clients,
                 verifier=TokenVerifier({each.name: each.public_key for each in asking}),
                 ready=app.ready,

@@ -121,7 +121,6 @@ class Lives:
             serves = await stack.enter_async_context(
                 serving(
                     app.registrations,
-                    translate=app.translate,
                     issuer=known.clients,
                     verifier=TokenVerifier(issuers),
                     address=self._address,
@@ -168,7 +167,6 @@ async def governance_alone(scene: Copies, *, governed: bool = True) -> AsyncIter
     try:
         async with serving(
             lives.app.registrations,
-            translate=lives.app.translate,
             issuer=known.clients,
             wait_until_ready=False,
         ) as lives.governance:

@@ -31,7 +31,6 @@ class Service:
             name=name,
             registrations=app.registrations,
             verifier=verifier,
-            translate=app.translate,
             listen=[f"unix:{socket}"],
             ready=app.ready,
             metrics=metrics,

@@ -10,7 +10,6 @@ from concord.dissonance.v1 import (
     dissonance_pb2_grpc,
 )
 from concord_chassis.background import Background
-from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.metrics import Metrics, Values
@@ -31,7 +30,6 @@ from concord_dissonance.ports.calls import Clock
 from concord_dissonance.ports.models import Council, TextJudge
 from concord_dissonance.servicer.dialectic import DialecticServicer
 from concord_dissonance.servicer.dissonance import DissonanceServicer
-from concord_dissonance.servicer.translate import translate
 from concord_dissonance.usecases.amendments import Amendments
 from concord_dissonance.usecases.ask_models import AskModels
 from concord_dissonance.usecases.check import Check
@@ -64,8 +62,6 @@ def system_clock() -> Micros:
 
 class DissonanceApp:
     """The assembled service: its registrations, and its life from `start` to `close`."""
-
-    translate: Translate = staticmethod(translate)
 
     def __init__(
         self, addresses: Addresses, issuer: TokenIssuer, *, clock: Clock, holder: str, log: Logger

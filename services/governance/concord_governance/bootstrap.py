@@ -19,7 +19,6 @@ from concord.governance.v1 import (
     proposal_pb2_grpc,
 )
 from concord_chassis.background import Background
-from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.metrics import Metrics, Values
@@ -40,7 +39,6 @@ from concord_governance.servicer.access import AccessServicer
 from concord_governance.servicer.action_json import normal_form
 from concord_governance.servicer.audit import AuditServicer, PrincipalServicer
 from concord_governance.servicer.proposals import ProposalServicer
-from concord_governance.servicer.translate import reason_of, translate
 from concord_governance.usecases.api_keys import ApiKeys
 from concord_governance.usecases.audit_log import AuditLog
 from concord_governance.usecases.decisions import Decisions
@@ -61,8 +59,6 @@ def system_clock() -> int:
 class GovernanceApp:
     """The assembled service: its registrations, and its life from `start` to `close`."""
 
-    translate: Translate = staticmethod(translate)
-
     def __init__(
         self,
         *,
@@ -82,7 +78,7 @@ class GovernanceApp:
         self._judge = judge
         self._listed_keys = listed_keys
         self._follower = GraphFollower(ledger, graph, background, log)
-        commands = self._commands = LedgerCommands(ledger, clock, self._follower, reason_of)
+        commands = self._commands = LedgerCommands(ledger, clock, self._follower)
         proposals = Proposals(
             commands, graph, settings, normal_form, judge, most_pending=most_pending
         )
@@ -101,9 +97,7 @@ class GovernanceApp:
         self._spaces, self._keys = Spaces(commands, graph, background, log), ApiKeys(commands, log)
         access = AccessServicer(commands, self._spaces, self._keys)
         settlements = Settlements(commands, graph, self._execution)
-        steps = ProposalServicer(
-            commands, proposals, decisions, reads, translate, settlements=settlements
-        )
+        steps = ProposalServicer(commands, proposals, decisions, reads, settlements=settlements)
         self.registrations: Sequence[Registration] = (
             Registration(
                 proposal_pb2.DESCRIPTOR.services_by_name["ProposalService"],

@@ -39,7 +39,8 @@ async def test_an_entry_that_no_verifier_would_read_is_not_kept(ledger: Ledger) 
 
     with pytest.raises(ProposalTooLarge) as refused:
         await ledger.write("one", lambda tx: tx.append([replace(fits, reason=fits.reason + "x")]))
-    assert (refused.value.found, refused.value.most) == (MAX_ENTRY_BYTES + 1, MAX_ENTRY_BYTES)
+    limit = {"bytes": str(MAX_ENTRY_BYTES + 1), "max_bytes": str(MAX_ENTRY_BYTES)}
+    assert refused.value.metadata == limit
     assert await ledger.read("one", size) == 0
 
     (leaf,) = await ledger.write("one", lambda tx: tx.append([fits]))

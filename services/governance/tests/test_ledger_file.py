@@ -7,10 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from concord_chassis.failure import translate
 from concord_governance.adapters.sqlite.ledger import open_ledger
 from concord_governance.domain.errors import LedgerBusy, LedgerFull
 from concord_governance.ports.ledger import Ledger
-from concord_governance.servicer.translate import translate
 from concord_stores.sqlite_file import FileUnusable
 from ledger_world import ENTRY, Clock, put
 

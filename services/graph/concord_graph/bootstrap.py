@@ -40,7 +40,6 @@ from concord.graph.v1 import (
 )
 from concord_attestation.digest import action_digest
 from concord_chassis.background import Background
-from concord_chassis.failure import Translate
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.server import Registration
 from concord_concepts import extract
@@ -66,7 +65,6 @@ from concord_graph.servicer.record import RecordServicer
 from concord_graph.servicer.relation import RelationServicer
 from concord_graph.servicer.session import SessionServicer
 from concord_graph.servicer.space import SpaceServicer
-from concord_graph.servicer.translate import reason_of, translate
 from concord_graph.servicer.working_memory import WorkingMemoryServicer
 from concord_graph.usecases.feedback import Feedback
 from concord_graph.usecases.governed.apply import GovernedChanges
@@ -96,8 +94,6 @@ def system_clock() -> int:
 class GraphApp:
     """Graph, assembled: services to register, and a life from start to close."""
 
-    translate: Translate = staticmethod(translate)
-
     def __init__(
         self,
         store: GraphStore,
@@ -113,7 +109,7 @@ class GraphApp:
         self._closed = False
         self._touches = Touches(store, clock)
         store.pending(lambda: self._touches.pending)
-        commands = Commands(store, clock, reason_of, self._touches.use)
+        commands = Commands(store, clock, self._touches.use)
         reader = Reader(store, self._touches, clock)
         self._scrubbing = Scrubbing(store)
         erased = self._scrubbing.wake
@@ -133,7 +129,7 @@ class GraphApp:
             Registration(
                 memory_pb2.DESCRIPTOR.services_by_name["MemoryService"],
                 memory_pb2_grpc.add_MemoryServiceServicer_to_server,
-                MemoryServicer(commands, reader, actions, translate, erased),
+                MemoryServicer(commands, reader, actions, erased),
                 memory_operations={
                     "AddMemory": "create_memory",
                     "BatchAddMemories": "create_memory",

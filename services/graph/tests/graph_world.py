@@ -559,7 +559,6 @@ async def world(
     try:
         async with serving(
             app.registrations,
-            translate=app.translate,
             ready=app.ready,
             issuer=new_issuer("governance"),
         ) as server:

@@ -18,7 +18,6 @@ from concord.search.v1 import (
     suggestion_pb2_grpc,
 )
 from concord_chassis.background import Background
-from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenIssuer
 from concord_chassis.log import Logger, json_lines
 from concord_chassis.metrics import Metrics
@@ -38,7 +37,6 @@ from concord_search.servicer.feedback import FeedbackServicer
 from concord_search.servicer.health import MemoryHealthServicer
 from concord_search.servicer.search import IndexServicer, SearchServicer
 from concord_search.servicer.suggestion import SuggestionServicer
-from concord_search.servicer.translate import translate
 from concord_search.usecases.assess_health import AssessHealth
 from concord_search.usecases.check_statements import CheckStatements
 from concord_search.usecases.embedders import Embedders
@@ -70,8 +68,6 @@ def id_of_time(time: Micros) -> str:
 
 class SearchApp:
     """The assembled service: its registrations, and its life from `start` to `close`."""
-
-    translate: Translate = staticmethod(translate)
 
     def __init__(
         self,

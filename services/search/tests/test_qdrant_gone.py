@@ -8,13 +8,13 @@ from pathlib import Path
 
 import grpc
 import pytest
+from concord_chassis.failure import translate
 from concord_search.adapters.qdrant_server.collections import CollectionLayout
 from concord_search.adapters.qdrant_server.connection import Server
 from concord_search.adapters.qdrant_server.index import ServerIndex
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.domain.changes import ChangeKind
 from concord_search.domain.errors import IndexUnavailable
-from concord_search.servicer.translate import translate
 from concord_search.usecases.reconcile import Reconcile
 from concord_testing import qdrant_server
 from concord_testing.embedders import WordEmbedder

@@ -41,7 +41,7 @@ async def with_dissonance(live: Live) -> AsyncIterator[Live]:
         app = build(addresses, graph.issuer, clock=_clock)
         stack.push_async_callback(app.close)
         dissonance = await stack.enter_async_context(
-            serving(app.registrations, translate=app.translate, issuer=graph.issuer)
+            serving(app.registrations, issuer=graph.issuer)
         )
         whole = Live({**live.servings, **dict.fromkeys(SERVICES, dissonance)})
         for space in ("a", "b"):

@@ -48,9 +48,7 @@ async def with_governance(live: Live, ledger: Path) -> AsyncIterator[Live]:
     app = await build(config, store, graph.issuer, GRANT_KEY, LOG_KEY, clock=frozen_clock)
     await app.start()
     try:
-        async with serving(
-            app.registrations, translate=app.translate, ready=app.ready, issuer=graph.issuer
-        ) as governance:
+        async with serving(app.registrations, ready=app.ready, issuer=graph.issuer) as governance:
             both = Live({**live.servings, **dict.fromkeys(SERVICES, governance)})
             await followed(both, ledger)
             yield both

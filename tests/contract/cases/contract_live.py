@@ -189,7 +189,6 @@ async def graph_live(
     try:
         async with serving(
             served,
-            translate=app.translate,
             ready=app.ready,
             issuer=issuer,
             verifier=verify(issuer),

@@ -95,9 +95,7 @@ async def with_search(live: Live) -> AsyncIterator[Live]:
 async def _serving(app: SearchApp, live: Live, graph: Serving) -> AsyncIterator[Live]:
     await app.start()
     try:
-        async with serving(
-            app.registrations, translate=app.translate, ready=app.ready, issuer=graph.issuer
-        ) as search:
+        async with serving(app.registrations, ready=app.ready, issuer=graph.issuer) as search:
             both = Live({**live.servings, **dict.fromkeys(SERVICES, search)})
             for _ in range(2):  # the second time for the erasures that search has confirmed
                 heads = await live.tell(

@@ -3,8 +3,8 @@
 from concord.dissonance.v1 import dialectic_pb2 as pb
 
 from concord_dissonance.domain.dialectic.theses import Claim, Source
+from concord_dissonance.domain.errors import FieldInvalid
 from concord_dissonance.servicer.incoming import micros
-from concord_dissonance.servicer.translate import invalid_field
 from concord_dissonance.usecases.dialectic.keep import Keep
 from concord_dissonance.usecases.dialectic.synthesize import SynthesisQuery
 
@@ -12,12 +12,15 @@ DEFAULT_LIMIT = 10
 
 
 def synthesis(request: pb.SynthesizeRequest) -> SynthesisQuery:
-    """A request's query. Raises `Failure` without any source, or for lineage without a memory."""
+    """A request's query.
+
+    Raises `FieldInvalid` without any source, or for lineage without a memory.
+    """
     if not (request.results or request.memory_ids or request.query):
-        raise invalid_field("results", "must not be empty where memory_ids and query are")
+        raise FieldInvalid("results", "must not be empty where memory_ids and query are")
     keep = request.keep
     if keep.amend_sources and not keep.memory:
-        raise invalid_field("keep.amend_sources", "needs keep.memory")
+        raise FieldInvalid("keep.amend_sources", "needs keep.memory")
     return SynthesisQuery(
         request_id=request.request_id,
         question=request.question,

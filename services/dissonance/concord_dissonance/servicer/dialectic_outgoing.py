@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 from concord.dissonance.v1 import dialectic_pb2 as pb
 from concord.graph.v1 import conflict_pb2
-from concord_chassis.failure import Failure, internal
+from concord_chassis.failure import Failure, internal, translate
 from concord_chassis.sizes import MAX_REPLY_BYTES
 
 from concord_dissonance.domain.dialectic.synthesis import Described, Synthesis
@@ -15,7 +15,6 @@ from concord_dissonance.domain.dialectic.theses import Batch, SetAside, Thesis
 from concord_dissonance.domain.peer_review.review import FailedReviewer, PeerReview
 from concord_dissonance.ports.models import Reviewed
 from concord_dissonance.servicer import review_outgoing
-from concord_dissonance.servicer.translate import translate
 from concord_dissonance.usecases.dialectic.by_model import Degraded, ModelPart
 from concord_dissonance.usecases.dialectic.review_answer import AnswerReviewed, ReviewedIn
 from concord_dissonance.usecases.dialectic.runs import Event, Failed

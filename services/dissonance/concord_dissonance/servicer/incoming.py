@@ -6,9 +6,9 @@ from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.graph.v1 import conflict_pb2
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from concord_dissonance.domain.errors import FieldInvalid
 from concord_dissonance.domain.reviews import Decision, Reopen, Resolve, Review, Verb
 from concord_dissonance.domain.sides import Kind, Micros, Side, TypedFact
-from concord_dissonance.servicer.translate import invalid_field
 from concord_dissonance.usecases.check import CheckQuery
 from concord_dissonance.usecases.record import MOST_TEXT_FINDINGS
 
@@ -101,10 +101,10 @@ def review(request: pb.ReviewConflictRequest) -> Decision:
 def resolution(request: pb.ResolveDissonanceRequest) -> Resolve:
     """A caller's resolution of a conflict; the empty etag stands for its newest version.
 
-    Raises `Failure`.
+    Raises `FieldInvalid`.
     """
     if request.HasField("pair") and request.pair.first_id == request.pair.second_id:
-        raise invalid_field("pair.second_id", "must be another item than pair.first_id")
+        raise FieldInvalid("pair.second_id", "must be another item than pair.first_id")
     return Resolve(
         request.conflict_id,
         etag="",

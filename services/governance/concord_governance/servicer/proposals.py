@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 from concord.governance.v1 import proposal_pb2, proposal_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.failure import Translate
+from concord_chassis.failure import translate
 from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
 from concord_chassis.paging import page_of
@@ -34,7 +34,6 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         proposals: Proposals,
         decisions: Decisions,
         reads: ProposalReads,
-        translate: Translate,
         *,
         settlements: Settlements,
     ) -> None:
@@ -43,7 +42,6 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         self._decisions = decisions
         self._settlements = settlements
         self._reads = reads
-        self._translate = translate
 
     async def not_permitted(self, method: str, request: Message | None) -> None:
         """Record in the log that a key without the permission tried a step, and on what."""
@@ -174,7 +172,7 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         return outgoing.briefing(await self._reads.briefing(caller().space))
 
     def _outcome(self, outcome: Outcome) -> proposal_pb2.ApproveOutcome:
-        failure = self._translate(outcome.error) if outcome.error else None
+        failure = translate(outcome.error) if outcome.error else None
         return proposal_pb2.ApproveOutcome(
             proposal_id=outcome.proposal_id,
             status=int(outcome.status or 0),  # type: ignore[arg-type] # numbers are the contract's

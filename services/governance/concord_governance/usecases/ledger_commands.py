@@ -20,6 +20,7 @@ from concord_governance.domain.errors import (
     FramingViolation,
     GenesisExists,
     GenesisMissing,
+    GovernanceError,
     NotProposer,
     PermissionMissing,
     ProposalNotFound,
@@ -105,14 +106,10 @@ Refused = FramingViolation | SafeguardViolation | ConsentError | UndoConflict
 class LedgerCommands:
     """Runs every write on the ledger: writes are idempotent, and refusals are recorded."""
 
-    def __init__(
-        self, ledger: Ledger, clock: Clock, feed: Feed, reason_of: Callable[[Exception], str]
-    ) -> None:
-        """`reason_of`: returns the name of a refusal's ErrorReason."""
+    def __init__(self, ledger: Ledger, clock: Clock, feed: Feed) -> None:
         self.ledger = ledger
         self.clock = clock
         self._feed = feed
-        self._reason_of = reason_of
         self._limit = RefusalLimit()
 
     def demand_not_rolled_back(self, space: str) -> None:
@@ -277,7 +274,7 @@ class LedgerCommands:
     async def _record(
         self,
         caller: Caller,
-        error: Exception,
+        error: GovernanceError | ConsentError,
         method: str,
         proposal_id: str,
         about: Mapping[str, str] = MappingProxyType({}),
@@ -303,7 +300,7 @@ class LedgerCommands:
             principal=caller.principal,
             proposal_id=proposal_id,
             blocked=True,
-            reason=self._reason_of(error),
+            reason=error.reason,
             properties={**about, "detail": str(error)[:1000]},
         )
         limit = Entry(

@@ -117,7 +117,11 @@ def reread_links(
 class MalformedLink(ValueError):
     """A relation word stands before a link whose target is empty or no valid id."""
 
+    code = "INVALID_ARGUMENT"
+    reason = "ERROR_REASON_LINK_MALFORMED"
+
     def __init__(self, link: str) -> None:
         """Store the link as it is written, cut to 200 characters."""
         self.link = link if len(link) <= 200 else link[:199] + "…"
         super().__init__(f"not a memory id: {self.link}")
+        self.violations = (("memory.content", str(self)),)

@@ -11,7 +11,7 @@ import grpc
 from concord.graph.v1 import memory_pb2, memory_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis import tracing
-from concord_chassis.failure import Translate
+from concord_chassis.failure import translate
 from concord_chassis.identity import caller
 from concord_chassis.opaque import page_cursor, page_token
 
@@ -54,7 +54,6 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         commands: Commands,
         reader: Reader,
         actions: Actions,
-        translate: Translate,
         erased: Callable[[], None],
     ) -> None:
         """`erased` runs after each erasure."""
@@ -62,7 +61,6 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
         self._reader = reader
         self._actions = actions
         self._erased = erased
-        self._translate = translate
 
     async def AddMemory(
         self, request: memory_pb2.AddMemoryRequest, context: Context
@@ -102,7 +100,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
     def _errors(self, refused: BatchRefused) -> list[memory_pb2.BatchError]:
         errors = []
         for refusal in refused.refusals:
-            failure = self._translate(refusal.cause)
+            failure = translate(refusal.cause)
             if failure is None:
                 raise refusal.cause
             errors.append(

@@ -45,7 +45,7 @@ async def graph_on(server: LocalNeo4j) -> AsyncIterator[World]:
     app = await build_on(settings, clock=clock)
     await app.start()
     try:
-        async with serving(app.registrations, translate=app.translate, ready=app.ready) as live:
+        async with serving(app.registrations, ready=app.ready) as live:
             yield World(app, live, Path("unused"), clock)
     finally:
         await app.close()

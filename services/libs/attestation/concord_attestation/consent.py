@@ -61,6 +61,8 @@ class ConsentError(Exception):
     and "" for others; `field` names a field of the contract, or is "".
     """
 
+    code = "FAILED_PRECONDITION"
+    reason: str
     _WHAT = ""
 
     def __init__(self, check: str, detail: str = "", field: str = "", *, whose: str = "") -> None:
@@ -81,12 +83,14 @@ class ConsentError(Exception):
 class GenesisInvalid(ConsentError):
     """The genesis record failed `check`, one of GENESIS_CHECKS."""
 
+    reason = "ERROR_REASON_GENESIS_INVALID"
     _WHAT = "the genesis record"
 
 
 class KeyInvalid(ConsentError):
     """A new key's proof failed `check`, one of KEY_CHECKS."""
 
+    reason = "ERROR_REASON_KEY_INVALID"
     _WHAT = "the new key"
 
 
@@ -97,12 +101,14 @@ class GrantInvalid(ConsentError):
     knows the burnt nonces.
     """
 
+    reason = "ERROR_REASON_GRANT_INVALID"
     _WHAT = "the grant"
 
 
 class ConsentInvalid(ConsentError):
     """The consent of `slot` failed `check`, one of CONSENT_CHECKS."""
 
+    reason = "ERROR_REASON_CONSENT_INVALID"
     _WHAT = "the consent"
 
     def __init__(self, slot: str, check: str, detail: str = "", field: str = "") -> None:
@@ -124,12 +130,14 @@ class RestoreInvalid(ConsentError):
     before).
     """
 
+    reason = "ERROR_REASON_RESTORE_INVALID"
     _WHAT = "the restore grant"
 
 
 class DeletionInvalid(ConsentError):
     """The statement for a space's deletion failed `check`, one of DELETION_CHECKS."""
 
+    reason = "ERROR_REASON_DELETION_INVALID"
     _WHAT = "the deletion of the space"
 
 

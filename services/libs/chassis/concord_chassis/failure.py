@@ -1,15 +1,16 @@
 """Failures that a caller receives: a code, a reason for machines, a sentence for people.
 
 `Failure` is the one exception whose content reaches the caller. A service raises exceptions of its
-own domain and gives the server a function (`Translate`) from those to `Failure`. Any other
-exception is a bug of ours: the caller receives INTERNAL without a message. On the wire a failure is
-a `google.rpc.Status` in the trailing metadata `grpc-status-details-bin`.
+own domain that state what `translate` makes a `Failure` of. Any other exception is a bug of ours:
+the caller receives INTERNAL without a message. On the wire a failure is a `google.rpc.Status` in
+the trailing metadata `grpc-status-details-bin`.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Protocol, runtime_checkable
 
 import grpc
 from concord.errors.v1 import errors_pb2
@@ -83,8 +84,35 @@ class Failure(Exception):
         return f"{self.code.name}; {TLS_REMEDY}" if no_tls else self.code.name
 
 
-Translate = Callable[[Exception], Failure | None]
-"""Returns the failure for one of a service's own exceptions; None for any other exception."""
+@runtime_checkable
+class Refusal(Protocol):
+    """What an error of a service states for its caller, as attributes: no domain imports this.
+
+    `code` is the name of a gRPC code, `reason` that of an ErrorReason. An error may also state
+    `message` (without it, the caller receives the error's own text), `metadata`, `violations` (each
+    the path of a field and what the rule demands), `retry_after` and `resend`, as `Failure` has.
+    """
+
+    code: str
+    reason: str
+
+
+def translate(error: Exception) -> Failure | None:
+    """Returns the failure that an error states or, as `failure`, passes on; None if it does
+    neither."""
+    if isinstance(passed_on := getattr(error, "failure", None), Failure):
+        return passed_on
+    if not isinstance(error, Refusal) or error.code not in grpc.StatusCode.__members__:
+        return None
+    return Failure(
+        grpc.StatusCode[error.code],
+        error.reason,
+        getattr(error, "message", str(error)),
+        metadata=getattr(error, "metadata", _NOTHING),
+        violations=[FieldViolation(*each) for each in getattr(error, "violations", ())],
+        retry_after=getattr(error, "retry_after", None),
+        resend=getattr(error, "resend", True),
+    )
 
 
 def internal() -> Failure:

@@ -6,7 +6,6 @@ from typing import Protocol
 
 from concord_chassis import metrics_server, trace_exporter
 from concord_chassis.background import Background
-from concord_chassis.failure import Translate
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import Logger
 from concord_chassis.metrics import Metrics
@@ -19,7 +18,6 @@ class App(Protocol):
     """A service as its `bootstrap` module builds it."""
 
     registrations: Sequence[Registration]
-    translate: Translate
     background: Background
     """Its background tasks."""
 
@@ -88,7 +86,6 @@ async def serve(
             name=name,
             registrations=app.registrations,
             verifier=verifier,
-            translate=app.translate,
             listen=config.listen,
             ready=app.ready,
             reflection=config.reflection,

@@ -19,7 +19,6 @@ from concord_chassis.background import Background
 from concord_chassis.call import Stage
 from concord_chassis.contract import ContractError
 from concord_chassis.drain import Drain
-from concord_chassis.failure import Translate
 from concord_chassis.health import Health, Ready
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.keepalive import SERVER_KEEPALIVE, Keepalive
@@ -88,7 +87,6 @@ class Server:
         name: str,
         registrations: Sequence[Registration],
         verifier: TokenVerifier,
-        translate: Translate,
         listen: Sequence[str],
         ready: Ready,
         reflection: bool = False,
@@ -140,7 +138,6 @@ class Server:
             stages.ordered(
                 log=self._log,
                 metrics=metrics,
-                translate=translate,
                 verifier=verifier,
                 default_deadline=default_deadline,
                 drain=self._drain,

@@ -17,7 +17,7 @@ from concord_chassis import deadline, failure, identity, request_id, tracing
 from concord_chassis.access import Method
 from concord_chassis.call import Call, Context, Stage, Step
 from concord_chassis.drain import Drain
-from concord_chassis.failure import Failure, Translate
+from concord_chassis.failure import Failure
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import Logger
 from concord_chassis.metrics import Metrics
@@ -47,7 +47,6 @@ def ordered(
     *,
     log: Logger,
     metrics: Metrics,
-    translate: Translate,
     verifier: TokenVerifier,
     default_deadline: float,
     drain: Drain,
@@ -64,7 +63,7 @@ def ordered(
         *([traced(spans, operations)] if spans else []),
         canonical_log(log),  # outside translation, so that it logs the code that was sent
         measured(metrics),  # outside translation, so that it counts the code that was sent
-        translated(translate, log),  # outside all that may refuse, so that every refusal is typed
+        translated(log),  # outside all that may refuse, so that every refusal is typed
         # before any work for a stranger, even parsing
         authenticated(verifier, rulebook, max_message_bytes, not_permitted),
         deadlined(default_deadline, drain),  # before work that nobody may be waiting for
@@ -166,7 +165,7 @@ def measured(metrics: Metrics) -> Stage:
     return stage
 
 
-def translated(translate: Translate, log: Logger) -> Stage:
+def translated(log: Logger) -> Stage:
     """Ends a call that raised an exception with a typed error.
 
     Only cancellation and gRPC's own `AbortError` pass through: gRPC would send the text of any
@@ -184,7 +183,7 @@ def translated(translate: Translate, log: Logger) -> Stage:
                 call.code = _code_of(call.context)
                 raise
             except Exception as error:  # noqa: BLE001 - the edge: bugs are logged, not sent
-                refusal = _failure_of(error, translate, log)
+                refusal = _failure_of(error, log)
             if method.streams_in:
                 await discard_rest(call.context)
             return await _refuse(call, refusal)
@@ -203,7 +202,7 @@ async def _refuse(call: Call, refusal: Failure) -> Never:
     )
 
 
-def _failure_of(error: Exception, translate: Translate, log: Logger) -> Failure:
+def _failure_of(error: Exception, log: Logger) -> Failure:
     """Returns the failure for an exception, or for the only exception in a group.
 
     It is INTERNAL for an exception that nothing translates, and for a reason that the contract
@@ -213,7 +212,7 @@ def _failure_of(error: Exception, translate: Translate, log: Logger) -> Failure:
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     try:
-        known = error if isinstance(error, Failure) else translate(error)
+        known = error if isinstance(error, Failure) else failure.translate(error)
     except Exception as second:
         log.error("bug", exc_info=second)
         known = None

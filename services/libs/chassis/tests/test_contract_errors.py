@@ -12,7 +12,7 @@ from concord_chassis.contract import ContractError
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.rules import Rulebook
 from concord_chassis.server import Registration, Server
-from concord_testing.serving import always_ready, new_issuer, translate_nothing
+from concord_testing.serving import always_ready, new_issuer
 from google.protobuf.descriptor import FileDescriptor
 
 GENERATED = Path(rules_pb2.__file__).parents[3]
@@ -24,7 +24,6 @@ def _server(registration: Registration) -> Server:
         name="test",
         registrations=[registration],
         verifier=TokenVerifier({issuer.name: issuer.public_key}),
-        translate=translate_nothing,
         listen=[],
         ready=always_ready,
     )

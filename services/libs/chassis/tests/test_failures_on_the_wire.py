@@ -1,5 +1,6 @@
 import io
 import json
+from typing import ClassVar
 
 import grpc
 import pytest
@@ -23,6 +24,25 @@ from google.rpc import error_details_pb2, status_pb2
 class DomainError(Exception):
     """An exception of a service's domain."""
 
+    code = "FAILED_PRECONDITION"
+    reason = "ERROR_REASON_ITEM_STATE"
+    message = "It is not so."
+    metadata: ClassVar = {"item_id": "i"}
+    violations: tuple[tuple[str, ...], ...] = (("x[1].y", "is odd"),)
+    retry_after = 1.25
+
+
+class Misstated(DomainError):
+    """An exception that states a violation without its demand."""
+
+    violations = (("x[1].y",),)
+
+
+class Miscoded(DomainError):
+    """An exception with a code that gRPC lacks."""
+
+    code = "NOT_SO"
+
 
 SECRET = "the text of a bug, with a secret in it"
 
@@ -34,25 +54,11 @@ def _raising(error: Exception) -> Answer:
     return answer
 
 
-def _table(error: Exception) -> Failure | None:
-    if isinstance(error, DomainError):
-        return Failure(
-            grpc.StatusCode.FAILED_PRECONDITION,
-            "ERROR_REASON_ITEM_STATE",
-            "It is not so.",
-            metadata={"item_id": "i"},
-        )
-    if isinstance(error, LookupError):
-        raise ZeroDivisionError(SECRET)
-    return None
-
-
 async def _answered(error: Exception, shape: str = "ask") -> tuple[Failure, str]:
     """Returns the failure that a caller receives when the servicer raises `error`, and the log."""
     log = io.StringIO()
     async with serving(
         [registration(ProbeServicer(_raising(error)))],
-        translate=_table,
         log=json_lines("test", stream=log),
     ) as live:
         stub = Stub(live.channel(WRITER))
@@ -96,13 +102,15 @@ async def test_the_status_on_the_wire_is_googles() -> None:
     assert request.request_id == trailing["x-request-id"] == "r-1"
 
 
-async def test_a_services_own_exception_is_translated_by_its_table() -> None:
+async def test_a_services_own_exception_reaches_the_caller_as_it_states() -> None:
     """Style 9: a service raises exceptions of its domain, which are translated at the edge."""
     received, _ = await _answered(DomainError(SECRET))
 
     assert received.code is grpc.StatusCode.FAILED_PRECONDITION
     assert received.reason == "ERROR_REASON_ITEM_STATE"
-    assert received.metadata == {"item_id": "i"}
+    assert (received.message, received.metadata) == ("It is not so.", {"item_id": "i"})
+    assert received.violations == (FieldViolation("x[1].y", "is odd"),)
+    assert received.retry_after == 1.25
 
 
 async def test_a_failure_in_a_group_of_one_is_that_failure() -> None:
@@ -113,8 +121,9 @@ async def test_a_failure_in_a_group_of_one_is_that_failure() -> None:
 
 
 BUGS = {
-    "unknown to the table": ValueError(SECRET),
-    "a table that fails": KeyError(SECRET),
+    "an exception that states nothing": ValueError(SECRET),
+    "an exception that states half a violation": Misstated(SECRET),
+    "an exception with a code that gRPC lacks": Miscoded(SECRET),
     "our own misuse of a dependency": grpc.aio.AioRpcError(
         grpc.StatusCode.INVALID_ARGUMENT, grpc.aio.Metadata(), grpc.aio.Metadata(), SECRET
     ),

@@ -27,7 +27,7 @@ from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import json_lines
 from concord_chassis.reflection import SERVICE_NAMES
 from concord_chassis.server import BindError, Server
-from concord_testing.serving import Serving, always_ready, new_issuer, serving, translate_nothing
+from concord_testing.serving import Serving, always_ready, new_issuer, serving
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
@@ -239,7 +239,6 @@ def _server(*listen: str) -> Server:
         name="test",
         registrations=[registration(ProbeServicer())],
         verifier=TokenVerifier({issuer.name: issuer.public_key}),
-        translate=translate_nothing,
         listen=listen,
         ready=always_ready,
         log=json_lines("test", level="error"),

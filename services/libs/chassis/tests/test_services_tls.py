@@ -12,7 +12,7 @@ from concord_chassis.failure import TLS_REMEDY, from_rpc_error
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.server import Server
 from concord_testing.certificates import Pair, pair
-from concord_testing.serving import METRICS, always_ready, new_issuer, translate_nothing
+from concord_testing.serving import METRICS, always_ready, new_issuer
 
 
 def settings(ca: Path, cert: Path, key: Path) -> dict[str, str]:
@@ -74,7 +74,6 @@ async def test_either_side_alone_refuses_and_the_failure_says_what_to_check(tmp_
         name="probe",
         registrations=[registration(ProbeServicer())],
         verifier=TokenVerifier({issuer.name: issuer.public_key}),
-        translate=translate_nothing,
         listen=["127.0.0.1:0"],
         ready=always_ready,
         metrics=METRICS,

@@ -12,7 +12,7 @@ from concord_chassis.identity import TokenVerifier
 from concord_chassis.log import json_lines
 from concord_chassis.probe import serves
 from concord_chassis.server import Server
-from concord_testing.serving import METRICS, new_issuer, translate_nothing
+from concord_testing.serving import METRICS, new_issuer
 
 
 class StoreGone(Exception):
@@ -78,7 +78,6 @@ def _server(address: str, ready: Ready) -> Server:
         name="x",
         registrations=(),
         verifier=TokenVerifier({issuer.name: issuer.public_key}),
-        translate=translate_nothing,
         listen=[address],
         ready=ready,
         metrics=METRICS,

@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from chassis_probe import ProbeServicer, registration
 from concord_chassis.identity import TokenVerifier
 from concord_chassis.server import Server, serve_until_signal
-from concord_testing.serving import always_ready, translate_nothing
+from concord_testing.serving import always_ready
 
 
 def _server(folder: Path, name: str) -> Server:
@@ -17,7 +17,6 @@ def _server(folder: Path, name: str) -> Server:
         name=name,
         registrations=[registration(ProbeServicer())],
         verifier=TokenVerifier({}),
-        translate=translate_nothing,
         listen=[f"unix:{folder / name}"],
         ready=always_ready,
     )

@@ -1,89 +1,120 @@
-"""Why search refuses or fails.
-
-SearchError
-├── FilterUnsupported       a filter that this index cannot apply; never ignored
-├── NodeUnknown             a filter names a node that the space does not have
-├── PageTokenInvalid        damaged, or made by another query
-├── FreshnessTokenInvalid   damaged, another space's, or of a store that was since restored
-├── IndexStale              the index did not become as fresh as demanded in time
-├── SituationEmpty          a situation without any word: no memory can match it
-├── FeedbackRefused         the query is unknown, or the principal voted otherwise before
-├── GraphUnavailable        graph does not answer: whether there are results is unknown
-├── GraphRefused            graph refuses; trying again does not help
-├── ModelReplaced           the index has just changed its model; ask again
-├── ModelUnknown            a model that this server cannot embed with
-├── ReindexUnderWay         a version of the index is being built already
-├── VersionServes           the version of the index that serves cannot be dropped
-├── FormerMissing           no former version of the index to roll back to
-├── IndexMissing            nothing was written in the space: it has no index to build anew
-├── JudgesUnavailable       dissonance does not answer: results are not compared with values
-├── EmbeddingUnavailable    the embedder does not answer; trying again may help
-├── EmbeddingRefused        the embedder cannot take this text; trying again does not help
-├── SettingsInvalid         weights or thresholds with which no ranking is possible
-├── IndexUnavailable        the index's server does not answer, or lost its data; it may recover
-├── IndexDiskFull           the disk has no room for a write; the index goes on once it has
-└── IndexUnusable           the index or the model cannot be used; the text says what to do
-    ├── IndexCorrupt        the index on disk cannot be read
-    ├── IndexLocked         another process holds the index
-    └── ModelMismatch       vectors or weights of another model than the one expected
-"""
+"""Why search refuses or fails; errors that a caller receives state their reason."""
 
 from collections.abc import Sequence
 
 
 class SearchError(Exception):
-    """The root of the errors that search raises on purpose."""
+    """The root of the errors that search raises on purpose.
+
+    What else than `code` and `reason` a caller receives is said at
+    `concord_chassis.failure.translate`, which reads these attributes.
+    """
 
 
-class FilterUnsupported(SearchError):
+class _FieldRefused(SearchError):
+    """A field of the request is refused; the text says why."""
+
+    code = "INVALID_ARGUMENT"
+    reason = "ERROR_REASON_FIELD_INVALID"
+    field: str
+
+    @property
+    def message(self) -> str:
+        return f"{self.field}: {self}."
+
+    @property
+    def violations(self) -> tuple[tuple[str, str], ...]:
+        return ((self.field, str(self)),)
+
+
+class _Unreachable(SearchError):
+    """A dependency does not answer."""
+
+    code = "UNAVAILABLE"
+    reason = "ERROR_REASON_UNAVAILABLE"
+    message = "A service that search depends on does not answer."
+
+
+class FilterUnsupported(_FieldRefused):
     """The index cannot apply a part of the filter."""
 
+    reason = "ERROR_REASON_FILTER_UNSUPPORTED"
+
     def __init__(self, field: str, why: str) -> None:
-        super().__init__(f"{field}: {why}")
+        super().__init__(why)
         self.field = field
-        self.why = why
 
 
 class NodeUnknown(SearchError):
     """The space has no node of this name or id; `near` are similar names, the nearest first."""
 
+    code = "NOT_FOUND"
+    reason = "ERROR_REASON_ITEM_NOT_FOUND"
+
     def __init__(self, node: str, near: Sequence[str] = ()) -> None:
         super().__init__(f"no node {node}")
-        self.node = node
-        self.near = tuple(near)
+        similar = f" Similar names: {', '.join(near)}." if near else ""
+        self.message = f"No node has this name or id.{similar}"
+        self.metadata = {"item_id": node}
 
 
-class PageTokenInvalid(SearchError):
+class PageTokenInvalid(_FieldRefused):
     """The page token was not made by this query, or is damaged."""
 
+    reason = "ERROR_REASON_PAGE_TOKEN_INVALID"
+    field = "page_token"
 
-class FreshnessTokenInvalid(SearchError):
+
+class FreshnessTokenInvalid(_FieldRefused):
     """The freshness token cannot be honoured."""
+
+    reason = "ERROR_REASON_CONSISTENCY_TOKEN_INVALID"
+    field = "consistency.at_least_as_fresh"
 
 
 class IndexStale(SearchError):
     """The index was not as fresh as demanded before the deadline."""
 
+    code = "UNAVAILABLE"
+    reason = "ERROR_REASON_INDEX_STALE"
+    message = "The index is not yet as fresh as demanded."
+    resend = False
+
     def __init__(self, applied_seq: int, demanded_seq: int) -> None:
         super().__init__(f"the index has applied {applied_seq} of {demanded_seq}")
-        self.applied_seq = applied_seq
-        self.demanded_seq = demanded_seq
+        self.metadata = {"applied_seq": str(applied_seq), "demanded_seq": str(demanded_seq)}
 
 
-class SituationEmpty(SearchError):
+class SituationEmpty(_FieldRefused):
     """A situation has no words."""
+
+    field = "snippet"
+
+    def __init__(self) -> None:
+        super().__init__("states no word, nor do file_path and error_message")
 
 
 class FeedbackRefused(SearchError):
-    """The query is unknown, or the principal voted otherwise before."""
+    """The principal voted otherwise before."""
 
-    def __init__(self, query_id: str, *, is_unknown: bool) -> None:
+    code = "ALREADY_EXISTS"
+    reason = "ERROR_REASON_ITEM_EXISTS"
+    message = "You gave other feedback on this query before."
+
+    def __init__(self, query_id: str) -> None:
         super().__init__(f"feedback on {query_id} is refused")
-        self.query_id = query_id
-        self.is_unknown = is_unknown
+        self.metadata = {"item_id": query_id}
 
 
-class GraphUnavailable(SearchError):
+class QueryUnknown(FeedbackRefused):
+    """No such query of the principal waits for feedback."""
+
+    code = "NOT_FOUND"
+    reason = "ERROR_REASON_ITEM_NOT_FOUND"
+    message = "No such query waits for feedback."
+
+
+class GraphUnavailable(_Unreachable):
     """Graph does not answer."""
 
 
@@ -94,8 +125,12 @@ class GraphRefused(SearchError):
 class ModelReplaced(SearchError):
     """The vectors are of another model than those of the index."""
 
+    code = "UNAVAILABLE"
+    reason = "ERROR_REASON_UNAVAILABLE"
+    message = "The embedding model of the index was replaced meanwhile."
 
-class ModelUnknown(SearchError):
+
+class ModelUnknown(_FieldRefused):
     """This server has no embedder of the model."""
 
     field = "model_id"
@@ -104,13 +139,14 @@ class ModelUnknown(SearchError):
 class ReindexUnderWay(SearchError):
     """A version of the space's index is being built already."""
 
+    code = "FAILED_PRECONDITION"
     reason = "ERROR_REASON_REINDEX_UNDER_WAY"
 
     def __init__(self) -> None:
         super().__init__("Another version of the index is being built: wait for it, or drop it.")
 
 
-class VersionServes(SearchError):
+class VersionServes(_FieldRefused):
     """The version to drop is the one that serves."""
 
     field = "role"
@@ -119,6 +155,7 @@ class VersionServes(SearchError):
 class FormerMissing(SearchError):
     """The space has no former version of its index."""
 
+    code = "FAILED_PRECONDITION"
     reason = "ERROR_REASON_FORMER_INDEX_MISSING"
 
     def __init__(self) -> None:
@@ -128,6 +165,7 @@ class FormerMissing(SearchError):
 class IndexMissing(SearchError):
     """Nothing was ever written in the space."""
 
+    code = "FAILED_PRECONDITION"
     reason = "ERROR_REASON_INDEX_MISSING"
 
     def __init__(self) -> None:
@@ -141,12 +179,17 @@ class JudgesUnavailable(SearchError):
     """Dissonance does not answer."""
 
 
-class EmbeddingUnavailable(SearchError):
+class EmbeddingUnavailable(_Unreachable):
     """The embedder does not answer at the moment."""
 
 
 class EmbeddingRefused(SearchError):
     """The embedder answers that it cannot take this text."""
+
+    code = "INVALID_ARGUMENT"
+    reason = "ERROR_REASON_FIELD_INVALID"
+    message = "query: the embedder cannot take it."
+    violations = (("query", "the embedder cannot take it"),)
 
 
 class SettingsInvalid(SearchError):
@@ -157,7 +200,7 @@ class IndexUnusable(SearchError):
     """The index or the model cannot be used; the text says what to do."""
 
 
-class IndexUnavailable(SearchError):
+class IndexUnavailable(_Unreachable):
     """The index's server does not answer in time or lost its data, or this process cannot hold one
     more part; the text says which."""
 
@@ -165,9 +208,17 @@ class IndexUnavailable(SearchError):
 class IndexDiskFull(SearchError):
     """The index's disk has no room for a write; the text says how much it has."""
 
+    code = "UNAVAILABLE"
+    reason = "ERROR_REASON_UNAVAILABLE"
+    message = "The disk of the index has no room. Make some: it goes on by itself."
+
 
 class IndexCorrupt(IndexUnusable):
     """The index on disk cannot be read."""
+
+    code = "DATA_LOSS"
+    reason = "ERROR_REASON_STORE_CORRUPT"
+    message = "The index is damaged. It can be deleted: it is rebuilt from graph."
 
 
 class IndexLocked(IndexUnusable):

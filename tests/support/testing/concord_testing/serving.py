@@ -11,7 +11,6 @@ from pathlib import Path
 import grpc
 from concord_chassis.background import Background
 from concord_chassis.channel import connect
-from concord_chassis.failure import Failure, Translate
 from concord_chassis.health import Ready
 from concord_chassis.identity import Caller, RenewedToken, TokenIssuer, TokenVerifier
 from concord_chassis.keepalive import SERVER_KEEPALIVE, Keepalive
@@ -35,11 +34,6 @@ def new_issuer(name: str = "test-issuer") -> TokenIssuer:
 async def always_ready() -> bool:
     """The `ready` of a server without a store."""
     return True
-
-
-def translate_nothing(_error: Exception) -> Failure | None:
-    """The `translate` of a service without exceptions of its own."""
-    return None
 
 
 class Serving:
@@ -88,7 +82,6 @@ class Serving:
 async def serving(
     registrations: Sequence[Registration],
     *,
-    translate: Translate = translate_nothing,
     issuer: TokenIssuer | None = None,
     ready: Ready = always_ready,
     wait_until_ready: bool = True,
@@ -117,7 +110,6 @@ async def serving(
             name="test",
             registrations=registrations,
             verifier=verifier or TokenVerifier({known.name: known.public_key}),
-            translate=translate,
             listen=[address],
             ready=ready,
             reflection=reflection,

@@ -80,7 +80,7 @@ class ReviewAnswer:
         known = {each.reviewer.name: each for each in council.reviewers}
         for name in options.reviewers:
             if name not in known:
-                raise ReviewerUnknown(name)
+                raise ReviewerUnknown
         chosen = [known[name] for name in options.reviewers or known]
         quorum = options.quorum or council.quorum
         if len(chosen) < quorum:

@@ -92,15 +92,12 @@ class Commands:
         self,
         store: GraphStore,
         clock: Clock,
-        reason_of: Callable[[Exception], str],
         use_session: Callable[[str, str], None],
     ) -> None:
-        """`reason_of`: returns the name of a refusal's ErrorReason. `use_session`: notes that a
-        write used a session of a space."""
+        """`use_session`: notes that a write used a session of a space."""
         self._store = store
         self._use_session = use_session
         self._clock = clock
-        self._reason_of = reason_of
         self._limit = RefusalLimit()
 
     async def run(
@@ -147,7 +144,7 @@ class Commands:
                     space, item_id
                 ):
                     continue
-                await self._record(space, author, item_id, self._reason_of(refusal))
+                await self._record(space, author, item_id, refusal.reason)
             raise
         for used in sessions:
             self._use_session(space, used)
@@ -249,7 +246,7 @@ async def _refused(tx: Writes, item_id: str, kind: ItemKind, author: Author, rea
     )
 
 
-def _refusals(error: Exception) -> list[Exception]:
+def _refusals(error: Exception) -> list[GraphError | ConsentError]:
     """Return the refusals that may have to be recorded, one or all of a batch."""
     causes = [r.cause for r in error.refusals] if isinstance(error, BatchRefused) else [error]
     return [

@@ -11,7 +11,7 @@ from concord_chassis.identity import Caller, TokenIssuer
 from concord_search.adapters.graph_feed.client import PRINCIPAL, reply, translated
 from concord_search.adapters.graph_feed.messages import micros
 from concord_search.domain.calibration import Proposal, Votes
-from concord_search.domain.errors import FeedbackRefused
+from concord_search.domain.errors import FeedbackRefused, QueryUnknown
 from concord_search.ports import Calibration, CoRead, RankedQuery, Recall
 
 Metadata = tuple[tuple[str, str], ...]
@@ -81,9 +81,10 @@ class RecordsClient:
             found = await self._records.AddFeedback(request, metadata=self._own(space))
         except grpc.aio.AioRpcError as error:
             failure = from_rpc_error(error)
-            if failure.code in {grpc.StatusCode.NOT_FOUND, grpc.StatusCode.ALREADY_EXISTS}:
-                unknown = failure.code is grpc.StatusCode.NOT_FOUND
-                raise FeedbackRefused(query_id, is_unknown=unknown) from error
+            if failure.code is grpc.StatusCode.NOT_FOUND:
+                raise QueryUnknown(query_id) from error
+            if failure.code is grpc.StatusCode.ALREADY_EXISTS:
+                raise FeedbackRefused(query_id) from error
             raise translated(failure) from error
         return _calibration(found.calibration)
 
