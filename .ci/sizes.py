@@ -15,31 +15,34 @@ ROOT = Path(__file__).parents[1]
 MOST_LINES, MOST_FILES = 400, 25
 GENERATED = "protos/gen/"
 ROOMS = {
-    "deploy/embedded": 2873,
+    "deploy/embedded": 2872,
     "deploy/neo4j": 306,
     "gateway/client": 23819,
     "gateway/concord_gateway": 3585,
     "gateway/mcp_server": 3041,
     "protos/concord": 8351,
-    "services/dissonance": 12619,
-    "services/governance": 9480,
-    "services/graph": 26512,
+    "services/dissonance": 12550,
+    "services/governance": 9406,
+    "services/graph": 26360,
     "services/libs/attestation": 1849,
     "services/libs/chassis": 4492,
     "services/libs/concepts": 667,
     "services/libs/models": 856,
     "services/libs/stores": 1269,
-    "services/search": 12556,
+    "services/search": 12510,
     "tests": 97965,
     "tools": 451,
 }
 """The most lines of a room's Python, SQL and contracts, without tests, and of all tests."""
 RISES: list[tuple[str, int, str]] = [
     ("services/governance", 5, "how a ledger keeps a proposal's end: it was a decision page"),
+    ("services/libs/attestation", 8, "consent's refusals state their reason and code"),
+    ("services/libs/chassis", 21, "one translation of refusals, in place of four tables"),
     ("services/graph", 4, "what an export has of sessions: it was a decision page"),
     ("tests", 107, "pages list all that there is, and their links lead somewhere"),
     ("tests", 100, "only tests sign grants, and a deletion for both: it was in the client"),
-    ("tools", 91, "`make quick` finds the nearest tests of a change"),
+    ("tests", 33, "each error class of each service has a code and a reason"),
+    ("tools", 95, "`make quick` finds the nearest tests of a change"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100
