@@ -4,11 +4,13 @@ import os
 import sys
 
 import uvloop
-from concord_chassis import metrics_server, services_tls, trace_exporter
+from concord_chassis.channel import services_tls
 from concord_chassis.config import ConfigError
-from concord_chassis.log import json_lines
-from concord_chassis.process import Observation
-from concord_chassis.server import BindError, serve_until_signal
+from concord_chassis.observe import trace_exporter
+from concord_chassis.observe.log import json_lines
+from concord_chassis.server import metrics_server
+from concord_chassis.server.process import Observation
+from concord_chassis.server.server import BindError, serve_until_signal
 from prometheus_client import CollectorRegistry
 
 from concord_gateway import bootstrap, config

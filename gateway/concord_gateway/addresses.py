@@ -5,10 +5,10 @@ import os
 import socket
 
 import grpc
-from concord_chassis import services_tls
-from concord_chassis.addresses import ROUND_ROBIN, target
-from concord_chassis.keepalive import CHANNEL_KEEPALIVE, Keepalive
-from concord_chassis.server import BindError
+from concord_chassis.channel import services_tls
+from concord_chassis.channel.addresses import ROUND_ROBIN, target
+from concord_chassis.channel.keepalive import CHANNEL_KEEPALIVE, Keepalive
+from concord_chassis.server.server import BindError
 
 UNLIMITED = -1
 BACKLOG = 128

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import grpc
-from concord_chassis import tracing
-from concord_chassis.failure import Failure
-from concord_chassis.identity import TokenIssuer, invalid_credential
+from concord_chassis.call.failure import Failure
+from concord_chassis.call.identity import TokenIssuer, invalid_credential
+from concord_chassis.observe import tracing
 
 from concord_gateway.callers import ApiKey, Callers, Refusal
 from concord_gateway.credentials import presented_digest

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
 
-from concord_chassis import log
-from concord_chassis.background import Background
-from concord_chassis.identity import TokenIssuer
-from concord_chassis.tracing import Spans
-from concord_chassis.workers import Workers
+from concord_chassis.call.identity import TokenIssuer
+from concord_chassis.observe import log
+from concord_chassis.observe.tracing import Spans
+from concord_chassis.server.background import Background
+from concord_chassis.server.workers import Workers
 from google.protobuf.descriptor import ServiceDescriptor
 from prometheus_client import CollectorRegistry
 

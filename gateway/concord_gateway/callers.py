@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 
 from concord_gateway.errors import GovernanceSilent
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from concord_chassis import config
-from concord_chassis.addresses import REPLICA_SEPARATOR, valid_addresses
+from concord_chassis.channel.addresses import REPLICA_SEPARATOR, valid_addresses
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from concord_gateway.admission import RENEW_BEFORE

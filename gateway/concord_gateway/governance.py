@@ -3,8 +3,8 @@
 import grpc
 from concord.governance.v1 import access_pb2, access_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis import tracing
-from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.observe import tracing
 
 from concord_gateway.admission import AUTHORIZATION
 from concord_gateway.callers import ApiKey, Refusal

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import grpc
-from concord_chassis.failure import Failure
+from concord_chassis.call.failure import Failure
 
 from concord_gateway.routes import Route
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from concord_chassis.identity import TokenIssuer
+from concord_chassis.call.identity import TokenIssuer
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key

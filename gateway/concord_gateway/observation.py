@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 
 import grpc
-from concord_chassis import log, tracing
-from concord_chassis.metrics import BUCKETS
-from concord_chassis.tracing import Spans
+from concord_chassis.observe import log, tracing
+from concord_chassis.observe.metrics import BUCKETS
+from concord_chassis.observe.tracing import Spans
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 UNKNOWN_METHOD = "unknown"

@@ -1,7 +1,7 @@
 """The failures that a caller gets if a service sent an error, or did not answer."""
 
 import grpc
-from concord_chassis.failure import DETAILS_KEY, Failure
+from concord_chassis.call.failure import DETAILS_KEY, Failure
 
 _AWAY = Failure(
     grpc.StatusCode.UNAVAILABLE,

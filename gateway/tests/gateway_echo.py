@@ -16,11 +16,11 @@ import httpx
 from concord.governance.v1 import access_pb2, access_pb2_grpc
 from concord.rules.v1 import rules_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis import deadline, identity
-from concord_chassis.failure import Failure, FieldViolation
-from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
-from concord_chassis.log import json_lines
-from concord_chassis.server import Registration, Server
+from concord_chassis.call import deadline, identity
+from concord_chassis.call.failure import Failure, FieldViolation
+from concord_chassis.call.identity import Caller, TokenIssuer, TokenVerifier
+from concord_chassis.observe.log import json_lines
+from concord_chassis.server.server import Registration, Server
 from concord_gateway import bootstrap
 from concord_gateway.bootstrap import Gateway
 from concord_gateway.callers import ApiKey

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import grpc
 import pytest
-from concord_chassis.failure import from_rpc_error
-from concord_chassis.identity import Caller
+from concord_chassis.call.failure import from_rpc_error
+from concord_chassis.call.identity import Caller
 from concord_gateway.callers import MOST_HELD, ApiKey, Callers, Refusal
 from concord_gateway.credentials import digest_of, new_key
 from concord_gateway.errors import GovernanceSilent

@@ -2,8 +2,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from concord_chassis.call.identity import TokenVerifier
 from concord_chassis.config import ConfigError
-from concord_chassis.identity import TokenVerifier
 from concord_gateway import bootstrap
 from concord_gateway.config import Config, read
 from concord_gateway.errors import NoUpstreamError
@@ -138,7 +138,7 @@ async def test_the_token_carries_the_configured_name_and_life(tmp_path: Path) ->
 
 async def test_replicas_take_turns(tmp_path: Path) -> None:
     """GATEWAY_UPSTREAMS with `|`: calls go to each of several addresses."""
-    from concord_chassis.server import Server
+    from concord_chassis.server.server import Server
     from concord_testing.serving import always_ready
     from gateway_echo import EchoServicer, quiet, registrations
 

@@ -3,8 +3,8 @@ import os
 from pathlib import Path
 
 import pytest
-from concord_chassis.failure import Failure
-from concord_chassis.identity import TokenIssuer, TokenVerifier
+from concord_chassis.call.failure import Failure
+from concord_chassis.call.identity import TokenIssuer, TokenVerifier
 from concord_gateway import issuer
 from concord_gateway.admission import RENEW_BEFORE, Tokens, onward, presented
 from concord_gateway.callers import ApiKey

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Iterable
 
 import grpc
 import pytest
-from concord_chassis.failure import DETAILS_KEY, from_rpc_error
-from concord_chassis.requests import LONGEST_PAUSE
+from concord_chassis.call.failure import DETAILS_KEY, from_rpc_error
+from concord_chassis.call.requests import LONGEST_PAUSE
 from gateway_echo import SECONDS, Dynamic, Front, Request, Stub, eventually
 
 

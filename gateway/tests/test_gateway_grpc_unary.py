@@ -3,7 +3,7 @@ import json
 
 import grpc
 import pytest
-from concord_chassis.failure import DETAILS_KEY, from_rpc_error
+from concord_chassis.call.failure import DETAILS_KEY, from_rpc_error
 from concord_gateway.credentials import new_key
 from gateway_echo import (
     BRIEF,

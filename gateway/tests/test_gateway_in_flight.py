@@ -5,7 +5,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from concord_chassis.failure import Failure, from_rpc_error
+from concord_chassis.call.failure import Failure, from_rpc_error
 from gateway_echo import ECHO, SECONDS, Dynamic, Front, Request, Stub, eventually, front
 from google.rpc import error_details_pb2
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from concord_chassis.server import BindError
+from concord_chassis.server.server import BindError
 from concord_gateway import bootstrap
 from concord_gateway.addresses import PortInUse
 from concord_gateway.config import Config

@@ -9,8 +9,8 @@ from pathlib import Path
 import grpc
 import httpx
 import pytest
-from concord_chassis.probe import serves
-from concord_chassis.server import BindError
+from concord_chassis.server.probe import serves
+from concord_chassis.server.server import BindError
 from concord_gateway import tls
 from concord_gateway.config import Config, read
 from concord_gateway.errors import TlsRefused

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import grpc
 import pytest
-from concord_chassis.failure import from_rpc_error
-from concord_chassis.keepalive import Keepalive
+from concord_chassis.call.failure import from_rpc_error
+from concord_chassis.channel.keepalive import Keepalive
 from concord_gateway import addresses
 from concord_testing.relay import relay
 from gateway_echo import SECONDS, Front, Request, front

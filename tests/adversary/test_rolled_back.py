@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, governed_pb2_grpc, graph_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.bootstrap import GovernanceApp
 from concord_governance.ports.graph import Head

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from concord.governance.v1 import audit_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.usecases.graph_feed import GraphFollower
 from governed_world import AGENT, STATUS, Party, World, edge_action, refused

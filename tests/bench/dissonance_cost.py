@@ -14,7 +14,7 @@ from concord.dissonance.v1.dissonance_pb2 import CheckSummary, DetectContradicti
 from concord.dissonance.v1.dissonance_pb2_grpc import DissonanceServiceStub
 from concord.graph.v1.memory_pb2 import AddMemoryRequest, AddMemoryResponse
 from concord.type.v1.type_pb2 import Memory
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from concord_dissonance import bootstrap as dissonance_parts
 from concord_dissonance.config import Addresses
 from concord_testing.embedders import WordEmbedder

@@ -6,7 +6,7 @@ from typing import Any
 
 import grpc
 from concord.rules.v1 import rules_pb2
-from concord_chassis.server import Registration
+from concord_chassis.server.server import Registration
 from google.protobuf import descriptor_pb2, descriptor_pool
 from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.empty_pb2 import Empty

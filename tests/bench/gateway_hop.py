@@ -12,7 +12,7 @@ from concord.graph.v1.graph_pb2 import (
     UpsertNodeResponse,
 )
 from concord.type.v1.type_pb2 import Node
-from concord_chassis.identity import TokenIssuer
+from concord_chassis.call.identity import TokenIssuer
 from concord_embedded import service_keys
 from concord_gateway import bootstrap, config
 from concord_gateway.credentials import digest_of, new_key

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from concord.search.v1 import search_pb2_grpc
-from concord_chassis.identity import Caller, TokenIssuer
-from concord_chassis.log import Logger, json_lines
-from concord_chassis.server import Registration, tune_collector
+from concord_chassis.call.identity import Caller, TokenIssuer
+from concord_chassis.observe.log import Logger, json_lines
+from concord_chassis.server.server import Registration, tune_collector
 from concord_graph.bootstrap import GraphApp, build
 from concord_search import bootstrap as search_parts
 from concord_search.config import IndexConfig, QdrantConfig

@@ -5,7 +5,7 @@ from pathlib import Path
 import grpc
 from concord.graph.v1.feed_pb2 import Change, WatchChangesRequest
 from concord.graph.v1.feed_pb2_grpc import ChangeFeedServiceStub
-from concord_chassis.identity import Caller, TokenIssuer
+from concord_chassis.call.identity import Caller, TokenIssuer
 from concord_embedded import service_keys
 from concord_testing.up_process import Spawned
 

@@ -1,6 +1,6 @@
 """Every background task of every service is killed: health says so, and it works again by itself.
 
-The register of `concord_chassis.background` says which tasks there are.
+The register of `concord_chassis.server.background` says which tasks there are.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from concord.graph.v1 import graph_pb2, memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation import refusal_limit
-from concord_chassis import background
-from concord_chassis.background import Background
-from concord_chassis.health import FAILING_KEY
+from concord_chassis.server import background
+from concord_chassis.server.background import Background
+from concord_chassis.server.health import FAILING_KEY
 from concord_client import AsyncClient
 from concord_client.credentials import Target
 from concord_client.refusal import Refused

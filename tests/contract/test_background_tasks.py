@@ -1,4 +1,4 @@
-"""No task outlives a request but in `concord_chassis.background`, which keeps it alive."""
+"""No task outlives a request but in `concord_chassis.server.background`, which keeps it alive."""
 
 import ast
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ OF_A_REQUEST = {
     "gateway/concord_gateway/grpc/proxy.py": "both directions of one call",
     "gateway/concord_gateway/http/unary.py": "one call, and its caller's leaving",
     "deploy/embedded/concord_embedded/system.py": "one start, and its progress",
-    "services/libs/chassis/concord_chassis/streams.py": "the next message of each stream, awaited",
-    "services/libs/chassis/concord_chassis/metrics.py": "one figure of one scrape",
+    "services/libs/chassis/concord_chassis/call/streams.py": "a stream's next message, awaited",
+    "services/libs/chassis/concord_chassis/observe/metrics.py": "one figure of one scrape",
     "services/dissonance/concord_dissonance/usecases/dialectic/review_answer.py": "one question",
     "services/dissonance/concord_dissonance/usecases/dialectic/by_model.py": "one synthesis",
     "services/dissonance/concord_dissonance/usecases/dialectic/runs.py": "a run: its error is what "
@@ -26,7 +26,7 @@ OF_A_REQUEST = {
 """Modules that begin tasks which end with the request, or piece of work, that they belong to."""
 
 KEPT = {
-    "services/libs/chassis/concord_chassis/background.py": "the mechanism",
+    "services/libs/chassis/concord_chassis/server/background.py": "the mechanism",
     "services/search/concord_search/usecases/follow.py": "its group holds tasks that `keep` keeps",
 }
 

@@ -13,9 +13,9 @@ import concord_search.config
 import pytest
 import service_locks as locks  # a script beside the locks, in no distribution
 import yaml
-from concord_chassis.metrics_server import MetricsConfig
-from concord_chassis.services_tls import ServicesTlsConfig
-from concord_chassis.trace_exporter import TracingConfig
+from concord_chassis.channel.services_tls import ServicesTlsConfig
+from concord_chassis.observe.trace_exporter import TracingConfig
+from concord_chassis.server.metrics_server import MetricsConfig
 from concord_embedded import distributed_secrets, service_certificates
 from concord_stores.neo4j_config import Neo4jConfig
 from pydantic import BaseModel, SecretStr
@@ -200,7 +200,7 @@ def test_an_image_asks_for_health_where_its_service_tells_it(service: str) -> No
     may want a certificate of whoever asks."""
     text = (ROOT / "deploy" / "Dockerfile").read_text("utf-8")
     (stage,) = re.findall(rf"^FROM runtime AS {service}\n((?:(?!FROM).*\n)*)", text, re.M)
-    (asked,) = re.findall(r'"concord_chassis.probe", "([^"]+)"\]', stage)
+    (asked,) = re.findall(r'"concord_chassis.server.probe", "([^"]+)"\]', stage)
     if service == "gateway":
         (socket,) = re.findall(r"^ENV GATEWAY_HEALTH_SOCKET=(\S+)$", stage, re.M)
         assert asked == f"unix:{socket}"

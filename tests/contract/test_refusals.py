@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import grpc
 import pytest
 from concord_attestation.consent import ConsentError
-from concord_chassis.failure import REASONS
+from concord_chassis.call.failure import REASONS
 from concord_dissonance.domain import errors as dissonance
 from concord_governance.domain import errors as governance
 from concord_graph.domain.errors import GraphError

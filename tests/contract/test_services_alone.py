@@ -18,7 +18,7 @@ import service_locks as locks  # a script beside the locks, in no distribution
 from concord.graph.v1 import memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.probe import serves
+from concord_chassis.server.probe import serves
 from concord_client import connect_async
 from concord_embedded import credentials, distributed_secrets
 from concord_embedded.data_directory import DataDirectory

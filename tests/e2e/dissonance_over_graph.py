@@ -23,8 +23,8 @@ from concord.graph.v1 import (
     space_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller, TokenVerifier
-from concord_chassis.log import json_lines
+from concord_chassis.call.identity import Caller, TokenVerifier
+from concord_chassis.observe.log import json_lines
 from concord_dissonance.bootstrap import build as build_dissonance
 from concord_dissonance.config import Addresses
 from concord_search.bootstrap import build as build_search

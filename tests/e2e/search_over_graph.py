@@ -11,8 +11,8 @@ import grpc
 from concord.graph.v1 import feed_pb2_grpc, memory_pb2, memory_pb2_grpc, record_pb2_grpc
 from concord.search.v1 import search_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
-from concord_chassis.log import json_lines
+from concord_chassis.call.identity import Caller
+from concord_chassis.observe.log import json_lines
 from concord_graph.bootstrap import build as build_graph
 from concord_search.bootstrap import SearchApp
 from concord_search.bootstrap import build as build_search

@@ -13,7 +13,7 @@ from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.dissonance.v1 import dissonance_pb2_grpc
 from concord.graph.v1 import conflict_pb2, conflict_pb2_grpc, memory_pb2, memory_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from concord_testing.scraping import free_port, scraped
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import (

@@ -11,8 +11,8 @@ import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, relation_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis import background
-from concord_chassis.log import json_lines
+from concord_chassis.observe.log import json_lines
+from concord_chassis.server import background
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain.errors import GraphFaulty, LedgerBusy
 from concord_governance.ports.graph import AppliedChange

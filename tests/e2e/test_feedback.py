@@ -9,8 +9,8 @@ from concord.search.v1 import feedback_pb2 as pb
 from concord.search.v1 import search_pb2
 from concord.search.v1.feedback_pb2_grpc import FeedbackServiceStub
 from concord.type.v1 import type_pb2
-from concord_chassis.failure import from_rpc_error
-from concord_chassis.identity import Caller
+from concord_chassis.call.failure import from_rpc_error
+from concord_chassis.call.identity import Caller
 from search_over_graph import SCOPES, TwoServers
 
 if TYPE_CHECKING:  # the name exists for type checkers only

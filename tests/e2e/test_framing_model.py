@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from concord.governance.v1 import proposal_pb2
 from concord_chassis.config import ConfigError, load
-from concord_chassis.log import json_lines
+from concord_chassis.observe.log import json_lines
 from concord_governance.config import PREFIX, LedgerConfig
 from concord_testing.chat_endpoint import (
     Answer,

@@ -8,7 +8,7 @@ import pytest
 from concord.governance.v1 import audit_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, graph_pb2_grpc, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from concord_governance.ports.graph import FeedMessage
 from concord_governance.usecases.graph_feed import GraphFollower
 from governed_steps import creed, does

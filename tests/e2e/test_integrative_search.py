@@ -8,7 +8,7 @@ from concord.graph.v1 import conflict_pb2
 from concord.search.v1 import search_pb2 as pb
 from concord.search.v1.search_pb2_grpc import SearchServiceStub
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.sides import Rules, Side
 from concord_dissonance.domain.verdicts import Abstention, Verdict

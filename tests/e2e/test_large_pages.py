@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import rfc8785
 from concord.governance.v1 import audit_pb2, proposal_pb2
-from concord_chassis.sizes import MAX_REPLY_BYTES, PAGE_BYTES
+from concord_chassis.call.sizes import MAX_REPLY_BYTES, PAGE_BYTES
 from concord_governance.domain.documents import as_json
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.ports.ledger import LedgerWrites

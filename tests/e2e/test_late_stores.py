@@ -10,7 +10,7 @@ from composed_processes import SERVICES, composed
 from concord.graph.v1 import memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.probe import serves
+from concord_chassis.server.probe import serves
 from concord_client import AsyncClient
 from concord_client.credentials import Target
 from concord_testing import neo4j_server, qdrant_server

@@ -14,7 +14,7 @@ from concord.governance.v1 import access_pb2, audit_pb2, proposal_pb2
 from concord.graph.v1 import feed_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.log import json_lines
+from concord_chassis.observe.log import json_lines
 from concord_dissonance.adapters.graph import watching
 from concord_dissonance.adapters.graph.client import GraphClient as DissonanceGraph
 from concord_dissonance.ports.feed import Position

@@ -6,7 +6,7 @@ from pathlib import Path
 from concord.graph.v1 import memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.metrics import Metrics
+from concord_chassis.observe.metrics import Metrics
 from concord_client import AsyncClient
 from concord_client.credentials import Target
 from concord_embedded import running

@@ -7,7 +7,7 @@ import pytest
 from concord.governance.v1 import proposal_pb2, proposal_pb2_grpc
 from concord.graph.v1 import memory_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from governed_steps import DESCRIPTIVE, EXECUTED, creed, demand_honest
 from governed_world import CONSTITUTIVE, SCOPES, edge_action, request_id, world
 

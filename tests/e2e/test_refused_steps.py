@@ -7,7 +7,7 @@ import pytest
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
 from governed_world import (

@@ -9,7 +9,7 @@ import pytest
 from concord.graph.v1 import graph_pb2, graph_pb2_grpc, relation_pb2, relation_pb2_grpc
 from concord.search.v1 import search_pb2
 from concord.type.v1.type_pb2 import Edge, EdgeEnd, Fact, Memory
-from concord_chassis.failure import Failure, from_rpc_error
+from concord_chassis.call.failure import Failure, from_rpc_error
 from concord_search.adapters.graph_feed import client
 from concord_search.usecases import locate_filter
 from concord_testing.embedders import WordEmbedder

@@ -7,8 +7,8 @@ import pytest
 from concord.graph.v1 import feed_pb2, memory_pb2, record_pb2
 from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.failure import Failure, from_rpc_error
-from concord_chassis.opaque import seal, unseal
+from concord_chassis.call.failure import Failure, from_rpc_error
+from concord_chassis.call.opaque import seal, unseal
 from concord_testing.polling import until
 from google.protobuf.struct_pb2 import Struct
 from search_over_graph import TwoServers

@@ -9,9 +9,9 @@ from composed_processes import HOST, SERVICES, Composed, composed
 from concord.graph.v1 import memory_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis import services_tls
-from concord_chassis.failure import TLS_REMEDY
-from concord_chassis.probe import serves
+from concord_chassis.call.failure import TLS_REMEDY
+from concord_chassis.channel import services_tls
+from concord_chassis.server.probe import serves
 from concord_client import AsyncClient
 from concord_client.credentials import Target
 from concord_embedded import service_certificates
@@ -38,7 +38,8 @@ async def probed(system: Composed, service: str) -> int | None:
     socket = system.environs[service].get("GATEWAY_HEALTH_SOCKET")
     address = f"unix:{socket}" if socket else f"127.0.0.1:{system.ports[service]}"
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "concord_chassis.probe", address), env=system.environs[service]
+        *(sys.executable, "-m", "concord_chassis.server.probe", address),
+        env=system.environs[service],
     )
     return await process.wait()
 

@@ -19,7 +19,7 @@ from concord.graph.v1 import (
     working_memory_pb2,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from concord_client.trust import signing
 from concord_testing import signed
 from governed_world import (

@@ -11,7 +11,7 @@ from concord.search.v1 import suggestion_pb2 as pb
 from concord.search.v1.search_pb2 import SearchRequest
 from concord.search.v1.suggestion_pb2_grpc import SuggestionServiceStub
 from concord.type.v1 import type_pb2
-from concord_chassis.failure import from_rpc_error
+from concord_chassis.call.failure import from_rpc_error
 from concord_concepts.triggers import Situation
 from concord_search.usecases import suggest
 from search_over_graph import SCOPES, TwoServers

@@ -7,7 +7,7 @@ from concord.dissonance.v1 import dialectic_pb2 as pb
 from concord.dissonance.v1 import dialectic_pb2_grpc
 from concord.graph.v1 import conflict_pb2, lineage_pb2, lineage_pb2_grpc, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from dissonance_over_graph import ASKING, Dissonant, Space, dissonant
 from governed_world import World, request_id
 

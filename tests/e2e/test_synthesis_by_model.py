@@ -13,8 +13,8 @@ import pytest_asyncio
 from concord.dissonance.v1 import dialectic_pb2 as pb
 from concord.dissonance.v1 import dialectic_pb2_grpc, review_pb2
 from concord.graph.v1 import conflict_pb2
-from concord_chassis.failure import Failure, from_rpc_error
-from concord_chassis.identity import Caller
+from concord_chassis.call.failure import Failure, from_rpc_error
+from concord_chassis.call.identity import Caller
 from concord_testing.chat_endpoint import Answer, Body, ChatEndpoint, completion, http, serving_chat
 from concord_testing.council import (
     council_file,

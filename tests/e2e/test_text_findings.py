@@ -11,7 +11,7 @@ from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2, memory_pb2
 from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from concord_dissonance.usecases import follow
 from dissonance_over_graph import ASKING, Dissonant, Space, dissonant
 from governed_world import Party, World, eventually, request_id

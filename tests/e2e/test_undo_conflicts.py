@@ -7,7 +7,7 @@ and to no place where something else stands by now.
 import pytest
 from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.failure import Failure
+from concord_chassis.call.failure import Failure
 from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import (
     STATUS,

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from concord.governance.v1 import access_pb2, access_pb2_grpc, audit_pb2, audit_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from concord_governance.domain.access import SYSTEM_SPACE, Scope, permissions_of
 from governed_world import World, request_id
 

@@ -42,9 +42,9 @@ from concord.graph.v1 import (
     working_memory_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.failure import Failure, from_rpc_error
-from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
-from concord_chassis.log import Logger
+from concord_chassis.call.failure import Failure, from_rpc_error
+from concord_chassis.call.identity import Caller, TokenIssuer, TokenVerifier
+from concord_chassis.observe.log import Logger
 from concord_client.trust import signing
 from concord_client.trust.audit.log import Log, Pinned, read_log
 from concord_client.trust.audit.replay import Findings, Replay

@@ -17,8 +17,8 @@ import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import TokenVerifier
-from concord_chassis.log import json_lines
+from concord_chassis.call.identity import TokenVerifier
+from concord_chassis.observe.log import json_lines
 from concord_client.trust import signing
 from concord_governance.bootstrap import GovernanceApp
 from concord_governance.bootstrap import build as build_governance

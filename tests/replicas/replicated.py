@@ -11,7 +11,7 @@ from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from concord_chassis import probe
+from concord_chassis.server import probe
 from concord_client import credentials
 from concord_client.credentials import Credentials
 from concord_embedded import distributed_secrets

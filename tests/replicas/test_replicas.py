@@ -12,9 +12,9 @@ import pytest_asyncio
 from concord.governance.v1 import access_pb2
 from concord.graph.v1 import feed_pb2, feed_pb2_grpc, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.channel import connect
-from concord_chassis.identity import Caller, TokenIssuer
-from concord_chassis.key_files import read_private_key
+from concord_chassis.call.identity import Caller, TokenIssuer
+from concord_chassis.channel.channel import connect
+from concord_chassis.server.key_files import read_private_key
 from concord_client import AsyncClient, Refused
 from concord_client.credentials import SYSTEM_SPACE, Target
 from concord_graph.domain.leases import LEASE_SECONDS

@@ -11,9 +11,9 @@ from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2, memory_pb2, relation_pb2, space_pb2
 from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.channel import connect
-from concord_chassis.identity import Caller, TokenIssuer
-from concord_chassis.key_files import read_private_key
+from concord_chassis.call.identity import Caller, TokenIssuer
+from concord_chassis.channel.channel import connect
+from concord_chassis.server.key_files import read_private_key
 from concord_dissonance.adapters.decisions import conflict_of
 from neo4j import GraphDatabase
 

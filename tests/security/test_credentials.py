@@ -2,7 +2,7 @@
 
 import grpc
 import pytest
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from concord_testing.serving import new_issuer
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS, one_of_each, permission, scopes

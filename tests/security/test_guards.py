@@ -14,7 +14,7 @@ import grpc
 import pytest
 from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from concord_dissonance.domain.verdicts import Span
 from concord_search.adapters.qdrant import space
 from concord_testing.serving import new_issuer
@@ -332,7 +332,7 @@ GUARDS = {
             "FIELD_INVALID",
         ),
         "a memory of 20,001 characters was kept",
-        off=Setting(patched={"concord_chassis.rules.Rulebook.check_for": unchecked}),
+        off=Setting(patched={"concord_chassis.call.rules.Rulebook.check_for": unchecked}),
     ),
     "message size": Guard(
         attempt(

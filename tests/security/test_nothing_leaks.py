@@ -10,7 +10,7 @@ from pathlib import Path
 import grpc
 import pytest
 from concord.graph.v1 import governed_pb2
-from concord_chassis.opaque import seal, unseal
+from concord_chassis.call.opaque import seal, unseal
 from concord_graph.domain.errors import StoreCorrupt, StoreUnavailable
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS

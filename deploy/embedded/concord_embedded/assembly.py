@@ -8,14 +8,15 @@ from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from concord_chassis import metrics_server, trace_exporter
+from concord_chassis.call.identity import TokenIssuer, TokenVerifier
 from concord_chassis.config import ConfigError, load
-from concord_chassis.identity import TokenIssuer, TokenVerifier
-from concord_chassis.log import json_lines
-from concord_chassis.metrics import Metrics
-from concord_chassis.process import App, Observation
-from concord_chassis.server import BindError
-from concord_chassis.trace_exporter import SpansOf
+from concord_chassis.observe import trace_exporter
+from concord_chassis.observe.log import json_lines
+from concord_chassis.observe.metrics import Metrics
+from concord_chassis.observe.trace_exporter import SpansOf
+from concord_chassis.server import metrics_server
+from concord_chassis.server.process import App, Observation
+from concord_chassis.server.server import BindError
 from concord_dissonance import bootstrap as dissonance_parts
 from concord_dissonance import config as dissonance_config
 from concord_dissonance.domain.errors import JudgeUnavailable

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import TextIO
 
-from concord_chassis.identity import TokenVerifier
-from concord_chassis.log import json_lines
-from concord_chassis.metrics import Metrics
-from concord_chassis.process import App
-from concord_chassis.server import Server
-from concord_chassis.tracing import Spans
+from concord_chassis.call.identity import TokenVerifier
+from concord_chassis.observe.log import json_lines
+from concord_chassis.observe.metrics import Metrics
+from concord_chassis.observe.tracing import Spans
+from concord_chassis.server.process import App
+from concord_chassis.server.server import Server
 
 
 class Service:

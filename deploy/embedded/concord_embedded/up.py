@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import uvloop
-from concord_chassis.server import tune_collector
+from concord_chassis.server.server import tune_collector
 
 from concord_embedded.errors import StartError
 from concord_embedded.system import Running, running

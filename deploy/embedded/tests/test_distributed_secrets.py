@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from concord_chassis import services_tls
+from concord_chassis.channel import services_tls
 from concord_client import credentials as client_side
 from concord_embedded import distributed_secrets, service_certificates
 

@@ -13,7 +13,7 @@ import grpc
 import pytest
 from concord.graph.v1 import memory_pb2, space_pb2
 from concord.type.v1.type_pb2 import Memory
-from concord_chassis.failure import Failure, FieldViolation, trailing_metadata
+from concord_chassis.call.failure import Failure, FieldViolation, trailing_metadata
 from concord_client import AsyncClient, Client, Refused, Unreachable, Violation
 from concord_client.cli.commands.agents.mcp import ClientCalls
 from concord_client.credentials import Target

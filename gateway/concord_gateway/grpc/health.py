@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import grpc
-from concord_chassis.background import Background
-from concord_chassis.health import FAILING_KEY
+from concord_chassis.server.background import Background
+from concord_chassis.server.health import FAILING_KEY
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from concord_gateway.routes import Route, Upstream

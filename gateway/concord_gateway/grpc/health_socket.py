@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import grpc
-from concord_chassis.server import BindError
+from concord_chassis.server.server import BindError
 from grpc_health.v1 import health_pb2_grpc
 
 from concord_gateway.grpc.health import Health

@@ -12,10 +12,10 @@ from contextlib import suppress
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import grpc
-from concord_chassis import failure as failures
-from concord_chassis import request_id
-from concord_chassis.failure import Failure
-from concord_chassis.requests import LONGEST_PAUSE, discard_rest
+from concord_chassis.call import failure as failures
+from concord_chassis.call.failure import Failure
+from concord_chassis.call.requests import LONGEST_PAUSE, discard_rest
+from concord_chassis.observe import request_id
 
 from concord_gateway import upstream_failure
 from concord_gateway.admission import Gate, onward, presented

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 import grpc
-from concord_chassis.keepalive import SERVER_KEEPALIVE
-from concord_chassis.reflection import serve_reflection
-from concord_chassis.server import MAX_CONCURRENT_STREAMS, PENDING_CALLS_OPTIONS, BindError
-from concord_chassis.sizes import TRANSPORT_BYTES
+from concord_chassis.call.sizes import TRANSPORT_BYTES
+from concord_chassis.channel.keepalive import SERVER_KEEPALIVE
+from concord_chassis.server.reflection import serve_reflection
+from concord_chassis.server.server import MAX_CONCURRENT_STREAMS, PENDING_CALLS_OPTIONS, BindError
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 

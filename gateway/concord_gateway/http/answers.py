@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 
 import grpc
-from concord_chassis import request_id as request_ids
-from concord_chassis.failure import Failure
+from concord_chassis.call.failure import Failure
+from concord_chassis.observe import request_id as request_ids
 from starlette.requests import Request
 from starlette.responses import Response
 

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from concord_chassis import request_id as request_ids
-from concord_chassis.workers import Workers
+from concord_chassis.observe import request_id as request_ids
+from concord_chassis.server.workers import Workers
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware

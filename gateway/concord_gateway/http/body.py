@@ -2,7 +2,7 @@
 
 import asyncio
 
-from concord_chassis import deadline
+from concord_chassis.call import deadline
 from starlette.requests import Request
 
 from concord_gateway.upstream_failure import too_large

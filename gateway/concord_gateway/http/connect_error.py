@@ -9,8 +9,8 @@ import json
 from dataclasses import dataclass, field
 
 import grpc
-from concord_chassis import failure as failures
-from concord_chassis.failure import DETAILS_KEY, Failure
+from concord_chassis.call import failure as failures
+from concord_chassis.call.failure import DETAILS_KEY, Failure
 from google.protobuf import descriptor_pool, json_format
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import DecodeError

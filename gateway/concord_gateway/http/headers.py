@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 
 import grpc
-from concord_chassis.failure import Failure, FieldViolation
+from concord_chassis.call.failure import Failure, FieldViolation
 
 from concord_gateway.upstream_failure import method_unknown, too_large
 

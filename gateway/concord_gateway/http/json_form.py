@@ -10,7 +10,7 @@ import functools
 import re
 from collections.abc import Iterator, Mapping
 
-from concord_chassis.failure import FieldViolation
+from concord_chassis.call.failure import FieldViolation
 from google.protobuf import json_format
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message

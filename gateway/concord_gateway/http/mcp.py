@@ -10,9 +10,9 @@ from contextlib import AsyncExitStack, contextmanager
 from typing import TypeVar
 
 import grpc
-from concord_chassis import request_id as request_ids
-from concord_chassis.background import Background
-from concord_chassis.failure import DETAILS_KEY, Failure
+from concord_chassis.call.failure import DETAILS_KEY, Failure
+from concord_chassis.observe import request_id as request_ids
+from concord_chassis.server.background import Background
 from concord_mcp import halves
 from concord_mcp.calls import Refusal
 from concord_mcp.server import Context, Tools

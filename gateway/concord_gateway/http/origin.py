@@ -8,8 +8,8 @@ look same-origin, but carry a foreign `Host`. Both are refused before anything e
 from collections.abc import Collection
 
 import grpc
-from concord_chassis import request_id as request_ids
-from concord_chassis.failure import Failure
+from concord_chassis.call.failure import Failure
+from concord_chassis.observe import request_id as request_ids
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 

@@ -8,7 +8,7 @@ import json
 from typing import NoReturn
 
 import grpc
-from concord_chassis.failure import Failure, FieldViolation
+from concord_chassis.call.failure import Failure, FieldViolation
 from google.protobuf import json_format
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import DecodeError

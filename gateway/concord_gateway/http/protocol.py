@@ -11,8 +11,8 @@ from typing import Any
 
 import grpc
 import h11
-from concord_chassis import request_id as request_ids
-from concord_chassis.failure import Failure, FieldViolation
+from concord_chassis.call.failure import Failure, FieldViolation
+from concord_chassis.observe import request_id as request_ids
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from concord_gateway.http import connect_error

@@ -8,7 +8,7 @@ from functools import partial
 from typing import cast
 
 import uvicorn
-from concord_chassis.background import Background
+from concord_chassis.server.background import Background
 from starlette.types import ASGIApp
 
 from concord_gateway.http.protocol import Connection, ConnectionLimits

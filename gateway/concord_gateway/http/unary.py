@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import grpc
-from concord_chassis import failure
-from concord_chassis import request_id as request_ids
-from concord_chassis.failure import Failure
-from concord_chassis.workers import Workers
+from concord_chassis.call import failure
+from concord_chassis.call.failure import Failure
+from concord_chassis.observe import request_id as request_ids
+from concord_chassis.server.workers import Workers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 

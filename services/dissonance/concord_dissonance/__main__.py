@@ -3,12 +3,13 @@
 import os
 import secrets
 
-from concord_chassis import process, services_tls
+from concord_chassis.call.identity import TokenIssuer, TokenVerifier
+from concord_chassis.channel import services_tls
 from concord_chassis.config import load
-from concord_chassis.identity import TokenIssuer, TokenVerifier
-from concord_chassis.key_files import read_private_key, read_public_key
-from concord_chassis.log import json_lines
-from concord_chassis.starting import run
+from concord_chassis.observe.log import json_lines
+from concord_chassis.server import process
+from concord_chassis.server.key_files import read_private_key, read_public_key
+from concord_chassis.server.starting import run
 
 from concord_dissonance.bootstrap import build
 from concord_dissonance.config import PREFIX, DissonanceConfig

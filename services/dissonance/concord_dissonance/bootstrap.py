@@ -9,12 +9,12 @@ from concord.dissonance.v1 import (
     dissonance_pb2,
     dissonance_pb2_grpc,
 )
-from concord_chassis.background import Background
-from concord_chassis.identity import TokenIssuer
-from concord_chassis.log import Logger, json_lines
-from concord_chassis.metrics import Metrics, Values
-from concord_chassis.server import Registration
-from concord_chassis.workers import Workers
+from concord_chassis.call.identity import TokenIssuer
+from concord_chassis.observe.log import Logger, json_lines
+from concord_chassis.observe.metrics import Metrics, Values
+from concord_chassis.server.background import Background
+from concord_chassis.server.server import Registration
+from concord_chassis.server.workers import Workers
 from concord_models.budget import Budget, Cost, Meter
 
 from concord_dissonance.adapters.governance.client import GovernanceClient

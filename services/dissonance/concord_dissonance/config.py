@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-from concord_chassis.addresses import ServiceAddress
+from concord_chassis.channel.addresses import ServiceAddress
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 PREFIX = "DISSONANCE_"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from concord_chassis import deadline
+from concord_chassis.call import deadline
 from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_dissonance.domain.sides import Kind, Micros, Side
 from concord_dissonance.domain.statements import Coverage

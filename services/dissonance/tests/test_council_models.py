@@ -10,7 +10,7 @@ from email.utils import format_datetime
 from typing import Any
 
 import pytest
-from concord_chassis.log import json_lines
+from concord_chassis.observe.log import json_lines
 from concord_dissonance.adapters.openai_council.council import OpenAiCouncil
 from concord_dissonance.adapters.openai_council.settings import CouncilSettings
 from concord_dissonance.domain.peer_review.criteria import Criterion, criteria_set

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
+from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.config import ConfigError, load
-from concord_chassis.identity import TokenIssuer
 from concord_dissonance.adapters.openai_council.settings import read_settings
 from concord_dissonance.bootstrap import build
 from concord_dissonance.config import PREFIX, Addresses

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.config import ConfigError, load
-from concord_chassis.identity import TokenIssuer
 from concord_dissonance.bootstrap import build
 from concord_dissonance.config import PREFIX, Addresses
 from concord_dissonance.domain.errors import JudgeUnavailable

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from concord_chassis.log import json_lines
+from concord_chassis.observe.log import json_lines
 from concord_dissonance.adapters.openai_judge.judge import OpenAiJudge
 from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_dissonance.domain.sides import Kind, Micros, Side

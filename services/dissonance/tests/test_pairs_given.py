@@ -7,8 +7,8 @@ from typing import cast
 import pytest
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.type.v1 import type_pb2
-from concord_chassis import deadline
-from concord_chassis.workers import Workers
+from concord_chassis.call import deadline
+from concord_chassis.server.workers import Workers
 from concord_dissonance.domain.sides import Micros, Rules, Side
 from concord_dissonance.domain.verdicts import Abstained, Abstention, Verdict
 from concord_dissonance.ports.graph import Graph

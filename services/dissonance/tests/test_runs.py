@@ -5,7 +5,7 @@ import io
 from contextlib import aclosing
 
 import pytest
-from concord_chassis.log import json_lines
+from concord_chassis.observe.log import json_lines
 from concord_dissonance.domain.errors import (
     RequestIdReused,
     RunCancelled,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from concord_chassis.log import json_lines
+from concord_chassis.observe.log import json_lines
 from concord_dissonance.adapters.openai_council.council import OpenAiCouncil
 from concord_dissonance.adapters.openai_council.settings import CouncilSettings
 from concord_dissonance.adapters.openai_council.synthesizer import OpenAiSynthesizer

@@ -2,12 +2,13 @@
 
 import os
 
-from concord_chassis import process, services_tls
+from concord_chassis.call.identity import TokenIssuer, TokenVerifier
+from concord_chassis.channel import services_tls
 from concord_chassis.config import load
-from concord_chassis.identity import TokenIssuer, TokenVerifier
-from concord_chassis.key_files import read_private_key, read_public_key
-from concord_chassis.log import json_lines
-from concord_chassis.starting import run, until_usable
+from concord_chassis.observe.log import json_lines
+from concord_chassis.server import process
+from concord_chassis.server.key_files import read_private_key, read_public_key
+from concord_chassis.server.starting import run, until_usable
 from concord_stores.neo4j_config import ServerUnusable
 from concord_stores.sqlite_file import FileUnusable
 

@@ -18,11 +18,11 @@ from concord.governance.v1 import (
     proposal_pb2,
     proposal_pb2_grpc,
 )
-from concord_chassis.background import Background
-from concord_chassis.identity import TokenIssuer
-from concord_chassis.log import Logger, json_lines
-from concord_chassis.metrics import Metrics, Values
-from concord_chassis.server import Registration
+from concord_chassis.call.identity import TokenIssuer
+from concord_chassis.observe.log import Logger, json_lines
+from concord_chassis.observe.metrics import Metrics, Values
+from concord_chassis.server.background import Background
+from concord_chassis.server.server import Registration
 from concord_stores.neo4j_config import Neo4jConfig
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from concord_chassis.addresses import ServiceAddress
+from concord_chassis.channel.addresses import ServiceAddress
 from concord_chassis.config import ConfigError, load
 from concord_stores.neo4j_config import Neo4jConfig
 from pydantic import (

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from concord_chassis.failure import translate
+from concord_chassis.call.failure import translate
 from concord_governance.adapters.sqlite.ledger import open_ledger
 from concord_governance.domain.errors import LedgerBusy, LedgerFull
 from concord_governance.ports.ledger import Ledger

@@ -39,9 +39,9 @@ from concord.graph.v1 import (
     working_memory_pb2_grpc,
 )
 from concord_attestation.digest import action_digest
-from concord_chassis.background import Background
-from concord_chassis.log import Logger, json_lines
-from concord_chassis.server import Registration
+from concord_chassis.observe.log import Logger, json_lines
+from concord_chassis.server.background import Background
+from concord_chassis.server.server import Registration
 from concord_concepts import extract
 from concord_stores.neo4j_config import Neo4jConfig
 from concord_stores.sqlite_file import BUSY_SECONDS

@@ -39,8 +39,8 @@ from concord.graph.v1 import (
     working_memory_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.failure import Failure, from_rpc_error
-from concord_chassis.identity import Caller
+from concord_chassis.call.failure import Failure, from_rpc_error
+from concord_chassis.call.identity import Caller
 from concord_client.trust import digests, signing
 from concord_graph.adapters.neo4j.store import open_store as open_neo4j
 from concord_graph.adapters.sqlite.schema import SCHEMA

@@ -9,7 +9,7 @@ from typing import Any
 import grpc
 from concord.graph.v1 import feed_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.failure import from_rpc_error
+from concord_chassis.call.failure import from_rpc_error
 from graph_world import (
     AMENDS,
     CONTRADICTS,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from concord.graph.v1 import conflict_pb2 as pb
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from concord_graph.usecases.items import conflicts
 from conflict_world import (
     CONFIRM,

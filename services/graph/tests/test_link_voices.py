@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from concord.graph.v1 import memory_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from graph_world import SCOPES, Calls, World, by_id, reason
 
 TURN = type_pb2.MEMORY_KIND_TURN

@@ -3,7 +3,7 @@
 import pytest
 from concord.graph.v1 import memory_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from graph_world import SCOPES, Calls, World, reason
 from transfers import export_of, import_into
 

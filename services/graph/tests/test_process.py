@@ -12,9 +12,9 @@ import grpc
 import neo4j_at_hand
 import pytest
 from concord.graph.v1 import graph_pb2, graph_pb2_grpc, working_memory_pb2, working_memory_pb2_grpc
-from concord_chassis.channel import connect
+from concord_chassis.call.identity import Caller, RenewedToken
+from concord_chassis.channel.channel import connect
 from concord_chassis.config import ConfigError, load
-from concord_chassis.identity import Caller, RenewedToken
 from concord_graph.config import GraphConfig, read_enrolment, read_store
 from concord_testing.collector import collecting
 from concord_testing.scraping import free_port, scraped

@@ -12,7 +12,7 @@ import raw_store
 from agreed_space import Agreed, agree, what_defines
 from concord.graph.v1 import dialogue_pb2, graph_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.failure import from_rpc_error
+from concord_chassis.call.failure import from_rpc_error
 from concord_graph.domain import protection
 from concord_graph.domain.items import Item
 from concord_graph.domain.protection import Surroundings

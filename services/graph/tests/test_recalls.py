@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 from concord.graph.v1 import recall_pb2, record_pb2
-from concord_chassis.background import Background
-from concord_chassis.log import json_lines
+from concord_chassis.observe.log import json_lines
+from concord_chassis.server.background import Background
 from concord_graph.domain.errors import StoreCorrupt, StoreUnavailable
 from concord_graph.domain.items import Memory
 from concord_graph.domain.recalls import Recall, RecallFilter

@@ -6,7 +6,7 @@ import grpc
 import pytest
 from concord.graph.v1 import graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.failure import from_rpc_error
+from concord_chassis.call.failure import from_rpc_error
 from graph_world import (
     DAY,
     NOT_FOUND,

@@ -9,8 +9,9 @@ from resource import RLIMIT_FSIZE, getrlimit, setrlimit
 import pytest
 from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis import background, deadline
-from concord_chassis.failure import Failure
+from concord_chassis.call import deadline
+from concord_chassis.call.failure import Failure
+from concord_chassis.server import background
 from concord_graph.adapters.sqlite.reads import SqliteReads
 from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.store import open_store

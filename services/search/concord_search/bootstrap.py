@@ -17,12 +17,12 @@ from concord.search.v1 import (
     suggestion_pb2,
     suggestion_pb2_grpc,
 )
-from concord_chassis.background import Background
-from concord_chassis.identity import TokenIssuer
-from concord_chassis.log import Logger, json_lines
-from concord_chassis.metrics import Metrics
-from concord_chassis.server import Registration
-from concord_chassis.workers import Workers
+from concord_chassis.call.identity import TokenIssuer
+from concord_chassis.observe.log import Logger, json_lines
+from concord_chassis.observe.metrics import Metrics
+from concord_chassis.server.background import Background
+from concord_chassis.server.server import Registration
+from concord_chassis.server.workers import Workers
 
 from concord_search.adapters.dissonance.client import JudgesClient
 from concord_search.adapters.graph_feed.client import GraphClient

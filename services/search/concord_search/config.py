@@ -5,7 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Literal
 
-from concord_chassis.addresses import ServiceAddress
+from concord_chassis.channel.addresses import ServiceAddress
 from concord_chassis.config import UNKNOWN_NAME, load
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_core import PydanticCustomError

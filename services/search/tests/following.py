@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from concord_chassis.background import Background
+from concord_chassis.server.background import Background
 from concord_search.ports import Embedder, IndexState, Vectors
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.follow import Follow

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from concord.type.v1 import type_pb2
-from concord_chassis.log import json_lines
+from concord_chassis.observe.log import json_lines
 from concord_concepts import extract
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.versions.index import PartVersions

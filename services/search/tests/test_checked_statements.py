@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from concord_chassis import deadline
+from concord_chassis.call import deadline
 from concord_search.ports import Compared, Hydrated, Place, Statement, Verdict, Verdicts
 from concord_search.usecases.check_statements import BUDGET, Check, CheckStatements, CheckStatus
 from concord_search.usecases.integrative_search import reason_of

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from concord_chassis.failure import translate
+from concord_chassis.call.failure import translate
 from concord_search.adapters.edge.disk_space import SPARE, free_bytes
 from concord_search.domain.errors import IndexDiskFull
 from concord_search.ports import Batch

@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 
 import pytest
-from concord_chassis.log import json_lines
+from concord_chassis.observe.log import json_lines
 from concord_search.adapters.openai_embeddings.embedder import Endpoint, OpenAiEmbeddings
 from concord_search.domain.errors import EmbeddingRefused, EmbeddingUnavailable
 from concord_testing.polling import SECONDS, until

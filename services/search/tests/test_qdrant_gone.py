@@ -8,7 +8,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from concord_chassis.failure import translate
+from concord_chassis.call.failure import translate
 from concord_search.adapters.qdrant_server.collections import CollectionLayout
 from concord_search.adapters.qdrant_server.connection import Server
 from concord_search.adapters.qdrant_server.index import ServerIndex

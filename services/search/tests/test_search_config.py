@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from concord_chassis.config import ConfigError, load
-from concord_chassis.key_files import read_private_key
+from concord_chassis.server.key_files import read_private_key
 from concord_search import bootstrap
 from concord_search.config import PREFIX, IndexConfig, SearchConfig, read_qdrant
 from concord_search.domain.memory import Talk

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from concord_chassis.metrics import Metrics
+from concord_chassis.observe.metrics import Metrics
 from concord_search.bootstrap import build
 from concord_search.config import IndexConfig
 from concord_search.domain.errors import IndexLocked

@@ -3,7 +3,7 @@
 import grpc
 from concord.graph.v1 import conflict_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from contract_homes import CONFLICTS, Home, Sided, Template, disagreement
 from contract_live import Answer, Live, dissonant, member
 from contract_registry import Refused

@@ -25,7 +25,7 @@ from concord.graph.v1 import (
     working_memory_pb2,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from concord_client.transfer import agreed_in
 from concord_client.trust import digests, signing
 from concord_testing import signed

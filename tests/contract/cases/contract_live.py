@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import grpc
-from concord_chassis.failure import Failure, from_rpc_error
-from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
-from concord_chassis.server import Registration
-from concord_chassis.sizes import MAX_MESSAGE_BYTES
+from concord_chassis.call.failure import Failure, from_rpc_error
+from concord_chassis.call.identity import Caller, TokenIssuer, TokenVerifier
+from concord_chassis.call.sizes import MAX_MESSAGE_BYTES
+from concord_chassis.server.server import Registration
 from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp

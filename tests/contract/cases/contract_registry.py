@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any  # replies, whose type only the method knows
 
 import grpc
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from contract_homes import Home
 from contract_live import Answer, Request, member
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc
 from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2
-from concord_chassis.failure import Failure
+from concord_chassis.call.failure import Failure
 from concord_client.trust import digests, signing
 from concord_testing import signed
 from contract_homes import (

@@ -27,11 +27,11 @@ from concord_attestation.envelope import parse_envelope
 from concord_attestation.payloads import GrantPayload, RestorePayload, read_payload
 from concord_attestation.restore import MAX_RESTORE_BYTES
 from concord_attestation.verify import verify_grant
-from concord_chassis.identity import Caller, TokenIssuer, TokenVerifier
-from concord_chassis.opaque import page_token, unseal
-from concord_chassis.rules import MessageCheck
-from concord_chassis.server import Registration
-from concord_chassis.sizes import MAX_MESSAGE_BYTES
+from concord_chassis.call.identity import Caller, TokenIssuer, TokenVerifier
+from concord_chassis.call.opaque import page_token, unseal
+from concord_chassis.call.rules import MessageCheck
+from concord_chassis.call.sizes import MAX_MESSAGE_BYTES
+from concord_chassis.server.server import Registration
 from concord_graph.adapters.sqlite.store import SqliteStore, open_store
 from concord_graph.bootstrap import GraphApp
 from concord_graph.ports import NOBODY, Author, Reads, Writes

@@ -7,7 +7,7 @@ is told. It returns "" when the guard held, else the harm by name.
 import json
 from collections.abc import Awaitable, Callable
 
-from concord_chassis.log import json_lines
+from concord_chassis.observe.log import json_lines
 from concord_dissonance.adapters.openai_judge.judge import OpenAiJudge
 from concord_dissonance.domain.judges.judging import judge
 from concord_dissonance.domain.sides import Kind, Micros, Rules, Side

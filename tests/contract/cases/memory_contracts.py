@@ -2,7 +2,7 @@
 
 from concord.graph.v1 import memory_pb2 as pb
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from contract_homes import Home
 from contract_registry import NOT_FOUND, Answered, Contract, invalid
 from google.protobuf.field_mask_pb2 import FieldMask

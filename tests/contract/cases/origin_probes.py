@@ -5,7 +5,7 @@ from typing import Any
 
 from concord.graph.v1 import memory_pb2, recall_pb2, record_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from concord_graph.ports import Author
 from concord_graph.servicer.incoming import author
 from contract_homes import Template

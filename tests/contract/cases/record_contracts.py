@@ -2,7 +2,7 @@
 
 from concord.graph.v1 import recall_pb2
 from concord.graph.v1 import record_pb2 as pb
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from contract_homes import Home
 from contract_live import member
 from contract_registry import NO_MESSAGE, Contract, Refused, invalid

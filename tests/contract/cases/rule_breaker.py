@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, cast  # field values, whose type only the descriptor knows
 
 from concord.rules.v1 import rules_pb2
-from concord_chassis.rules import rules_of
+from concord_chassis.call.rules import rules_of
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct

@@ -5,8 +5,8 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 import grpc
-from concord_chassis.failure import from_rpc_error
-from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.call.failure import from_rpc_error
+from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
 
 from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
 from concord_dissonance.ports.calls import PRINCIPAL, Credential

@@ -5,7 +5,7 @@ class DissonanceError(Exception):
     """The root of dissonance's own errors.
 
     What else than `code` and `reason` a caller receives is said at
-    `concord_chassis.failure.translate`, which reads these attributes.
+    `concord_chassis.call.failure.translate`, which reads these attributes.
     """
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 from concord.dissonance.v1 import dialectic_pb2 as pb
 from concord.dissonance.v1 import dialectic_pb2_grpc, review_pb2
-from concord_chassis.identity import caller
+from concord_chassis.call.identity import caller
 from google.protobuf.message import Message
 
 from concord_dissonance.servicer import dialectic_incoming, dialectic_outgoing, review_incoming

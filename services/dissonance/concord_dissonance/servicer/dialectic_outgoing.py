@@ -7,8 +7,8 @@ from typing import Any
 import grpc
 from concord.dissonance.v1 import dialectic_pb2 as pb
 from concord.graph.v1 import conflict_pb2
-from concord_chassis.failure import Failure, internal, translate
-from concord_chassis.sizes import MAX_REPLY_BYTES
+from concord_chassis.call.failure import Failure, internal, translate
+from concord_chassis.call.sizes import MAX_REPLY_BYTES
 
 from concord_dissonance.domain.dialectic.synthesis import Described, Synthesis
 from concord_dissonance.domain.dialectic.theses import Batch, SetAside, Thesis

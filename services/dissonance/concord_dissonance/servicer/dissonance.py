@@ -6,7 +6,7 @@ from typing import Any
 import grpc
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.dissonance.v1 import dissonance_pb2_grpc
-from concord_chassis.identity import caller
+from concord_chassis.call.identity import caller
 
 from concord_dissonance.ports.calls import Credential, Shown
 from concord_dissonance.servicer import incoming, outgoing

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from concord_chassis import deadline
+from concord_chassis.call import deadline
 from concord_models.budget import Budget, BudgetSpent, Cost
 
 from concord_dissonance.domain.errors import JudgeUnavailable

@@ -4,8 +4,8 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from concord_chassis import deadline
-from concord_chassis.workers import Workers
+from concord_chassis.call import deadline
+from concord_chassis.server.workers import Workers
 
 from concord_dissonance.domain.declared import read_by, rules_of
 from concord_dissonance.domain.judges.judging import judge

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
-from concord_chassis.workers import Workers
+from concord_chassis.server.workers import Workers
 
 from concord_dissonance.domain import candidates
 from concord_dissonance.domain.candidates import Pair

@@ -8,8 +8,8 @@ import asyncio
 from contextlib import suppress
 from functools import partial
 
-from concord_chassis.background import Background
-from concord_chassis.log import Logger
+from concord_chassis.observe.log import Logger
+from concord_chassis.server.background import Background
 
 from concord_dissonance.domain.errors import LeaseElsewhere, ServiceRefused, ServiceUnavailable
 from concord_dissonance.ports.feed import Feed, Heard, Leases

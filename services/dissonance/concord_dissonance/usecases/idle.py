@@ -3,8 +3,8 @@
 import asyncio
 from functools import partial
 
-from concord_chassis.background import Background
-from concord_chassis.log import Logger
+from concord_chassis.observe.log import Logger
+from concord_chassis.server.background import Background
 
 from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
 from concord_dissonance.domain.sides import Micros

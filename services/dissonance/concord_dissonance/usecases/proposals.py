@@ -11,7 +11,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 
-from concord_chassis.log import Logger
+from concord_chassis.observe.log import Logger
 
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.domain.statements import State

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from concord_chassis.failure import Failure
+from concord_chassis.call.failure import Failure
 
 from concord_dissonance.domain.errors import ItemUnknown
 from concord_dissonance.domain.reviews import Decision, Resolve

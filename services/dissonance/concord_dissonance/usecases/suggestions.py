@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 from collections import defaultdict
 
-from concord_chassis.log import Logger
+from concord_chassis.observe.log import Logger
 
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.domain.suggestions import Promote, Suggestion, key_of, occasion_of

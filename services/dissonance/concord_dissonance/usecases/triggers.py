@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from concord_chassis.log import Logger
+from concord_chassis.observe.log import Logger
 
 from concord_dissonance.domain.errors import ServiceRefused, ServiceUnavailable
 from concord_dissonance.domain.sides import Kind

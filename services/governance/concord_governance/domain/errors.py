@@ -21,7 +21,7 @@ class GovernanceError(Exception):
     """Root of governance's own refusals.
 
     Those that a caller receives state their `reason`, and what else the caller receives, as
-    attributes that `concord_chassis.failure.translate` reads.
+    attributes that `concord_chassis.call.failure.translate` reads.
     """
 
     code = "FAILED_PRECONDITION"

@@ -7,8 +7,8 @@ from typing import Any
 import grpc
 from concord.governance.v1 import access_pb2, access_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import caller
-from concord_chassis.opaque import page_cursor, page_token
+from concord_chassis.call.identity import caller
+from concord_chassis.call.opaque import page_cursor, page_token
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 

@@ -14,9 +14,9 @@ from concord.governance.v1 import (
 )
 from concord.type.v1 import type_pb2
 from concord_attestation.consent import REQUIRED_SLOTS
-from concord_chassis.identity import caller
-from concord_chassis.opaque import page_cursor, page_token
-from concord_chassis.paging import page_of
+from concord_chassis.call.identity import caller
+from concord_chassis.call.opaque import page_cursor, page_token
+from concord_chassis.call.paging import page_of
 
 from concord_governance.ports.signing import LogSigner
 from concord_governance.servicer import incoming, outgoing

@@ -6,8 +6,8 @@ from dataclasses import replace
 from hashlib import sha256
 
 from concord.governance.v1 import audit_pb2, proposal_pb2
-from concord_chassis.failure import Failure
-from concord_chassis.identity import caller
+from concord_chassis.call.failure import Failure
+from concord_chassis.call.identity import caller
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 from grpc import StatusCode

@@ -7,10 +7,10 @@ from typing import Any
 import grpc
 from concord.governance.v1 import proposal_pb2, proposal_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.failure import translate
-from concord_chassis.identity import caller
-from concord_chassis.opaque import page_cursor, page_token
-from concord_chassis.paging import page_of
+from concord_chassis.call.failure import translate
+from concord_chassis.call.identity import caller
+from concord_chassis.call.opaque import page_cursor, page_token
+from concord_chassis.call.paging import page_of
 from google.protobuf.message import Message
 
 from concord_governance.domain.proposals import Settlement, Status

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from concord_attestation.instants import format_time
-from concord_chassis.log import Logger
+from concord_chassis.observe.log import Logger
 
 from concord_governance.domain.access import (
     ORIGINS,

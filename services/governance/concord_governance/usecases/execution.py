@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import partial
 
 from concord_attestation.instants import format_time
-from concord_chassis.background import Background
-from concord_chassis.log import Logger
+from concord_chassis.observe.log import Logger
+from concord_chassis.server.background import Background
 
 from concord_governance.domain.actions import conflict_of
 from concord_governance.domain.entries import Action, Actor, Entry

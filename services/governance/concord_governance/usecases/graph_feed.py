@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping
 from functools import partial
 
 from concord_attestation.instants import format_time
-from concord_chassis.background import Background, Work
-from concord_chassis.log import Logger
+from concord_chassis.observe.log import Logger
+from concord_chassis.server.background import Background, Work
 
 from concord_governance.domain.access import MOST_SPACES, SYSTEM_SPACE
 from concord_governance.domain.entries import Action, Actor, Entry

@@ -10,8 +10,8 @@ from functools import partial
 
 from concord_attestation.consent import ConsentError
 from concord_attestation.deletion import verify_deletion
-from concord_chassis.background import Background
-from concord_chassis.log import Logger
+from concord_chassis.observe.log import Logger
+from concord_chassis.server.background import Background
 
 from concord_governance.domain.access import (
     MOST_SPACES,

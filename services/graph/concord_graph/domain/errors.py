@@ -13,7 +13,7 @@ class GraphError(Exception):
     """Root of graph's own refusals.
 
     A refusal states its `reason`, and what else the caller receives of it, as attributes that
-    `concord_chassis.failure.translate` reads.
+    `concord_chassis.call.failure.translate` reads.
     """
 
     code = "FAILED_PRECONDITION"

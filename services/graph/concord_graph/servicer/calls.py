@@ -6,8 +6,8 @@ from __future__ import annotations
 from concord.graph.v1.episode_pb2 import ListEpisodesRequest
 from concord.graph.v1.working_memory_pb2 import ListWorkingMemoryRequest
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import caller
-from concord_chassis.opaque import page_cursor, page_token
+from concord_chassis.call.identity import caller
+from concord_chassis.call.opaque import page_cursor, page_token
 from google.protobuf.message import Message
 
 from concord_graph.ports import EntryFilter, Result

@@ -7,8 +7,8 @@ from typing import Any
 
 import grpc
 from concord.graph.v1 import dialogue_pb2, dialogue_pb2_grpc
-from concord_chassis.identity import caller
-from concord_chassis.opaque import page_cursor, page_token
+from concord_chassis.call.identity import caller
+from concord_chassis.call.opaque import page_cursor, page_token
 
 from concord_graph.domain.drafts import MemoryDraft
 from concord_graph.domain.items import MemoryKind, Source, TurnRole

@@ -9,7 +9,7 @@ from typing import Any
 import grpc
 from concord.graph.v1 import episode_pb2, episode_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import caller
+from concord_chassis.call.identity import caller
 
 from concord_graph.domain.drafts import EpisodeDraft
 from concord_graph.domain.items import Entry, ItemKind

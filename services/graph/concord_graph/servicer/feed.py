@@ -9,7 +9,7 @@ from typing import Any
 import grpc
 from concord.graph.v1 import feed_pb2, feed_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import caller
+from concord_chassis.call.identity import caller
 
 from concord_graph.domain.items import is_erased
 from concord_graph.domain.leases import LeaseKey

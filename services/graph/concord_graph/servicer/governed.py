@@ -11,8 +11,8 @@ import grpc
 from concord.graph.v1 import governed_pb2, governed_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_attestation.consent import REQUIRED_SLOTS
-from concord_chassis.identity import caller, demand_service
-from concord_chassis.opaque import page_cursor, page_token
+from concord_chassis.call.identity import caller, demand_service
+from concord_chassis.call.opaque import page_cursor, page_token
 from google.protobuf.message import Message
 
 from concord_graph.domain.errors import FieldInvalid

@@ -17,7 +17,7 @@ from concord.graph.v1 import (
     space_pb2,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import Caller
+from concord_chassis.call.identity import Caller
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import ListValue, Struct, Value

@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 from concord.graph.v1 import lineage_pb2, lineage_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import caller
+from concord_chassis.call.identity import caller
 
 from concord_graph.servicer import incoming, outgoing
 from concord_graph.servicer.actions import Actions

@@ -10,10 +10,10 @@ from typing import Any
 import grpc
 from concord.graph.v1 import memory_pb2, memory_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis import tracing
-from concord_chassis.failure import translate
-from concord_chassis.identity import caller
-from concord_chassis.opaque import page_cursor, page_token
+from concord_chassis.call.failure import translate
+from concord_chassis.call.identity import caller
+from concord_chassis.call.opaque import page_cursor, page_token
+from concord_chassis.observe import tracing
 
 from concord_graph.domain.drafts import MemoryDraft
 from concord_graph.domain.errors import FieldInvalid, TooManyFacts

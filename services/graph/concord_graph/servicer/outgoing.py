@@ -7,7 +7,7 @@ from typing import Any
 
 from concord.graph.v1 import lineage_pb2, memory_pb2, relation_pb2, session_pb2, space_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.opaque import seal
+from concord_chassis.call.opaque import seal
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from concord_graph.domain.erasure import Erasure

@@ -7,8 +7,8 @@ from typing import Any
 
 import grpc
 from concord.graph.v1 import recall_pb2, recall_pb2_grpc
-from concord_chassis.identity import caller
-from concord_chassis.opaque import page_cursor, page_token
+from concord_chassis.call.identity import caller
+from concord_chassis.call.opaque import page_cursor, page_token
 
 from concord_graph.domain.recalls import Recall, RecallFilter
 from concord_graph.servicer.calls import DEFAULT_PAGE

@@ -6,7 +6,7 @@ from typing import Any
 
 import grpc
 from concord.graph.v1 import record_pb2, record_pb2_grpc
-from concord_chassis.identity import caller
+from concord_chassis.call.identity import caller
 
 from concord_graph.domain.recalls import Recall
 from concord_graph.ports import ServiceRecord

@@ -7,8 +7,8 @@ from typing import Any
 import grpc
 from concord.graph.v1 import relation_pb2, relation_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import caller
-from concord_chassis.opaque import page_cursor, page_token
+from concord_chassis.call.identity import caller
+from concord_chassis.call.opaque import page_cursor, page_token
 
 from concord_graph.domain.spelling import NameKind
 from concord_graph.servicer import incoming, outgoing

@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 import grpc
 from concord.graph.v1 import space_pb2, space_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import caller
-from concord_chassis.opaque import page_cursor, page_token
+from concord_chassis.call.identity import caller
+from concord_chassis.call.opaque import page_cursor, page_token
 
 from concord_graph.domain.errors import ExportInvalid, FieldInvalid
 from concord_graph.domain.items import AsOf

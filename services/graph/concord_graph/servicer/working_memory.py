@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc
 from concord.graph.v1 import working_memory_pb2, working_memory_pb2_grpc
-from concord_chassis.identity import caller
+from concord_chassis.call.identity import caller
 
 from concord_graph.domain.drafts import WorkingDraft
 from concord_graph.domain.items import Entry, Importance, ItemKind

@@ -10,7 +10,7 @@ import grpc
 import pytest
 from concord.graph.v1 import memory_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis.failure import from_rpc_error
+from concord_chassis.call.failure import from_rpc_error
 from concord_graph.bootstrap import build_on
 from concord_neo4j.server import USER, LocalNeo4j
 from concord_stores.neo4j_config import Neo4jConfig

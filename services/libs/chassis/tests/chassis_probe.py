@@ -9,9 +9,9 @@ from typing import Any
 
 import grpc
 import pytest
-from concord_chassis.failure import Failure, from_rpc_error
-from concord_chassis.identity import Caller
-from concord_chassis.server import Registration
+from concord_chassis.call.failure import Failure, from_rpc_error
+from concord_chassis.call.identity import Caller
+from concord_chassis.server.server import Registration
 from google.protobuf import descriptor_pb2, descriptor_pool
 from google.protobuf.descriptor import FileDescriptor, MethodDescriptor, ServiceDescriptor
 from google.protobuf.message_factory import GetMessageClass

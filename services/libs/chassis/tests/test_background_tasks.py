@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 import grpc
 import pytest
 from chassis_probe import ProbeServicer, registration, until
-from concord_chassis import background
-from concord_chassis.background import Background
-from concord_chassis.health import FAILING_KEY
-from concord_chassis.log import json_lines
+from concord_chassis.observe.log import json_lines
+from concord_chassis.server import background
+from concord_chassis.server.background import Background
+from concord_chassis.server.health import FAILING_KEY
 from concord_testing.killing import kill, mortal
 from concord_testing.serving import Serving, serving
 from grpc_health.v1 import health_pb2, health_pb2_grpc

@@ -17,8 +17,8 @@ from chassis_probe import (
     registration,
     until,
 )
-from concord_chassis.failure import DETAILS_KEY, FieldViolation, from_rpc_error
-from concord_chassis.log import json_lines
+from concord_chassis.call.failure import DETAILS_KEY, FieldViolation, from_rpc_error
+from concord_chassis.observe.log import json_lines
 from concord_testing.serving import serving
 
 

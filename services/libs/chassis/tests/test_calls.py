@@ -19,9 +19,10 @@ from chassis_probe import (
     registration,
     until,
 )
-from concord_chassis import deadline, identity, request_id
-from concord_chassis.failure import Failure
-from concord_chassis.log import json_lines
+from concord_chassis.call import deadline, identity
+from concord_chassis.call.failure import Failure
+from concord_chassis.observe import request_id
+from concord_chassis.observe.log import json_lines
 from concord_testing.serving import Serving, serving
 
 

@@ -18,10 +18,11 @@ from chassis_probe import (
     failure_of,
     registration,
 )
-from concord_chassis import deadline, request_id
-from concord_chassis.addresses import valid_addresses
-from concord_chassis.channel import RETRIES, connect
-from concord_chassis.failure import Failure
+from concord_chassis.call import deadline
+from concord_chassis.call.failure import Failure
+from concord_chassis.channel.addresses import valid_addresses
+from concord_chassis.channel.channel import RETRIES, connect
+from concord_chassis.observe import request_id
 from concord_testing.serving import serving
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from chassis_probe import PROBE, UNGUARDED, ProbeServicer, Request, add_to, compile_file
 from concord.rules.v1 import rules_pb2
-from concord_chassis.access import Method, table
-from concord_chassis.contract import ContractError
-from concord_chassis.identity import TokenVerifier
-from concord_chassis.rules import Rulebook
-from concord_chassis.server import Registration, Server
+from concord_chassis.call.access import Method, table
+from concord_chassis.call.contract import ContractError
+from concord_chassis.call.identity import TokenVerifier
+from concord_chassis.call.rules import Rulebook
+from concord_chassis.server.server import Registration, Server
 from concord_testing.serving import always_ready, new_issuer
 from google.protobuf.descriptor import FileDescriptor
 

@@ -16,10 +16,10 @@ from chassis_probe import (
     registration,
     until,
 )
-from concord_chassis import deadline
-from concord_chassis.failure import Failure
-from concord_chassis.identity import TokenVerifier
-from concord_chassis.log import json_lines
+from concord_chassis.call import deadline
+from concord_chassis.call.failure import Failure
+from concord_chassis.call.identity import TokenVerifier
+from concord_chassis.observe.log import json_lines
 from concord_testing.serving import Serving, new_issuer, serving
 
 

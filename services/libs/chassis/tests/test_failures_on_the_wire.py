@@ -15,8 +15,8 @@ from chassis_probe import (
     failure_of,
     registration,
 )
-from concord_chassis.failure import Failure, FieldViolation, from_rpc_error, trailing_metadata
-from concord_chassis.log import json_lines
+from concord_chassis.call.failure import Failure, FieldViolation, from_rpc_error, trailing_metadata
+from concord_chassis.observe.log import json_lines
 from concord_testing.serving import serving
 from google.rpc import error_details_pb2, status_pb2
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 from chassis_probe import Dynamic, Part, Thing, message_class
-from concord_chassis.rules import MAX_VIOLATIONS, Rulebook
+from concord_chassis.call.rules import MAX_VIOLATIONS, Rulebook
 from google.protobuf.descriptor import Descriptor
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC).timestamp()

@@ -22,11 +22,11 @@ from chassis_probe import (
     registration,
     until,
 )
-from concord_chassis.channel import connect
-from concord_chassis.identity import TokenVerifier
-from concord_chassis.log import json_lines
-from concord_chassis.reflection import SERVICE_NAMES
-from concord_chassis.server import BindError, Server
+from concord_chassis.call.identity import TokenVerifier
+from concord_chassis.channel.channel import connect
+from concord_chassis.observe.log import json_lines
+from concord_chassis.server.reflection import SERVICE_NAMES
+from concord_chassis.server.server import BindError, Server
 from concord_testing.serving import Serving, always_ready, new_issuer, serving
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc

@@ -8,10 +8,10 @@ import httpx
 import pytest
 from chassis_probe import READER, ProbeServicer, Request, Stub, registration
 from concord_chassis.config import ConfigError
-from concord_chassis.log import json_lines
-from concord_chassis.metrics import Metrics
-from concord_chassis.metrics_server import exported, read
-from concord_chassis.server import BindError
+from concord_chassis.observe.log import json_lines
+from concord_chassis.observe.metrics import Metrics
+from concord_chassis.server.metrics_server import exported, read
+from concord_chassis.server.server import BindError
 from concord_testing.scraping import scraped
 from concord_testing.serving import serving
 

@@ -3,9 +3,9 @@
 import grpc
 import pytest
 from concord.graph.v1 import graph_pb2
-from concord_chassis.failure import Failure
-from concord_chassis.identity import Caller, acting_as
-from concord_chassis.opaque import Damaged, page_cursor, page_token, seal, unseal
+from concord_chassis.call.failure import Failure
+from concord_chassis.call.identity import Caller, acting_as
+from concord_chassis.call.opaque import Damaged, page_cursor, page_token, seal, unseal
 
 
 def test_a_sealed_token_opens_to_the_same_bytes() -> None:

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncGenerator
 
-from concord_chassis.paging import page_of
-from concord_chassis.sizes import PAGE_BYTES
+from concord_chassis.call.paging import page_of
+from concord_chassis.call.sizes import PAGE_BYTES
 from google.protobuf.wrappers_pb2 import BytesValue
 
 

@@ -10,7 +10,7 @@ from chassis_probe import (
     failure_of,
     registration,
 )
-from concord_chassis.identity import Caller, caller
+from concord_chassis.call.identity import Caller, caller
 from concord_testing.serving import new_issuer, serving
 
 

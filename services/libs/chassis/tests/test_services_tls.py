@@ -5,12 +5,12 @@ from pathlib import Path
 import grpc
 import pytest
 from chassis_probe import READER, ProbeServicer, Request, Stub, registration
-from concord_chassis import services_tls
-from concord_chassis.channel import connect
+from concord_chassis.call.failure import TLS_REMEDY, from_rpc_error
+from concord_chassis.call.identity import TokenVerifier
+from concord_chassis.channel import services_tls
+from concord_chassis.channel.channel import connect
 from concord_chassis.config import ConfigError
-from concord_chassis.failure import TLS_REMEDY, from_rpc_error
-from concord_chassis.identity import TokenVerifier
-from concord_chassis.server import Server
+from concord_chassis.server.server import Server
 from concord_testing.certificates import Pair, pair
 from concord_testing.serving import METRICS, always_ready, new_issuer
 

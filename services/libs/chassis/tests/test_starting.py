@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from concord_chassis import starting
-from concord_chassis.health import Ready
-from concord_chassis.identity import TokenVerifier
-from concord_chassis.log import json_lines
-from concord_chassis.probe import serves
-from concord_chassis.server import Server
+from concord_chassis.call.identity import TokenVerifier
+from concord_chassis.observe.log import json_lines
+from concord_chassis.server import starting
+from concord_chassis.server.health import Ready
+from concord_chassis.server.probe import serves
+from concord_chassis.server.server import Server
 from concord_testing.serving import METRICS, new_issuer
 
 

@@ -14,9 +14,9 @@ from chassis_probe import (
     registration,
     until,
 )
-from concord_chassis.failure import Failure
-from concord_chassis.log import json_lines
-from concord_chassis.metrics import Metrics
+from concord_chassis.call.failure import Failure
+from concord_chassis.observe.log import json_lines
+from concord_chassis.observe.metrics import Metrics
 from concord_testing.serving import Serving, serving
 
 SERVICE = "concord_chassis_probe.v1.ProbeService"

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import jwt
 import pytest
-from concord_chassis.failure import Failure
-from concord_chassis.identity import (
+from concord_chassis.call.failure import Failure
+from concord_chassis.call.identity import (
     Caller,
     RenewedToken,
     TokenIssuer,

@@ -16,13 +16,13 @@ from chassis_probe import (
     Stub,
     registration,
 )
-from concord_chassis import trace_exporter, tracing
-from concord_chassis.channel import connect
+from concord_chassis.call.failure import Failure
+from concord_chassis.channel.channel import connect
 from concord_chassis.config import ConfigError
-from concord_chassis.failure import Failure
-from concord_chassis.log import Logger, json_lines
-from concord_chassis.trace_exporter import exported, read
-from concord_chassis.workers import Workers
+from concord_chassis.observe import trace_exporter, tracing
+from concord_chassis.observe.log import Logger, json_lines
+from concord_chassis.observe.trace_exporter import exported, read
+from concord_chassis.server.workers import Workers
 from concord_testing.collector import TakenSpan, collecting
 from concord_testing.serving import serving
 
@@ -202,7 +202,7 @@ async def test_a_collector_that_is_away_delays_nothing(monkeypatch: pytest.Monke
 
 def test_opentelemetrys_exporter_is_loaded_where_it_is_used() -> None:
     """W4: a start without a collector does not load OpenTelemetry."""
-    code = "import sys, concord_chassis.server; print('opentelemetry' in sys.modules)"
+    code = "import sys, concord_chassis.server.server; print('opentelemetry' in sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

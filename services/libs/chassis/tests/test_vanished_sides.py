@@ -18,8 +18,8 @@ from chassis_probe import (
     registration,
     until,
 )
-from concord_chassis.channel import connect
-from concord_chassis.keepalive import CHANNEL_KEEPALIVE, SERVER_KEEPALIVE, Keepalive
+from concord_chassis.channel.channel import connect
+from concord_chassis.channel.keepalive import CHANNEL_KEEPALIVE, SERVER_KEEPALIVE, Keepalive
 from concord_testing.relay import Relay, relay
 from concord_testing.serving import Serving, serving
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import grpc
 import pytest
 from chassis_probe import READER, until
-from concord_chassis import identity
-from concord_chassis.failure import Failure
-from concord_chassis.workers import Workers
+from concord_chassis.call import identity
+from concord_chassis.call.failure import Failure
+from concord_chassis.server.workers import Workers
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from chassis_probe import ProbeServicer, registration
-from concord_chassis.identity import TokenVerifier
-from concord_chassis.server import Server, serve_until_signal
+from concord_chassis.call.identity import TokenVerifier
+from concord_chassis.server.server import Server, serve_until_signal
 from concord_testing.serving import always_ready
 
 

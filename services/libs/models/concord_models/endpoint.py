@@ -20,8 +20,8 @@ from typing import Any, TypeVar
 import httpx2
 import openai
 import tenacity
-from concord_chassis import deadline
-from concord_chassis.log import Logger
+from concord_chassis.call import deadline
+from concord_chassis.observe.log import Logger
 from pydantic import SecretStr
 
 from concord_models.stated_reason import stated_reason

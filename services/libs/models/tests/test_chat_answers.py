@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, Literal
 
 import pytest
-from concord_chassis.log import json_lines
+from concord_chassis.observe.log import json_lines
 from concord_models.chat import ChatModel, Question
 from concord_models.endpoint import EndpointRefused, EndpointUnavailable, ModelEndpoint, RetryPolicy
 from concord_testing.chat_endpoint import Answer, Body, ChatEndpoint, completion, http, serving_chat

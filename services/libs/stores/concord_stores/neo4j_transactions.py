@@ -13,7 +13,7 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 import neo4j
-from concord_chassis import tracing
+from concord_chassis.observe import tracing
 from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession
 
 from concord_stores.neo4j_server import ServerBusy, ServerUnavailable, translated

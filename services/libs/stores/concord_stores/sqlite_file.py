@@ -15,8 +15,8 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
-from concord_chassis import tracing
-from concord_chassis.workers import Workers
+from concord_chassis.observe import tracing
+from concord_chassis.server.workers import Workers
 
 from concord_stores.sqlite_schema import Schema, UnknownSchema
 

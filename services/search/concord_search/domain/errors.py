@@ -7,7 +7,7 @@ class SearchError(Exception):
     """The root of the errors that search raises on purpose.
 
     What else than `code` and `reason` a caller receives is said at
-    `concord_chassis.failure.translate`, which reads these attributes.
+    `concord_chassis.call.failure.translate`, which reads these attributes.
     """
 
 

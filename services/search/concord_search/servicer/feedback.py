@@ -5,7 +5,7 @@ from typing import Any, cast
 import grpc
 from concord.graph.v1 import record_pb2
 from concord.search.v1 import feedback_pb2, feedback_pb2_grpc
-from concord_chassis.identity import caller
+from concord_chassis.call.identity import caller
 
 from concord_search.usecases.feedback import Action, Feedback
 

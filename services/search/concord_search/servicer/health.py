@@ -5,8 +5,8 @@ from typing import Any, cast
 import grpc
 from concord.search.v1 import health_pb2, health_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis import opaque
-from concord_chassis.identity import caller
+from concord_chassis.call import opaque
+from concord_chassis.call.identity import caller
 
 from concord_search.servicer import incoming
 from concord_search.usecases.assess_health import AssessHealth, HealthQuery

@@ -5,8 +5,8 @@ from unicodedata import normalize
 
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis import opaque
-from concord_chassis.identity import caller
+from concord_chassis.call import opaque
+from concord_chassis.call.identity import caller
 from concord_concepts import normalise
 from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct

@@ -6,7 +6,7 @@ from typing import cast
 from concord.graph.v1 import conflict_pb2
 from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
-from concord_chassis import opaque
+from concord_chassis.call import opaque
 
 from concord_search.domain.confidence import Band
 from concord_search.domain.memory import Parked

@@ -4,8 +4,8 @@ from typing import Any
 
 import grpc
 from concord.search.v1 import search_pb2, search_pb2_grpc
-from concord_chassis import tracing
-from concord_chassis.identity import caller
+from concord_chassis.call.identity import caller
+from concord_chassis.observe import tracing
 
 from concord_search.ports import Version
 from concord_search.servicer import incoming, outgoing

@@ -5,7 +5,7 @@ from typing import Any, cast
 import grpc
 from concord.search.v1 import suggestion_pb2, suggestion_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.identity import caller
+from concord_chassis.call.identity import caller
 from concord_concepts.triggers import Situation
 
 from concord_search.domain.errors import SituationEmpty

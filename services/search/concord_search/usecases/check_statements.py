@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate
 
-from concord_chassis import deadline
+from concord_chassis.call import deadline
 
 from concord_search.domain.errors import JudgesUnavailable
 from concord_search.ports import Compared, Hydrated, Judges, Statement, Verdict

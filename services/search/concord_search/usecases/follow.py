@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from concord_chassis.background import Background, Work
-from concord_chassis.log import Logger
+from concord_chassis.observe.log import Logger
+from concord_chassis.server.background import Background, Work
 
 from concord_search.domain.errors import (
     GraphUnavailable,

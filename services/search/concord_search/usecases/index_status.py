@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from concord_chassis.background import Background
+from concord_chassis.server.background import Background
 
 from concord_search.ports import EmbeddingModel, IndexState, Version, VersionedIndex
 from concord_search.usecases.embedders import Embedders

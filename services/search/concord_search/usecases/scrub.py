@@ -9,8 +9,8 @@ another version of the space's index is built, since its follower may still writ
 import asyncio
 from functools import partial
 
-from concord_chassis.background import Background
-from concord_chassis.log import Logger
+from concord_chassis.observe.log import Logger
+from concord_chassis.server.background import Background
 
 from concord_search.domain.errors import (
     GraphRefused,

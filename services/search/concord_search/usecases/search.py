@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from concord_chassis import deadline
+from concord_chassis.call import deadline
 from concord_concepts import extract, normalise
 
 from concord_search.domain import explanation, stac

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from concord_chassis.workers import Workers
+from concord_chassis.server.workers import Workers
 from concord_concepts.patterns import OutOfTime
 from concord_concepts.triggers import Situation, TriggerMalformed, trigger
 from numpy.typing import NDArray

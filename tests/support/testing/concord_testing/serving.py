@@ -9,16 +9,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import grpc
-from concord_chassis.background import Background
-from concord_chassis.channel import connect
-from concord_chassis.health import Ready
-from concord_chassis.identity import Caller, RenewedToken, TokenIssuer, TokenVerifier
-from concord_chassis.keepalive import SERVER_KEEPALIVE, Keepalive
-from concord_chassis.log import Logger, json_lines
-from concord_chassis.metrics import Metrics
-from concord_chassis.server import Registration, Server
-from concord_chassis.sizes import MAX_MESSAGE_BYTES
-from concord_chassis.tracing import Spans
+from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer, TokenVerifier
+from concord_chassis.call.sizes import MAX_MESSAGE_BYTES
+from concord_chassis.channel.channel import connect
+from concord_chassis.channel.keepalive import SERVER_KEEPALIVE, Keepalive
+from concord_chassis.observe.log import Logger, json_lines
+from concord_chassis.observe.metrics import Metrics
+from concord_chassis.observe.tracing import Spans
+from concord_chassis.server.background import Background
+from concord_chassis.server.health import Ready
+from concord_chassis.server.server import Registration, Server
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 DEFAULT_CAP = 30.0

@@ -9,8 +9,8 @@ from concord.governance.v1 import (
     proposal_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.channel import connect
-from concord_chassis.identity import TokenIssuer
+from concord_chassis.call.identity import TokenIssuer
+from concord_chassis.channel.channel import connect
 
 from concord_dissonance.adapters.decisions import (
     action_of,

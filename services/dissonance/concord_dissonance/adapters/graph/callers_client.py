@@ -17,7 +17,7 @@ from concord.graph.v1 import (
     session_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.channel import connect
+from concord_chassis.channel.channel import connect
 
 from concord_dissonance.adapters.decisions import message_of
 from concord_dissonance.adapters.graph import messages

@@ -22,8 +22,8 @@ from concord.graph.v1 import (
     relation_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.channel import connect
-from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.channel.channel import connect
 from concord_models.budget import Cost
 
 from concord_dissonance.adapters.decisions import class_of

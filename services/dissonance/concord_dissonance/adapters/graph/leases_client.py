@@ -1,8 +1,8 @@
 """Graph's leases, behind an address."""
 
 from concord.graph.v1 import feed_pb2, feed_pb2_grpc
-from concord_chassis.channel import connect
-from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.channel.channel import connect
 
 from concord_dissonance.adapters.service_calls import own
 from concord_dissonance.ports.calls import PRINCIPAL

@@ -17,9 +17,9 @@ from concord.graph.v1 import (
     space_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.channel import connect
-from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
-from concord_chassis.opaque import seal
+from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.call.opaque import seal
+from concord_chassis.channel.channel import connect
 
 from concord_dissonance.adapters.graph import messages
 from concord_dissonance.adapters.graph.watching import replay

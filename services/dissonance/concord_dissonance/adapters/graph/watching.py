@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import grpc
 from concord.graph.v1 import feed_pb2
-from concord_chassis.failure import from_rpc_error
-from concord_chassis.streams import merged, ranges
+from concord_chassis.call.failure import from_rpc_error
+from concord_chassis.call.streams import merged, ranges
 
 from concord_dissonance.domain.errors import ServiceUnavailable
 

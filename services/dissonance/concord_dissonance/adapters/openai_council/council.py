@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from concord_chassis.log import Logger
+from concord_chassis.observe.log import Logger
 from concord_models.chat import ChatModel
 from concord_models.endpoint import ModelEndpoint, RetryPolicy
 from pydantic import SecretStr

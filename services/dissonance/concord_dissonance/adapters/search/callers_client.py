@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from concord.search.v1 import search_pb2, search_pb2_grpc
-from concord_chassis.channel import connect
+from concord_chassis.channel.channel import connect
 
 from concord_dissonance.adapters.search.client import CAP
 from concord_dissonance.adapters.service_calls import in_name_of, of_caller

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.channel import connect
-from concord_chassis.identity import TokenIssuer
+from concord_chassis.call.identity import TokenIssuer
+from concord_chassis.channel.channel import connect
 
 from concord_dissonance.adapters.graph.client import CHECKED_KINDS
 from concord_dissonance.adapters.service_calls import OwnTokens, own

@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from concord_chassis import deadline
-from concord_chassis.failure import Failure
-from concord_chassis.log import Logger
+from concord_chassis.call import deadline
+from concord_chassis.call.failure import Failure
+from concord_chassis.observe.log import Logger
 
 from concord_dissonance.domain.errors import (
     DissonanceError,

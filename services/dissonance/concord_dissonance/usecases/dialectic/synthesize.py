@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from concord_chassis.workers import Workers
+from concord_chassis.server.workers import Workers
 
 from concord_dissonance.domain.dialectic.contradictions import (
     Ambiguity,

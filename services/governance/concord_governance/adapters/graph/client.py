@@ -22,11 +22,11 @@ from concord.graph.v1 import (
 )
 from concord.type.v1 import type_pb2
 from concord_attestation.consent import GenesisRecord, SlotKey
-from concord_chassis.channel import connect
-from concord_chassis.failure import Failure, from_rpc_error
-from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
-from concord_chassis.opaque import unseal
-from concord_chassis.streams import merged, ranges
+from concord_chassis.call.failure import Failure, from_rpc_error
+from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.call.opaque import unseal
+from concord_chassis.call.streams import merged, ranges
+from concord_chassis.channel.channel import connect
 from google.protobuf.json_format import ParseDict
 
 from concord_governance.adapters.graph.messages import conflict, effects, feed_message

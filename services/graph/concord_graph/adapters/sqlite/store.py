@@ -11,9 +11,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from concord_chassis import deadline
-from concord_chassis.failure import Failure
-from concord_chassis.workers import Workers
+from concord_chassis.call import deadline
+from concord_chassis.call.failure import Failure
+from concord_chassis.server.workers import Workers
 from concord_stores.sqlite_file import (
     BUSY_SECONDS,
     FileBusy,

@@ -6,9 +6,9 @@ import grpc
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.dissonance.v1 import dissonance_pb2_grpc
 from concord.type.v1 import type_pb2
-from concord_chassis.channel import connect
-from concord_chassis.failure import from_rpc_error
-from concord_chassis.identity import Caller, TokenIssuer
+from concord_chassis.call.failure import from_rpc_error
+from concord_chassis.call.identity import Caller, TokenIssuer
+from concord_chassis.channel.channel import connect
 
 from concord_search.domain.errors import JudgesUnavailable
 from concord_search.ports import Compared, Verdict, Verdicts

@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 
-from concord_chassis.background import Background
-from concord_chassis.log import Logger, json_lines
+from concord_chassis.observe.log import Logger, json_lines
+from concord_chassis.server.background import Background
 
 from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.edge import disk_space, memory_maps, shard

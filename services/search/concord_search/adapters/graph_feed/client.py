@@ -21,10 +21,10 @@ from concord.graph.v1 import (
     memory_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.channel import connect
-from concord_chassis.failure import Failure, from_rpc_error
-from concord_chassis.identity import Caller, RenewedToken, TokenIssuer
-from concord_chassis.streams import merged, ranges
+from concord_chassis.call.failure import Failure, from_rpc_error
+from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.call.streams import merged, ranges
+from concord_chassis.channel.channel import connect
 
 from concord_search.adapters.graph_feed import messages
 from concord_search.domain.errors import (

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import grpc
 from concord.graph.v1 import recall_pb2, record_pb2, record_pb2_grpc
-from concord_chassis.channel import connect
-from concord_chassis.failure import from_rpc_error
-from concord_chassis.identity import Caller, TokenIssuer
+from concord_chassis.call.failure import from_rpc_error
+from concord_chassis.call.identity import Caller, TokenIssuer
+from concord_chassis.channel.channel import connect
 
 from concord_search.adapters.graph_feed.client import PRINCIPAL, reply, translated
 from concord_search.adapters.graph_feed.messages import micros

@@ -12,7 +12,7 @@ from importlib import resources
 
 import numpy as np
 import onnxruntime
-from concord_chassis.workers import Workers
+from concord_chassis.server.workers import Workers
 from tokenizers import Encoding, Tokenizer
 
 from concord_search.adapters.minilm import weights

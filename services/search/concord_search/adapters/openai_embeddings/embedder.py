@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import openai
-from concord_chassis.log import Logger
+from concord_chassis.observe.log import Logger
 from concord_models.endpoint import (
     BadReply,
     EndpointRefused,

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from concord_chassis.workers import Workers
+from concord_chassis.server.workers import Workers
 
 from concord_search.adapters.qdrant import stamps
 from concord_search.adapters.qdrant.columns_file import ColumnsFile

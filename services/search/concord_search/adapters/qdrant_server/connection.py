@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import grpc
-from concord_chassis import tracing
+from concord_chassis.observe import tracing
 from qdrant_client import grpc as wire
 from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
 from qdrant_client.common.version_check import is_compatible

@@ -13,12 +13,12 @@ import grpc
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import Message
 
-from concord_chassis.access import Method
-from concord_chassis.call import Call, Context, Stage, Step
-from concord_chassis.contract import ContractError
-from concord_chassis.failure import Failure
-from concord_chassis.sizes import MAX_REPLY_BYTES
-from concord_chassis.stages import compose
+from concord_chassis.call.access import Method
+from concord_chassis.call.call import Call, Context, Stage, Step
+from concord_chassis.call.contract import ContractError
+from concord_chassis.call.failure import Failure
+from concord_chassis.call.sizes import MAX_REPLY_BYTES
+from concord_chassis.call.stages import compose
 
 # The types of a handler's messages depend on its method, which is known only at run time.
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"

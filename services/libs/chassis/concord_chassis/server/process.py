@@ -4,14 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from concord_chassis import metrics_server, trace_exporter
-from concord_chassis.background import Background
-from concord_chassis.identity import TokenVerifier
-from concord_chassis.log import Logger
-from concord_chassis.metrics import Metrics
-from concord_chassis.metrics_server import MetricsConfig
-from concord_chassis.server import Registration, Server, serve_until_signal
-from concord_chassis.trace_exporter import TracingConfig
+from concord_chassis.call.identity import TokenVerifier
+from concord_chassis.observe import trace_exporter
+from concord_chassis.observe.log import Logger
+from concord_chassis.observe.metrics import Metrics
+from concord_chassis.observe.trace_exporter import TracingConfig
+from concord_chassis.server import metrics_server
+from concord_chassis.server.background import Background
+from concord_chassis.server.metrics_server import MetricsConfig
+from concord_chassis.server.server import Registration, Server, serve_until_signal
 
 
 class App(Protocol):

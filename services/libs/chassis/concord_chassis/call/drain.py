@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 
 import grpc
 
-from concord_chassis.failure import Failure
+from concord_chassis.call.failure import Failure
 
 
 class Drain:

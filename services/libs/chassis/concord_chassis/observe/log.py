@@ -8,7 +8,7 @@ from typing import Any, TextIO
 import structlog
 from structlog.typing import FilteringBoundLogger
 
-from concord_chassis import request_id, tracing
+from concord_chassis.observe import request_id, tracing
 
 Logger = FilteringBoundLogger
 

@@ -7,11 +7,11 @@ from functools import partial
 from grpc_health.v1 import health_pb2
 from grpc_health.v1.health import aio as health_aio
 
-from concord_chassis.background import Background
-from concord_chassis.call import Context
-from concord_chassis.drain import Drain
-from concord_chassis.failure import Failure
-from concord_chassis.log import Logger
+from concord_chassis.call.call import Context
+from concord_chassis.call.drain import Drain
+from concord_chassis.call.failure import Failure
+from concord_chassis.observe.log import Logger
+from concord_chassis.server.background import Background
 
 Ready = Callable[[], Awaitable[bool]]
 Parts = Callable[[], Mapping[str, bool]]

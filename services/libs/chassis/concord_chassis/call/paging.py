@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from google.protobuf.message import Message
 
-from concord_chassis.sizes import PAGE_BYTES
+from concord_chassis.call.sizes import PAGE_BYTES
 
 Row = TypeVar("Row")
 M = TypeVar("M", bound=Message)

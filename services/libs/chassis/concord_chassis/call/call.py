@@ -8,8 +8,8 @@ from typing import Any
 import grpc
 from google.protobuf.message import Message
 
-from concord_chassis.access import Method
-from concord_chassis.identity import Caller
+from concord_chassis.call.access import Method
+from concord_chassis.call.identity import Caller
 
 # The types of a context's messages depend on the method, which is known only at run time.
 Context = grpc.aio.ServicerContext[Any, Any]

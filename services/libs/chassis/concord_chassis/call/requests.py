@@ -8,10 +8,10 @@ import grpc
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
-from concord_chassis.access import Method
-from concord_chassis.call import Context
-from concord_chassis.failure import Failure, FieldViolation
-from concord_chassis.rules import MessageCheck
+from concord_chassis.call.access import Method
+from concord_chassis.call.call import Context
+from concord_chassis.call.failure import Failure, FieldViolation
+from concord_chassis.call.rules import MessageCheck
 
 LONGEST_PAUSE = 1.0
 """Seconds without a message, after which a caller is not in the middle of sending."""

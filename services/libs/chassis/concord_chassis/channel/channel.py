@@ -11,9 +11,11 @@ from typing import Any, Self, cast
 
 import grpc
 
-from concord_chassis import addresses, deadline, request_id, services_tls, tracing
-from concord_chassis.keepalive import CHANNEL_KEEPALIVE, Keepalive
-from concord_chassis.sizes import MAX_REPLY_BYTES
+from concord_chassis.call import deadline
+from concord_chassis.call.sizes import MAX_REPLY_BYTES
+from concord_chassis.channel import addresses, services_tls
+from concord_chassis.channel.keepalive import CHANNEL_KEEPALIVE, Keepalive
+from concord_chassis.observe import request_id, tracing
 
 _RETRY = {
     "maxAttempts": 4,

@@ -13,17 +13,18 @@ from typing import Never, cast
 import grpc
 from google.protobuf.message import Message
 
-from concord_chassis import deadline, failure, identity, request_id, tracing
-from concord_chassis.access import Method
-from concord_chassis.call import Call, Context, Stage, Step
-from concord_chassis.drain import Drain
-from concord_chassis.failure import Failure
-from concord_chassis.identity import TokenVerifier
-from concord_chassis.log import Logger
-from concord_chassis.metrics import Metrics
-from concord_chassis.requests import Reader, RequestStream, discard_rest
-from concord_chassis.rules import Rulebook
-from concord_chassis.tracing import Spans
+from concord_chassis.call import deadline, failure, identity
+from concord_chassis.call.access import Method
+from concord_chassis.call.call import Call, Context, Stage, Step
+from concord_chassis.call.drain import Drain
+from concord_chassis.call.failure import Failure
+from concord_chassis.call.identity import TokenVerifier
+from concord_chassis.call.requests import Reader, RequestStream, discard_rest
+from concord_chassis.call.rules import Rulebook
+from concord_chassis.observe import request_id, tracing
+from concord_chassis.observe.log import Logger
+from concord_chassis.observe.metrics import Metrics
+from concord_chassis.observe.tracing import Spans
 
 _SERVER_FAULTS = frozenset(
     {grpc.StatusCode.INTERNAL, grpc.StatusCode.DATA_LOSS, grpc.StatusCode.UNKNOWN}

@@ -12,7 +12,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.struct_pb2 import ListValue, Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from concord_chassis.rules.finding import Check, Finding, breach
+from concord_chassis.call.rules.finding import Check, Finding, breach
 
 DEFAULT_MAX_STRUCT_BYTES = 65_536
 """Most bytes, as JSON, of a structure without a `max_bytes` of its own."""

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import grpc
 from google.protobuf.message import Message
 
-from concord_chassis.failure import Failure, FieldViolation
-from concord_chassis.identity import caller
+from concord_chassis.call.failure import Failure, FieldViolation
+from concord_chassis.call.identity import caller
 
 _CHECK_BYTES = 8
 _PAGE_FIELDS = ("page_token", "page_size")

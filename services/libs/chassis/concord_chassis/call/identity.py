@@ -15,7 +15,7 @@ import grpc
 import jwt
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from concord_chassis.failure import Failure
+from concord_chassis.call.failure import Failure
 
 ALGORITHM = "EdDSA"
 KINDS = frozenset({"AGENT", "HUMAN", "SYSTEM"})

@@ -14,20 +14,21 @@ import grpc
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health_pb2_grpc
 
-from concord_chassis import access, handlers, services_tls, stages
-from concord_chassis.background import Background
-from concord_chassis.call import Stage
-from concord_chassis.contract import ContractError
-from concord_chassis.drain import Drain
-from concord_chassis.health import Health, Ready
-from concord_chassis.identity import TokenVerifier
-from concord_chassis.keepalive import SERVER_KEEPALIVE, Keepalive
-from concord_chassis.log import Logger, json_lines
-from concord_chassis.metrics import Metrics
-from concord_chassis.reflection import serve_reflection
-from concord_chassis.rules import Rulebook
-from concord_chassis.sizes import MAX_MESSAGE_BYTES, TRANSPORT_BYTES
-from concord_chassis.tracing import Spans
+from concord_chassis.call import access, handlers, stages
+from concord_chassis.call.call import Stage
+from concord_chassis.call.contract import ContractError
+from concord_chassis.call.drain import Drain
+from concord_chassis.call.identity import TokenVerifier
+from concord_chassis.call.rules import Rulebook
+from concord_chassis.call.sizes import MAX_MESSAGE_BYTES, TRANSPORT_BYTES
+from concord_chassis.channel import services_tls
+from concord_chassis.channel.keepalive import SERVER_KEEPALIVE, Keepalive
+from concord_chassis.observe.log import Logger, json_lines
+from concord_chassis.observe.metrics import Metrics
+from concord_chassis.observe.tracing import Spans
+from concord_chassis.server.background import Background
+from concord_chassis.server.health import Health, Ready
+from concord_chassis.server.reflection import serve_reflection
 
 MAX_CONCURRENT_STREAMS = 1000
 MAX_PENDING_CALLS = 10_000

@@ -8,7 +8,7 @@ import grpc
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-from concord_chassis.log import Logger, json_lines
+from concord_chassis.observe.log import Logger, json_lines
 
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 READ_SECONDS = 5.0

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 from concord_chassis.config import ConfigError
-from concord_chassis.log import Logger
-from concord_chassis.server import BindError
+from concord_chassis.observe.log import Logger
+from concord_chassis.server.server import BindError
 
 T = TypeVar("T")
 

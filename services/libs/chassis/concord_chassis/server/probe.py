@@ -1,4 +1,4 @@
-"""`python -m concord_chassis.probe ADDRESS` exits with status 0 if the server there is SERVING.
+"""`python -m concord_chassis.server.probe ADDRESS` exits with status 0 if that server is SERVING.
 
 For the health checks of containers. The probe calls gRPC's health service: at `host:port` over TLS
 if SERVICES_TLS_... are set, at `unix:/path` always without.
@@ -10,9 +10,9 @@ import sys
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from concord_chassis import services_tls
+from concord_chassis.channel import services_tls
+from concord_chassis.channel.services_tls import ServicesTls
 from concord_chassis.config import ConfigError
-from concord_chassis.services_tls import ServicesTls
 
 ANSWERS_WITHIN = 5.0
 """Seconds for the server's answer."""

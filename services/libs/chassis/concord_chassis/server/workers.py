@@ -12,8 +12,8 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import grpc
 
-from concord_chassis import tracing
-from concord_chassis.failure import Failure
+from concord_chassis.call.failure import Failure
+from concord_chassis.observe import tracing
 
 P = ParamSpec("P")
 T = TypeVar("T")

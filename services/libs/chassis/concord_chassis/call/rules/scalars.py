@@ -8,8 +8,8 @@ import unicodedata
 from concord.rules.v1 import rules_pb2
 from google.protobuf.descriptor import EnumDescriptor
 
-from concord_chassis.contract import ContractError
-from concord_chassis.rules.finding import Check, Finding, breach
+from concord_chassis.call.contract import ContractError
+from concord_chassis.call.rules.finding import Check, Finding, breach
 
 DEFAULT_MAX_STRING = 65_536
 """Most characters of a string without a `max_len` of its own."""

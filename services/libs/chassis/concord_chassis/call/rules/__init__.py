@@ -5,7 +5,7 @@
 `labels["a"].name`.
 """
 
-from concord_chassis.rules.compiler import MessageCheck, Rulebook, rules_of
-from concord_chassis.rules.finding import MAX_VIOLATIONS
+from concord_chassis.call.rules.compiler import MessageCheck, Rulebook, rules_of
+from concord_chassis.call.rules.finding import MAX_VIOLATIONS
 
 __all__ = ["MAX_VIOLATIONS", "MessageCheck", "Rulebook", "rules_of"]

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, start_http_server
 from pydantic import BaseModel, ConfigDict, Field
 
 from concord_chassis.config import ConfigError, load
-from concord_chassis.server import BindError
+from concord_chassis.server.server import BindError
 
 PREFIX = "METRICS_"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from concord.rules.v1 import rules_pb2
 from google.protobuf.descriptor import Descriptor, MethodDescriptor, ServiceDescriptor
 
-from concord_chassis.contract import ContractError
+from concord_chassis.call.contract import ContractError
 
 
 @dataclass(frozen=True)

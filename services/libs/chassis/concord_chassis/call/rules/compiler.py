@@ -8,10 +8,10 @@ from concord.rules.v1 import rules_pb2
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-from concord_chassis.contract import ContractError
-from concord_chassis.failure import FieldViolation
-from concord_chassis.rules import scalars, well_known
-from concord_chassis.rules.finding import MAX_VIOLATIONS, Check, Finding, breach
+from concord_chassis.call.contract import ContractError
+from concord_chassis.call.failure import FieldViolation
+from concord_chassis.call.rules import scalars, well_known
+from concord_chassis.call.rules.finding import MAX_VIOLATIONS, Check, Finding, breach
 
 DEFAULT_MAX_ITEMS = 10_000
 """Most items of a list or map without a `max_items` of its own."""

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 import grpc
 
-from concord_chassis.failure import Failure
+from concord_chassis.call.failure import Failure
 
 RESERVE = 0.05
 """Seconds that no outgoing call gets: they are for the reply to our own caller."""

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from concord_chassis.config import load
-from concord_chassis.log import Logger
-from concord_chassis.tracing import Spans
+from concord_chassis.observe.log import Logger
+from concord_chassis.observe.tracing import Spans
 
 PREFIX = "OTEL_EXPORTER_OTLP_"
 EXPORT_SECONDS = 5

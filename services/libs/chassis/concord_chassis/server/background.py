@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from concord_chassis.log import Logger
+from concord_chassis.observe.log import Logger
 
 FIRST_WAIT, LONGEST_WAIT = 0.1, 10.0
 """Seconds from a task's death to its next start: doubled with each death in a row."""

@@ -1,0 +1,1 @@
+"""Channels to other services: addresses, TLS, keepalive and call defaults."""

@@ -1,0 +1,1 @@
+"""What an operator sees: log, metrics and traces."""

@@ -1,0 +1,1 @@
+"""A server's life: settings, start, health, background work, drain and stop."""
