@@ -483,7 +483,6 @@ async def test_a_keys_file_comes_in_once(tmp_path: Path) -> None:
         assert [
             each.name for each in (await ops.stub.ListSpaces(access_pb2.ListSpacesRequest())).spaces
         ] == ["home"]
-        assert "enrolment:write" in (await caller_of(first, "a")).permissions
         assert (await caller_of(first, "o")).scopes == [OPERATOR]
         await ops.revoke(taken)
     wider = entry | {"scopes": ["read", "admin"]}

@@ -15,7 +15,13 @@ from chassis_probe import (
     failure_of,
     registration,
 )
-from concord_chassis.call.failure import Failure, FieldViolation, from_rpc_error, trailing_metadata
+from concord_chassis.call.failure import (
+    Failure,
+    FieldViolation,
+    from_rpc_error,
+    trailing_metadata,
+    translate,
+)
 from concord_chassis.observe.log import json_lines
 from concord_testing.serving import serving
 from google.rpc import error_details_pb2, status_pb2
@@ -111,6 +117,11 @@ async def test_a_services_own_exception_reaches_the_caller_as_it_states() -> Non
     assert (received.message, received.metadata) == ("It is not so.", {"item_id": "i"})
     assert received.violations == (FieldViolation("x[1].y", "is odd"),)
     assert received.retry_after == 1.25
+
+
+def test_an_exception_with_another_librarys_code_states_nothing() -> None:
+    """Style 9: `translate` is also called for the parts of a reply: it must not raise for them."""
+    assert translate(Miscoded()) is None
 
 
 async def test_a_failure_in_a_group_of_one_is_that_failure() -> None:
