@@ -31,7 +31,7 @@ ROOMS = {
     "services/libs/stores": 1267,
     "services/search": 12509,
     "tests": 97965,
-    "tools": 450,
+    "tools": 449,
 }
 """The most lines of a room's Python, SQL and contracts, without tests, and of all tests."""
 RISES: list[tuple[str, int, str]] = [
@@ -42,7 +42,7 @@ RISES: list[tuple[str, int, str]] = [
     ("tests", 107, "pages list all that there is, and their links lead somewhere"),
     ("tests", 100, "only tests sign grants, and a deletion for both: it was in the client"),
     *((room, 2, "an import more, since the chassis has rooms") for room in ROOMS),
-    ("tests", 44, "each error class of each service has a code and a reason"),
+    ("tests", 45, "each error class of each service has a code and a reason"),
     ("tools", 95, "`make quick` finds the nearest tests of a change"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
