@@ -17,7 +17,7 @@ GENERATED = "protos/gen/"
 ROOMS = {
     "deploy/embedded": 2871,
     "deploy/neo4j": 304,
-    "gateway/client": 23817,
+    "gateway/client": 23814,
     "gateway/concord_gateway": 3585,
     "gateway/mcp_server": 3039,
     "protos/concord": 8349,
@@ -30,7 +30,7 @@ ROOMS = {
     "services/libs/models": 854,
     "services/libs/stores": 1267,
     "services/search": 12509,
-    "tests": 97965,
+    "tests": 97951,
     "tools": 449,
 }
 """The most lines of a room's Python, SQL and contracts, without tests, and of all tests."""
@@ -38,6 +38,8 @@ RISES: list[tuple[str, int, str]] = [
     ("services/governance", 5, "how a ledger keeps a proposal's end: it was a decision page"),
     ("services/libs/attestation", 8, "consent's refusals state their reason and code"),
     ("services/libs/chassis", 27, "one translation of refusals, in place of four tables"),
+    ("services/governance", 20, "a revision of another version is refused by name"),
+    ("services/libs/stores", 5, "a store of another schema is refused with what to run"),
     ("services/graph", 4, "what an export has of sessions: it was a decision page"),
     ("tests", 107, "pages list all that there is, and their links lead somewhere"),
     ("tests", 100, "only tests sign grants, and a deletion for both: it was in the client"),

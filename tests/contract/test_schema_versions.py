@@ -1,6 +1,6 @@
 """The schemas in Neo4j carry a number that goes up with them (G16).
 
-A database of a lower one is brought up to date when it is opened, one of the same is left as it is.
+A database of another one is refused when it is opened, one of the same is left as it is.
 """
 
 from hashlib import sha256
@@ -19,7 +19,7 @@ NEWEST = {
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_schema_that_differs_has_another_number(name: str) -> None:
-    """G16 Or databases that stand would never get what was added: raise VERSION, then note it."""
+    """G16 Or databases that stand would lack what was added: raise VERSION, then note it."""
     schema: ModuleType = SCHEMAS[name]
     digest = sha256("\n".join(schema.statements()).encode()).hexdigest()
 

@@ -170,9 +170,8 @@ async def test_a_store_that_was_exchanged_is_not_ready(
 
 
 async def test_opening_again_changes_nothing(two: list[Neo4jLedger], server: OneStore) -> None:
-    """A2 Constraints and indexes are made once, whoever opens, in whatever version of ours."""
+    """A2 Constraints and indexes are made once, whoever opens."""
     before = server.run("SHOW INDEXES YIELD name RETURN name ORDER BY name")
-    server.run("MATCH (s:Store {key: $stamp}) SET s.schema = 0", stamp=schema.STAMP)
     again = await open_ledger(_same(server), Clock())
 
     assert await two[0].ready()

@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 from concord_attestation.instants import format_time
 from concord_governance.adapters import endings
+from concord_governance.domain.documents import from_json
 from concord_governance.domain.entries import Action, Actor, Entry
+from concord_governance.domain.errors import RevisionUnreadable
 from concord_governance.domain.proposals import (
     Decision,
     Effect,
@@ -362,6 +364,14 @@ async def test_a_failure_is_read_as_it_was_written(
 
     assert (after.failure, after.resolution) == (failure, "")
     assert endings.why(after) == text
+
+
+def test_a_revision_of_another_version_is_refused() -> None:
+    """V6 By a sentence that names the commit which still reads it."""
+    with pytest.raises(RevisionUnreadable) as caught:
+        from_json({"version": 1}, b"", "")
+
+    assert "commit 85b147cc" in caught.value.message
 
 
 def test_nobody_ended_what_expired() -> None:

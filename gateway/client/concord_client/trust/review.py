@@ -18,8 +18,7 @@ from concord.type.v1 import type_pb2
 from concord_client.trust import digests, signing
 
 VERSION = 2
-"""Versions of a revision's bytes. Version 1 has other names for the fields of version 2
-(`concord_attestation.spelling`)."""
+"""The version of a revision's bytes. Commit 85b147cc still reads version 1."""
 _WORDS = tuple(proposal_pb2.Framing.DESCRIPTOR.fields_by_name)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from concord_attestation.instants import format_time, parse_time
 
+from concord_governance.domain.errors import RevisionUnreadable
 from concord_governance.domain.proposals import (
     Affected,
     Framing,
@@ -18,12 +19,15 @@ from concord_governance.domain.proposals import (
     Trigger,
 )
 
+VERSION = 2
+"""The version of a revision's document."""
+
 
 def as_json(revision: Revision) -> dict[str, Json]:
     """Return a revision's document, which its canonical bytes encode."""
     words, words_checked = revision.framing, revision.framing_check
     document: dict[str, Json] = {
-        "version": 2,
+        "version": VERSION,
         "space": revision.space,
         "proposal_id": revision.proposal_id,
         "number": revision.number,
@@ -61,7 +65,12 @@ def as_json(revision: Revision) -> dict[str, Json]:
 
 
 def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Revision:
-    """Return the revision of a document; erased parts are empty."""
+    """Return the revision of a document; erased parts are empty.
+
+    Raises RevisionUnreadable for a document of another version than today's.
+    """
+    if document["version"] != VERSION:
+        raise RevisionUnreadable
     return Revision(
         space=document["space"],
         proposal_id=document["proposal_id"],

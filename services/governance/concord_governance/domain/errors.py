@@ -238,6 +238,17 @@ class LedgerCorrupt(GovernanceError):
     message = "The ledger is damaged."
 
 
+class RevisionUnreadable(GovernanceError):
+    """A stored revision is of another version than today's."""
+
+    code = "DATA_LOSS"
+    reason = "ERROR_REASON_STORE_CORRUPT"
+    message = (
+        "The ledger holds a proposal of an older version: commit 85b147cc of Concord is the last "
+        "one that reads it."
+    )
+
+
 class AccessRefused(GovernanceError):
     """A refused command on spaces or keys; the refusal has an entry in the log."""
 

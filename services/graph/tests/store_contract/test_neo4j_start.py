@@ -5,12 +5,10 @@ from pathlib import Path
 import neo4j_at_hand
 import pytest
 from concord_chassis.config import ConfigError
-from concord_graph.adapters.changes import LEAVE_THE_STATE
 from concord_graph.adapters.neo4j import schema
 from concord_graph.adapters.neo4j.store import Neo4jStore, open_store
 from concord_graph.config import read_store
 from concord_graph.domain.errors import StoreUnusable
-from concord_graph.ports import ChangeType
 from concord_stores.neo4j_config import Neo4jConfig
 from graph_world import Clock, World, opened_store, refused
 from pydantic import SecretStr
@@ -84,7 +82,6 @@ async def test_opening_again_changes_nothing(tmp_path: Path) -> None:
     """G16 Constraints, indexes and the epoch stay; two processes may open at once."""
     first = await opened_store(tmp_path / "again.db", Clock())
     before = neo4j_at_hand.run("SHOW INDEXES YIELD name RETURN name ORDER BY name")
-    neo4j_at_hand.run("MATCH (s:Store) SET s.schema = 0")
     second = await opened_store(tmp_path / "again.db", Clock())
 
     assert isinstance(first, Neo4jStore)
@@ -95,38 +92,17 @@ async def test_opening_again_changes_nothing(tmp_path: Path) -> None:
     await second.close()
 
 
-async def test_an_older_schema_is_brought_up_to_date(tmp_path: Path) -> None:
-    """G16 What was added since is there once it is opened, and what it holds is as it was."""
-    names = "SHOW INDEXES YIELD name RETURN name ORDER BY name"
-    first = await opened_store(tmp_path / "older.db", Clock())
-    newest = neo4j_at_hand.run(names)
-    await first.close()
-    neo4j_at_hand.run("DROP INDEX concord_request_age")
-    neo4j_at_hand.run("DROP CONSTRAINT concord_support")
-    neo4j_at_hand.run(f"MATCH (s:Store) SET s.schema = {schema.VERSION - 1}")
-    second = await opened_store(tmp_path / "older.db", Clock())
+async def test_an_older_schema_is_refused(tmp_path: Path) -> None:
+    """G16 Nothing is changed in it; the sentence names the commit that converts it."""
+    await (await opened_store(tmp_path / "older.db", Clock())).close()
+    older = schema.VERSION - 1
+    neo4j_at_hand.run(f"MATCH (s:Store) SET s.schema = {older}")
+    with pytest.raises(StoreUnusable) as caught:
+        await open_store(neo4j_at_hand.of(tmp_path / "older.db"), Clock())
 
-    assert neo4j_at_hand.run(names) == newest
-    assert neo4j_at_hand.run("MATCH (s:Store) RETURN s.schema") == [[schema.VERSION]]
-    assert isinstance(first, Neo4jStore)
-    assert first.epoch == second.epoch
-    await second.close()
-
-
-async def test_changes_of_an_older_schema_are_found(tmp_path: Path) -> None:
-    """G16 S10 Those by which a state began get the label by which they are sought."""
-    first = await opened_store(tmp_path / "unmarked.db", Clock())
-    await first.close()
-    types = list(map(int, ChangeType))
-    neo4j_at_hand.run(
-        f"UNWIND {types} AS type CREATE (:Change {{space: 's', seq: type, type: type}})"
-    )
-    neo4j_at_hand.run("MATCH (s:Store) SET s.schema = 14")
-    await (await opened_store(tmp_path / "unmarked.db", Clock())).close()
-    marked = neo4j_at_hand.run("MATCH (c:StateChange) RETURN c.type ORDER BY c.type")
-
-    assert marked == [[each] for each in types if each not in LEAVE_THE_STATE]
-    neo4j_at_hand.run("MATCH (c:Change {space: 's'}) DETACH DELETE c")
+    assert f"has schema {older}, this program knows {schema.VERSION}" in str(caught.value)
+    assert "or commit 85b147cc" in str(caught.value)
+    assert neo4j_at_hand.run("MATCH (s:Store) RETURN s.schema") == [[older]]
 
 
 @pytest.mark.parametrize("missing", ["NEO4J_URI", "NEO4J_PASSWORD"])

@@ -36,6 +36,8 @@ from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
 
 # The driver logs each retry; with no handler Python would print that on standard error. A service
 # reports final failures in its own words.
+from concord_stores.other_schema import which_to_run
+
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 T = TypeVar("T")
@@ -152,38 +154,31 @@ async def prepare(
     version: int,
     statements: Sequence[str],
     *,
-    conversions: Sequence[str] = (),
     restoring: bool = False,
 ) -> str:
-    """Run a schema's statements unless the database has this version; each may run again.
-
-    In a database of an earlier version the `conversions` run after them, each in transactions of
-    its own, and may run again, too.
+    """Run a schema's statements in a database that has none yet; each may run again.
 
     Returns the epoch of the stamp's store, made with the stamp and never changed. The stamp begins
     with "concord". `restoring`: the caller restores a copy; until then nobody else is let in.
 
     Raises:
-        ServerUnusable: the database is another program's, of a newer Concord, or half restored.
+        ServerUnusable: the database is another program's, has another version, or is half restored.
     """
     found = await session.execute_read(_stamped_as, stamp)
     if not restoring and await session.execute_read(_has_stamp, RESTORING):
         raise ServerUnusable(
             "a restore is under way, or was not finished: repeat `concord backup restore`"
         )
-    if found is None:
-        await _demand_ours(session)
-    elif found > version:
+    if found not in (None, version):
         raise ServerUnusable(
             f"the database has schema {found}, this program knows {version}: "
-            "run the version of Concord that wrote it, or a newer one"
+            f"{which_to_run(found, version)}"
         )
-    if found is None or found < version:
+    if found is None:
+        await _demand_ours(session)
         for statement in statements:
             await _make(session, statement)
         await session.run("CALL db.awaitIndexes($seconds)", seconds=_INDEXES_ONLINE_SECONDS)
-        for conversion in conversions if found is not None else ():
-            await (await session.run(conversion)).consume()
     return await session.execute_write(_stamp, stamp, version)
 
 

@@ -18,6 +18,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 from concord_chassis.observe import tracing
 from concord_chassis.server.workers import Workers
 
+from concord_stores.other_schema import which_to_run
 from concord_stores.sqlite_schema import Schema, UnknownSchema
 
 P = ParamSpec("P")
@@ -334,7 +335,7 @@ def _prepare(db: sqlite3.Connection, path: Path, schema: Schema) -> None:
     except UnknownSchema as error:
         raise FileUnusable(
             f"{path} has schema {error}, this program knows {schema.version}: "
-            "run the version of Concord that wrote it, or a newer one"
+            f"{which_to_run(int(str(error)), schema.version)}"
         ) from error
     if path.stat().st_size <= _CHECKED_BYTES:
         problem = db.execute("PRAGMA quick_check(1)").fetchone()[0]

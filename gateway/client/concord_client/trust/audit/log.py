@@ -19,7 +19,6 @@ from concord_attestation.note import NoteInvalid, from_base64
 from concord_attestation.tree import Frontier, leaf_hash
 
 ENTRY_VERSION = 2
-"""Version 1 has other names for the fields of version 2 (`concord_attestation.spelling`)."""
 _HEADER_KEYS = {"version", "space", "log_origin", "log_key", "checkpoint", "genesis"}
 
 
@@ -41,10 +40,9 @@ OF_VERSION_1 = "what Concord wrote before its first release, commit 85b147cc sti
 class LogInvalid(Exception):
     """The export fails a check. `index`: the entry at fault, or -1 for the header."""
 
-    def __init__(self, check: str, index: int = -1) -> None:
+    def __init__(self, check: str, index: int = -1, hint: str = "") -> None:
         where = "the header" if index < 0 else f"entry {index}"
-        hint = f" ({OF_VERSION_1})" if check == "version" else ""
-        super().__init__(f"{where} failed the check {check!r}{hint}")
+        super().__init__(f"{where} failed the check {check!r}" + (f" ({hint})" if hint else ""))
         self.check = check
         self.index = index
 
@@ -139,7 +137,7 @@ def _leaf(data: bytes, index: int) -> dict[str, Any]:
     if not shaped:
         raise LogInvalid("form", index)
     if leaf["version"] != ENTRY_VERSION:
-        raise LogInvalid("version", index)
+        raise LogInvalid("version", index, OF_VERSION_1 if leaf["version"] == 1 else "")
     try:
         parse_time(leaf["time"])
     except (ValueError, TypeError):
