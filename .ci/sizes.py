@@ -23,7 +23,7 @@ ROOMS = {
     "protos/concord": 8349,
     "services/dissonance": 12549,
     "services/governance": 9405,
-    "services/graph": 26359,
+    "services/graph": 26357,
     "services/libs/attestation": 1847,
     "services/libs/chassis": 4490,
     "services/libs/concepts": 665,

@@ -141,8 +141,7 @@ class GraphServicer(graph_pb2_grpc.GraphServiceServicer):
             return await get_edge(tx, request.id, as_of.at(now), now)
 
         shown = await self._reader.read(caller().space, work, brief=True)
-        if not request.peek:
-            self._reader.count_item(caller().space, shown, request.session_id)
+        self._reader.count_item(caller().space, shown, request.session_id, peek=request.peek)
         return shown
 
     async def _near_triple(self, request: graph_pb2.GetEdgeRequest) -> Sequence[str]:

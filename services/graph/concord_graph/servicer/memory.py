@@ -127,8 +127,7 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
                 caller().space, lambda tx, _: near_names(tx, kind, request.id or external_id)
             )
             return memory_pb2.GetMemoryResponse(status=_NOT_FOUND, near_names=near)
-        if not request.peek:
-            self._reader.count_item(caller().space, shown, request.session_id)
+        self._reader.count_item(caller().space, shown, request.session_id, peek=request.peek)
         memory = outgoing.memory(shown, shown.valid)
         status = _ERASED if is_erased(shown.view.item) else _FOUND
         return memory_pb2.GetMemoryResponse(status=status, memory=memory)

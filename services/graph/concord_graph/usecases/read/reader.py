@@ -32,9 +32,9 @@ class Reader:
             space, lambda tx: work(tx, max(self._clock(), tx.last_time)), brief=brief
         )
 
-    def count_item(self, space: str, shown: Shown | None, session_id: str) -> None:
-        """Count a read of an item, unless there is none or it is erased."""
-        if shown and not is_erased(shown.view.item):
+    def count_item(self, space: str, shown: Shown | None, session_id: str, *, peek: bool) -> None:
+        """Count a read of an item, unless it is a peek, or there is none or it is erased."""
+        if shown and not peek and not is_erased(shown.view.item):
             self.count(space, [shown.view.item.id], session_id, of_session=True)
 
     def count(
