@@ -241,15 +241,15 @@ async def test_what_the_agent_decided_alone_is_not_revoked(
 ) -> None:
     """V6 A2 Graph burns no nonce for it, so that a revocation after the decision could come after
     its effect: it is refused, and the log holds no execution of a revoked consent."""
-    real = GraphClient.perform
+    real = GraphClient.apply
     proposal = await party.propose(edge_action(edge_type=DESCRIPTIVE))
     consent = party.consent(proposal, AGENT)
-    monkeypatch.setattr(GraphClient, "perform", never)
+    monkeypatch.setattr(GraphClient, "apply", never)
     await party.approve(proposal, AGENT, consent)
 
     failure = await refused(revoke(party, proposal, AGENT, consent))
 
-    monkeypatch.setattr(GraphClient, "perform", real)
+    monkeypatch.setattr(GraphClient, "apply", real)
     assert reason_of(failure) == ("PROPOSAL_STATE", "")
     assert (await ended(party, proposal)).status == STATUS.PROPOSAL_STATUS_EXECUTED
     assert (await party.verified()).executed == 1

@@ -226,12 +226,12 @@ async def test_what_the_agent_decided_alone_and_took_back_is_done_once_decided(
 ) -> None:
     """V6 A2 Graph checks no nonce for it, so that nobody could say what came first: its revocation
     at graph itself is told and changes nothing, and the log verifies."""
-    real = GraphClient.perform
-    monkeypatch.setattr(GraphClient, "perform", never)
+    real = GraphClient.apply
+    monkeypatch.setattr(GraphClient, "apply", never)
     alone, consent = await given(party, AGENT, edge_type=DESCRIPTIVE)
     await party.governed.RevokeConsent(asked_with(party.revocation(alone, AGENT, consent)))
     await revocations(party)
-    monkeypatch.setattr(GraphClient, "perform", real)
+    monkeypatch.setattr(GraphClient, "apply", real)
 
     assert (await ended(party, alone)).status == EXECUTED
     assert (await party.verified()).executed == 1

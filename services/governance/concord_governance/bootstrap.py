@@ -82,16 +82,13 @@ class GovernanceApp:
         proposals = Proposals(
             commands, graph, settings, normal_form, judge, most_pending=most_pending
         )
-        self._execution = Execution(
-            commands, graph, self._follower, settings, proposals.policy_digest, log=log
-        )
+        self._execution = Execution(commands, graph, settings, proposals.policy_digest, log=log)
         decisions = Decisions(
             commands,
             graph,
             grant_key,
             self._execution,
-            feed=self._follower,
-            policy_digest=proposals.policy_digest,
+            proposals.policy_digest,
         )
         reads = self._reads = ProposalReads(commands, graph)
         self._spaces, self._keys = Spaces(commands, graph, background, log), ApiKeys(commands, log)

@@ -9,11 +9,7 @@ from typing import NamedTuple, Protocol
 from concord_attestation.consent import GenesisRecord
 
 from concord_governance.domain.dissonance import Conflict, OpenConflicts
-from concord_governance.domain.proposals import (
-    Affected,
-    Effect,
-    Json,
-)
+from concord_governance.domain.proposals import Affected, Effect, Json
 from concord_governance.ports.ledger import Cursor
 
 NormalForm = Callable[[Mapping[str, Json]], tuple[Mapping[str, Json], str]]
@@ -162,35 +158,23 @@ class Graph(Protocol):
         """Return the newest open conflicts, up to `limit`, and the numbers of all."""
         ...
 
-    async def perform(
-        self,
-        space: str,
-        action: Mapping[str, Json],
-        decision_id: str,
-        etags: Mapping[str, str],
-        *,
-        expected_state: Cursor,
-        irreversible: bool,
-        origin: str,
-    ) -> AppliedChange:
-        """Execute an action that needs no grant, once per decision, if items have their `etags`.
-
-        `origin`: that of a memory that the action adds; empty: it adds none.
-        """
-        ...
-
     async def apply(
         self,
         space: str,
         action: Mapping[str, Json],
         decision_id: str,
-        grant: bytes,
         *,
+        grant: bytes,
+        etags: Mapping[str, str],
         expected_state: Cursor,
         irreversible: bool,
         origin: str,
     ) -> AppliedChange:
-        """Execute an action under a grant, once per decision; `origin` as in `perform`."""
+        """Execute an action once per decision: under its grant or, if it needs none (empty), while
+        the items have their `etags`.
+
+        `origin`: that of a memory that the action adds; empty: it adds none.
+        """
         ...
 
     async def recall(

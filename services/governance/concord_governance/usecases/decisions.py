@@ -39,7 +39,7 @@ from concord_governance.domain.proposals import (
     Proposal,
     Status,
 )
-from concord_governance.ports.graph import Feed, Graph
+from concord_governance.ports.graph import Graph
 from concord_governance.ports.ledger import LedgerReads, LedgerWrites
 from concord_governance.ports.signing import Granter
 from concord_governance.usecases import decision_guards as guards
@@ -50,7 +50,6 @@ from concord_governance.usecases.ledger_commands import (
     LedgerCommands,
     Request,
     ended_as,
-    existing,
     proposal_entry,
 )
 from concord_governance.usecases.revocations import is_applied
@@ -77,15 +76,12 @@ class Decisions:
         graph: Graph,
         granter: Granter,
         execution: Execution,
-        *,
-        feed: Feed,
         policy_digest: str,
     ) -> None:
         self._commands = commands
         self._graph = graph
         self._granter = granter
         self._execution = execution
-        self._feed = feed
         self._policy_digest = policy_digest
 
     async def approve(
@@ -129,24 +125,21 @@ class Decisions:
         GraphUnavailable if that takes more than seconds; the same request may be sent again.
         """
         # a nonce burnt in an older copy of graph is lost with that copy
-        self._commands.demand_not_rolled_back(caller.space)
+        self._commands.feed.demand_not_rolled_back(caller.space)
         await self._commands.expire(caller.space)
         if not await self._commands.is_claimed(caller, request):
             keys = await self._keys(caller, request, proposal_id)
             async with self._commands.recording_refusals(caller, request.method, proposal_id):
-                stored = await self._stored(caller.space, proposal_id)
+                stored = await self._commands.stored(caller.space, proposal_id)
                 answer = self._verified_answer(stored, keys.genesis, envelope, REVOCATION_TYPE)
                 _demand_given(stored, answer)
                 _demand_unapplied(stored)
             await self._commands.claim(caller, request)
         once = f"revoke {sha256(envelope).hexdigest()}"
         epoch, seq = await self._graph.revoke(caller.space, envelope, once)
-        if not await self._feed.wait_for(caller.space, epoch, seq):
+        if not await self._commands.feed.wait_for(caller.space, epoch, seq):
             raise GraphUnavailable("the log has not heard of it yet")
-        return await self._stored(caller.space, proposal_id)
-
-    async def _stored(self, space: str, proposal_id: str) -> Proposal:
-        return await self._commands.ledger.read(space, lambda tx: existing(tx, proposal_id))
+        return await self._commands.stored(caller.space, proposal_id)
 
     async def reject(
         self, caller: Caller, request: Request, proposal_id: str, envelope: bytes
@@ -202,9 +195,7 @@ class Decisions:
         await self._commands.expire(caller.space)
         recording = self._commands.recording_refusals(caller, request.method, proposal_id)
         async with nullcontext() if dry_run else recording:
-            stored = await self._commands.ledger.read(
-                caller.space, lambda tx: existing(tx, proposal_id)
-            )
+            stored = await self._commands.stored(caller.space, proposal_id)
             if stored.newest.level != Level.AGENT:
                 raise BulkForbidden("what is constitutive is approved one by one")
         if dry_run:

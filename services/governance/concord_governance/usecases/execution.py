@@ -31,12 +31,11 @@ from concord_governance.domain.proposals import (
     Failure,
     Json,
     Kind,
-    Level,
     Proposal,
     Status,
 )
 from concord_governance.domain.safeguards import Settings
-from concord_governance.ports.graph import AppliedChange, Feed, Graph
+from concord_governance.ports.graph import AppliedChange, Graph
 from concord_governance.ports.ledger import EntryFilter, LedgerReads, LedgerWrites
 from concord_governance.usecases.ledger_commands import (
     LedgerCommands,
@@ -62,7 +61,6 @@ class Execution:
         self,
         commands: LedgerCommands,
         graph: Graph,
-        feed: Feed,
         settings: Settings,
         policy_digest: str,
         *,
@@ -70,7 +68,6 @@ class Execution:
     ) -> None:
         self._commands = commands
         self._graph = graph
-        self._feed = feed
         self._settings = settings
         self._policy_digest = policy_digest
         self._log = log
@@ -85,16 +82,16 @@ class Execution:
         the effect. The token is "" if graph refused (FAILED), did not answer, or its own entries
         are not in the log yet; the last two stay APPROVED, and `complete` goes on with them.
         """
-        self._feed.demand_not_rolled_back(space)
+        self._commands.feed.demand_not_rolled_back(space)
         lock = self._running.setdefault(proposal_id, asyncio.Lock())
         async with lock:
-            proposal = await self._commands.ledger.read(space, lambda tx: existing(tx, proposal_id))
+            proposal = await self._commands.stored(space, proposal_id)
             if proposal.status != Status.APPROVED or proposal.decision is None:
                 return proposal, ""
             try:
                 done = await self._apply(space, proposal, proposal.decision)
             except GraphRolledBack:
-                self._feed.mark_rolled_back(space)
+                self._commands.feed.mark_rolled_back(space)
                 raise
             except GraphFaulty:
                 return await self._count_fault(space, proposal, proposal.decision), ""
@@ -143,21 +140,12 @@ class Execution:
         known = await self._commands.ledger.read(space, lambda tx: tx.feed_cursor())
         if not newest.canonical:  # erased since: graph can only say whether it was applied before
             return await self._graph.recall(space, decision.id, expected_state=known)
-        if newest.level == Level.BILATERAL:
-            return await self._graph.apply(
-                space,
-                newest.action,
-                decision.id,
-                decision.grant,
-                expected_state=known,
-                irreversible=newest.irreversible,
-                origin=newest.origin,
-            )
-        return await self._graph.perform(
+        return await self._graph.apply(
             space,
             newest.action,
             decision.id,
-            newest.etags,
+            grant=decision.grant,
+            etags=newest.etags,
             expected_state=known,
             irreversible=newest.irreversible,
             origin=newest.origin,
@@ -169,7 +157,7 @@ class Execution:
         Otherwise a reader would find writes under a decision that has ended.
         """
         governed = any(effect.governed for effect in done.effects)
-        return not governed or await self._feed.wait_for(space, done.epoch, done.seq)
+        return not governed or await self._commands.feed.wait_for(space, done.epoch, done.seq)
 
     def _undo_until(self, proposal: Proposal, done: AppliedChange, now: int) -> int:
         """Return until when (µs) the change can be undone: the retention of the signed policy.

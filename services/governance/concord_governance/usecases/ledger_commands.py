@@ -109,19 +109,8 @@ class LedgerCommands:
     def __init__(self, ledger: Ledger, clock: Clock, feed: Feed) -> None:
         self.ledger = ledger
         self.clock = clock
-        self._feed = feed
+        self.feed = feed
         self._limit = RefusalLimit()
-
-    def demand_not_rolled_back(self, space: str) -> None:
-        """Refuse a write in a space whose graph is older than the ledger.
-
-        Raises GraphRolledBack.
-        """
-        self._feed.demand_not_rolled_back(space)
-
-    def is_rolled_back(self, space: str) -> bool:
-        """Return whether a space's graph is older than the ledger."""
-        return self._feed.is_rolled_back(space)
 
     async def run(
         self, caller: Caller, request: Request, work: Work, *, proposal_id: str = ""
@@ -130,7 +119,7 @@ class LedgerCommands:
 
         Raises GraphRolledBack while graph is older than the ledger.
         """
-        self.demand_not_rolled_back(caller.space)
+        self.feed.demand_not_rolled_back(caller.space)
         await self.expire(caller.space)
 
         async def transaction(tx: LedgerWrites) -> Proposal:
@@ -223,6 +212,10 @@ class LedgerCommands:
         """Record a refusal that a use case has found, and raise it."""
         await self._record(caller, error, request.method, proposal_id)
         raise error
+
+    async def stored(self, space: str, proposal_id: str) -> Proposal:
+        """Return a proposal. Raises ProposalNotFound."""
+        return await self.ledger.read(space, lambda tx: existing(tx, proposal_id))
 
     async def earlier_proposal(self, caller: Caller, request: Request) -> Proposal | None:
         """Return the proposal of a repeated request, None for a new one.

@@ -95,7 +95,7 @@ class ProposalReads:
             await self._waiting(space, Status.PENDING),
             await self._waiting(space, Status.PENDING_REVIEW),
             conflicts,
-            self._commands.is_rolled_back(space),
+            self._commands.feed.is_rolled_back(space),
             await has_too_many_spaces(self._commands.ledger),
         )
 

@@ -27,7 +27,6 @@ from concord_governance.domain.errors import (
     NotProposer,
     ProposalState,
     ProposalTooLarge,
-    RetentionExpired,
     RevisionStale,
     SafeguardViolation,
     TooManyPending,
@@ -50,6 +49,7 @@ from concord_governance.domain.safeguards import Settings, policy
 from concord_governance.ports.framing import FramingJudge
 from concord_governance.ports.graph import Graph, NormalForm, Preview
 from concord_governance.ports.ledger import LedgerReads, LedgerWrites
+from concord_governance.usecases import decision_guards as guards
 from concord_governance.usecases.imports import was_imported
 from concord_governance.usecases.ledger_commands import (
     Caller,
@@ -160,9 +160,7 @@ class Proposals:
         if before is not None:
             return before
         async with self._commands.recording_refusals(caller, request.method, proposal_id):
-            stored = await self._commands.ledger.read(
-                caller.space, lambda tx: existing(tx, proposal_id)
-            )
+            stored = await self._commands.stored(caller.space, proposal_id)
             draft = _next_revision_draft(stored, draft)
         prepared = await self._prepare(caller, draft, request, proposal_id)
 
@@ -225,12 +223,11 @@ class Proposals:
             return await self._commands.refuse(caller, request, conflict, proposal_id)
 
     def _undo_draft(self, original: Proposal) -> ProposalDraft:
-        if original.status != Status.EXECUTED or original.decision is None:
-            raise UndoImpossible(f"the proposal is {original.status.name}, not EXECUTED")
+        guards.demand_executed(original)
+        assert original.decision is not None  # noqa: S101 - executed
         if not original.newest.canonical:
             raise UndoImpossible("what it was about was erased")
-        if self._commands.clock() >= (original.undo_until or 0):
-            raise RetentionExpired("the time to undo it is over")
+        guards.demand_undo_window(original, self._commands.clock())
         items: list[Json] = [
             {
                 "id": effect.item_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from types import MappingProxyType
 from typing import TypeVar
@@ -28,6 +28,7 @@ from concord_chassis.call.opaque import unseal
 from concord_chassis.call.streams import merged, ranges
 from concord_chassis.channel.channel import connect
 from google.protobuf.json_format import ParseDict
+from google.protobuf.message import Message
 
 from concord_governance.adapters.graph.messages import conflict, effects, feed_message
 from concord_governance.domain.dissonance import Conflict, OpenConflicts
@@ -87,9 +88,7 @@ class GraphClient:
         self, space: str, action: Mapping[str, Json], etags: Mapping[str, str] = _NO_ETAGS
     ) -> Preview:
         request = governed_pb2.PreviewChangeRequest(action=_message(action), etags=_etags(etags))
-        found = await _reply_of(
-            self._governed.PreviewChange(request, metadata=self._credential(space))
-        )
+        found = await self._call(self._governed.PreviewChange, request, space)
         return Preview(
             tuple(
                 Affected(
@@ -109,9 +108,7 @@ class GraphClient:
 
     async def conflict(self, space: str, conflict_id: str) -> Conflict | None:
         request = conflict_pb2.GetConflictRequest(id=conflict_id)
-        found = await _reply_of(
-            self._conflicts.GetConflict(request, metadata=self._credential(space))
-        )
+        found = await self._call(self._conflicts.GetConflict, request, space)
         return conflict(found.conflict) if found.HasField("conflict") else None
 
     async def open_conflicts(self, space: str, limit: int) -> OpenConflicts:
@@ -124,37 +121,16 @@ class GraphClient:
         self, space: str, states: Sequence[conflict_pb2.ConflictState.ValueType], size: int
     ) -> conflict_pb2.ListConflictsResponse:
         request = conflict_pb2.ListConflictsRequest(states=states, page_size=size)
-        return await _reply_of(
-            self._conflicts.ListConflicts(request, metadata=self._credential(space))
-        )
-
-    async def perform(
-        self,
-        space: str,
-        action: Mapping[str, Json],
-        decision_id: str,
-        etags: Mapping[str, str],
-        *,
-        expected_state: Cursor,
-        irreversible: bool,
-        origin: str,
-    ) -> AppliedChange:
-        request = governed_pb2.ApplyGovernedChangeRequest(
-            request_id=decision_id,
-            action=_message(action),
-            etags=_etags(etags),
-            expected_state=_expected_state(expected_state),
-            irreversible=irreversible,
-        )
-        return await self._apply(space, request, origin)
+        return await self._call(self._conflicts.ListConflicts, request, space)
 
     async def apply(
         self,
         space: str,
         action: Mapping[str, Json],
         decision_id: str,
-        grant: bytes,
         *,
+        grant: bytes,
+        etags: Mapping[str, str],
         expected_state: Cursor,
         irreversible: bool,
         origin: str,
@@ -163,6 +139,7 @@ class GraphClient:
             request_id=decision_id,
             action=_message(action),
             grant=grant,
+            etags=() if grant else _etags(etags),
             expected_state=_expected_state(expected_state),
             irreversible=irreversible,
         )
@@ -180,9 +157,7 @@ class GraphClient:
 
     async def revoke(self, space: str, revocation: bytes, request_id: str) -> tuple[str, int]:
         request = governed_pb2.RevokeConsentRequest(request_id=request_id, revocation=revocation)
-        done = await _reply_of(
-            self._governed.RevokeConsent(request, metadata=self._credential(space))
-        )
+        done = await self._call(self._governed.RevokeConsent, request, space)
         fresh = type_pb2.FreshnessToken.FromString(unseal(done.token))
         return fresh.epoch, fresh.seq
 
@@ -190,13 +165,11 @@ class GraphClient:
         request = memory_pb2.ConfirmEraseRequest(
             request_id=f"{PRINCIPAL} {memory_id}", memory_id=memory_id
         )
-        await _reply_of(self._memories.ConfirmErase(request, metadata=self._credential(space)))
+        await self._call(self._memories.ConfirmErase, request, space)
 
     async def principal_keys(self, space: str) -> PrincipalKeys | None:
         request = governed_pb2.GetGenesisRequest()
-        found = await _reply_of(
-            self._governed.GetGenesis(request, metadata=self._credential(space))
-        )
+        found = await self._call(self._governed.GetGenesis, request, space)
         if found.status != type_pb2.LOOKUP_STATUS_FOUND:
             return None
         slots = {
@@ -269,8 +242,7 @@ class GraphClient:
         self, space: str, request: governed_pb2.ApplyGovernedChangeRequest, origin: str = ""
     ) -> AppliedChange:
         """Apply a change; graph takes a memory's origin from the credential, as for all writes."""
-        metadata = self._credential(space, origin)
-        done = await _reply_of(self._governed.ApplyGovernedChange(request, metadata=metadata))
+        done = await self._call(self._governed.ApplyGovernedChange, request, space, origin)
         fresh = type_pb2.FreshnessToken.FromString(unseal(done.token))
         orphaned = tuple(done.orphaned_ids)
         return AppliedChange(
@@ -283,8 +255,10 @@ class GraphClient:
             done.cascaded_digest,
         )
 
-    def _credential(self, space: str, origin: str = "") -> tuple[tuple[str, str]]:
-        """Return a call's metadata: a token for a space."""
+    async def _call(
+        self, method: Callable[..., Awaitable[T]], request: Message, space: str, origin: str = ""
+    ) -> T:
+        """Call graph with a token for a space."""
         who = Caller(space, PRINCIPAL, SCOPES, "SYSTEM", origin=origin)
         token = self._tokens.get(who)
         if token is None:
@@ -292,7 +266,7 @@ class GraphClient:
         self._tokens.move_to_end(who)
         if len(self._tokens) > REMEMBERED_TOKENS:
             self._tokens.popitem(last=False)
-        return (("authorization", f"Bearer {token()}"),)
+        return await _reply_of(method(request, metadata=(("authorization", f"Bearer {token()}"),)))
 
 
 def _message(action: Mapping[str, Json]) -> governed_pb2.GovernedAction:
