@@ -5,11 +5,10 @@ switched off it would be accepted (and its case would fail).
 """
 
 import json
-from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any  # payload fields of any JSON type, on purpose also wrong ones
+from typing import Any
 
 import pytest
 import rfc8785
@@ -34,50 +33,27 @@ from concord_attestation.verify import verify_grant
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
-
-Payload = dict[str, object]
-
-AGENT, HUMAN, GOVERNANCE, STRANGER = (
-    Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32) for number in range(1, 5)
+from signed_envelopes import (
+    AGENT,
+    ANYBODYS_SIGNATURE,
+    GENESIS,
+    GOVERNANCE,
+    HUMAN,
+    IDENTITY_POINT,
+    LATER,
+    NOW,
+    STRANGER,
+    Payload,
+    raw,
+    respelled,
+    sealed,
+    url,
 )
+
 ACTION = sha256(b"action").hexdigest()
 POLICY = sha256(b"policy").hexdigest()
 PROPOSAL = sha256(b"proposal").hexdigest()
 ETAGS = {"edge-1": "e7", "edge-2": ""}
-NOW = 1_800_000_000_000_000  # 2027-01-15T08:00:00Z
-LATER = "2027-01-15T09:00:00.000000Z"
-IDENTITY_POINT = b"\x01" + bytes(31)
-
-
-def raw(key: Ed25519PrivateKey) -> bytes:
-    """Return the raw public key."""
-    return key.public_key().public_bytes_raw()
-
-
-def url(data: bytes) -> str:
-    """Spell bytes as base64url without padding."""
-    return urlsafe_b64encode(data).decode().rstrip("=")
-
-
-def signature(kind: str, payload: bytes, key: Ed25519PrivateKey) -> Payload:
-    """Sign the bytes that DSSE defines (PAE)."""
-    signed = b"DSSEv1 %d %b %d %b" % (len(kind), kind.encode(), len(payload), payload)
-    return {"keyid": sha256(raw(key)).hexdigest(), "sig": b64encode(key.sign(signed)).decode()}
-
-
-def seal(kind: str, payload: bytes, *keys: Ed25519PrivateKey) -> Payload:
-    """Put exact bytes into an envelope."""
-    signatures = [signature(kind, payload, key) for key in keys]
-    return {
-        "payload": b64encode(payload).decode(),
-        "payloadType": kind,
-        "signatures": signatures,
-    }
-
-
-def sealed(kind: str, payload: Payload, *keys: Ed25519PrivateKey) -> Payload:
-    """Put the canonical form of a payload into an envelope."""
-    return seal(kind, rfc8785.dumps(payload), *keys)  # type: ignore[arg-type] # plain JSON
 
 
 def decided(nonce: int, **changes: object) -> Payload:
@@ -126,15 +102,6 @@ def grant_of(
     return sealed(GRANT_TYPE, payload, key)
 
 
-GENESIS = GenesisRecord(
-    space="home",
-    agent=SlotKey("agent-1", raw(AGENT)),
-    human=SlotKey("anna", raw(HUMAN)),
-    governance_key=raw(GOVERNANCE),
-    digest="",
-)
-
-
 def check_grant(
     grant: Payload | bytes,
     genesis: GenesisRecord = GENESIS,
@@ -179,13 +146,6 @@ def test_a_grant_with_both_consents_holds() -> None:
     )
 
 
-def respelled(envelope: Payload, old: str, new: str, *keys: Ed25519PrivateKey) -> Payload:
-    """Sign another spelling of the same payload."""
-    text = b64decode(str(envelope["payload"])).decode()
-    assert old in text
-    return seal(str(envelope["payloadType"]), text.replace(old, new, 1).encode(), *keys)
-
-
 @dataclass(frozen=True)
 class Refused:
     """A forged grant and the refusal that it must meet; `slot` is None for the grant itself."""
@@ -207,7 +167,7 @@ def changed(envelope: Payload, **changes: object) -> Payload:
 
 def unpadded(envelope: Payload) -> Payload:
     """Spell the same signature with other unused bits at its end."""
-    first = envelope["signatures"][0]  # type: ignore[index] # our own envelope
+    first = envelope["signatures"][0]
     sig = first["sig"]
     other = sig[:-3] + chr(ord(sig[-3]) + 1) + "=="
     return envelope | {"signatures": [first | {"sig": other}]}
@@ -364,7 +324,7 @@ def three_consents() -> Payload:
 
 def renamed(envelope: Payload, key: Ed25519PrivateKey) -> Payload:
     """Claim that the one signature is of this key."""
-    first = envelope["signatures"][0]  # type: ignore[index] # our own envelope
+    first = envelope["signatures"][0]
     return envelope | {"signatures": [first | {"keyid": sha256(raw(key)).hexdigest()}]}
 
 
@@ -375,13 +335,8 @@ def only(slot_name: str) -> Payload:
 
 
 def low_order_consent() -> Payload:
-    """Sign for the identity point, as anybody can: R is the identity, S is zero."""
-    consent = human_consent()
-    forged = {
-        "keyid": sha256(IDENTITY_POINT).hexdigest(),
-        "sig": b64encode(IDENTITY_POINT + bytes(32)).decode(),
-    }
-    return consent | {"signatures": [forged]}
+    """Sign for the identity point, as anybody can."""
+    return human_consent() | {"signatures": [ANYBODYS_SIGNATURE]}
 
 
 def both_by(key: Ed25519PrivateKey) -> Payload:

@@ -1,14 +1,12 @@
 """Each check of a new key, a restore grant, an answer and a deletion, proven by a forgery."""
 
 import json
-from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any
 
 import pytest
-import rfc8785
+import signed_envelopes
 from concord_attestation.consent import (
     CONSENT_TYPE,
     DELETION_TYPE,
@@ -39,52 +37,33 @@ from concord_attestation.verify import (
     verify_revocation,
 )
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-Payload = dict[str, Any]
-
-AGENT, HUMAN, GOVERNANCE, OTHER, THERE, NEXT = (
-    Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32) for number in range(1, 7)
+from signed_envelopes import (
+    AGENT,
+    ANYBODYS_SIGNATURE,
+    DIGEST,
+    GENESIS,
+    GOVERNANCE,
+    HUMAN,
+    IDENTITY_POINT,
+    LATER,
+    NEXT,
+    NOW,
+    STRANGER,
+    THERE,
+    Payload,
+    raw,
+    url,
 )
-NOW = 1_800_000_000_000_000  # 2027-01-15T08:00:00Z
-LATER = "2027-01-15T09:00:00.000000Z"
-IDENTITY_POINT = b"\x01" + bytes(31)
-DIGEST = sha256(b"x").hexdigest()
-
-
-def raw(key: Ed25519PrivateKey) -> bytes:
-    """Return the raw public key."""
-    return key.public_key().public_bytes_raw()
-
-
-def url(data: bytes) -> str:
-    """Spell bytes as base64url without padding."""
-    return urlsafe_b64encode(data).decode().rstrip("=")
 
 
 def sealed(kind: str, payload: Payload, *keys: Ed25519PrivateKey) -> bytes:
     """Return the envelope of a statement."""
-    data = rfc8785.dumps(payload)
-    told = b"DSSEv1 %d %b %d %b" % (len(kind), kind.encode(), len(data), data)
-    signatures = [
-        {"keyid": sha256(raw(key)).hexdigest(), "sig": b64encode(key.sign(told)).decode()}
-        for key in keys
-    ]
-    envelope = {"payload": b64encode(data).decode(), "payloadType": kind}
-    return json.dumps({**envelope, "signatures": signatures}).encode()
+    return json.dumps(signed_envelopes.sealed(kind, payload, *keys)).encode()
 
 
 def padded(envelope: bytes, size: int) -> bytes:
     """Return the same envelope in so many bytes."""
     return envelope.ljust(size)
-
-
-GENESIS = GenesisRecord(
-    space="home",
-    agent=SlotKey("agent-1", raw(AGENT)),
-    human=SlotKey("anna", raw(HUMAN)),
-    governance_key=raw(GOVERNANCE),
-    digest=DIGEST,
-)
 
 
 def new_key(key: Ed25519PrivateKey = NEXT, **changed: object) -> bytes:
@@ -94,11 +73,9 @@ def new_key(key: Ed25519PrivateKey = NEXT, **changed: object) -> bytes:
 
 
 def low_order_key() -> bytes:
-    """Prove to hold a key that anybody signs for: R is the identity, S is zero."""
+    """Prove to hold a key that anybody signs for."""
     envelope = json.loads(new_key(public_key=url(IDENTITY_POINT)))
-    forged = b64encode(IDENTITY_POINT + bytes(32)).decode()
-    signatures = [{"keyid": sha256(IDENTITY_POINT).hexdigest(), "sig": forged}]
-    return json.dumps(envelope | {"signatures": signatures}).encode()
+    return json.dumps(envelope | {"signatures": [ANYBODYS_SIGNATURE]}).encode()
 
 
 KEY_FORGERIES: dict[str, tuple[Callable[[], bytes], str]] = {
@@ -117,9 +94,9 @@ KEY_FORGERIES: dict[str, tuple[Callable[[], bytes], str]] = {
         "distinct",
     ),
     "signed by the old key": (lambda: new_key(HUMAN), "signature"),
-    "a replaced key": (lambda: new_key(OTHER, public_key=url(raw(OTHER))), "retired_key"),
+    "a replaced key": (lambda: new_key(STRANGER, public_key=url(raw(STRANGER))), "retired_key"),
 }
-RETIRED = {key_id(raw(OTHER))}
+RETIRED = {key_id(raw(STRANGER))}
 CLOSED = replace(GENESIS, human=replace(GENESIS.human, successors=(key_id(raw(NEXT)),)))
 """Restored from a backup of before the human's key was changed."""
 
@@ -222,8 +199,8 @@ RESTORE_FORGERIES: dict[str, tuple[Callable[[], object], str]] = {
         "distinct",
     ),
     "one slot alone": (lambda: check_restore(restoring(AGENT)), "signature"),
-    "a stranger for the human": (lambda: check_restore(restoring(AGENT, OTHER)), "signature"),
-    "a third signature": (lambda: check_restore(restoring(AGENT, HUMAN, OTHER)), "signature"),
+    "a stranger for the human": (lambda: check_restore(restoring(AGENT, STRANGER)), "signature"),
+    "a third signature": (lambda: check_restore(restoring(AGENT, HUMAN, STRANGER)), "signature"),
     "without the present key": (
         lambda: check_restore(restoring(keys=changed_key())),
         "signature",
@@ -302,7 +279,7 @@ ANSWER_FORGERIES: dict[str, tuple[Callable[[], object], str, str]] = {
     "of no slot": (lambda: check_answer(answer(slot="OTHER")), "", "principal"),
     "another type": (lambda: check_answer(answer(REVOCATION_TYPE)), "HUMAN", "envelope"),
     "another version": (lambda: check_answer(answer(version=2)), "HUMAN", "envelope"),
-    "a stranger's": (lambda: check_answer(answer(key=OTHER)), "HUMAN", "signature"),
+    "a stranger's": (lambda: check_answer(answer(key=STRANGER)), "HUMAN", "signature"),
     "by another name": (lambda: check_answer(answer(principal="agent-1")), "HUMAN", "principal"),
     "for another space": (lambda: check_answer(answer(space="work")), "HUMAN", "space"),
     "asked in another space": (lambda: check_answer(answer(), space="work"), "HUMAN", "space"),
@@ -329,9 +306,9 @@ def test_an_answer_holds() -> None:
 
     assert check_answer(padded(answer(), 65_536)) == told
     assert verify_revocation(answer(REVOCATION_TYPE), GENESIS) == told
-    assert read_revocation(answer(REVOCATION_TYPE, OTHER)) == told
+    assert read_revocation(answer(REVOCATION_TYPE, STRANGER)) == told
     with pytest.raises(ConsentInvalid):
-        verify_revocation(answer(REVOCATION_TYPE, OTHER), GENESIS)
+        verify_revocation(answer(REVOCATION_TYPE, STRANGER), GENESIS)
     with pytest.raises(ConsentInvalid):
         read_revocation(answer())
 
@@ -389,7 +366,7 @@ def deletion(*keys: Ed25519PrivateKey, **changed: Any) -> bytes:
         (deletion(genesis_digest="0" * 64), "genesis"),
         (deletion(expire_time="2027-01-15T08:00:00.000000Z"), "expiry"),
         (deletion(expire_time="soon"), "expiry"),
-        (deletion(AGENT, OTHER), "signature"),
+        (deletion(AGENT, STRANGER), "signature"),
     ],
 )
 def test_a_forged_deletion_is_refused(statement: bytes, check: str) -> None:
