@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from concord_attestation.instants import format_time
-from concord_governance.adapters import endings
+from concord_governance.adapters import rows
 from concord_governance.domain.documents import from_json
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.errors import RevisionUnreadable
@@ -363,7 +363,7 @@ async def test_a_failure_is_read_as_it_was_written(
     after = await change(ledger, "p", status=Status.FAILED, resolve_time=NOW, failure=failure)
 
     assert (after.failure, after.resolution) == (failure, "")
-    assert endings.why(after) == text
+    assert rows.resolution(after) == text
 
 
 def test_a_revision_of_another_version_is_refused() -> None:
@@ -372,9 +372,3 @@ def test_a_revision_of_another_version_is_refused() -> None:
         from_json({"version": 1}, b"", "")
 
     assert "commit 85b147cc" in caught.value.message
-
-
-def test_nobody_ended_what_expired() -> None:
-    """V1 Principals' names stand by comma; none where a proposal expired."""
-    assert endings.principals("") == ()
-    assert endings.principals("ada,agent") == ("ada", "agent")

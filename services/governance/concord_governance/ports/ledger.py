@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
 
 from concord_governance.domain.entries import Action, Actor, Entry
-from concord_governance.domain.proposals import (
-    Proposal,
-    Status,
-)
+from concord_governance.domain.proposals import Proposal, Status
 from concord_governance.ports.access import AccessReads, AccessWrites
 
 T = TypeVar("T")
@@ -168,7 +165,7 @@ class LedgerWrites(LedgerReads, AccessWrites, Protocol):
         """Store the receipt of a request, for 7 days."""
         ...
 
-    async def append(self, entries: Sequence[Entry]) -> Sequence[Leaf]:
+    async def append(self, entries: Sequence[Entry]) -> None:
         """Append entries to the log, with times that never step back."""
         ...
 

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from concord_governance.adapters import endings
+from concord_governance.adapters import rows
 from concord_governance.adapters.neo4j import statements
-from concord_governance.adapters.neo4j.access import Neo4jAccessReads
-from concord_governance.domain.documents import from_json
-from concord_governance.domain.proposals import (
-    OPEN,
-    Decision,
-    Effect,
-    GivenConsent,
-    Proposal,
-    Revision,
-    Status,
-)
+from concord_governance.adapters.neo4j.access import Neo4jAccessReads, Row
+from concord_governance.domain.proposals import OPEN, Proposal, Status
 from concord_governance.ports.ledger import Cursor, EntryFilter, Leaf, RequestReceipt
 
-Fields = dict[str, Any]
-Row = list[Any]
-
-_MOST_DUE = 1000
 _NO_HEAD: Row = [None, 0, 0, "", 0, ""]
 
 
@@ -68,7 +54,7 @@ class Neo4jLedgerReads(Neo4jAccessReads):
 
     async def due(self, now: int) -> Sequence[Proposal]:
         still_open = sorted(int(status) for status in OPEN)
-        return await self._proposals(statements.DUE, open=still_open, now=now, limit=_MOST_DUE)
+        return await self._proposals(statements.DUE, open=still_open, now=now, limit=rows.MOST_DUE)
 
     async def undecided_effects(self) -> Sequence[Proposal]:
         return await self._proposals(statements.DECIDED, decided=int(Status.APPROVED))
@@ -123,54 +109,15 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         return found[0] if found else _NO_HEAD
 
     async def _proposals(self, text: str, **bound: Any) -> list[Proposal]:
-        return [_proposal(*row) for row in await self._run(text, **bound)]
+        return [
+            rows.proposal(row, row["orphaned"], revision, consents)
+            for row, revision, consents in await self._run(text, **bound)
+        ]
 
 
 def _only(found: list[Proposal]) -> Proposal | None:
     return found[0] if found else None
 
 
-def _leaves(rows: list[Row]) -> list[Leaf]:
-    return [Leaf(place, time, bytes(data)) for place, time, data in rows]
-
-
-def _proposal(row: Fields, revision: Fields, consents: list[Fields]) -> Proposal:
-    decision, status = None, Status(row["status"])
-    if row["decision_id"]:
-        effects = tuple(map(Effect.of, json.loads(row["effects"])))
-        grant = bytes(row["decision_grant"])
-        decision = Decision(row["decision_id"], row["decision_time"], grant, effects)
-    return Proposal(
-        newest=_revision(revision),
-        version=row["version"],
-        status=status,
-        create_time=row["create_time"],
-        resolve_time=row.get("resolve_time"),
-        resolved_by=endings.principals(row["resolved_by"]),
-        resolution=endings.resolution(status, row["resolution"]),
-        failure=endings.failure(status, row["resolution"]),
-        undone_by=row["undone_by"],
-        undo_until=row.get("undo_until"),
-        consents=tuple(
-            sorted(map(_consent, consents), key=lambda given: (given.receive_time, given.slot))
-        ),
-        decision=decision,
-        orphaned=tuple(row["orphaned"]),
-    )
-
-
-def _revision(row: Fields) -> Revision:
-    canonical = bytes(row.get("canonical", b""))  # an erased revision has none
-    return from_json(json.loads(canonical or row["document"]), canonical, row["digest"])
-
-
-def _consent(row: Fields) -> GivenConsent:
-    return GivenConsent(
-        slot=row["slot"],
-        principal=row["principal"],
-        nonce=row["nonce"],
-        receive_time=row["receive_time"],
-        expire_time=row["expire_time"],
-        envelope=bytes(row["envelope"]),
-        revoked=row["revoked"],
-    )
+def _leaves(found: list[Row]) -> list[Leaf]:
+    return [Leaf(place, time, bytes(data)) for place, time, data in found]

@@ -58,14 +58,18 @@ class SqliteAccessReads:
         return self._keys(sql, space, *before, active_at, active_at, limit)
 
     def _spaces(self, sql: str, *bound: object) -> list[Space]:
-        names = _SPACE.split(", ")
-        rows = [dict(zip(names, row, strict=True)) for row in self._db.execute(sql, bound)]
-        return [Space(**row | {"erased": bool(row["erased"])}) for row in rows]
+        found = self._rows(_SPACE, sql, bound)
+        return [Space(**row | {"erased": bool(row["erased"])}) for row in found]
 
     def _keys(self, sql: str, *bound: object) -> list[ApiKey]:
-        names = _KEY.split(", ")
-        rows = [dict(zip(names, row, strict=True)) for row in self._db.execute(sql, bound)]
-        return [ApiKey(**row | _typed(row)) for row in rows]
+        return [ApiKey(**row | _typed(row)) for row in self._rows(_KEY, sql, bound)]
+
+    def _rows(
+        self, names: str, sql: str, bound: Sequence[Any] | Mapping[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Run a statement that selects the columns `names`; return its rows by name."""
+        columns = names.split(", ")
+        return [dict(zip(columns, row, strict=True)) for row in self._db.execute(sql, bound)]
 
 
 def _typed(row: dict[str, Any]) -> dict[str, Any]:

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from concord_governance.adapters import endings
+from concord_governance.adapters import rows
 from concord_governance.adapters.sqlite.access import SqliteAccessReads
-from concord_governance.domain.documents import from_json
-from concord_governance.domain.proposals import (
-    Decision,
-    Effect,
-    GivenConsent,
-    Proposal,
-    Revision,
-    Status,
-)
+from concord_governance.domain.proposals import Proposal, Status
 from concord_governance.ports.ledger import Cursor, EntryFilter, Leaf, RequestReceipt
 
 Row = tuple[Any, ...]
 
 _PROPOSAL = (
     "id, revision, version, status, create_time, resolve_time, resolved_by, resolution, undone_by,"
-    " undo_until, decision_id, decision_time, decision_grant, effects,"
-    " orphaned"
+    " undo_until, decision_id, decision_time, decision_grant, effects, orphaned"
 )
-_MOST_DUE = 1000
+_REVISION = "document, canonical, digest"
+_CONSENT = "slot, principal, nonce, receive_time, expire_time, envelope, revoked"
+_IN_STATUSES = " AND status IN (SELECT value FROM json_each(:statuses))"
 _ABOUT_ITEM = (
     "(item_id = :item_id OR proposal_id IN (SELECT id FROM proposal WHERE space = :space"
     " AND number IN (SELECT number FROM affected WHERE space = :space AND item_id = :item_id)))"
@@ -44,31 +37,34 @@ class SqliteLedgerReads(SqliteAccessReads):
         self._space = int(row[0]) if row else 0
 
     async def proposal(self, proposal_id: str) -> Proposal | None:
-        return self._found("id = ?", proposal_id)
+        return next(self._proposals(" AND id = :id", id=proposal_id), None)
 
     async def proposal_numbered(self, number: int) -> Proposal | None:
-        return self._found("number = ?", number)
+        return next(self._proposals(" AND number = :number", number=number), None)
 
     async def proposals(
         self, statuses: Sequence[Status], item_id: str, before: int, limit: int
     ) -> Sequence[Proposal]:
-        tests, bound = "space = :space AND number < :before", {"before": before, "limit": limit}
-        values: dict[str, Any] = {"space": self._space, **bound}
+        tests = " AND number < :before"
         if statuses:
-            tests += " AND status IN (SELECT value FROM json_each(:statuses))"
-            values["statuses"] = json.dumps([int(status) for status in statuses])
+            tests += _IN_STATUSES
         if item_id:
             tests += (
                 " AND number IN (SELECT number FROM affected"
                 " WHERE space = :space AND item_id = :item_id)"
             )
-            values["item_id"] = item_id
-        sql = f"SELECT {_PROPOSAL} FROM proposal WHERE {tests} ORDER BY number DESC LIMIT :limit"
-        return [self._proposal(row) for row in self._all(sql, values)]
+        found = self._proposals(
+            f"{tests} ORDER BY number DESC LIMIT :limit",
+            statuses=json.dumps(list(statuses)),
+            item_id=item_id,
+            before=before,
+            limit=limit,
+        )
+        return list(found)
 
     async def newest_of_each(self, statuses: Sequence[Status], limit: int) -> Sequence[Proposal]:
-        sql = (
-            f"SELECT {_PROPOSAL} FROM proposal WHERE space = :space AND number IN ("
+        newest = (
+            " AND number IN ("
             "SELECT number FROM (SELECT p.number, row_number() OVER ("
             "PARTITION BY r.document->>'$.proposer' ORDER BY p.number DESC) AS turn"
             " FROM proposal p JOIN revision r"
@@ -76,43 +72,31 @@ class SqliteLedgerReads(SqliteAccessReads):
             " WHERE p.space = :space AND p.status IN (SELECT value FROM json_each(:statuses)))"
             " ORDER BY turn, number DESC LIMIT :limit) ORDER BY number DESC"
         )
-        stand = json.dumps([int(status) for status in statuses])
-        values = {"space": self._space, "statuses": stand, "limit": limit}
-        return [self._proposal(row) for row in self._all(sql, values)]
+        return list(self._proposals(newest, statuses=json.dumps(list(statuses)), limit=limit))
 
     async def proposal_count(self, statuses: Sequence[Status], proposer: str = "") -> int:
-        sql = (
-            "SELECT count(*) FROM proposal p WHERE space = ?"
-            " AND status IN (SELECT value FROM json_each(?))"
-        )
-        given = [self._space, json.dumps([int(status) for status in statuses])]
+        sql = f"SELECT count(*) FROM proposal p WHERE space = :space{_IN_STATUSES}"
         if proposer:
             sql += (
                 " AND EXISTS (SELECT 1 FROM revision r WHERE r.space = p.space"
                 " AND r.proposal_id = p.id AND r.revision = p.revision"
-                " AND r.document->>'$.proposer' = ?)"
+                " AND r.document->>'$.proposer' = :proposer)"
             )
-            given.append(proposer)
-        return int(self._all(sql, given)[0][0])
+        bound = {"space": self._space, "statuses": json.dumps(list(statuses)), "proposer": proposer}
+        return int(self._all(sql, bound)[0][0])
 
     async def proposal_times(self, statuses: Sequence[Status]) -> Sequence[int]:
-        sql = (
-            "SELECT create_time FROM proposal WHERE space = ?"
-            " AND status IN (SELECT value FROM json_each(?))"
-        )
-        stand = json.dumps([int(status) for status in statuses])
-        return [int(row[0]) for row in self._all(sql, (self._space, stand))]
+        sql = f"SELECT create_time FROM proposal WHERE space = :space{_IN_STATUSES}"
+        bound = {"space": self._space, "statuses": json.dumps(list(statuses))}
+        return [int(row[0]) for row in self._all(sql, bound)]
 
     async def due(self, now: int) -> Sequence[Proposal]:
-        sql = (
-            f"SELECT {_PROPOSAL} FROM proposal WHERE space = ? AND status IN (1, 2)"
-            " AND expire_time <= ? ORDER BY expire_time LIMIT ?"
-        )
-        return [self._proposal(row) for row in self._all(sql, (self._space, now, _MOST_DUE))]
+        open_and_due = " AND status IN (1, 2) AND expire_time <= :now"
+        tests = f"{open_and_due} ORDER BY expire_time LIMIT {rows.MOST_DUE}"
+        return list(self._proposals(tests, now=now))
 
     async def undecided_effects(self) -> Sequence[Proposal]:
-        sql = f"SELECT {_PROPOSAL} FROM proposal WHERE space = ? AND status = 3 ORDER BY number"
-        return [self._proposal(row) for row in self._all(sql, (self._space,))]
+        return list(self._proposals(" AND status = 3 ORDER BY number"))
 
     async def nonce_is_recorded(self, nonce: str) -> bool:
         """Return whether an envelope with this nonce was received before."""
@@ -178,59 +162,15 @@ class SqliteLedgerReads(SqliteAccessReads):
         sql = "SELECT memory_id FROM unconfirmed WHERE space = ? ORDER BY memory_id"
         return [row[0] for row in self._all(sql, (self._space,))]
 
-    def _found(self, test: str, value: str | int) -> Proposal | None:
-        sql = f"SELECT {_PROPOSAL} FROM proposal WHERE space = ? AND {test}"
-        row = self._one(sql, (self._space, value))
-        return self._proposal(row) if row else None
-
-    def _proposal(self, row: Row) -> Proposal:
-        decision, status = None, Status(row[3])
-        if row[10]:
-            effects = tuple(map(Effect.of, json.loads(row[13])))
-            decision = Decision(row[10], row[11], row[12], effects)
-        return Proposal(
-            newest=self._revision(row[0], row[1]),
-            version=row[2],
-            status=status,
-            create_time=row[4],
-            resolve_time=row[5],
-            resolved_by=endings.principals(row[6]),
-            resolution=endings.resolution(status, row[7]),
-            failure=endings.failure(status, row[7]),
-            undone_by=row[8],
-            undo_until=row[9],
-            consents=self._consents(row[0], row[1]),
-            decision=decision,
-            orphaned=tuple(json.loads(row[14])),
-        )
-
-    def _revision(self, proposal_id: str, revision: int) -> Revision:
-        sql = (
-            "SELECT document, canonical, digest FROM revision"
-            " WHERE space = ? AND proposal_id = ? AND revision = ?"
-        )
-        document, canonical, digest = self._all(sql, (self._space, proposal_id, revision))[0]
-        return from_json(json.loads(canonical or document), canonical, digest)
-
-    def _consents(self, proposal_id: str, revision: int) -> tuple[GivenConsent, ...]:
-        sql = (
-            "SELECT slot, principal, nonce, receive_time, expire_time, envelope, revoked"
-            " FROM consent WHERE space = ? AND proposal_id = ? AND revision = ?"
-            " ORDER BY receive_time, slot"
-        )
-        found = self._all(sql, (self._space, proposal_id, revision))
-        return tuple(
-            GivenConsent(
-                slot=row[0],
-                principal=row[1],
-                nonce=row[2],
-                receive_time=row[3],
-                expire_time=row[4],
-                envelope=row[5],
-                revoked=bool(row[6]),
-            )
-            for row in found
-        )
+    def _proposals(self, tests: str, **bound: Any) -> Iterator[Proposal]:
+        """Yield the space's proposals that pass `tests`: the end of a statement."""
+        sql = f"SELECT {_PROPOSAL} FROM proposal WHERE space = :space{tests}"
+        for row in self._rows(_PROPOSAL, sql, {"space": self._space, **bound}):
+            of = " WHERE space = :space AND proposal_id = :id AND revision = :revision"
+            named = {"space": self._space, "id": row["id"], "revision": row["revision"]}
+            (newest,) = self._rows(_REVISION, f"SELECT {_REVISION} FROM revision{of}", named)
+            consents = self._rows(_CONSENT, f"SELECT {_CONSENT} FROM consent{of}", named)
+            yield rows.proposal(row, json.loads(row["orphaned"]), newest, consents)
 
     def _one(self, sql: str, bound: Sequence[Any] | Mapping[str, Any]) -> Row | None:
         row: Row | None = self._db.execute(sql, bound).fetchone()

@@ -5,21 +5,15 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 
-from concord_attestation.instants import format_time
-from concord_attestation.tree import Frontier, leaf_hash
-
-from concord_governance.adapters import endings
+from concord_governance.adapters import rows
 from concord_governance.adapters.sqlite.access import SqliteAccessWrites
 from concord_governance.adapters.sqlite.reads import SqliteLedgerReads
-from concord_governance.domain.documents import without_words
 from concord_governance.domain.entries import Entry
 from concord_governance.domain.errors import LostRace
-from concord_governance.domain.proposals import Decision, GivenConsent, Proposal
-from concord_governance.ports.ledger import Clock, Cursor, Leaf, RequestReceipt
-
-_REQUEST_KEPT_MICROSECONDS = 7 * 86_400_000_000
+from concord_governance.domain.proposals import Proposal
+from concord_governance.ports.ledger import Clock, Cursor, RequestReceipt
 
 
 class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
@@ -44,52 +38,33 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
         return int(self._db.execute(sql, (self._space,)).fetchone()[0])
 
     async def put(self, before: Proposal | None, after: Proposal) -> None:
-        newest = after.newest
-        decision = after.decision or Decision("", 0, b"")
         values = {
             "space": self._space,
-            "id": after.id,
-            "number": newest.number,
-            "revision": newest.revision,
-            "version": (before.version if before else 0) + 1,
-            "status": after.status,
-            "create_time": after.create_time,
-            "expire_time": newest.expire_time,
-            "resolve_time": after.resolve_time,
-            "resolved_by": endings.ended_by(after),
-            "resolution": endings.why(after),
-            "undone_by": after.undone_by,
-            "undo_until": after.undo_until,
-            "decision_id": decision.id,
-            "decision_time": decision.time,
-            "decision_grant": decision.grant,
-            "effects": json.dumps([astuple(effect) for effect in decision.effects]),
+            **rows.of_proposal(before, after),
             "orphaned": json.dumps(after.orphaned),
         }
         if before is None:
             self._insert("proposal", values)
         else:
             self._update(values, before.version)
-        if before is None or before.newest.revision != newest.revision:
-            self._put_revision(after)
-        touched = [
-            (self._space, effect.item_id, newest.number)
-            for effect in decision.effects
-            if not effect.cascaded
-        ]
+        newest = after.newest
+        if rows.is_revised(before, after):
+            self._insert("revision", {"space": self._space, **rows.of_revision(newest)})
+        touched = [(self._space, item, newest.number) for item in rows.touched(before, after)]
         self._db.executemany("INSERT OR IGNORE INTO affected VALUES (?, ?, ?)", touched)
+        nonces = json.dumps([consent.nonce for consent in after.consents])
         self._db.execute(  # a slot's new consent replaces its former one, which the log keeps
             "DELETE FROM consent WHERE space = ? AND proposal_id = ? AND revision = ?"
             " AND nonce NOT IN (SELECT value FROM json_each(?))",
-            (
-                self._space,
-                after.id,
-                newest.revision,
-                json.dumps([consent.nonce for consent in after.consents]),
-            ),
+            (self._space, after.id, newest.revision, nonces),
         )
+        of = {"space": self._space, "proposal_id": after.id, "revision": newest.revision}
         for consent in after.consents:
-            self._put_consent(after, consent)
+            self._insert(
+                "consent",
+                {**of, **asdict(consent)},
+                " ON CONFLICT DO UPDATE SET revoked = excluded.revoked",
+            )
 
     def _update(self, values: dict[str, object], version: int) -> None:
         settings = ", ".join(f"{name} = :{name}" for name in values if name not in ("space", "id"))
@@ -100,37 +75,6 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
         if done.rowcount != 1:
             raise LostRace("somebody else wrote the proposal meanwhile")
 
-    def _put_revision(self, proposal: Proposal) -> None:
-        newest = proposal.newest
-        document = without_words(json.loads(newest.canonical))
-        self._insert(
-            "revision",
-            {
-                "space": self._space,
-                "proposal_id": proposal.id,
-                "revision": newest.revision,
-                "digest": newest.digest,
-                "document": json.dumps(document, separators=(",", ":"), ensure_ascii=False),
-                "canonical": newest.canonical,
-            },
-        )
-        rows = [(self._space, item.id, newest.number) for item in newest.affected if item.etag]
-        self._db.executemany("INSERT OR IGNORE INTO affected VALUES (?, ?, ?)", rows)
-
-    def _put_consent(self, proposal: Proposal, consent: GivenConsent) -> None:
-        values = {
-            "space": self._space,
-            "proposal_id": proposal.id,
-            "revision": proposal.newest.revision,
-            **asdict(consent),
-        }
-        names = ", ".join(values)
-        self._db.execute(
-            f"INSERT INTO consent ({names}) VALUES ({', '.join(f':{name}' for name in values)})"
-            " ON CONFLICT DO UPDATE SET revoked = excluded.revoked",
-            values,
-        )
-
     async def record_nonce(self, nonce: str) -> None:
         """Record an envelope's nonce, for ever."""
         self._insert("nonce", {"space": self._space, "nonce": nonce})
@@ -140,9 +84,7 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
     ) -> None:
         """Store a request's receipt, and drop those older than seven days."""
         now = self._clock()
-        self._db.execute(
-            "DELETE FROM request WHERE create_time < ?", (now - _REQUEST_KEPT_MICROSECONDS,)
-        )
+        self._db.execute("DELETE FROM request WHERE create_time < ?", (now - rows.REQUEST_KEPT,))
         self._insert(
             "request",
             {
@@ -156,40 +98,17 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
             },
         )
 
-    async def append(self, entries: Sequence[Entry]) -> Sequence[Leaf]:
-        size = await self.log_size()
-        names = Frontier.edge_of(size)
-        stored = await self.nodes(names)
-        frontier = Frontier(size, [stored[name] for name in names])
-        time = await self.now()
-        leaves, made = [], []
-        for entry in entries:
-            place = frontier.size
-            data = entry.encoded(self._space_name, place, format_time(time))
-            made += frontier.append(leaf_hash(data))
-            leaves.append(Leaf(place, time, data))
-            self._insert(
-                "leaf",
-                {
-                    "space": self._space,
-                    "place": place,
-                    "time": time,
-                    "happen_time": entry.happen_time(time),
-                    "action": entry.action,
-                    "actor": entry.actor,
-                    "item_id": entry.item_id,
-                    "proposal_id": entry.proposal_id,
-                    "data": data,
-                },
-            )
+    async def append(self, entries: Sequence[Entry]) -> None:
+        done = await rows.appended(self, self._space_name, entries)
+        for leaf in done.leaves:
+            self._insert("leaf", {"space": self._space, **leaf})
         self._db.executemany(
-            "INSERT INTO tree VALUES (?, ?, ?, ?)", [(self._space, *node) for node in made]
+            "INSERT INTO tree VALUES (?, ?, ?, ?)", [(self._space, *node) for node in done.subtrees]
         )
         self._db.execute(
             "UPDATE space SET log_size = ?, last_time = ? WHERE id = ?",
-            (frontier.size, time, self._space),
+            (done.size, done.time, self._space),
         )
-        return leaves
 
     async def move_cursor(self, cursor: Cursor) -> None:
         self._db.execute(
@@ -225,7 +144,8 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
             "DELETE FROM unconfirmed WHERE space = ? AND memory_id = ?", (self._space, memory_id)
         )
 
-    def _insert(self, table: str, values: dict[str, object]) -> None:
+    def _insert(self, table: str, values: dict[str, object], conflict: str = "") -> None:
         names = ", ".join(values)
         marks = ", ".join("?" * len(values))
-        self._db.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))
+        sql = f"INSERT INTO {table} ({names}) VALUES ({marks}){conflict}"
+        self._db.execute(sql, tuple(values.values()))
