@@ -26,7 +26,7 @@ from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"concord/dissonance/v1/review.proto\x12\x15\x63oncord.dissonance.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"u\n\tCriterion\x12\x1c\n\x04name\x18\x01 \x01(\tB\x0e\xca\xf3\x18\n\x08\x01\x12\x06\x10@ \x01(\x01\x12(\n\x06weight\x18\x02 \x01(\x01\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\xf0?\x12 \n\x0b\x64\x65scription\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\xf4\x03(\x01\"\xec\x03\n\x13ReviewAnswerRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1f\n\x08question\x18\x02 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\xd0\x0f \x01\x12\x1e\n\x06\x61nswer\x18\x03 \x01(\tB\x0e\xca\xf3\x18\n\x08\x01\x12\x06\x10\xa0\x9c\x01 \x01\x12!\n\x07sources\x18\x04 \x03(\tB\x10\xca\xf3\x18\x0c\x12\x06\x10\xa0\x9c\x01 \x01\"\x02\x10\x14\x12@\n\x0c\x63riteria_set\x18\x05 \x01(\x0e\x32\".concord.dissonance.v1.CriteriaSetB\x06\xca\xf3\x18\x02\x30\x01\x12<\n\x08\x63riteria\x18\x06 \x03(\x0b\x32 .concord.dissonance.v1.CriterionB\x08\xca\xf3\x18\x04\"\x02\x10\x14\x12%\n\treviewers\x18\x07 \x03(\tB\x12\xca\xf3\x18\x0e\x12\x06\x08\x01\x10@(\x01\"\x04\x10\x14\x18\x01\x12(\n\x06quorum\x18\x08 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x34@\x12\x30\n\x17\x63ritical_contradictions\x18\t \x01(\x05\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12/\n\rmax_revisions\x18\n \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x00@\x12!\n\x08language\x18\x0b \x01(\tB\x0f\xca\xf3\x18\x0b\x12\t\x10\x02\x1a\x05\x64\x65|en\"j\n\x08Reviewer\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05model\x18\x02 \x01(\t\x12\x0e\n\x06vendor\x18\x03 \x01(\t\x12\x31\n\x04role\x18\x04 \x01(\x0e\x32#.concord.dissonance.v1.ReviewerRole\"C\n\x0e\x43riterionScore\x12\x11\n\tcriterion\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x0f\n\x07\x63omment\x18\x03 \x01(\t\"\x8c\x03\n\nPeerReview\x12\x31\n\x08reviewer\x18\x01 \x01(\x0b\x32\x1f.concord.dissonance.v1.Reviewer\x12\r\n\x05round\x18\x02 \x01(\x05\x12\x35\n\x06scores\x18\x03 \x03(\x0b\x32%.concord.dissonance.v1.CriterionScore\x12\x16\n\x0eweighted_score\x18\x04 \x01(\x01\x12\x15\n\roverall_score\x18\x05 \x01(\x01\x12\x11\n\tstrengths\x18\x06 \x03(\t\x12\x12\n\nweaknesses\x18\x07 \x03(\t\x12=\n\x0erecommendation\x18\x08 \x01(\x0e\x32%.concord.dissonance.v1.Recommendation\x12\x1a\n\x12\x63ontradicts_scores\x18\t \x01(\x08\x12\x10\n\x08\x63omments\x18\n \x01(\t\x12/\n\x0breview_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tis_cached\x18\x0c \x01(\x08\"\x9b\x01\n\x0e\x46\x61iledReviewer\x12\x31\n\x08reviewer\x18\x01 \x01(\x0b\x32\x1f.concord.dissonance.v1.Reviewer\x12\r\n\x05round\x18\x02 \x01(\x05\x12\x37\n\x07\x66\x61ilure\x18\x03 \x01(\x0e\x32&.concord.dissonance.v1.ReviewerFailure\x12\x0e\n\x06\x64\x65tail\x18\x04 \x01(\t\"\xa6\x01\n\rScoreConflict\x12\x11\n\tcriterion\x18\x01 \x01(\t\x12\x12\n\nreviewer_a\x18\x02 \x01(\t\x12\x0f\n\x07score_a\x18\x03 \x01(\x01\x12\x11\n\tcomment_a\x18\x04 \x01(\t\x12\x12\n\nreviewer_b\x18\x05 \x01(\t\x12\x0f\n\x07score_b\x18\x06 \x01(\x01\x12\x11\n\tcomment_b\x18\x07 \x01(\t\x12\x12\n\ndifference\x18\x08 \x01(\x01\"\x9d\x03\n\x0bReviewRound\x12\x0e\n\x06\x61nswer\x18\x01 \x01(\t\x12\x32\n\x07reviews\x18\x02 \x03(\x0b\x32!.concord.dissonance.v1.PeerReview\x12\x35\n\x06\x66\x61iled\x18\x03 \x03(\x0b\x32%.concord.dissonance.v1.FailedReviewer\x12\x16\n\x0e\x65xpected_count\x18\x04 \x01(\x05\x12\x17\n\x0fsucceeded_count\x18\x05 \x01(\x05\x12\x35\n\x06status\x18\x06 \x01(\x0e\x32%.concord.dissonance.v1.ApprovalStatus\x12\x17\n\x0f\x63onsensus_score\x18\x07 \x01(\x01\x12\x15\n\raverage_score\x18\x08 \x01(\x01\x12\x15\n\rapproval_rate\x18\t \x01(\x01\x12\x12\n\nconfidence\x18\n \x01(\x01\x12\x37\n\tconflicts\x18\x0b \x03(\x0b\x32$.concord.dissonance.v1.ScoreConflict\x12\x17\n\x0frecommendations\x18\x0c \x03(\t\":\n\tModelCost\x12\r\n\x05\x63\x61lls\x18\x01 \x01(\x03\x12\x0e\n\x06tokens\x18\x02 \x01(\x03\x12\x0e\n\x06micros\x18\x03 \x01(\x03\"\xe4\x01\n\x0c\x41nswerReview\x12\x33\n\x07verdict\x18\x01 \x01(\x0b\x32\".concord.dissonance.v1.ReviewRound\x12:\n\x0e\x65\x61rlier_rounds\x18\x02 \x03(\x0b\x32\".concord.dissonance.v1.ReviewRound\x12\x0f\n\x07summary\x18\x03 \x01(\t\x12\x10\n\x08warnings\x18\x04 \x03(\t\x12.\n\x04\x63ost\x18\x05 \x01(\x0b\x32 .concord.dissonance.v1.ModelCost\x12\x10\n\x08language\x18\x06 \x01(\t*y\n\x0b\x43riteriaSet\x12\x1c\n\x18\x43RITERIA_SET_UNSPECIFIED\x10\x00\x12\x18\n\x14\x43RITERIA_SET_GENERAL\x10\x01\x12\x16\n\x12\x43RITERIA_SET_LEGAL\x10\x02\x12\x1a\n\x16\x43RITERIA_SET_TECHNICAL\x10\x03*\x87\x01\n\x0cReviewerRole\x12\x1d\n\x19REVIEWER_ROLE_UNSPECIFIED\x10\x00\x12\x1c\n\x18REVIEWER_ROLE_GENERALIST\x10\x01\x12\x1a\n\x16REVIEWER_ROLE_BALANCED\x10\x02\x12\x1e\n\x1aREVIEWER_ROLE_CONSERVATIVE\x10\x03*\x82\x01\n\x0eRecommendation\x12\x1e\n\x1aRECOMMENDATION_UNSPECIFIED\x10\x00\x12\x1a\n\x16RECOMMENDATION_APPROVE\x10\x01\x12\x19\n\x15RECOMMENDATION_REVISE\x10\x02\x12\x19\n\x15RECOMMENDATION_REJECT\x10\x03*\xcf\x01\n\x0fReviewerFailure\x12 \n\x1cREVIEWER_FAILURE_UNSPECIFIED\x10\x00\x12\x1c\n\x18REVIEWER_FAILURE_TIMEOUT\x10\x01\x12 \n\x1cREVIEWER_FAILURE_UNAVAILABLE\x10\x02\x12\x1e\n\x1aREVIEWER_FAILURE_MALFORMED\x10\x03\x12\x1c\n\x18REVIEWER_FAILURE_CUT_OFF\x10\x04\x12\x1c\n\x18REVIEWER_FAILURE_REFUSED\x10\x05*\x8e\x01\n\x0e\x41pprovalStatus\x12\x1f\n\x1b\x41PPROVAL_STATUS_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x41PPROVAL_STATUS_APPROVED\x10\x01\x12\x1f\n\x1b\x41PPROVAL_STATUS_CONDITIONAL\x10\x02\x12\x1c\n\x18\x41PPROVAL_STATUS_REJECTED\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"concord/dissonance/v1/review.proto\x12\x15\x63oncord.dissonance.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"c\n\tCriterion\x12\x1c\n\x04name\x18\x01 \x01(\tB\x0e\xca\xf3\x18\n\x08\x01\x12\x06\x10@ \x01(\x01\x12\x16\n\x06weight\x18\x02 \x01(\x01\x42\x06\xca\xf3\x18\x02H\x06\x12 \n\x0b\x64\x65scription\x18\x03 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\xf4\x03(\x01\"\xdd\x03\n\x13ReviewAnswerRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x18\n\x08question\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x08\x12\x16\n\x06\x61nswer\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x07\x12!\n\x07sources\x18\x04 \x03(\tB\x10\xca\xf3\x18\x0c\x12\x06\x10\xa0\x9c\x01 \x01\"\x02\x10\x14\x12@\n\x0c\x63riteria_set\x18\x05 \x01(\x0e\x32\".concord.dissonance.v1.CriteriaSetB\x06\xca\xf3\x18\x02\x30\x01\x12<\n\x08\x63riteria\x18\x06 \x03(\x0b\x32 .concord.dissonance.v1.CriterionB\x08\xca\xf3\x18\x04\"\x02\x10\x14\x12%\n\treviewers\x18\x07 \x03(\tB\x12\xca\xf3\x18\x0e\x12\x06\x08\x01\x10@(\x01\"\x04\x10\x14\x18\x01\x12(\n\x06quorum\x18\x08 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x34@\x12\x30\n\x17\x63ritical_contradictions\x18\t \x01(\x05\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12/\n\rmax_revisions\x18\n \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x00@\x12!\n\x08language\x18\x0b \x01(\tB\x0f\xca\xf3\x18\x0b\x12\t\x10\x02\x1a\x05\x64\x65|en\"j\n\x08Reviewer\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05model\x18\x02 \x01(\t\x12\x0e\n\x06vendor\x18\x03 \x01(\t\x12\x31\n\x04role\x18\x04 \x01(\x0e\x32#.concord.dissonance.v1.ReviewerRole\"C\n\x0e\x43riterionScore\x12\x11\n\tcriterion\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x0f\n\x07\x63omment\x18\x03 \x01(\t\"\x8c\x03\n\nPeerReview\x12\x31\n\x08reviewer\x18\x01 \x01(\x0b\x32\x1f.concord.dissonance.v1.Reviewer\x12\r\n\x05round\x18\x02 \x01(\x05\x12\x35\n\x06scores\x18\x03 \x03(\x0b\x32%.concord.dissonance.v1.CriterionScore\x12\x16\n\x0eweighted_score\x18\x04 \x01(\x01\x12\x15\n\roverall_score\x18\x05 \x01(\x01\x12\x11\n\tstrengths\x18\x06 \x03(\t\x12\x12\n\nweaknesses\x18\x07 \x03(\t\x12=\n\x0erecommendation\x18\x08 \x01(\x0e\x32%.concord.dissonance.v1.Recommendation\x12\x1a\n\x12\x63ontradicts_scores\x18\t \x01(\x08\x12\x10\n\x08\x63omments\x18\n \x01(\t\x12/\n\x0breview_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tis_cached\x18\x0c \x01(\x08\"\x9b\x01\n\x0e\x46\x61iledReviewer\x12\x31\n\x08reviewer\x18\x01 \x01(\x0b\x32\x1f.concord.dissonance.v1.Reviewer\x12\r\n\x05round\x18\x02 \x01(\x05\x12\x37\n\x07\x66\x61ilure\x18\x03 \x01(\x0e\x32&.concord.dissonance.v1.ReviewerFailure\x12\x0e\n\x06\x64\x65tail\x18\x04 \x01(\t\"\xa6\x01\n\rScoreConflict\x12\x11\n\tcriterion\x18\x01 \x01(\t\x12\x12\n\nreviewer_a\x18\x02 \x01(\t\x12\x0f\n\x07score_a\x18\x03 \x01(\x01\x12\x11\n\tcomment_a\x18\x04 \x01(\t\x12\x12\n\nreviewer_b\x18\x05 \x01(\t\x12\x0f\n\x07score_b\x18\x06 \x01(\x01\x12\x11\n\tcomment_b\x18\x07 \x01(\t\x12\x12\n\ndifference\x18\x08 \x01(\x01\"\x9d\x03\n\x0bReviewRound\x12\x0e\n\x06\x61nswer\x18\x01 \x01(\t\x12\x32\n\x07reviews\x18\x02 \x03(\x0b\x32!.concord.dissonance.v1.PeerReview\x12\x35\n\x06\x66\x61iled\x18\x03 \x03(\x0b\x32%.concord.dissonance.v1.FailedReviewer\x12\x16\n\x0e\x65xpected_count\x18\x04 \x01(\x05\x12\x17\n\x0fsucceeded_count\x18\x05 \x01(\x05\x12\x35\n\x06status\x18\x06 \x01(\x0e\x32%.concord.dissonance.v1.ApprovalStatus\x12\x17\n\x0f\x63onsensus_score\x18\x07 \x01(\x01\x12\x15\n\raverage_score\x18\x08 \x01(\x01\x12\x15\n\rapproval_rate\x18\t \x01(\x01\x12\x12\n\nconfidence\x18\n \x01(\x01\x12\x37\n\tconflicts\x18\x0b \x03(\x0b\x32$.concord.dissonance.v1.ScoreConflict\x12\x17\n\x0frecommendations\x18\x0c \x03(\t\":\n\tModelCost\x12\r\n\x05\x63\x61lls\x18\x01 \x01(\x03\x12\x0e\n\x06tokens\x18\x02 \x01(\x03\x12\x0e\n\x06micros\x18\x03 \x01(\x03\"\xe4\x01\n\x0c\x41nswerReview\x12\x33\n\x07verdict\x18\x01 \x01(\x0b\x32\".concord.dissonance.v1.ReviewRound\x12:\n\x0e\x65\x61rlier_rounds\x18\x02 \x03(\x0b\x32\".concord.dissonance.v1.ReviewRound\x12\x0f\n\x07summary\x18\x03 \x01(\t\x12\x10\n\x08warnings\x18\x04 \x03(\t\x12.\n\x04\x63ost\x18\x05 \x01(\x0b\x32 .concord.dissonance.v1.ModelCost\x12\x10\n\x08language\x18\x06 \x01(\t*y\n\x0b\x43riteriaSet\x12\x1c\n\x18\x43RITERIA_SET_UNSPECIFIED\x10\x00\x12\x18\n\x14\x43RITERIA_SET_GENERAL\x10\x01\x12\x16\n\x12\x43RITERIA_SET_LEGAL\x10\x02\x12\x1a\n\x16\x43RITERIA_SET_TECHNICAL\x10\x03*\x87\x01\n\x0cReviewerRole\x12\x1d\n\x19REVIEWER_ROLE_UNSPECIFIED\x10\x00\x12\x1c\n\x18REVIEWER_ROLE_GENERALIST\x10\x01\x12\x1a\n\x16REVIEWER_ROLE_BALANCED\x10\x02\x12\x1e\n\x1aREVIEWER_ROLE_CONSERVATIVE\x10\x03*\x82\x01\n\x0eRecommendation\x12\x1e\n\x1aRECOMMENDATION_UNSPECIFIED\x10\x00\x12\x1a\n\x16RECOMMENDATION_APPROVE\x10\x01\x12\x19\n\x15RECOMMENDATION_REVISE\x10\x02\x12\x19\n\x15RECOMMENDATION_REJECT\x10\x03*\xcf\x01\n\x0fReviewerFailure\x12 \n\x1cREVIEWER_FAILURE_UNSPECIFIED\x10\x00\x12\x1c\n\x18REVIEWER_FAILURE_TIMEOUT\x10\x01\x12 \n\x1cREVIEWER_FAILURE_UNAVAILABLE\x10\x02\x12\x1e\n\x1aREVIEWER_FAILURE_MALFORMED\x10\x03\x12\x1c\n\x18REVIEWER_FAILURE_CUT_OFF\x10\x04\x12\x1c\n\x18REVIEWER_FAILURE_REFUSED\x10\x05*\x8e\x01\n\x0e\x41pprovalStatus\x12\x1f\n\x1b\x41PPROVAL_STATUS_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x41PPROVAL_STATUS_APPROVED\x10\x01\x12\x1f\n\x1b\x41PPROVAL_STATUS_CONDITIONAL\x10\x02\x12\x1c\n\x18\x41PPROVAL_STATUS_REJECTED\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,15 +36,15 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CRITERION'].fields_by_name['name']._loaded_options = None
   _globals['_CRITERION'].fields_by_name['name']._serialized_options = b'\312\363\030\n\010\001\022\006\020@ \001(\001'
   _globals['_CRITERION'].fields_by_name['weight']._loaded_options = None
-  _globals['_CRITERION'].fields_by_name['weight']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\000\000\000\000\000\021\000\000\000\000\000\000\360?'
+  _globals['_CRITERION'].fields_by_name['weight']._serialized_options = b'\312\363\030\002H\006'
   _globals['_CRITERION'].fields_by_name['description']._loaded_options = None
   _globals['_CRITERION'].fields_by_name['description']._serialized_options = b'\312\363\030\007\022\005\020\364\003(\001'
   _globals['_REVIEWANSWERREQUEST'].fields_by_name['request_id']._loaded_options = None
   _globals['_REVIEWANSWERREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\002H\001'
   _globals['_REVIEWANSWERREQUEST'].fields_by_name['question']._loaded_options = None
-  _globals['_REVIEWANSWERREQUEST'].fields_by_name['question']._serialized_options = b'\312\363\030\t\010\001\022\005\020\320\017 \001'
+  _globals['_REVIEWANSWERREQUEST'].fields_by_name['question']._serialized_options = b'\312\363\030\002H\010'
   _globals['_REVIEWANSWERREQUEST'].fields_by_name['answer']._loaded_options = None
-  _globals['_REVIEWANSWERREQUEST'].fields_by_name['answer']._serialized_options = b'\312\363\030\n\010\001\022\006\020\240\234\001 \001'
+  _globals['_REVIEWANSWERREQUEST'].fields_by_name['answer']._serialized_options = b'\312\363\030\002H\007'
   _globals['_REVIEWANSWERREQUEST'].fields_by_name['sources']._loaded_options = None
   _globals['_REVIEWANSWERREQUEST'].fields_by_name['sources']._serialized_options = b'\312\363\030\014\022\006\020\240\234\001 \001\"\002\020\024'
   _globals['_REVIEWANSWERREQUEST'].fields_by_name['criteria_set']._loaded_options = None
@@ -61,34 +61,34 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_REVIEWANSWERREQUEST'].fields_by_name['max_revisions']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\000\000\000\000\000\021\000\000\000\000\000\000\000@'
   _globals['_REVIEWANSWERREQUEST'].fields_by_name['language']._loaded_options = None
   _globals['_REVIEWANSWERREQUEST'].fields_by_name['language']._serialized_options = b'\312\363\030\013\022\t\020\002\032\005de|en'
-  _globals['_CRITERIASET']._serialized_start=2348
-  _globals['_CRITERIASET']._serialized_end=2469
-  _globals['_REVIEWERROLE']._serialized_start=2472
-  _globals['_REVIEWERROLE']._serialized_end=2607
-  _globals['_RECOMMENDATION']._serialized_start=2610
-  _globals['_RECOMMENDATION']._serialized_end=2740
-  _globals['_REVIEWERFAILURE']._serialized_start=2743
-  _globals['_REVIEWERFAILURE']._serialized_end=2950
-  _globals['_APPROVALSTATUS']._serialized_start=2953
-  _globals['_APPROVALSTATUS']._serialized_end=3095
+  _globals['_CRITERIASET']._serialized_start=2315
+  _globals['_CRITERIASET']._serialized_end=2436
+  _globals['_REVIEWERROLE']._serialized_start=2439
+  _globals['_REVIEWERROLE']._serialized_end=2574
+  _globals['_RECOMMENDATION']._serialized_start=2577
+  _globals['_RECOMMENDATION']._serialized_end=2707
+  _globals['_REVIEWERFAILURE']._serialized_start=2710
+  _globals['_REVIEWERFAILURE']._serialized_end=2917
+  _globals['_APPROVALSTATUS']._serialized_start=2920
+  _globals['_APPROVALSTATUS']._serialized_end=3062
   _globals['_CRITERION']._serialized_start=124
-  _globals['_CRITERION']._serialized_end=241
-  _globals['_REVIEWANSWERREQUEST']._serialized_start=244
-  _globals['_REVIEWANSWERREQUEST']._serialized_end=736
-  _globals['_REVIEWER']._serialized_start=738
-  _globals['_REVIEWER']._serialized_end=844
-  _globals['_CRITERIONSCORE']._serialized_start=846
-  _globals['_CRITERIONSCORE']._serialized_end=913
-  _globals['_PEERREVIEW']._serialized_start=916
-  _globals['_PEERREVIEW']._serialized_end=1312
-  _globals['_FAILEDREVIEWER']._serialized_start=1315
-  _globals['_FAILEDREVIEWER']._serialized_end=1470
-  _globals['_SCORECONFLICT']._serialized_start=1473
-  _globals['_SCORECONFLICT']._serialized_end=1639
-  _globals['_REVIEWROUND']._serialized_start=1642
-  _globals['_REVIEWROUND']._serialized_end=2055
-  _globals['_MODELCOST']._serialized_start=2057
-  _globals['_MODELCOST']._serialized_end=2115
-  _globals['_ANSWERREVIEW']._serialized_start=2118
-  _globals['_ANSWERREVIEW']._serialized_end=2346
+  _globals['_CRITERION']._serialized_end=223
+  _globals['_REVIEWANSWERREQUEST']._serialized_start=226
+  _globals['_REVIEWANSWERREQUEST']._serialized_end=703
+  _globals['_REVIEWER']._serialized_start=705
+  _globals['_REVIEWER']._serialized_end=811
+  _globals['_CRITERIONSCORE']._serialized_start=813
+  _globals['_CRITERIONSCORE']._serialized_end=880
+  _globals['_PEERREVIEW']._serialized_start=883
+  _globals['_PEERREVIEW']._serialized_end=1279
+  _globals['_FAILEDREVIEWER']._serialized_start=1282
+  _globals['_FAILEDREVIEWER']._serialized_end=1437
+  _globals['_SCORECONFLICT']._serialized_start=1440
+  _globals['_SCORECONFLICT']._serialized_end=1606
+  _globals['_REVIEWROUND']._serialized_start=1609
+  _globals['_REVIEWROUND']._serialized_end=2022
+  _globals['_MODELCOST']._serialized_start=2024
+  _globals['_MODELCOST']._serialized_end=2082
+  _globals['_ANSWERREVIEW']._serialized_start=2085
+  _globals['_ANSWERREVIEW']._serialized_end=2313
 # @@protoc_insertion_point(module_scope)

@@ -28,7 +28,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"concord/governance/v1/access.proto\x12\x15\x63oncord.governance.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9b\x01\n\x05Space\x12\x0c\n\x04name\x18\x01 \x01(\t\x12/\n\x0b\x63reate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ncreated_by\x18\x03 \x01(\t\x12/\n\x0b\x64\x65lete_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x65rased\x18\x05 \x01(\x08\"\xdc\x03\n\x03Key\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05space\x18\x02 \x01(\t\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12,\n\x04kind\x18\x04 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKind\x12/\n\x06scopes\x18\x05 \x03(\x0e\x32\x1f.concord.governance.v1.KeyScope\x12\x13\n\x0bpermissions\x18\x06 \x03(\t\x12\'\n\x06origin\x18\x07 \x01(\x0e\x32\x17.concord.type.v1.Origin\x12\x30\n\x06status\x18\x08 \x01(\x0e\x32 .concord.governance.v1.KeyStatus\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ncreated_by\x18\n \x01(\t\x12/\n\x0b\x65xpire_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0brevoke_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rlast_use_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"h\n\x12\x43reateSpaceRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x36\n\x05space\x18\x02 \x01(\tB\'\xca\xf3\x18#\x08\x01\x12\x1f\x10\x80\x01\x1a\x1a[A-Za-z0-9][A-Za-z0-9._-]*\"\\\n\x13\x43reateSpaceResponse\x12+\n\x05space\x18\x01 \x01(\x0b\x32\x1c.concord.governance.v1.Space\x12\x18\n\x10\x65nrolment_secret\x18\x02 \x01(\t\"c\n\x11ListSpacesRequest\x12\x17\n\x0finclude_deleted\x18\x01 \x01(\x08\x12\x19\n\tpage_size\x18\x02 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"[\n\x12ListSpacesResponse\x12,\n\x06spaces\x18\x01 \x03(\x0b\x32\x1c.concord.governance.v1.Space\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x89\x01\n\x12\x44\x65leteSpaceRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x15\n\x05space\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12!\n\ntyped_name\x18\x03 \x01(\tB\r\xca\xf3\x18\t\x08\x01\x12\x05\x10\x80\x01(\x01\x12\x1d\n\tstatement\x18\x04 \x01(\x0c\x42\n\xca\xf3\x18\x06*\x04\x10\x80\x80\x01\"B\n\x13\x44\x65leteSpaceResponse\x12+\n\x05space\x18\x01 \x01(\x0b\x32\x1c.concord.governance.v1.Space\"\x92\x03\n\x10\x43reateKeyRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x15\n\x05space\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12 \n\tprincipal\x18\x03 \x01(\tB\r\xca\xf3\x18\t\x12\x07\x10\x80\x01 \x01(\x01\x12\x34\n\x04kind\x18\x04 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKindB\x06\xca\xf3\x18\x02\x30\x01\x12=\n\x06scopes\x18\x05 \x03(\x0e\x32\x1f.concord.governance.v1.KeyScopeB\x0c\xca\xf3\x18\x08\"\x04\x10\x05\x18\x01\x30\x01\x12/\n\x06origin\x18\x06 \x01(\x0e\x32\x17.concord.type.v1.OriginB\x06\xca\xf3\x18\x02\x30\x01\x12/\n\x0b\x65xpire_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12&\n\x08replaces\x18\x08 \x01(\tB\x14\xca\xf3\x18\x10\x12\x0e\x1a\x0c[0-9a-f]{12}\x12*\n\x07overlap\x18\t \x01(\x0b\x32\x19.google.protobuf.Duration\"L\n\x11\x43reateKeyResponse\x12\'\n\x03key\x18\x01 \x01(\x0b\x32\x1a.concord.governance.v1.Key\x12\x0e\n\x06secret\x18\x02 \x01(\t\"v\n\x0fListKeysRequest\x12\x15\n\x05space\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x15\n\rinclude_ended\x18\x02 \x01(\x08\x12\x19\n\tpage_size\x18\x03 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"U\n\x10ListKeysResponse\x12(\n\x04keys\x18\x01 \x03(\x0b\x32\x1a.concord.governance.v1.Key\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"V\n\x10RevokeKeyRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12&\n\x06key_id\x18\x02 \x01(\tB\x16\xca\xf3\x18\x12\x08\x01\x12\x0e\x1a\x0c[0-9a-f]{12}\"<\n\x11RevokeKeyResponse\x12\'\n\x03key\x18\x01 \x01(\x0b\x32\x1a.concord.governance.v1.Key\">\n\x10GetCallerRequest\x12*\n\nkey_digest\x18\x01 \x01(\tB\x16\xca\xf3\x18\x12\x08\x01\x12\x0e\x1a\x0c[0-9a-f]{64}\"\xc5\x02\n\x11GetCallerResponse\x12\x30\n\x06status\x18\x01 \x01(\x0e\x32 .concord.governance.v1.KeyStatus\x12\x0e\n\x06key_id\x18\x02 \x01(\t\x12\r\n\x05space\x18\x03 \x01(\t\x12\x11\n\tprincipal\x18\x04 \x01(\t\x12,\n\x04kind\x18\x05 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKind\x12/\n\x06scopes\x18\x06 \x03(\x0e\x32\x1f.concord.governance.v1.KeyScope\x12\x13\n\x0bpermissions\x18\x07 \x03(\t\x12\'\n\x06origin\x18\x08 \x01(\x0e\x32\x17.concord.type.v1.Origin\x12/\n\x0b\x65xpire_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x15\n\x13GetOwnAccessRequest\"{\n\x14GetOwnAccessResponse\x12\r\n\x05space\x18\x01 \x01(\t\x12\x11\n\tprincipal\x18\x02 \x01(\t\x12,\n\x04kind\x18\x03 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKind\x12\x13\n\x0bpermissions\x18\x04 \x03(\t*\x91\x01\n\x08KeyScope\x12\x19\n\x15KEY_SCOPE_UNSPECIFIED\x10\x00\x12\x12\n\x0eKEY_SCOPE_READ\x10\x01\x12\x13\n\x0fKEY_SCOPE_WRITE\x10\x02\x12\x14\n\x10KEY_SCOPE_GOVERN\x10\x03\x12\x13\n\x0fKEY_SCOPE_ADMIN\x10\x04\x12\x16\n\x12KEY_SCOPE_OPERATOR\x10\x05*\x88\x01\n\tKeyStatus\x12\x1a\n\x16KEY_STATUS_UNSPECIFIED\x10\x00\x12\x15\n\x11KEY_STATUS_ACTIVE\x10\x01\x12\x16\n\x12KEY_STATUS_EXPIRED\x10\x02\x12\x16\n\x12KEY_STATUS_REVOKED\x10\x03\x12\x18\n\x14KEY_STATUS_NOT_FOUND\x10\x04\x32\xbe\x07\n\rAccessService\x12x\n\x0b\x43reateSpace\x12).concord.governance.v1.CreateSpaceRequest\x1a*.concord.governance.v1.CreateSpaceResponse\"\x12\xda\xf3\x18\x0e\n\x0cspaces:write\x12t\n\nListSpaces\x12(.concord.governance.v1.ListSpacesRequest\x1a).concord.governance.v1.ListSpacesResponse\"\x11\xda\xf3\x18\r\n\x0bspaces:list\x12x\n\x0b\x44\x65leteSpace\x12).concord.governance.v1.DeleteSpaceRequest\x1a*.concord.governance.v1.DeleteSpaceResponse\"\x12\xda\xf3\x18\x0e\n\x0cspaces:write\x12p\n\tCreateKey\x12\'.concord.governance.v1.CreateKeyRequest\x1a(.concord.governance.v1.CreateKeyResponse\"\x10\xda\xf3\x18\x0c\n\nkeys:write\x12l\n\x08ListKeys\x12&.concord.governance.v1.ListKeysRequest\x1a\'.concord.governance.v1.ListKeysResponse\"\x0f\xda\xf3\x18\x0b\n\tkeys:list\x12p\n\tRevokeKey\x12\'.concord.governance.v1.RevokeKeyRequest\x1a(.concord.governance.v1.RevokeKeyResponse\"\x10\xda\xf3\x18\x0c\n\nkeys:write\x12u\n\tGetCaller\x12\'.concord.governance.v1.GetCallerRequest\x1a(.concord.governance.v1.GetCallerResponse\"\x15\xda\xf3\x18\x11\n\x0f\x63\x61llers:resolve\x12z\n\x0cGetOwnAccess\x12*.concord.governance.v1.GetOwnAccessRequest\x1a+.concord.governance.v1.GetOwnAccessResponse\"\x11\xda\xf3\x18\r\n\x0b\x61\x63\x63\x65ss:readb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"concord/governance/v1/access.proto\x12\x15\x63oncord.governance.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9b\x01\n\x05Space\x12\x0c\n\x04name\x18\x01 \x01(\t\x12/\n\x0b\x63reate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ncreated_by\x18\x03 \x01(\t\x12/\n\x0b\x64\x65lete_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x65rased\x18\x05 \x01(\x08\"\xdc\x03\n\x03Key\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05space\x18\x02 \x01(\t\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12,\n\x04kind\x18\x04 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKind\x12/\n\x06scopes\x18\x05 \x03(\x0e\x32\x1f.concord.governance.v1.KeyScope\x12\x13\n\x0bpermissions\x18\x06 \x03(\t\x12\'\n\x06origin\x18\x07 \x01(\x0e\x32\x17.concord.type.v1.Origin\x12\x30\n\x06status\x18\x08 \x01(\x0e\x32 .concord.governance.v1.KeyStatus\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ncreated_by\x18\n \x01(\t\x12/\n\x0b\x65xpire_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0brevoke_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rlast_use_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"h\n\x12\x43reateSpaceRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x36\n\x05space\x18\x02 \x01(\tB\'\xca\xf3\x18#\x08\x01\x12\x1f\x10\x80\x01\x1a\x1a[A-Za-z0-9][A-Za-z0-9._-]*\"\\\n\x13\x43reateSpaceResponse\x12+\n\x05space\x18\x01 \x01(\x0b\x32\x1c.concord.governance.v1.Space\x12\x18\n\x10\x65nrolment_secret\x18\x02 \x01(\t\"c\n\x11ListSpacesRequest\x12\x17\n\x0finclude_deleted\x18\x01 \x01(\x08\x12\x19\n\tpage_size\x18\x02 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"[\n\x12ListSpacesResponse\x12,\n\x06spaces\x18\x01 \x03(\x0b\x32\x1c.concord.governance.v1.Space\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x82\x01\n\x12\x44\x65leteSpaceRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x15\n\x05space\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1a\n\ntyped_name\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1d\n\tstatement\x18\x04 \x01(\x0c\x42\n\xca\xf3\x18\x06*\x04\x10\x80\x80\x01\"B\n\x13\x44\x65leteSpaceResponse\x12+\n\x05space\x18\x01 \x01(\x0b\x32\x1c.concord.governance.v1.Space\"\x90\x03\n\x10\x43reateKeyRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x15\n\x05space\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12 \n\tprincipal\x18\x03 \x01(\tB\r\xca\xf3\x18\t\x12\x07\x10\x80\x01 \x01(\x01\x12\x34\n\x04kind\x18\x04 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKindB\x06\xca\xf3\x18\x02\x30\x01\x12;\n\x06scopes\x18\x05 \x03(\x0e\x32\x1f.concord.governance.v1.KeyScopeB\n\xca\xf3\x18\x06\"\x04\x10\x05\x18\x01\x12/\n\x06origin\x18\x06 \x01(\x0e\x32\x17.concord.type.v1.OriginB\x06\xca\xf3\x18\x02\x30\x01\x12/\n\x0b\x65xpire_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12&\n\x08replaces\x18\x08 \x01(\tB\x14\xca\xf3\x18\x10\x12\x0e\x1a\x0c[0-9a-f]{12}\x12*\n\x07overlap\x18\t \x01(\x0b\x32\x19.google.protobuf.Duration\"L\n\x11\x43reateKeyResponse\x12\'\n\x03key\x18\x01 \x01(\x0b\x32\x1a.concord.governance.v1.Key\x12\x0e\n\x06secret\x18\x02 \x01(\t\"v\n\x0fListKeysRequest\x12\x15\n\x05space\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x15\n\rinclude_ended\x18\x02 \x01(\x08\x12\x19\n\tpage_size\x18\x03 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"U\n\x10ListKeysResponse\x12(\n\x04keys\x18\x01 \x03(\x0b\x32\x1a.concord.governance.v1.Key\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"V\n\x10RevokeKeyRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12&\n\x06key_id\x18\x02 \x01(\tB\x16\xca\xf3\x18\x12\x08\x01\x12\x0e\x1a\x0c[0-9a-f]{12}\"<\n\x11RevokeKeyResponse\x12\'\n\x03key\x18\x01 \x01(\x0b\x32\x1a.concord.governance.v1.Key\">\n\x10GetCallerRequest\x12*\n\nkey_digest\x18\x01 \x01(\tB\x16\xca\xf3\x18\x12\x08\x01\x12\x0e\x1a\x0c[0-9a-f]{64}\"\xc5\x02\n\x11GetCallerResponse\x12\x30\n\x06status\x18\x01 \x01(\x0e\x32 .concord.governance.v1.KeyStatus\x12\x0e\n\x06key_id\x18\x02 \x01(\t\x12\r\n\x05space\x18\x03 \x01(\t\x12\x11\n\tprincipal\x18\x04 \x01(\t\x12,\n\x04kind\x18\x05 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKind\x12/\n\x06scopes\x18\x06 \x03(\x0e\x32\x1f.concord.governance.v1.KeyScope\x12\x13\n\x0bpermissions\x18\x07 \x03(\t\x12\'\n\x06origin\x18\x08 \x01(\x0e\x32\x17.concord.type.v1.Origin\x12/\n\x0b\x65xpire_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x15\n\x13GetOwnAccessRequest\"{\n\x14GetOwnAccessResponse\x12\r\n\x05space\x18\x01 \x01(\t\x12\x11\n\tprincipal\x18\x02 \x01(\t\x12,\n\x04kind\x18\x03 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKind\x12\x13\n\x0bpermissions\x18\x04 \x03(\t*\x91\x01\n\x08KeyScope\x12\x19\n\x15KEY_SCOPE_UNSPECIFIED\x10\x00\x12\x12\n\x0eKEY_SCOPE_READ\x10\x01\x12\x13\n\x0fKEY_SCOPE_WRITE\x10\x02\x12\x14\n\x10KEY_SCOPE_GOVERN\x10\x03\x12\x13\n\x0fKEY_SCOPE_ADMIN\x10\x04\x12\x16\n\x12KEY_SCOPE_OPERATOR\x10\x05*\x88\x01\n\tKeyStatus\x12\x1a\n\x16KEY_STATUS_UNSPECIFIED\x10\x00\x12\x15\n\x11KEY_STATUS_ACTIVE\x10\x01\x12\x16\n\x12KEY_STATUS_EXPIRED\x10\x02\x12\x16\n\x12KEY_STATUS_REVOKED\x10\x03\x12\x18\n\x14KEY_STATUS_NOT_FOUND\x10\x04\x32\xbe\x07\n\rAccessService\x12x\n\x0b\x43reateSpace\x12).concord.governance.v1.CreateSpaceRequest\x1a*.concord.governance.v1.CreateSpaceResponse\"\x12\xda\xf3\x18\x0e\n\x0cspaces:write\x12t\n\nListSpaces\x12(.concord.governance.v1.ListSpacesRequest\x1a).concord.governance.v1.ListSpacesResponse\"\x11\xda\xf3\x18\r\n\x0bspaces:list\x12x\n\x0b\x44\x65leteSpace\x12).concord.governance.v1.DeleteSpaceRequest\x1a*.concord.governance.v1.DeleteSpaceResponse\"\x12\xda\xf3\x18\x0e\n\x0cspaces:write\x12p\n\tCreateKey\x12\'.concord.governance.v1.CreateKeyRequest\x1a(.concord.governance.v1.CreateKeyResponse\"\x10\xda\xf3\x18\x0c\n\nkeys:write\x12l\n\x08ListKeys\x12&.concord.governance.v1.ListKeysRequest\x1a\'.concord.governance.v1.ListKeysResponse\"\x0f\xda\xf3\x18\x0b\n\tkeys:list\x12p\n\tRevokeKey\x12\'.concord.governance.v1.RevokeKeyRequest\x1a(.concord.governance.v1.RevokeKeyResponse\"\x10\xda\xf3\x18\x0c\n\nkeys:write\x12u\n\tGetCaller\x12\'.concord.governance.v1.GetCallerRequest\x1a(.concord.governance.v1.GetCallerResponse\"\x15\xda\xf3\x18\x11\n\x0f\x63\x61llers:resolve\x12z\n\x0cGetOwnAccess\x12*.concord.governance.v1.GetOwnAccessRequest\x1a+.concord.governance.v1.GetOwnAccessResponse\"\x11\xda\xf3\x18\r\n\x0b\x61\x63\x63\x65ss:readb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -48,7 +48,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DELETESPACEREQUEST'].fields_by_name['space']._loaded_options = None
   _globals['_DELETESPACEREQUEST'].fields_by_name['space']._serialized_options = b'\312\363\030\002H\002'
   _globals['_DELETESPACEREQUEST'].fields_by_name['typed_name']._loaded_options = None
-  _globals['_DELETESPACEREQUEST'].fields_by_name['typed_name']._serialized_options = b'\312\363\030\t\010\001\022\005\020\200\001(\001'
+  _globals['_DELETESPACEREQUEST'].fields_by_name['typed_name']._serialized_options = b'\312\363\030\002H\002'
   _globals['_DELETESPACEREQUEST'].fields_by_name['statement']._loaded_options = None
   _globals['_DELETESPACEREQUEST'].fields_by_name['statement']._serialized_options = b'\312\363\030\006*\004\020\200\200\001'
   _globals['_CREATEKEYREQUEST'].fields_by_name['request_id']._loaded_options = None
@@ -60,7 +60,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CREATEKEYREQUEST'].fields_by_name['kind']._loaded_options = None
   _globals['_CREATEKEYREQUEST'].fields_by_name['kind']._serialized_options = b'\312\363\030\0020\001'
   _globals['_CREATEKEYREQUEST'].fields_by_name['scopes']._loaded_options = None
-  _globals['_CREATEKEYREQUEST'].fields_by_name['scopes']._serialized_options = b'\312\363\030\010\"\004\020\005\030\0010\001'
+  _globals['_CREATEKEYREQUEST'].fields_by_name['scopes']._serialized_options = b'\312\363\030\006\"\004\020\005\030\001'
   _globals['_CREATEKEYREQUEST'].fields_by_name['origin']._loaded_options = None
   _globals['_CREATEKEYREQUEST'].fields_by_name['origin']._serialized_options = b'\312\363\030\0020\001'
   _globals['_CREATEKEYREQUEST'].fields_by_name['replaces']._loaded_options = None
@@ -93,10 +93,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ACCESSSERVICE'].methods_by_name['GetCaller']._serialized_options = b'\332\363\030\021\n\017callers:resolve'
   _globals['_ACCESSSERVICE'].methods_by_name['GetOwnAccess']._loaded_options = None
   _globals['_ACCESSSERVICE'].methods_by_name['GetOwnAccess']._serialized_options = b'\332\363\030\r\n\013access:read'
-  _globals['_KEYSCOPE']._serialized_start=2804
-  _globals['_KEYSCOPE']._serialized_end=2949
-  _globals['_KEYSTATUS']._serialized_start=2952
-  _globals['_KEYSTATUS']._serialized_end=3088
+  _globals['_KEYSCOPE']._serialized_start=2795
+  _globals['_KEYSCOPE']._serialized_end=2940
+  _globals['_KEYSTATUS']._serialized_start=2943
+  _globals['_KEYSTATUS']._serialized_end=3079
   _globals['_SPACE']._serialized_start=185
   _globals['_SPACE']._serialized_end=340
   _globals['_KEY']._serialized_start=343
@@ -110,29 +110,29 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTSPACESRESPONSE']._serialized_start=1122
   _globals['_LISTSPACESRESPONSE']._serialized_end=1213
   _globals['_DELETESPACEREQUEST']._serialized_start=1216
-  _globals['_DELETESPACEREQUEST']._serialized_end=1353
-  _globals['_DELETESPACERESPONSE']._serialized_start=1355
-  _globals['_DELETESPACERESPONSE']._serialized_end=1421
-  _globals['_CREATEKEYREQUEST']._serialized_start=1424
-  _globals['_CREATEKEYREQUEST']._serialized_end=1826
-  _globals['_CREATEKEYRESPONSE']._serialized_start=1828
-  _globals['_CREATEKEYRESPONSE']._serialized_end=1904
-  _globals['_LISTKEYSREQUEST']._serialized_start=1906
-  _globals['_LISTKEYSREQUEST']._serialized_end=2024
-  _globals['_LISTKEYSRESPONSE']._serialized_start=2026
-  _globals['_LISTKEYSRESPONSE']._serialized_end=2111
-  _globals['_REVOKEKEYREQUEST']._serialized_start=2113
-  _globals['_REVOKEKEYREQUEST']._serialized_end=2199
-  _globals['_REVOKEKEYRESPONSE']._serialized_start=2201
-  _globals['_REVOKEKEYRESPONSE']._serialized_end=2261
-  _globals['_GETCALLERREQUEST']._serialized_start=2263
-  _globals['_GETCALLERREQUEST']._serialized_end=2325
-  _globals['_GETCALLERRESPONSE']._serialized_start=2328
-  _globals['_GETCALLERRESPONSE']._serialized_end=2653
-  _globals['_GETOWNACCESSREQUEST']._serialized_start=2655
-  _globals['_GETOWNACCESSREQUEST']._serialized_end=2676
-  _globals['_GETOWNACCESSRESPONSE']._serialized_start=2678
-  _globals['_GETOWNACCESSRESPONSE']._serialized_end=2801
-  _globals['_ACCESSSERVICE']._serialized_start=3091
-  _globals['_ACCESSSERVICE']._serialized_end=4049
+  _globals['_DELETESPACEREQUEST']._serialized_end=1346
+  _globals['_DELETESPACERESPONSE']._serialized_start=1348
+  _globals['_DELETESPACERESPONSE']._serialized_end=1414
+  _globals['_CREATEKEYREQUEST']._serialized_start=1417
+  _globals['_CREATEKEYREQUEST']._serialized_end=1817
+  _globals['_CREATEKEYRESPONSE']._serialized_start=1819
+  _globals['_CREATEKEYRESPONSE']._serialized_end=1895
+  _globals['_LISTKEYSREQUEST']._serialized_start=1897
+  _globals['_LISTKEYSREQUEST']._serialized_end=2015
+  _globals['_LISTKEYSRESPONSE']._serialized_start=2017
+  _globals['_LISTKEYSRESPONSE']._serialized_end=2102
+  _globals['_REVOKEKEYREQUEST']._serialized_start=2104
+  _globals['_REVOKEKEYREQUEST']._serialized_end=2190
+  _globals['_REVOKEKEYRESPONSE']._serialized_start=2192
+  _globals['_REVOKEKEYRESPONSE']._serialized_end=2252
+  _globals['_GETCALLERREQUEST']._serialized_start=2254
+  _globals['_GETCALLERREQUEST']._serialized_end=2316
+  _globals['_GETCALLERRESPONSE']._serialized_start=2319
+  _globals['_GETCALLERRESPONSE']._serialized_end=2644
+  _globals['_GETOWNACCESSREQUEST']._serialized_start=2646
+  _globals['_GETOWNACCESSREQUEST']._serialized_end=2667
+  _globals['_GETOWNACCESSRESPONSE']._serialized_start=2669
+  _globals['_GETOWNACCESSRESPONSE']._serialized_end=2792
+  _globals['_ACCESSSERVICE']._serialized_start=3082
+  _globals['_ACCESSSERVICE']._serialized_end=4040
 # @@protoc_insertion_point(module_scope)

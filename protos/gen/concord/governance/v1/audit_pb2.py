@@ -27,7 +27,7 @@ from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!concord/governance/v1/audit.proto\x12\x15\x63oncord.governance.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc1\x02\n\nAuditEntry\x12\r\n\x05index\x18\x01 \x01(\x03\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x06\x61\x63tion\x18\x03 \x01(\x0e\x32\".concord.governance.v1.AuditAction\x12-\n\x05\x61\x63tor\x18\x04 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKind\x12\x11\n\tprincipal\x18\x05 \x01(\t\x12\x0f\n\x07item_id\x18\x06 \x01(\t\x12\x13\n\x0bproposal_id\x18\x07 \x01(\t\x12\x0f\n\x07\x62locked\x18\x08 \x01(\x08\x12\x0e\n\x06reason\x18\t \x01(\t\x12\x0c\n\x04leaf\x18\n \x01(\x0c\x12/\n\x0brecord_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xbc\x02\n\x17ListAuditEntriesRequest\x12\x1c\n\x07item_id\x18\x01 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x01(\x01\x12?\n\x07\x61\x63tions\x18\x02 \x03(\x0e\x32\".concord.governance.v1.AuditActionB\n\xca\xf3\x18\x06\"\x02\x10 0\x01\x12\x35\n\x05\x61\x63tor\x18\x03 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKindB\x06\xca\xf3\x18\x02\x30\x01\x12)\n\x05since\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x19\n\tpage_size\x18\x06 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x07 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"g\n\x18ListAuditEntriesResponse\x12\x32\n\x07\x65ntries\x18\x01 \x03(\x0b\x32!.concord.governance.v1.AuditEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x16\n\x14GetCheckpointRequest\"+\n\x15GetCheckpointResponse\x12\x12\n\ncheckpoint\x18\x01 \x01(\t\"^\n\x18GetInclusionProofRequest\x12\x1e\n\x05index\x18\x01 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12\"\n\ttree_size\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"9\n\x19GetInclusionProofResponse\x12\x0c\n\x04leaf\x18\x01 \x01(\x0c\x12\x0e\n\x06hashes\x18\x02 \x03(\x0c\"b\n\x1aGetConsistencyProofRequest\x12!\n\x08old_size\x18\x01 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12!\n\x08new_size\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"-\n\x1bGetConsistencyProofResponse\x12\x0e\n\x06hashes\x18\x01 \x03(\x0c\"\x17\n\x15\x45xportAuditLogRequest\"\'\n\x16\x45xportAuditLogResponse\x12\r\n\x05lines\x18\x01 \x01(\x0c*\xbb\x06\n\x0b\x41uditAction\x12\x1c\n\x18\x41UDIT_ACTION_UNSPECIFIED\x10\x00\x12\x18\n\x14\x41UDIT_ACTION_GENESIS\x10\x01\x12\x1f\n\x1b\x41UDIT_ACTION_DELETE_ATTEMPT\x10\x02\x12\x1f\n\x1b\x41UDIT_ACTION_DELETE_SUCCESS\x10\x03\x12\x1e\n\x1a\x41UDIT_ACTION_WRITE_ATTEMPT\x10\x04\x12\x1e\n\x1a\x41UDIT_ACTION_WRITE_SUCCESS\x10\x05\x12\x1c\n\x18\x41UDIT_ACTION_SMF_PROPOSE\x10\x06\x12\x1b\n\x17\x41UDIT_ACTION_SMF_REVISE\x10\x07\x12\x1c\n\x18\x41UDIT_ACTION_SMF_APPROVE\x10\x08\x12\x1b\n\x17\x41UDIT_ACTION_SMF_REVOKE\x10\t\x12\x1b\n\x17\x41UDIT_ACTION_SMF_REJECT\x10\n\x12\x1d\n\x19\x41UDIT_ACTION_SMF_WITHDRAW\x10\x0b\x12\x1b\n\x17\x41UDIT_ACTION_SMF_EXPIRE\x10\x0c\x12\x1b\n\x17\x41UDIT_ACTION_SMF_DECIDE\x10\r\x12\x1c\n\x18\x41UDIT_ACTION_SMF_EXECUTE\x10\x0e\x12\x19\n\x15\x41UDIT_ACTION_SMF_FAIL\x10\x0f\x12\x19\n\x15\x41UDIT_ACTION_SMF_UNDO\x10\x10\x12\"\n\x1e\x41UDIT_ACTION_FRAMING_VIOLATION\x10\x11\x12$\n AUDIT_ACTION_SAFEGUARD_VIOLATION\x10\x12\x12 \n\x1c\x41UDIT_ACTION_CONSENT_REFUSED\x10\x13\x12\x17\n\x13\x41UDIT_ACTION_IMPORT\x10\x14\x12\x1b\n\x17\x41UDIT_ACTION_KEY_CREATE\x10\x15\x12\x1b\n\x17\x41UDIT_ACTION_KEY_REVOKE\x10\x16\x12\x1d\n\x19\x41UDIT_ACTION_SPACE_CREATE\x10\x17\x12\x1d\n\x19\x41UDIT_ACTION_SPACE_DELETE\x10\x18\x12\x18\n\x14\x41UDIT_ACTION_RESTORE\x10\x19\x12\x1b\n\x17\x41UDIT_ACTION_SMF_SETTLE\x10\x1a\x32\xb4\x05\n\x0c\x41uditService\x12\x85\x01\n\x10ListAuditEntries\x12..concord.governance.v1.ListAuditEntriesRequest\x1a/.concord.governance.v1.ListAuditEntriesResponse\"\x10\xda\xf3\x18\x0c\n\naudit:read\x12|\n\rGetCheckpoint\x12+.concord.governance.v1.GetCheckpointRequest\x1a,.concord.governance.v1.GetCheckpointResponse\"\x10\xda\xf3\x18\x0c\n\naudit:read\x12\x88\x01\n\x11GetInclusionProof\x12/.concord.governance.v1.GetInclusionProofRequest\x1a\x30.concord.governance.v1.GetInclusionProofResponse\"\x10\xda\xf3\x18\x0c\n\naudit:read\x12\x8e\x01\n\x13GetConsistencyProof\x12\x31.concord.governance.v1.GetConsistencyProofRequest\x1a\x32.concord.governance.v1.GetConsistencyProofResponse\"\x10\xda\xf3\x18\x0c\n\naudit:read\x12\x81\x01\n\x0e\x45xportAuditLog\x12,.concord.governance.v1.ExportAuditLogRequest\x1a-.concord.governance.v1.ExportAuditLogResponse\"\x10\xda\xf3\x18\x0c\n\naudit:read0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!concord/governance/v1/audit.proto\x12\x15\x63oncord.governance.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc1\x02\n\nAuditEntry\x12\r\n\x05index\x18\x01 \x01(\x03\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x06\x61\x63tion\x18\x03 \x01(\x0e\x32\".concord.governance.v1.AuditAction\x12-\n\x05\x61\x63tor\x18\x04 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKind\x12\x11\n\tprincipal\x18\x05 \x01(\t\x12\x0f\n\x07item_id\x18\x06 \x01(\t\x12\x13\n\x0bproposal_id\x18\x07 \x01(\t\x12\x0f\n\x07\x62locked\x18\x08 \x01(\x08\x12\x0e\n\x06reason\x18\t \x01(\t\x12\x0c\n\x04leaf\x18\n \x01(\x0c\x12/\n\x0brecord_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb5\x02\n\x17ListAuditEntriesRequest\x12\x17\n\x07item_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12=\n\x07\x61\x63tions\x18\x02 \x03(\x0e\x32\".concord.governance.v1.AuditActionB\x08\xca\xf3\x18\x04\"\x02\x10 \x12\x35\n\x05\x61\x63tor\x18\x03 \x01(\x0e\x32\x1e.concord.type.v1.PrincipalKindB\x06\xca\xf3\x18\x02\x30\x01\x12)\n\x05since\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x19\n\tpage_size\x18\x06 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x07 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"g\n\x18ListAuditEntriesResponse\x12\x32\n\x07\x65ntries\x18\x01 \x03(\x0b\x32!.concord.governance.v1.AuditEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x16\n\x14GetCheckpointRequest\"+\n\x15GetCheckpointResponse\x12\x12\n\ncheckpoint\x18\x01 \x01(\t\"^\n\x18GetInclusionProofRequest\x12\x1e\n\x05index\x18\x01 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12\"\n\ttree_size\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"9\n\x19GetInclusionProofResponse\x12\x0c\n\x04leaf\x18\x01 \x01(\x0c\x12\x0e\n\x06hashes\x18\x02 \x03(\x0c\"b\n\x1aGetConsistencyProofRequest\x12!\n\x08old_size\x18\x01 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x12!\n\x08new_size\x18\x02 \x01(\x03\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\"-\n\x1bGetConsistencyProofResponse\x12\x0e\n\x06hashes\x18\x01 \x03(\x0c\"\x17\n\x15\x45xportAuditLogRequest\"\'\n\x16\x45xportAuditLogResponse\x12\r\n\x05lines\x18\x01 \x01(\x0c*\xbb\x06\n\x0b\x41uditAction\x12\x1c\n\x18\x41UDIT_ACTION_UNSPECIFIED\x10\x00\x12\x18\n\x14\x41UDIT_ACTION_GENESIS\x10\x01\x12\x1f\n\x1b\x41UDIT_ACTION_DELETE_ATTEMPT\x10\x02\x12\x1f\n\x1b\x41UDIT_ACTION_DELETE_SUCCESS\x10\x03\x12\x1e\n\x1a\x41UDIT_ACTION_WRITE_ATTEMPT\x10\x04\x12\x1e\n\x1a\x41UDIT_ACTION_WRITE_SUCCESS\x10\x05\x12\x1c\n\x18\x41UDIT_ACTION_SMF_PROPOSE\x10\x06\x12\x1b\n\x17\x41UDIT_ACTION_SMF_REVISE\x10\x07\x12\x1c\n\x18\x41UDIT_ACTION_SMF_APPROVE\x10\x08\x12\x1b\n\x17\x41UDIT_ACTION_SMF_REVOKE\x10\t\x12\x1b\n\x17\x41UDIT_ACTION_SMF_REJECT\x10\n\x12\x1d\n\x19\x41UDIT_ACTION_SMF_WITHDRAW\x10\x0b\x12\x1b\n\x17\x41UDIT_ACTION_SMF_EXPIRE\x10\x0c\x12\x1b\n\x17\x41UDIT_ACTION_SMF_DECIDE\x10\r\x12\x1c\n\x18\x41UDIT_ACTION_SMF_EXECUTE\x10\x0e\x12\x19\n\x15\x41UDIT_ACTION_SMF_FAIL\x10\x0f\x12\x19\n\x15\x41UDIT_ACTION_SMF_UNDO\x10\x10\x12\"\n\x1e\x41UDIT_ACTION_FRAMING_VIOLATION\x10\x11\x12$\n AUDIT_ACTION_SAFEGUARD_VIOLATION\x10\x12\x12 \n\x1c\x41UDIT_ACTION_CONSENT_REFUSED\x10\x13\x12\x17\n\x13\x41UDIT_ACTION_IMPORT\x10\x14\x12\x1b\n\x17\x41UDIT_ACTION_KEY_CREATE\x10\x15\x12\x1b\n\x17\x41UDIT_ACTION_KEY_REVOKE\x10\x16\x12\x1d\n\x19\x41UDIT_ACTION_SPACE_CREATE\x10\x17\x12\x1d\n\x19\x41UDIT_ACTION_SPACE_DELETE\x10\x18\x12\x18\n\x14\x41UDIT_ACTION_RESTORE\x10\x19\x12\x1b\n\x17\x41UDIT_ACTION_SMF_SETTLE\x10\x1a\x32\xb4\x05\n\x0c\x41uditService\x12\x85\x01\n\x10ListAuditEntries\x12..concord.governance.v1.ListAuditEntriesRequest\x1a/.concord.governance.v1.ListAuditEntriesResponse\"\x10\xda\xf3\x18\x0c\n\naudit:read\x12|\n\rGetCheckpoint\x12+.concord.governance.v1.GetCheckpointRequest\x1a,.concord.governance.v1.GetCheckpointResponse\"\x10\xda\xf3\x18\x0c\n\naudit:read\x12\x88\x01\n\x11GetInclusionProof\x12/.concord.governance.v1.GetInclusionProofRequest\x1a\x30.concord.governance.v1.GetInclusionProofResponse\"\x10\xda\xf3\x18\x0c\n\naudit:read\x12\x8e\x01\n\x13GetConsistencyProof\x12\x31.concord.governance.v1.GetConsistencyProofRequest\x1a\x32.concord.governance.v1.GetConsistencyProofResponse\"\x10\xda\xf3\x18\x0c\n\naudit:read\x12\x81\x01\n\x0e\x45xportAuditLog\x12,.concord.governance.v1.ExportAuditLogRequest\x1a-.concord.governance.v1.ExportAuditLogResponse\"\x10\xda\xf3\x18\x0c\n\naudit:read0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,9 +35,9 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'concord.governance.v1.audit
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_LISTAUDITENTRIESREQUEST'].fields_by_name['item_id']._loaded_options = None
-  _globals['_LISTAUDITENTRIESREQUEST'].fields_by_name['item_id']._serialized_options = b'\312\363\030\007\022\005\020\200\001(\001'
+  _globals['_LISTAUDITENTRIESREQUEST'].fields_by_name['item_id']._serialized_options = b'\312\363\030\002H\003'
   _globals['_LISTAUDITENTRIESREQUEST'].fields_by_name['actions']._loaded_options = None
-  _globals['_LISTAUDITENTRIESREQUEST'].fields_by_name['actions']._serialized_options = b'\312\363\030\006\"\002\020 0\001'
+  _globals['_LISTAUDITENTRIESREQUEST'].fields_by_name['actions']._serialized_options = b'\312\363\030\004\"\002\020 '
   _globals['_LISTAUDITENTRIESREQUEST'].fields_by_name['actor']._loaded_options = None
   _globals['_LISTAUDITENTRIESREQUEST'].fields_by_name['actor']._serialized_options = b'\312\363\030\0020\001'
   _globals['_LISTAUDITENTRIESREQUEST'].fields_by_name['page_size']._loaded_options = None
@@ -62,30 +62,30 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_AUDITSERVICE'].methods_by_name['GetConsistencyProof']._serialized_options = b'\332\363\030\014\n\naudit:read'
   _globals['_AUDITSERVICE'].methods_by_name['ExportAuditLog']._loaded_options = None
   _globals['_AUDITSERVICE'].methods_by_name['ExportAuditLog']._serialized_options = b'\332\363\030\014\n\naudit:read'
-  _globals['_AUDITACTION']._serialized_start=1337
-  _globals['_AUDITACTION']._serialized_end=2164
+  _globals['_AUDITACTION']._serialized_start=1330
+  _globals['_AUDITACTION']._serialized_end=2157
   _globals['_AUDITENTRY']._serialized_start=152
   _globals['_AUDITENTRY']._serialized_end=473
   _globals['_LISTAUDITENTRIESREQUEST']._serialized_start=476
-  _globals['_LISTAUDITENTRIESREQUEST']._serialized_end=792
-  _globals['_LISTAUDITENTRIESRESPONSE']._serialized_start=794
-  _globals['_LISTAUDITENTRIESRESPONSE']._serialized_end=897
-  _globals['_GETCHECKPOINTREQUEST']._serialized_start=899
-  _globals['_GETCHECKPOINTREQUEST']._serialized_end=921
-  _globals['_GETCHECKPOINTRESPONSE']._serialized_start=923
-  _globals['_GETCHECKPOINTRESPONSE']._serialized_end=966
-  _globals['_GETINCLUSIONPROOFREQUEST']._serialized_start=968
-  _globals['_GETINCLUSIONPROOFREQUEST']._serialized_end=1062
-  _globals['_GETINCLUSIONPROOFRESPONSE']._serialized_start=1064
-  _globals['_GETINCLUSIONPROOFRESPONSE']._serialized_end=1121
-  _globals['_GETCONSISTENCYPROOFREQUEST']._serialized_start=1123
-  _globals['_GETCONSISTENCYPROOFREQUEST']._serialized_end=1221
-  _globals['_GETCONSISTENCYPROOFRESPONSE']._serialized_start=1223
-  _globals['_GETCONSISTENCYPROOFRESPONSE']._serialized_end=1268
-  _globals['_EXPORTAUDITLOGREQUEST']._serialized_start=1270
-  _globals['_EXPORTAUDITLOGREQUEST']._serialized_end=1293
-  _globals['_EXPORTAUDITLOGRESPONSE']._serialized_start=1295
-  _globals['_EXPORTAUDITLOGRESPONSE']._serialized_end=1334
-  _globals['_AUDITSERVICE']._serialized_start=2167
-  _globals['_AUDITSERVICE']._serialized_end=2859
+  _globals['_LISTAUDITENTRIESREQUEST']._serialized_end=785
+  _globals['_LISTAUDITENTRIESRESPONSE']._serialized_start=787
+  _globals['_LISTAUDITENTRIESRESPONSE']._serialized_end=890
+  _globals['_GETCHECKPOINTREQUEST']._serialized_start=892
+  _globals['_GETCHECKPOINTREQUEST']._serialized_end=914
+  _globals['_GETCHECKPOINTRESPONSE']._serialized_start=916
+  _globals['_GETCHECKPOINTRESPONSE']._serialized_end=959
+  _globals['_GETINCLUSIONPROOFREQUEST']._serialized_start=961
+  _globals['_GETINCLUSIONPROOFREQUEST']._serialized_end=1055
+  _globals['_GETINCLUSIONPROOFRESPONSE']._serialized_start=1057
+  _globals['_GETINCLUSIONPROOFRESPONSE']._serialized_end=1114
+  _globals['_GETCONSISTENCYPROOFREQUEST']._serialized_start=1116
+  _globals['_GETCONSISTENCYPROOFREQUEST']._serialized_end=1214
+  _globals['_GETCONSISTENCYPROOFRESPONSE']._serialized_start=1216
+  _globals['_GETCONSISTENCYPROOFRESPONSE']._serialized_end=1261
+  _globals['_EXPORTAUDITLOGREQUEST']._serialized_start=1263
+  _globals['_EXPORTAUDITLOGREQUEST']._serialized_end=1286
+  _globals['_EXPORTAUDITLOGRESPONSE']._serialized_start=1288
+  _globals['_EXPORTAUDITLOGRESPONSE']._serialized_end=1327
+  _globals['_AUDITSERVICE']._serialized_start=2160
+  _globals['_AUDITSERVICE']._serialized_end=2852
 # @@protoc_insertion_point(module_scope)

@@ -27,7 +27,7 @@ from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63oncord/graph/v1/episode.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa1\x01\n\x07\x45pisode\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\x0e\n\x06reward\x18\x03 \x01(\x01\x12\x12\n\nreflection\x18\x04 \x01(\t\x12\x12\n\nsession_id\x18\x05 \x01(\t\x12\x12\n\nmemory_ids\x18\x06 \x03(\t\x12/\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xed\x01\n\x11\x41\x64\x64\x45pisodeRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1d\n\x05query\x18\x02 \x01(\tB\x0e\xca\xf3\x18\n\x08\x01\x12\x06\x10\xa0\x9c\x01 \x01\x12/\n\x06reward\x18\x03 \x01(\x01\x42\x1a\xca\xf3\x18\x16\x08\x01\x1a\x12\t\x00\x00\x00\x00\x00\x00\xf0\xbf\x11\x00\x00\x00\x00\x00\x00\xf0?H\x00\x88\x01\x01\x12\x1e\n\nreflection\x18\x04 \x01(\tB\n\xca\xf3\x18\x06\x12\x04\x10\xa0\x9c\x01\x12\x1a\n\nsession_id\x18\x05 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12%\n\nmemory_ids\x18\x06 \x03(\tB\x11\xca\xf3\x18\r\x12\x05\x10\x80\x01(\x01\"\x04\x10\x64\x18\x01\x42\t\n\x07_reward\"O\n\x12\x41\x64\x64\x45pisodeResponse\x12*\n\x07\x65pisode\x18\x01 \x01(\x0b\x32\x19.concord.graph.v1.Episode\x12\r\n\x05token\x18\x02 \x01(\t\"\xfd\x01\n\x13ListEpisodesRequest\x12)\n\x05since\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1a\n\nsession_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12$\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x30\n\tpage_size\x18\x04 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x00Y@H\x00\x88\x01\x01\x12\x1a\n\npage_token\x18\x05 \x01(\tB\x06\xca\xf3\x18\x02H\x05\x12\x1d\n\x04skip\x18\x06 \x01(\x05\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x42\x0c\n\n_page_size\"\xb4\x01\n\x14ListEpisodesResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12+\n\x08\x65pisodes\x18\x02 \x03(\x0b\x32\x19.concord.graph.v1.Episode\x12\x13\n\x0btotal_count\x18\x03 \x01(\x03\x12\x17\n\x0fnext_page_token\x18\x04 \x01(\t\x12\x12\n\nnear_names\x18\x05 \x03(\t2\xef\x01\n\x0e\x45pisodeService\x12k\n\nAddEpisode\x12#.concord.graph.v1.AddEpisodeRequest\x1a$.concord.graph.v1.AddEpisodeResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:write\x12p\n\x0cListEpisodes\x12%.concord.graph.v1.ListEpisodesRequest\x1a&.concord.graph.v1.ListEpisodesResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:readb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63oncord/graph/v1/episode.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa1\x01\n\x07\x45pisode\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\x0e\n\x06reward\x18\x03 \x01(\x01\x12\x12\n\nreflection\x18\x04 \x01(\t\x12\x12\n\nsession_id\x18\x05 \x01(\t\x12\x12\n\nmemory_ids\x18\x06 \x03(\t\x12/\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xe0\x01\n\x11\x41\x64\x64\x45pisodeRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x15\n\x05query\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x07\x12/\n\x06reward\x18\x03 \x01(\x01\x42\x1a\xca\xf3\x18\x16\x08\x01\x1a\x12\t\x00\x00\x00\x00\x00\x00\xf0\xbf\x11\x00\x00\x00\x00\x00\x00\xf0?H\x00\x88\x01\x01\x12\x1e\n\nreflection\x18\x04 \x01(\tB\n\xca\xf3\x18\x06\x12\x04\x10\xa0\x9c\x01\x12\x1a\n\nsession_id\x18\x05 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12 \n\nmemory_ids\x18\x06 \x03(\tB\x0c\xca\xf3\x18\x08\"\x04\x10\x64\x18\x01H\x03\x42\t\n\x07_reward\"O\n\x12\x41\x64\x64\x45pisodeResponse\x12*\n\x07\x65pisode\x18\x01 \x01(\x0b\x32\x19.concord.graph.v1.Episode\x12\r\n\x05token\x18\x02 \x01(\t\"\xfd\x01\n\x13ListEpisodesRequest\x12)\n\x05since\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1a\n\nsession_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12$\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x30\n\tpage_size\x18\x04 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x00Y@H\x00\x88\x01\x01\x12\x1a\n\npage_token\x18\x05 \x01(\tB\x06\xca\xf3\x18\x02H\x05\x12\x1d\n\x04skip\x18\x06 \x01(\x05\x42\x0f\xca\xf3\x18\x0b\x1a\t\t\x00\x00\x00\x00\x00\x00\x00\x00\x42\x0c\n\n_page_size\"\xb4\x01\n\x14ListEpisodesResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12+\n\x08\x65pisodes\x18\x02 \x03(\x0b\x32\x19.concord.graph.v1.Episode\x12\x13\n\x0btotal_count\x18\x03 \x01(\x03\x12\x17\n\x0fnext_page_token\x18\x04 \x01(\t\x12\x12\n\nnear_names\x18\x05 \x03(\t2\xef\x01\n\x0e\x45pisodeService\x12k\n\nAddEpisode\x12#.concord.graph.v1.AddEpisodeRequest\x1a$.concord.graph.v1.AddEpisodeResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:write\x12p\n\x0cListEpisodes\x12%.concord.graph.v1.ListEpisodesRequest\x1a&.concord.graph.v1.ListEpisodesResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:readb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,7 +37,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ADDEPISODEREQUEST'].fields_by_name['request_id']._loaded_options = None
   _globals['_ADDEPISODEREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\002H\001'
   _globals['_ADDEPISODEREQUEST'].fields_by_name['query']._loaded_options = None
-  _globals['_ADDEPISODEREQUEST'].fields_by_name['query']._serialized_options = b'\312\363\030\n\010\001\022\006\020\240\234\001 \001'
+  _globals['_ADDEPISODEREQUEST'].fields_by_name['query']._serialized_options = b'\312\363\030\002H\007'
   _globals['_ADDEPISODEREQUEST'].fields_by_name['reward']._loaded_options = None
   _globals['_ADDEPISODEREQUEST'].fields_by_name['reward']._serialized_options = b'\312\363\030\026\010\001\032\022\t\000\000\000\000\000\000\360\277\021\000\000\000\000\000\000\360?'
   _globals['_ADDEPISODEREQUEST'].fields_by_name['reflection']._loaded_options = None
@@ -45,7 +45,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ADDEPISODEREQUEST'].fields_by_name['session_id']._loaded_options = None
   _globals['_ADDEPISODEREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\002H\003'
   _globals['_ADDEPISODEREQUEST'].fields_by_name['memory_ids']._loaded_options = None
-  _globals['_ADDEPISODEREQUEST'].fields_by_name['memory_ids']._serialized_options = b'\312\363\030\r\022\005\020\200\001(\001\"\004\020d\030\001'
+  _globals['_ADDEPISODEREQUEST'].fields_by_name['memory_ids']._serialized_options = b'\312\363\030\010\"\004\020d\030\001H\003'
   _globals['_LISTEPISODESREQUEST'].fields_by_name['session_id']._loaded_options = None
   _globals['_LISTEPISODESREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\002H\003'
   _globals['_LISTEPISODESREQUEST'].fields_by_name['page_size']._loaded_options = None
@@ -61,13 +61,13 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EPISODE']._serialized_start=144
   _globals['_EPISODE']._serialized_end=305
   _globals['_ADDEPISODEREQUEST']._serialized_start=308
-  _globals['_ADDEPISODEREQUEST']._serialized_end=545
-  _globals['_ADDEPISODERESPONSE']._serialized_start=547
-  _globals['_ADDEPISODERESPONSE']._serialized_end=626
-  _globals['_LISTEPISODESREQUEST']._serialized_start=629
-  _globals['_LISTEPISODESREQUEST']._serialized_end=882
-  _globals['_LISTEPISODESRESPONSE']._serialized_start=885
-  _globals['_LISTEPISODESRESPONSE']._serialized_end=1065
-  _globals['_EPISODESERVICE']._serialized_start=1068
-  _globals['_EPISODESERVICE']._serialized_end=1307
+  _globals['_ADDEPISODEREQUEST']._serialized_end=532
+  _globals['_ADDEPISODERESPONSE']._serialized_start=534
+  _globals['_ADDEPISODERESPONSE']._serialized_end=613
+  _globals['_LISTEPISODESREQUEST']._serialized_start=616
+  _globals['_LISTEPISODESREQUEST']._serialized_end=869
+  _globals['_LISTEPISODESRESPONSE']._serialized_start=872
+  _globals['_LISTEPISODESRESPONSE']._serialized_end=1052
+  _globals['_EPISODESERVICE']._serialized_start=1055
+  _globals['_EPISODESERVICE']._serialized_end=1294
 # @@protoc_insertion_point(module_scope)

@@ -27,7 +27,7 @@ from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%concord/graph/v1/working_memory.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xff\x01\n\x0cWorkingEntry\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\x12/\n\nimportance\x18\x03 \x01(\x0e\x32\x1b.concord.type.v1.Importance\x12\x12\n\nsession_id\x18\x04 \x01(\t\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08put_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nevict_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xab\x01\n\x17PutWorkingMemoryRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1f\n\x07\x63ontent\x18\x02 \x01(\tB\x0e\xca\xf3\x18\n\x08\x01\x12\x06\x10\xa0\x9c\x01 \x01\x12\x37\n\nimportance\x18\x03 \x01(\x0e\x32\x1b.concord.type.v1.ImportanceB\x06\xca\xf3\x18\x02\x30\x01\x12\x1a\n\nsession_id\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"\x89\x01\n\x18PutWorkingMemoryResponse\x12-\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x1e.concord.graph.v1.WorkingEntry\x12/\n\x07\x65victed\x18\x02 \x03(\x0b\x32\x1e.concord.graph.v1.WorkingEntry\x12\r\n\x05token\x18\x03 \x01(\t\"\xa2\x01\n\x18ListWorkingMemoryRequest\x12\r\n\x05stale\x18\x01 \x01(\x08\x12\x1a\n\nsession_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12$\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x19\n\tpage_size\x18\x04 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x05 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"\x8c\x01\n\x19ListWorkingMemoryResponse\x12/\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x1e.concord.graph.v1.WorkingEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x13\n\x0btotal_count\x18\x03 \x01(\x03\x12\x10\n\x08\x63\x61pacity\x18\x04 \x01(\x05\"L\n\x1aRemoveWorkingMemoryRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x12\n\x02id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\",\n\x1bRemoveWorkingMemoryResponse\x12\r\n\x05token\x18\x01 \x01(\t\"j\n\x19\x43learWorkingMemoryRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1a\n\nsession_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x15\n\rinclude_stale\x18\x03 \x01(\x08\"B\n\x1a\x43learWorkingMemoryResponse\x12\x15\n\rremoved_count\x18\x01 \x01(\x05\x12\r\n\x05token\x18\x02 \x01(\t2\xa5\x04\n\x14WorkingMemoryService\x12}\n\x10PutWorkingMemory\x12).concord.graph.v1.PutWorkingMemoryRequest\x1a*.concord.graph.v1.PutWorkingMemoryResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:write\x12\x7f\n\x11ListWorkingMemory\x12*.concord.graph.v1.ListWorkingMemoryRequest\x1a+.concord.graph.v1.ListWorkingMemoryResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:read\x12\x86\x01\n\x13RemoveWorkingMemory\x12,.concord.graph.v1.RemoveWorkingMemoryRequest\x1a-.concord.graph.v1.RemoveWorkingMemoryResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:write\x12\x83\x01\n\x12\x43learWorkingMemory\x12+.concord.graph.v1.ClearWorkingMemoryRequest\x1a,.concord.graph.v1.ClearWorkingMemoryResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:writeb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%concord/graph/v1/working_memory.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xff\x01\n\x0cWorkingEntry\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\x12/\n\nimportance\x18\x03 \x01(\x0e\x32\x1b.concord.type.v1.Importance\x12\x12\n\nsession_id\x18\x04 \x01(\t\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08put_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nevict_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xa3\x01\n\x17PutWorkingMemoryRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x17\n\x07\x63ontent\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x07\x12\x37\n\nimportance\x18\x03 \x01(\x0e\x32\x1b.concord.type.v1.ImportanceB\x06\xca\xf3\x18\x02\x30\x01\x12\x1a\n\nsession_id\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"\x89\x01\n\x18PutWorkingMemoryResponse\x12-\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x1e.concord.graph.v1.WorkingEntry\x12/\n\x07\x65victed\x18\x02 \x03(\x0b\x32\x1e.concord.graph.v1.WorkingEntry\x12\r\n\x05token\x18\x03 \x01(\t\"\xa2\x01\n\x18ListWorkingMemoryRequest\x12\r\n\x05stale\x18\x01 \x01(\x08\x12\x1a\n\nsession_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12$\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x19\n\tpage_size\x18\x04 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x05 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"\x8c\x01\n\x19ListWorkingMemoryResponse\x12/\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x1e.concord.graph.v1.WorkingEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x13\n\x0btotal_count\x18\x03 \x01(\x03\x12\x10\n\x08\x63\x61pacity\x18\x04 \x01(\x05\"L\n\x1aRemoveWorkingMemoryRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x12\n\x02id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\",\n\x1bRemoveWorkingMemoryResponse\x12\r\n\x05token\x18\x01 \x01(\t\"j\n\x19\x43learWorkingMemoryRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1a\n\nsession_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x15\n\rinclude_stale\x18\x03 \x01(\x08\"B\n\x1a\x43learWorkingMemoryResponse\x12\x15\n\rremoved_count\x18\x01 \x01(\x05\x12\r\n\x05token\x18\x02 \x01(\t2\xa5\x04\n\x14WorkingMemoryService\x12}\n\x10PutWorkingMemory\x12).concord.graph.v1.PutWorkingMemoryRequest\x1a*.concord.graph.v1.PutWorkingMemoryResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:write\x12\x7f\n\x11ListWorkingMemory\x12*.concord.graph.v1.ListWorkingMemoryRequest\x1a+.concord.graph.v1.ListWorkingMemoryResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:read\x12\x86\x01\n\x13RemoveWorkingMemory\x12,.concord.graph.v1.RemoveWorkingMemoryRequest\x1a-.concord.graph.v1.RemoveWorkingMemoryResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:write\x12\x83\x01\n\x12\x43learWorkingMemory\x12+.concord.graph.v1.ClearWorkingMemoryRequest\x1a,.concord.graph.v1.ClearWorkingMemoryResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:writeb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,7 +37,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['request_id']._loaded_options = None
   _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\002H\001'
   _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['content']._loaded_options = None
-  _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['content']._serialized_options = b'\312\363\030\n\010\001\022\006\020\240\234\001 \001'
+  _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['content']._serialized_options = b'\312\363\030\002H\007'
   _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['importance']._loaded_options = None
   _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['importance']._serialized_options = b'\312\363\030\0020\001'
   _globals['_PUTWORKINGMEMORYREQUEST'].fields_by_name['session_id']._loaded_options = None
@@ -67,21 +67,21 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_WORKINGENTRY']._serialized_start=151
   _globals['_WORKINGENTRY']._serialized_end=406
   _globals['_PUTWORKINGMEMORYREQUEST']._serialized_start=409
-  _globals['_PUTWORKINGMEMORYREQUEST']._serialized_end=580
-  _globals['_PUTWORKINGMEMORYRESPONSE']._serialized_start=583
-  _globals['_PUTWORKINGMEMORYRESPONSE']._serialized_end=720
-  _globals['_LISTWORKINGMEMORYREQUEST']._serialized_start=723
-  _globals['_LISTWORKINGMEMORYREQUEST']._serialized_end=885
-  _globals['_LISTWORKINGMEMORYRESPONSE']._serialized_start=888
-  _globals['_LISTWORKINGMEMORYRESPONSE']._serialized_end=1028
-  _globals['_REMOVEWORKINGMEMORYREQUEST']._serialized_start=1030
-  _globals['_REMOVEWORKINGMEMORYREQUEST']._serialized_end=1106
-  _globals['_REMOVEWORKINGMEMORYRESPONSE']._serialized_start=1108
-  _globals['_REMOVEWORKINGMEMORYRESPONSE']._serialized_end=1152
-  _globals['_CLEARWORKINGMEMORYREQUEST']._serialized_start=1154
-  _globals['_CLEARWORKINGMEMORYREQUEST']._serialized_end=1260
-  _globals['_CLEARWORKINGMEMORYRESPONSE']._serialized_start=1262
-  _globals['_CLEARWORKINGMEMORYRESPONSE']._serialized_end=1328
-  _globals['_WORKINGMEMORYSERVICE']._serialized_start=1331
-  _globals['_WORKINGMEMORYSERVICE']._serialized_end=1880
+  _globals['_PUTWORKINGMEMORYREQUEST']._serialized_end=572
+  _globals['_PUTWORKINGMEMORYRESPONSE']._serialized_start=575
+  _globals['_PUTWORKINGMEMORYRESPONSE']._serialized_end=712
+  _globals['_LISTWORKINGMEMORYREQUEST']._serialized_start=715
+  _globals['_LISTWORKINGMEMORYREQUEST']._serialized_end=877
+  _globals['_LISTWORKINGMEMORYRESPONSE']._serialized_start=880
+  _globals['_LISTWORKINGMEMORYRESPONSE']._serialized_end=1020
+  _globals['_REMOVEWORKINGMEMORYREQUEST']._serialized_start=1022
+  _globals['_REMOVEWORKINGMEMORYREQUEST']._serialized_end=1098
+  _globals['_REMOVEWORKINGMEMORYRESPONSE']._serialized_start=1100
+  _globals['_REMOVEWORKINGMEMORYRESPONSE']._serialized_end=1144
+  _globals['_CLEARWORKINGMEMORYREQUEST']._serialized_start=1146
+  _globals['_CLEARWORKINGMEMORYREQUEST']._serialized_end=1252
+  _globals['_CLEARWORKINGMEMORYRESPONSE']._serialized_start=1254
+  _globals['_CLEARWORKINGMEMORYRESPONSE']._serialized_end=1320
+  _globals['_WORKINGMEMORYSERVICE']._serialized_start=1323
+  _globals['_WORKINGMEMORYSERVICE']._serialized_end=1872
 # @@protoc_insertion_point(module_scope)

@@ -41,13 +41,21 @@ class _PresetEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Preset.ValueTy
     PRESET_REQUEST_ID: _Preset.ValueType  # 1
     """The caller's id of a write request."""
     PRESET_ID: _Preset.ValueType  # 2
-    """An id or an etag that must be stated."""
+    """An id, an etag or a label that must be stated."""
     PRESET_OPTIONAL_ID: _Preset.ValueType  # 3
-    """An id or an etag that may be empty."""
+    """An id, an etag or a label that may be empty."""
     PRESET_PAGE_SIZE: _Preset.ValueType  # 4
     """How many items a page holds; 0 = the method's default."""
     PRESET_PAGE_TOKEN: _Preset.ValueType  # 5
     """Where a page starts: the `next_page_token` of the page before."""
+    PRESET_SHARE: _Preset.ValueType  # 6
+    """A share or a score, from 0 to 1."""
+    PRESET_TEXT: _Preset.ValueType  # 7
+    """A text such as a memory's, which must be stated."""
+    PRESET_SENTENCES: _Preset.ValueType  # 8
+    """A query, a question or a claim, which must be stated."""
+    PRESET_NAME: _Preset.ValueType  # 9
+    """The name of a node, which must be stated."""
 
 class Preset(_Preset, metaclass=_PresetEnumTypeWrapper):
     """Rules that many fields share, by name."""
@@ -57,13 +65,21 @@ PRESET_UNSPECIFIED: Preset.ValueType  # 0
 PRESET_REQUEST_ID: Preset.ValueType  # 1
 """The caller's id of a write request."""
 PRESET_ID: Preset.ValueType  # 2
-"""An id or an etag that must be stated."""
+"""An id, an etag or a label that must be stated."""
 PRESET_OPTIONAL_ID: Preset.ValueType  # 3
-"""An id or an etag that may be empty."""
+"""An id, an etag or a label that may be empty."""
 PRESET_PAGE_SIZE: Preset.ValueType  # 4
 """How many items a page holds; 0 = the method's default."""
 PRESET_PAGE_TOKEN: Preset.ValueType  # 5
 """Where a page starts: the `next_page_token` of the page before."""
+PRESET_SHARE: Preset.ValueType  # 6
+"""A share or a score, from 0 to 1."""
+PRESET_TEXT: Preset.ValueType  # 7
+"""A text such as a memory's, which must be stated."""
+PRESET_SENTENCES: Preset.ValueType  # 8
+"""A query, a question or a claim, which must be stated."""
+PRESET_NAME: Preset.ValueType  # 9
+"""The name of a node, which must be stated."""
 Global___Preset: _TypeAlias = Preset  # noqa: Y015
 
 @_typing.final
@@ -87,8 +103,8 @@ class FieldRules(_message.Message):
     it demands this only of the member that is set.
     """
     defined_only: _builtins.bool
-    """Enum: the value must be one that the contract defines. Zero passes unless `required`. The items of a
-    list always have this rule, and zero is refused among them.
+    """Enum: the value must be one that the contract defines; zero passes. A `required` enum and the items of
+    a list always have this rule, and zero is refused there.
     """
     preset: Global___Preset.ValueType
     """Rules that many fields share. Those stated beside it hold as well."""

@@ -26,7 +26,7 @@ from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb
 from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63oncord/search/v1/health.proto\x12\x11\x63oncord.search.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\"\xf9\x01\n\x13\x41ssessHealthRequest\x12;\n\x08statuses\x18\x01 \x03(\x0e\x32\x1d.concord.type.v1.HealthStatusB\n\xca\xf3\x18\x06\"\x02\x10\x04\x30\x01\x12\x36\n\x05kinds\x18\x02 \x03(\x0e\x32\x1b.concord.type.v1.MemoryKindB\n\xca\xf3\x18\x06\"\x02\x10\x07\x30\x01\x12+\n\tpage_size\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00@\x8f@\x12\x1a\n\npage_token\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x05\x12$\n\x05\x61s_of\x18\x05 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"\x94\x01\n\x14\x41ssessHealthResponse\x12\x33\n\x08memories\x18\x01 \x03(\x0b\x32!.concord.search.v1.AssessedMemory\x12.\n\x06\x63ounts\x18\x02 \x03(\x0b\x32\x1e.concord.search.v1.HealthCount\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t\"_\n\x0e\x41ssessedMemory\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x11\n\tstatement\x18\x02 \x01(\t\x12\'\n\x06health\x18\x03 \x01(\x0b\x32\x17.concord.type.v1.Health\"K\n\x0bHealthCount\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.HealthStatus\x12\r\n\x05\x63ount\x18\x02 \x01(\x03\x32\x89\x01\n\x13MemoryHealthService\x12r\n\x0c\x41ssessHealth\x12&.concord.search.v1.AssessHealthRequest\x1a\'.concord.search.v1.AssessHealthResponse\"\x11\xda\xf3\x18\r\n\x0bsearch:readb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63oncord/search/v1/health.proto\x12\x11\x63oncord.search.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\"\xf5\x01\n\x13\x41ssessHealthRequest\x12\x39\n\x08statuses\x18\x01 \x03(\x0e\x32\x1d.concord.type.v1.HealthStatusB\x08\xca\xf3\x18\x04\"\x02\x10\x04\x12\x34\n\x05kinds\x18\x02 \x03(\x0e\x32\x1b.concord.type.v1.MemoryKindB\x08\xca\xf3\x18\x04\"\x02\x10\x07\x12+\n\tpage_size\x18\x03 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00@\x8f@\x12\x1a\n\npage_token\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x05\x12$\n\x05\x61s_of\x18\x05 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"\x94\x01\n\x14\x41ssessHealthResponse\x12\x33\n\x08memories\x18\x01 \x03(\x0b\x32!.concord.search.v1.AssessedMemory\x12.\n\x06\x63ounts\x18\x02 \x03(\x0b\x32\x1e.concord.search.v1.HealthCount\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t\"_\n\x0e\x41ssessedMemory\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x11\n\tstatement\x18\x02 \x01(\t\x12\'\n\x06health\x18\x03 \x01(\x0b\x32\x17.concord.type.v1.Health\"K\n\x0bHealthCount\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.HealthStatus\x12\r\n\x05\x63ount\x18\x02 \x01(\x03\x32\x89\x01\n\x13MemoryHealthService\x12r\n\x0c\x41ssessHealth\x12&.concord.search.v1.AssessHealthRequest\x1a\'.concord.search.v1.AssessHealthResponse\"\x11\xda\xf3\x18\r\n\x0bsearch:readb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,9 +34,9 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'concord.search.v1.health_pb
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_ASSESSHEALTHREQUEST'].fields_by_name['statuses']._loaded_options = None
-  _globals['_ASSESSHEALTHREQUEST'].fields_by_name['statuses']._serialized_options = b'\312\363\030\006\"\002\020\0040\001'
+  _globals['_ASSESSHEALTHREQUEST'].fields_by_name['statuses']._serialized_options = b'\312\363\030\004\"\002\020\004'
   _globals['_ASSESSHEALTHREQUEST'].fields_by_name['kinds']._loaded_options = None
-  _globals['_ASSESSHEALTHREQUEST'].fields_by_name['kinds']._serialized_options = b'\312\363\030\006\"\002\020\0070\001'
+  _globals['_ASSESSHEALTHREQUEST'].fields_by_name['kinds']._serialized_options = b'\312\363\030\004\"\002\020\007'
   _globals['_ASSESSHEALTHREQUEST'].fields_by_name['page_size']._loaded_options = None
   _globals['_ASSESSHEALTHREQUEST'].fields_by_name['page_size']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\000\000\000\000\000\021\000\000\000\000\000@\217@'
   _globals['_ASSESSHEALTHREQUEST'].fields_by_name['page_token']._loaded_options = None
@@ -44,13 +44,13 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MEMORYHEALTHSERVICE'].methods_by_name['AssessHealth']._loaded_options = None
   _globals['_MEMORYHEALTHSERVICE'].methods_by_name['AssessHealth']._serialized_options = b'\332\363\030\r\n\013search:read'
   _globals['_ASSESSHEALTHREQUEST']._serialized_start=112
-  _globals['_ASSESSHEALTHREQUEST']._serialized_end=361
-  _globals['_ASSESSHEALTHRESPONSE']._serialized_start=364
-  _globals['_ASSESSHEALTHRESPONSE']._serialized_end=512
-  _globals['_ASSESSEDMEMORY']._serialized_start=514
-  _globals['_ASSESSEDMEMORY']._serialized_end=609
-  _globals['_HEALTHCOUNT']._serialized_start=611
-  _globals['_HEALTHCOUNT']._serialized_end=686
-  _globals['_MEMORYHEALTHSERVICE']._serialized_start=689
-  _globals['_MEMORYHEALTHSERVICE']._serialized_end=826
+  _globals['_ASSESSHEALTHREQUEST']._serialized_end=357
+  _globals['_ASSESSHEALTHRESPONSE']._serialized_start=360
+  _globals['_ASSESSHEALTHRESPONSE']._serialized_end=508
+  _globals['_ASSESSEDMEMORY']._serialized_start=510
+  _globals['_ASSESSEDMEMORY']._serialized_end=605
+  _globals['_HEALTHCOUNT']._serialized_start=607
+  _globals['_HEALTHCOUNT']._serialized_end=682
+  _globals['_MEMORYHEALTHSERVICE']._serialized_start=685
+  _globals['_MEMORYHEALTHSERVICE']._serialized_end=822
 # @@protoc_insertion_point(module_scope)
