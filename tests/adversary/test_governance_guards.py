@@ -607,13 +607,7 @@ async def _unswept(*_: object) -> None:
     """Sweep nothing."""
 
 
-async def _unrecorded(
-    _self: ledger_commands.LedgerCommands,
-    _asker: object,
-    _request: object,
-    error: Exception,
-    *_: object,
-) -> None:
+async def _unrecorded(_self: object, _request: object, error: Exception) -> None:
     raise error
 
 

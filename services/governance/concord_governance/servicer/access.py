@@ -23,7 +23,7 @@ from concord_governance.domain.access import (
 from concord_governance.domain.entries import Actor
 from concord_governance.servicer import incoming, outgoing
 from concord_governance.usecases.api_keys import ApiKeys, KeyDraft
-from concord_governance.usecases.ledger_commands import LedgerCommands
+from concord_governance.usecases.ledger_commands import LedgerCommands, Request
 from concord_governance.usecases.spaces import Spaces
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -41,14 +41,13 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
 
     async def not_permitted(self, method: str, request: Message | None) -> None:
         """Record in the log that a key without the permission tried a command, and on what."""
-        await self._commands.not_permitted(incoming.author(), method, **_object_of(request))
+        tried = Request(incoming.author(), method)
+        await self._commands.not_permitted(tried, **_object_of(request))
 
     async def CreateSpace(
         self, request: access_pb2.CreateSpaceRequest, context: Context
     ) -> access_pb2.CreateSpaceResponse:
-        made, secret = await self._spaces.create(
-            incoming.author(), incoming.request(request), request.space
-        )
+        made, secret = await self._spaces.create(incoming.request(request), request.space)
         return access_pb2.CreateSpaceResponse(space=_space(made), enrolment_secret=secret)
 
     async def ListSpaces(
@@ -69,20 +68,14 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
         self, request: access_pb2.DeleteSpaceRequest, context: Context
     ) -> access_pb2.DeleteSpaceResponse:
         found = await self._spaces.delete(
-            incoming.author(),
-            incoming.request(request),
-            request.space,
-            request.typed_name,
-            request.statement,
+            incoming.request(request), request.space, request.typed_name, request.statement
         )
         return access_pb2.DeleteSpaceResponse(space=_space(found))
 
     async def CreateKey(
         self, request: access_pb2.CreateKeyRequest, context: Context
     ) -> access_pb2.CreateKeyResponse:
-        made, secret = await self._keys.create(
-            incoming.author(), incoming.request(request), _draft(request)
-        )
+        made, secret = await self._keys.create(incoming.request(request), _draft(request))
         return access_pb2.CreateKeyResponse(key=_key(made, made.create_time), secret=secret)
 
     async def ListKeys(
@@ -107,9 +100,7 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
     async def RevokeKey(
         self, request: access_pb2.RevokeKeyRequest, context: Context
     ) -> access_pb2.RevokeKeyResponse:
-        found = await self._keys.revoke(
-            incoming.author(), incoming.request(request), request.key_id
-        )
+        found = await self._keys.revoke(incoming.request(request), request.key_id)
         return access_pb2.RevokeKeyResponse(key=_key(found, self._keys.now()))
 
     async def GetCaller(

@@ -27,12 +27,14 @@ def author() -> Caller:
 
 
 def request(message: Message) -> Request:
-    """Return a write's method, request id and content digest, by which it runs only once."""
+    """Return a write, with the method, request id and content digest by which it runs only once."""
     content = message.SerializeToString(deterministic=True)
     return Request(
+        author(),
         method=message.DESCRIPTOR.name.removesuffix("Request"),
         request_id=message.request_id,  # type: ignore[attr-defined] # every write has one
         digest=sha256(content).hexdigest(),
+        proposal_id=getattr(message, "proposal_id", ""),
     )
 
 

@@ -16,7 +16,7 @@ from google.protobuf.message import Message
 from concord_governance.domain.proposals import Settlement, Status
 from concord_governance.servicer import incoming, outgoing
 from concord_governance.usecases.decisions import Decisions, Outcome
-from concord_governance.usecases.ledger_commands import LedgerCommands
+from concord_governance.usecases.ledger_commands import LedgerCommands, Request
 from concord_governance.usecases.proposal_reads import ProposalReads
 from concord_governance.usecases.proposals import Proposals
 from concord_governance.usecases.settlements import Settlements, Verdict
@@ -45,14 +45,15 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
 
     async def not_permitted(self, method: str, request: Message | None) -> None:
         """Record in the log that a key without the permission tried a step, and on what."""
-        proposal_id: str = getattr(request, "proposal_id", "")
-        await self._commands.not_permitted(incoming.author(), method, proposal_id)
+        named = getattr(request, "proposal_id", "")
+        tried = Request(incoming.author(), method, proposal_id=named)
+        await self._commands.not_permitted(tried)
 
     async def CreateProposal(
         self, request: proposal_pb2.CreateProposalRequest, context: Context
     ) -> proposal_pb2.CreateProposalResponse:
         made = await self._proposals.create(
-            incoming.author(), incoming.request(request), incoming.caused_draft(request)
+            incoming.request(request), incoming.caused_draft(request)
         )
         return proposal_pb2.CreateProposalResponse(proposal=outgoing.proposal(made))
 
@@ -60,11 +61,7 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         self, request: proposal_pb2.ReviseProposalRequest, context: Context
     ) -> proposal_pb2.ReviseProposalResponse:
         made = await self._proposals.revise(
-            incoming.author(),
-            incoming.request(request),
-            request.proposal_id,
-            request.revision,
-            incoming.draft(request),
+            incoming.request(request), request.revision, incoming.draft(request)
         )
         return proposal_pb2.ReviseProposalResponse(proposal=outgoing.proposal(made))
 
@@ -101,9 +98,7 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def ApproveProposal(
         self, request: proposal_pb2.ApproveProposalRequest, context: Context
     ) -> proposal_pb2.ApproveProposalResponse:
-        proposal, token = await self._decisions.approve(
-            incoming.author(), incoming.request(request), request.proposal_id, request.consent
-        )
+        proposal, token = await self._decisions.approve(incoming.request(request), request.consent)
         return proposal_pb2.ApproveProposalResponse(
             proposal=outgoing.proposal(proposal), token=token
         )
@@ -111,32 +106,25 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def RevokeConsent(
         self, request: proposal_pb2.RevokeConsentRequest, context: Context
     ) -> proposal_pb2.RevokeConsentResponse:
-        proposal = await self._decisions.revoke(
-            incoming.author(), incoming.request(request), request.proposal_id, request.revocation
-        )
+        proposal = await self._decisions.revoke(incoming.request(request), request.revocation)
         return proposal_pb2.RevokeConsentResponse(proposal=outgoing.proposal(proposal))
 
     async def RejectProposal(
         self, request: proposal_pb2.RejectProposalRequest, context: Context
     ) -> proposal_pb2.RejectProposalResponse:
-        proposal = await self._decisions.reject(
-            incoming.author(), incoming.request(request), request.proposal_id, request.rejection
-        )
+        proposal = await self._decisions.reject(incoming.request(request), request.rejection)
         return proposal_pb2.RejectProposalResponse(proposal=outgoing.proposal(proposal))
 
     async def WithdrawProposal(
         self, request: proposal_pb2.WithdrawProposalRequest, context: Context
     ) -> proposal_pb2.WithdrawProposalResponse:
-        proposal = await self._proposals.withdraw(
-            incoming.author(), incoming.request(request), request.proposal_id
-        )
+        proposal = await self._proposals.withdraw(incoming.request(request))
         return proposal_pb2.WithdrawProposalResponse(proposal=outgoing.proposal(proposal))
 
     async def BulkApprove(
         self, request: proposal_pb2.BulkApproveRequest, context: Context
     ) -> proposal_pb2.BulkApproveResponse:
         outcomes = await self._decisions.approve_many(
-            incoming.author(),
             incoming.request(request),
             [(item.proposal_id, item.consent) for item in request.items],
             dry_run=request.dry_run,
@@ -149,9 +137,7 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
         self, request: proposal_pb2.SettleProposalRequest, context: Context
     ) -> proposal_pb2.SettleProposalResponse:
         proposal, token = await self._settlements.settle(
-            incoming.author(),
             incoming.request(request),
-            request.proposal_id,
             Verdict(request.revision, Settlement(int(request.settlement)), request.reason),
         )
         return proposal_pb2.SettleProposalResponse(
@@ -161,9 +147,7 @@ class ProposalServicer(proposal_pb2_grpc.ProposalServiceServicer):
     async def UndoModification(
         self, request: proposal_pb2.UndoModificationRequest, context: Context
     ) -> proposal_pb2.UndoModificationResponse:
-        made = await self._proposals.undo(
-            incoming.author(), incoming.request(request), request.proposal_id
-        )
+        made = await self._proposals.undo(incoming.request(request))
         return proposal_pb2.UndoModificationResponse(proposal=outgoing.proposal(made))
 
     async def GetBriefing(

@@ -76,11 +76,12 @@ class ApiKeys:
         """Return the time by which keys expire, in µs."""
         return self._commands.clock()
 
-    async def create(self, caller: Caller, request: Request, draft: KeyDraft) -> tuple[ApiKey, str]:
+    async def create(self, request: Request, draft: KeyDraft) -> tuple[ApiKey, str]:
         """Create a key; return its record and the key itself, empty for a repeated request.
 
         A key that replaces another one gets its fields; the replaced key ends after the overlap.
         """
+        caller = request.caller
         space = draft.space or caller.space
         secret = new_key()
 
@@ -101,11 +102,11 @@ class ApiKeys:
 
         about = {"space": space, "principal": draft.principal, "replaces": draft.replaces}
         about = {name: value for name, value in about.items() if value}
-        async with self._commands.recording_refusals(caller, request.method, **about):
+        async with self._commands.recording_refusals(request, **about):
             demand_may_manage_keys(space, caller.space, caller.permissions)
             if is_reserved_principal(draft.principal):
                 raise ReservedName("is one of Concord's own")
-            key_id, is_new = await self._commands.once(caller, request, space, work)
+            key_id, is_new = await self._commands.once(request, space, work)
         key = await self._ledger.read(SYSTEM_SPACE, lambda tx: tx.key_of_id(key_id))
         if key is None:
             raise KeyNotFound("there is no such key")
@@ -129,8 +130,9 @@ class ApiKeys:
         )
         return [self._with_use(key) for key in found]
 
-    async def revoke(self, caller: Caller, request: Request, key_id: str) -> ApiKey:
+    async def revoke(self, request: Request, key_id: str) -> ApiKey:
         """Revoke a key; a revoked key stays as it is."""
+        caller = request.caller
 
         async def look(tx: LedgerReads) -> ApiKey:
             key = await tx.key_of_id(key_id)
@@ -146,10 +148,10 @@ class ApiKeys:
                 await tx.append([command_entry(caller, Action.KEY_REVOKE, evidence_of(found))])
             return key_id
 
-        async with self._commands.recording_refusals(caller, request.method, key=key_id):
-            await self._commands.is_claimed(caller, request)
+        async with self._commands.recording_refusals(request, key=key_id):
+            await self._commands.is_claimed(request)
             key = await self._ledger.read(SYSTEM_SPACE, look)
-            await self._commands.once(caller, request, key.space, work)
+            await self._commands.once(request, key.space, work)
         return self._with_use(await self._ledger.read(SYSTEM_SPACE, look))
 
     async def resolve(self, digest: str) -> tuple[ApiKey, KeyStatus] | None:

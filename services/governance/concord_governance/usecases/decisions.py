@@ -46,7 +46,6 @@ from concord_governance.usecases import decision_guards as guards
 from concord_governance.usecases.decision_guards import LoggedKeys
 from concord_governance.usecases.execution import Execution
 from concord_governance.usecases.ledger_commands import (
-    Caller,
     LedgerCommands,
     Request,
     ended_as,
@@ -84,20 +83,18 @@ class Decisions:
         self._execution = execution
         self._policy_digest = policy_digest
 
-    async def approve(
-        self, caller: Caller, request: Request, proposal_id: str, envelope: bytes
-    ) -> tuple[Proposal, str]:
+    async def approve(self, request: Request, envelope: bytes) -> tuple[Proposal, str]:
         """Record one slot's consent; with the last required one, decide and execute the proposal.
 
         Here the ledger records the nonce, so that no envelope comes twice. Graph burns the nonces
         when it applies the change, if that needs a grant. Returns the proposal and the freshness
         token of its effect, "" if there was none.
         """
-        keys = await self._keys(caller, request, proposal_id)
+        keys = await self._keys(request)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             await guards.demand_settled_keys(tx, keys)
-            stored = await guards.pending_proposal(tx, proposal_id, now)
+            stored = await guards.pending_proposal(tx, request.proposal_id, now)
             stored = guards.by_current_keys(stored, keys.genesis)
             await guards.demand_undoable(tx, stored, now)
             consent = await self._verified_consent(tx, stored, keys.genesis, envelope, now)
@@ -111,45 +108,41 @@ class Decisions:
             await tx.append(entries)
             return after
 
-        proposal = await self._commands.run(caller, request, work, proposal_id=proposal_id)
+        proposal = await self._commands.run(request, work)
         if proposal.status != Status.APPROVED:
             return proposal, ""
-        return await self._execution.execute(caller.space, proposal_id)
+        return await self._execution.execute(request.space, request.proposal_id)
 
-    async def revoke(
-        self, caller: Caller, request: Request, proposal_id: str, envelope: bytes
-    ) -> Proposal:
+    async def revoke(self, request: Request, envelope: bytes) -> Proposal:
         """Revoke a consent that has not been applied.
 
         Graph burns its nonce, and the ledger and the log learn it from graph's feed. Raises
         GraphUnavailable if that takes more than seconds; the same request may be sent again.
         """
         # a nonce burnt in an older copy of graph is lost with that copy
-        self._commands.feed.demand_not_rolled_back(caller.space)
-        await self._commands.expire(caller.space)
-        if not await self._commands.is_claimed(caller, request):
-            keys = await self._keys(caller, request, proposal_id)
-            async with self._commands.recording_refusals(caller, request.method, proposal_id):
-                stored = await self._commands.stored(caller.space, proposal_id)
+        self._commands.feed.demand_not_rolled_back(request.space)
+        await self._commands.expire(request.space)
+        if not await self._commands.is_claimed(request):
+            keys = await self._keys(request)
+            async with self._commands.recording_refusals(request):
+                stored = await self._commands.stored(request.space, request.proposal_id)
                 answer = self._verified_answer(stored, keys.genesis, envelope, REVOCATION_TYPE)
                 _demand_given(stored, answer)
                 _demand_unapplied(stored)
-            await self._commands.claim(caller, request)
+            await self._commands.claim(request)
         once = f"revoke {sha256(envelope).hexdigest()}"
-        epoch, seq = await self._graph.revoke(caller.space, envelope, once)
-        if not await self._commands.feed.wait_for(caller.space, epoch, seq):
+        epoch, seq = await self._graph.revoke(request.space, envelope, once)
+        if not await self._commands.feed.wait_for(request.space, epoch, seq):
             raise GraphUnavailable("the log has not heard of it yet")
-        return await self._commands.stored(caller.space, proposal_id)
+        return await self._commands.stored(request.space, request.proposal_id)
 
-    async def reject(
-        self, caller: Caller, request: Request, proposal_id: str, envelope: bytes
-    ) -> Proposal:
+    async def reject(self, request: Request, envelope: bytes) -> Proposal:
         """End a proposal by one required slot's rejection; no item changes."""
-        keys = await self._keys(caller, request, proposal_id)
+        keys = await self._keys(request)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             await guards.demand_settled_keys(tx, keys)
-            stored = await guards.pending_proposal(tx, proposal_id, now)
+            stored = await guards.pending_proposal(tx, request.proposal_id, now)
             answer = self._verified_answer(stored, keys.genesis, envelope, REJECTION_TYPE)
             guards.demand_required_slot(stored, answer.slot)
             if not answer.reason.strip():
@@ -163,44 +156,37 @@ class Decisions:
             await tx.append([_rejection_entry(after, answer, envelope)])
             return after
 
-        return await self._commands.run(caller, request, work, proposal_id=proposal_id)
+        return await self._commands.run(request, work)
 
     async def approve_many(
-        self,
-        caller: Caller,
-        request: Request,
-        items: Sequence[tuple[str, bytes]],
-        *,
-        dry_run: bool,
+        self, request: Request, items: Sequence[tuple[str, bytes]], *, dry_run: bool
     ) -> Sequence[Outcome]:
         """Approve proposals of level AGENT, each by itself; a BILATERAL one is refused."""
         if not dry_run:
-            await self._commands.claim(caller, request)
+            await self._commands.claim(request)
         outcomes = []
         for index, (proposal_id, envelope) in enumerate(items):
-            one = replace(request, request_id=f"{request.request_id}/{index}")
+            one = replace(
+                request, request_id=f"{request.request_id}/{index}", proposal_id=proposal_id
+            )
             try:
-                status = await self._one_of_many(
-                    caller, one, proposal_id, envelope, dry_run=dry_run
-                )
+                status = await self._one_of_many(one, envelope, dry_run=dry_run)
             except (GovernanceError, ConsentError) as error:
                 outcomes.append(Outcome(proposal_id, None, error))
             else:
                 outcomes.append(Outcome(proposal_id, status))
         return outcomes
 
-    async def _one_of_many(
-        self, caller: Caller, request: Request, proposal_id: str, envelope: bytes, *, dry_run: bool
-    ) -> Status:
-        await self._commands.expire(caller.space)
-        recording = self._commands.recording_refusals(caller, request.method, proposal_id)
+    async def _one_of_many(self, request: Request, envelope: bytes, *, dry_run: bool) -> Status:
+        await self._commands.expire(request.space)
+        recording = self._commands.recording_refusals(request)
         async with nullcontext() if dry_run else recording:
-            stored = await self._commands.stored(caller.space, proposal_id)
+            stored = await self._commands.stored(request.space, request.proposal_id)
             if stored.newest.level != Level.AGENT:
                 raise BulkForbidden("what is constitutive is approved one by one")
         if dry_run:
-            return await self._status_after_approval(caller.space, proposal_id, envelope)
-        return (await self.approve(caller, request, proposal_id, envelope))[0].status
+            return await self._status_after_approval(request.space, request.proposal_id, envelope)
+        return (await self.approve(request, envelope))[0].status
 
     async def _status_after_approval(self, space: str, proposal_id: str, envelope: bytes) -> Status:
         """Return the status after an approval, with all its checks; write nothing.
@@ -226,9 +212,9 @@ class Decisions:
         alone = not any(item.needs_consent for item in found.affected)
         return Status.EXECUTED if alone else Status.FAILED
 
-    async def _keys(self, caller: Caller, request: Request, proposal_id: str) -> LoggedKeys:
-        async with self._commands.recording_refusals(caller, request.method, proposal_id):
-            return await self._keys_of(caller.space)
+    async def _keys(self, request: Request) -> LoggedKeys:
+        async with self._commands.recording_refusals(request):
+            return await self._keys_of(request.space)
 
     async def _keys_of(self, space: str) -> LoggedKeys:
         """Return graph's keys with the ledger's count of key changes, which is read first.

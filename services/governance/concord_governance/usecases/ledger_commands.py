@@ -62,9 +62,17 @@ class Caller:
 class Request:
     """A write request. `digest`: hex SHA-256 of the whole message."""
 
+    caller: Caller
     method: str
-    request_id: str
-    digest: str
+    request_id: str = ""
+    digest: str = ""
+    proposal_id: str = ""
+    """The proposal that it names; empty: none."""
+
+    @property
+    def space(self) -> str:
+        """The caller's space."""
+        return self.caller.space
 
 
 Work = Callable[[LedgerWrites, int], Awaitable[Proposal]]
@@ -112,46 +120,38 @@ class LedgerCommands:
         self.feed = feed
         self._limit = RefusalLimit()
 
-    async def run(
-        self, caller: Caller, request: Request, work: Work, *, proposal_id: str = ""
-    ) -> Proposal:
+    async def run(self, request: Request, work: Work) -> Proposal:
         """Run `work` once per principal and request id; a repetition gets the first one's proposal.
 
         Raises GraphRolledBack while graph is older than the ledger.
         """
-        self.feed.demand_not_rolled_back(caller.space)
-        await self.expire(caller.space)
+        self.feed.demand_not_rolled_back(request.space)
+        await self.expire(request.space)
 
         async def transaction(tx: LedgerWrites) -> Proposal:
-            before = await _earlier_proposal(tx, caller, request)
+            before = await _earlier_proposal(tx, request)
             if before is not None:
                 return before
             done = await work(tx, await tx.now())
-            receipt = RequestReceipt(request.digest, (done.id,))
-            await tx.keep_receipt(caller.principal, request.method, request.request_id, receipt)
+            await _keep_receipt(tx, request.caller.principal, request, done.id)
             return await existing(tx, done.id)
 
-        async with self.recording_refusals(caller, request.method, proposal_id):
-            return await self.ledger.write(caller.space, transaction)
+        async with self.recording_refusals(request):
+            return await self.ledger.write(request.space, transaction)
 
-    async def check(
-        self, caller: Caller, request: Request, rule: Callable[[], None], proposal_id: str = ""
-    ) -> None:
+    async def check(self, request: Request, rule: Callable[[], None]) -> None:
         """Apply a rule that needs no ledger, and record its refusal."""
-        async with self.recording_refusals(caller, request.method, proposal_id):
+        async with self.recording_refusals(request):
             rule()
 
     async def once(
-        self,
-        caller: Caller,
-        request: Request,
-        space: str,
-        work: Callable[[LedgerWrites, int], Awaitable[str]],
+        self, request: Request, space: str, work: Callable[[LedgerWrites, int], Awaitable[str]]
     ) -> tuple[str, bool]:
         """Run `work` once per caller and request id, in the ledger of `space`.
 
         Return the text that `work` returned, such as an id, and whether it ran in this call.
         """
+        caller = request.caller
         principal = (
             caller.principal if caller.space == space else f"{caller.space} {caller.principal}"
         )
@@ -161,33 +161,28 @@ class LedgerCommands:
             if known is not None:
                 return known.proposal_ids[0], False
             named = await work(tx, await tx.now())
-            receipt = RequestReceipt(request.digest, (named,))
-            await tx.keep_receipt(principal, request.method, request.request_id, receipt)
+            await _keep_receipt(tx, principal, request, named)
             return named, True
 
         return await self.ledger.write(space, transaction)
 
-    async def not_permitted(
-        self, caller: Caller, method: str, proposal_id: str = "", **about: str
-    ) -> None:
+    async def not_permitted(self, request: Request, **about: str) -> None:
         """Record that a key without the permission tried a command or a step of governance, in the
         log of the key's space.
 
-        `proposal_id`, `about`: as in `recording_refusals`.
+        `about`: as in `recording_refusals`.
 
         Raises:
             TooManyRefusals: the caller's refused steps have reached the limit of this hour.
         """
-        if method not in COMMANDS.keys() | _STEPS or not caller.space:
+        if request.method not in COMMANDS.keys() | _STEPS or not request.space:
             return
         with suppress(PermissionMissing):
-            async with self.recording_refusals(caller, method, proposal_id, **about):
-                raise PermissionMissing(f"this key may not call {method}")
+            async with self.recording_refusals(request, **about):
+                raise PermissionMissing(f"this key may not call {request.method}")
 
     @asynccontextmanager
-    async def recording_refusals(
-        self, caller: Caller, method: str, proposal_id: str = "", **about: str
-    ) -> AsyncIterator[None]:
+    async def recording_refusals(self, request: Request, **about: str) -> AsyncIterator[None]:
         """Record a refusal that is raised in this block.
 
         `run` and `check` record theirs: a block around them would record it twice.
@@ -197,37 +192,34 @@ class LedgerCommands:
         Raises:
             TooManyRefusals: the caller's refused steps have reached the limit of this hour.
         """
+        caller = request.caller
         wait = self._limit.wait(caller.space, caller.principal, self.clock())
         if wait:
             raise TooManyRefusals(wait)
         try:
             yield
         except _RECORDED_REFUSALS as error:
-            await self._record(caller, error, method, proposal_id, about)
+            await self._record(request, error, about)
             raise
 
-    async def refuse(
-        self, caller: Caller, request: Request, error: Refused, proposal_id: str = ""
-    ) -> NoReturn:
+    async def refuse(self, request: Request, error: Refused) -> NoReturn:
         """Record a refusal that a use case has found, and raise it."""
-        await self._record(caller, error, request.method, proposal_id)
+        await self._record(request, error)
         raise error
 
     async def stored(self, space: str, proposal_id: str) -> Proposal:
         """Return a proposal. Raises ProposalNotFound."""
         return await self.ledger.read(space, lambda tx: existing(tx, proposal_id))
 
-    async def earlier_proposal(self, caller: Caller, request: Request) -> Proposal | None:
+    async def earlier_proposal(self, request: Request) -> Proposal | None:
         """Return the proposal of a repeated request, None for a new one.
 
         Raises:
             RequestReused: its id came with other content.
         """
-        return await self.ledger.read(
-            caller.space, lambda tx: _earlier_proposal(tx, caller, request)
-        )
+        return await self.ledger.read(request.space, lambda tx: _earlier_proposal(tx, request))
 
-    async def is_claimed(self, caller: Caller, request: Request) -> bool:
+    async def is_claimed(self, request: Request) -> bool:
         """Return whether this request's id was bound to its content before, as by `claim`.
 
         Raises:
@@ -235,19 +227,18 @@ class LedgerCommands:
         """
 
         async def look(tx: LedgerReads) -> bool:
-            return await _receipt(tx, caller.principal, request) is not None
+            return await _receipt(tx, request.caller.principal, request) is not None
 
-        return await self.ledger.read(caller.space, look)
+        return await self.ledger.read(request.space, look)
 
-    async def claim(self, caller: Caller, request: Request) -> None:
+    async def claim(self, request: Request) -> None:
         """Bind a request's id to its content, before a work that takes several writes."""
 
         async def transaction(tx: LedgerWrites) -> None:
-            if await _receipt(tx, caller.principal, request) is None:
-                receipt = RequestReceipt(request.digest, ())
-                await tx.keep_receipt(caller.principal, request.method, request.request_id, receipt)
+            if await _receipt(tx, request.caller.principal, request) is None:
+                await _keep_receipt(tx, request.caller.principal, request)
 
-        await self.ledger.write(caller.space, transaction)
+        await self.ledger.write(request.space, transaction)
 
     async def expire(self, space: str) -> None:
         """End the open proposals that have expired, and record that: silence is rejection (V4)."""
@@ -266,12 +257,11 @@ class LedgerCommands:
 
     async def _record(
         self,
-        caller: Caller,
+        request: Request,
         error: GovernanceError | ConsentError,
-        method: str,
-        proposal_id: str,
         about: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        caller, method = request.caller, request.method
         match error:
             case _ if method in COMMANDS:
                 action = COMMANDS[method]
@@ -291,7 +281,7 @@ class LedgerCommands:
             action=action,
             actor=caller.actor,
             principal=caller.principal,
-            proposal_id=proposal_id,
+            proposal_id=request.proposal_id,
             blocked=True,
             reason=error.reason,
             properties={**about, "detail": str(error)[:1000]},
@@ -319,8 +309,13 @@ async def _receipt(tx: LedgerReads, principal: str, request: Request) -> Request
     return known
 
 
-async def _earlier_proposal(tx: LedgerReads, caller: Caller, request: Request) -> Proposal | None:
-    known = await _receipt(tx, caller.principal, request)
+async def _keep_receipt(tx: LedgerWrites, principal: str, request: Request, *ids: str) -> None:
+    receipt = RequestReceipt(request.digest, ids)
+    await tx.keep_receipt(principal, request.method, request.request_id, receipt)
+
+
+async def _earlier_proposal(tx: LedgerReads, request: Request) -> Proposal | None:
+    known = await _receipt(tx, request.caller.principal, request)
     return None if known is None else await existing(tx, known.proposal_ids[0])
 
 

@@ -113,14 +113,14 @@ class Proposals:
         self._policy = policy(settings)
         self.policy_digest = sha256(rfc8785.dumps(self._policy)).hexdigest()
 
-    async def create(self, caller: Caller, request: Request, draft: ProposalDraft) -> Proposal:
+    async def create(self, request: Request, draft: ProposalDraft) -> Proposal:
         """Propose an action.
 
         Raises:
             TooManyPending: the principal has the most waiting proposals already.
         """
-
-        prepared = await self._prepare(caller, draft, request)
+        caller = request.caller
+        prepared = await self._prepare(request, draft)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
             most = MOST_PENDING if caller.is_service(DISSONANCE) else self._most_pending
@@ -141,31 +141,25 @@ class Proposals:
             await tx.append([_revision_entry(proposal, Action.SMF_PROPOSE, caller, self._policy)])
             return proposal
 
-        return await self._commands.run(caller, request, work)
+        return await self._commands.run(request, work)
 
-    async def revise(
-        self,
-        caller: Caller,
-        request: Request,
-        proposal_id: str,
-        replaces: int,
-        draft: ProposalDraft,
-    ) -> Proposal:
+    async def revise(self, request: Request, replaces: int, draft: ProposalDraft) -> Proposal:
         """Replace a pending proposal's note or action; its consents become void.
 
         Of an undo only the note can be replaced. A proposal that waited for the agent's review
         waits for consents afterwards.
         """
-        before = await self._commands.earlier_proposal(caller, request)
+        caller = request.caller
+        before = await self._commands.earlier_proposal(request)
         if before is not None:
             return before
-        async with self._commands.recording_refusals(caller, request.method, proposal_id):
-            stored = await self._commands.stored(caller.space, proposal_id)
+        async with self._commands.recording_refusals(request):
+            stored = await self._commands.stored(request.space, request.proposal_id)
             draft = _next_revision_draft(stored, draft)
-        prepared = await self._prepare(caller, draft, request, proposal_id)
+        prepared = await self._prepare(request, draft)
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
-            stored = await existing(tx, proposal_id)
+            stored = await existing(tx, request.proposal_id)
             _demand_open_and_own(stored, caller)
             if stored.newest.revision != replaces:
                 raise RevisionStale("another revision is the newest")
@@ -173,7 +167,7 @@ class Proposals:
                 caller,
                 draft,
                 prepared,
-                proposal_id=proposal_id,
+                proposal_id=request.proposal_id,
                 number=stored.newest.number,
                 revision=replaces + 1,
                 now=now,
@@ -183,13 +177,14 @@ class Proposals:
             await tx.append([_revision_entry(after, Action.SMF_REVISE, caller, self._policy)])
             return after
 
-        return await self._commands.run(caller, request, work, proposal_id=proposal_id)
+        return await self._commands.run(request, work)
 
-    async def withdraw(self, caller: Caller, request: Request, proposal_id: str) -> Proposal:
+    async def withdraw(self, request: Request) -> Proposal:
         """End an open proposal of the caller's own."""
+        caller = request.caller
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
-            stored = await existing(tx, proposal_id)
+            stored = await existing(tx, request.proposal_id)
             _demand_open_and_own(stored, caller)
             after = ended_as(stored, Status.WITHDRAWN, now, (caller.principal,))
             await tx.put(stored, after)
@@ -197,30 +192,29 @@ class Proposals:
             await tx.append([entry])
             return after
 
-        return await self._commands.run(caller, request, work, proposal_id=proposal_id)
+        return await self._commands.run(request, work)
 
-    async def undo(self, caller: Caller, request: Request, proposal_id: str) -> Proposal:
+    async def undo(self, request: Request) -> Proposal:
         """Propose to restore the items as they were before an executed proposal.
 
         Raises:
             UndoConflict: items were changed since; it names them.
         """
-        before = await self._commands.earlier_proposal(caller, request)
+        before = await self._commands.earlier_proposal(request)
         if before is not None:
             return before
-        ledger = self._commands.ledger
-        async with self._commands.recording_refusals(caller, request.method, proposal_id):
-            original = await ledger.read(
-                caller.space, lambda tx: _proposal_to_undo(tx, proposal_id)
+        async with self._commands.recording_refusals(request):
+            original = await self._commands.ledger.read(
+                request.space, lambda tx: _proposal_to_undo(tx, request.proposal_id)
             )
             draft = self._undo_draft(original)
         try:
-            return await self.create(caller, request, draft)
+            return await self.create(replace(request, proposal_id=""), draft)
         except GraphRefused as refusal:
             if refusal.reason != _UNDO_CONFLICT:
                 raise
             conflict = UndoConflict(refusal.metadata.get("item_ids", "").split(","))
-            return await self._commands.refuse(caller, request, conflict, proposal_id)
+            return await self._commands.refuse(request, conflict)
 
     def _undo_draft(self, original: Proposal) -> ProposalDraft:
         guards.demand_executed(original)
@@ -241,23 +235,19 @@ class Proposals:
         action, digest = self._normal_form({"revert_items": revert})
         return ProposalDraft(action, digest, undo_of=original.id)
 
-    async def _prepare(
-        self, caller: Caller, draft: ProposalDraft, request: Request, proposal_id: str = ""
-    ) -> _Prepared:
+    async def _prepare(self, request: Request, draft: ProposalDraft) -> _Prepared:
         """Check the action and the note, and ask graph for the affected items; once per request."""
-        await self._commands.check(
-            caller, request, lambda: self._demand_proposable(caller, draft), proposal_id
-        )
-        if await self._commands.earlier_proposal(caller, request) is not None:
+        await self._commands.check(request, lambda: self._demand_proposable(request.caller, draft))
+        if await self._commands.earlier_proposal(request) is not None:
             return _Prepared()
-        checked = await self._check_framing(caller, request, draft, proposal_id)
-        preview = await self._preview(caller, request, draft, proposal_id)
+        checked = await self._check_framing(request, draft)
+        preview = await self._preview(request, draft)
         affected = tuple(sorted(preview.affected, key=lambda item: item.id))
-        await self._commands.check(caller, request, lambda: _demand_size(affected), proposal_id)
-        status = await self._first_status(caller, draft)
+        await self._commands.check(request, lambda: _demand_size(affected))
+        status = await self._first_status(request.space, draft)
         return _Prepared(replace(preview, affected=affected), checked, status)
 
-    async def _first_status(self, caller: Caller, draft: ProposalDraft) -> Status:
+    async def _first_status(self, space: str, draft: ProposalDraft) -> Status:
         """Return a draft's first status: a nuance that dissonance found needs the agent's review.
 
         Requirement D5.
@@ -265,25 +255,21 @@ class Proposals:
         by_request = draft.trigger == Trigger.MANUAL
         if by_request or actions.kind_of(draft.action) != Kind.RECLASSIFY:
             return Status.PENDING
-        conflict = await self._graph.conflict(caller.space, actions.conflict_of(draft.action))
+        conflict = await self._graph.conflict(space, actions.conflict_of(draft.action))
         nuance = conflict is not None and conflict.conflict_class == ConflictClass.NUANCE
         return Status.PENDING_REVIEW if nuance else Status.PENDING
 
-    async def _preview(
-        self, caller: Caller, request: Request, draft: ProposalDraft, proposal_id: str
-    ) -> Preview:
+    async def _preview(self, request: Request, draft: ProposalDraft) -> Preview:
         """Ask graph for the affected items; refuse an action on reserved items, named by id."""
         try:
-            return await self._graph.preview(caller.space, draft.action)
+            return await self._graph.preview(request.space, draft.action)
         except GraphRefused as refusal:
             if refusal.reason == _SAFEGUARD:
                 error = SafeguardViolation(actions.PRINCIPALS)
-                await self._commands.refuse(caller, request, error, proposal_id)
+                await self._commands.refuse(request, error)
             raise
 
-    async def _check_framing(
-        self, caller: Caller, request: Request, draft: ProposalDraft, proposal_id: str
-    ) -> FramingCheck:
+    async def _check_framing(self, request: Request, draft: ProposalDraft) -> FramingCheck:
         """Have the judge check a note that the lexicon let pass; return who checked the note.
 
         A judge that does not answer refuses nothing: the signed bytes say that the lexicon alone
@@ -297,9 +283,7 @@ class Proposals:
             words = await self._judge.violations(draft.note)
         except JudgeUnavailable:
             return FramingCheck.MODEL_SILENT
-        await self._commands.check(
-            caller, request, lambda: framing.demand_no_phrases(words), proposal_id
-        )
+        await self._commands.check(request, lambda: framing.demand_no_phrases(words))
         return FramingCheck.MODEL
 
     def _demand_proposable(self, caller: Caller, draft: ProposalDraft) -> None:

@@ -40,36 +40,30 @@ class Settlements:
         self._graph = graph
         self._execution = execution
 
-    async def settle(
-        self,
-        caller: Caller,
-        request: Request,
-        proposal_id: str,
-        verdict: Verdict,
-    ) -> tuple[Proposal, str]:
+    async def settle(self, request: Request, verdict: Verdict) -> tuple[Proposal, str]:
         """Approve and execute a proposal of the level AGENT, or reject it.
 
         Returns the proposal and the freshness token of its effect, "" if there was none.
         """
-        in_graph = await self._graph.principal_keys(caller.space) is not None
+        in_graph = await self._graph.principal_keys(request.space) is not None
 
         async def work(tx: LedgerWrites, now: int) -> Proposal:
-            stored = await guards.pending_proposal(tx, proposal_id, now)
+            stored = await guards.pending_proposal(tx, request.proposal_id, now)
             await guards.demand_no_genesis(tx, in_graph=in_graph)
             guards.demand_descriptive(stored)
             guards.demand_revision(stored, verdict.revision)
             _demand_reason(verdict)
             if verdict.settlement == Settlement.APPROVE:
                 await guards.demand_undoable(tx, stored, now)
-            after = _settled(stored, verdict, caller, now)
+            after = _settled(stored, verdict, request.caller, now)
             await tx.put(stored, after)
-            await tx.append([_entry(after, verdict, caller)])
+            await tx.append([_entry(after, verdict, request.caller)])
             return after
 
-        proposal = await self._commands.run(caller, request, work, proposal_id=proposal_id)
+        proposal = await self._commands.run(request, work)
         if proposal.status != Status.APPROVED:
             return proposal, ""
-        return await self._execution.execute(caller.space, proposal_id)
+        return await self._execution.execute(request.space, request.proposal_id)
 
 
 def _demand_reason(verdict: Verdict) -> None:

@@ -65,7 +65,7 @@ class Spaces:
         self._due.set()
         self._erased = Notice()
 
-    async def create(self, caller: Caller, request: Request, name: str) -> tuple[Space, str]:
+    async def create(self, request: Request, name: str) -> tuple[Space, str]:
         """Create a space; return it with its enrolment secret, empty once it has its genesis.
 
         A repeated request draws a new secret: the first reply may have been lost, and graph may not
@@ -77,13 +77,13 @@ class Spaces:
                 raise SpaceExists("this name is or was in use")
             if await tx.space_count() >= MOST_SPACES:
                 raise TooManySpaces(MOST_SPACES)
-            await tx.put_space(Space(name, now, caller.principal))
-            await tx.append([command_entry(caller, Action.SPACE_CREATE, {"space": name})])
+            await tx.put_space(Space(name, now, request.caller.principal))
+            await tx.append([command_entry(request.caller, Action.SPACE_CREATE, {"space": name})])
             return name
 
-        async with self._commands.recording_refusals(caller, request.method, space=name):
-            demand_operator(caller.space, caller.permissions)
-            await self._commands.once(caller, request, SYSTEM_SPACE, work)
+        async with self._commands.recording_refusals(request, space=name):
+            demand_operator(request.space, request.caller.permissions)
+            await self._commands.once(request, SYSTEM_SPACE, work)
         space = await self._space(name)
         if space.delete_time is not None:
             raise SpaceDeleted("this space was deleted")
@@ -91,9 +91,7 @@ class Spaces:
         enrolled = await self._graph.register_space(name, digest_of(secret))
         return space, "" if enrolled else secret
 
-    async def delete(
-        self, caller: Caller, request: Request, name: str, typed_name: str, statement: bytes
-    ) -> Space:
+    async def delete(self, request: Request, name: str, typed_name: str, statement: bytes) -> Space:
         """Delete a space for ever: revoke its keys, and begin to erase it; return the space.
 
         `statement`: both slots' signed statement, which a space with a genesis needs.
@@ -114,20 +112,20 @@ class Spaces:
             evidence: dict[str, Json] = {"space": name, "revoked_keys": count}
             if statement:
                 evidence["statement"] = json.loads(statement)
-            await tx.append([command_entry(caller, Action.SPACE_DELETE, evidence)])
+            await tx.append([command_entry(request.caller, Action.SPACE_DELETE, evidence)])
             return name
 
-        async with self._commands.recording_refusals(caller, request.method, space=name):
-            demand_operator(caller.space, caller.permissions)
+        async with self._commands.recording_refusals(request, space=name):
+            demand_operator(request.space, request.caller.permissions)
             if typed_name != name:
                 raise FieldInvalid("typed_name", "is not the name of the space")
-            if not await self._commands.is_claimed(caller, request):
+            if not await self._commands.is_claimed(request):
                 keys = await self._graph.principal_keys(name)
                 if keys is not None:
                     verify_deletion(statement, keys.genesis, self._commands.clock())
                 elif statement:
                     raise FieldInvalid("statement", "must be absent: the space has no genesis")
-                await self._commands.once(caller, request, SYSTEM_SPACE, work)
+                await self._commands.once(request, SYSTEM_SPACE, work)
         self._due.set()
         return await self._until_erased(name)
 
