@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from concord_attestation.bounds import MAX_ENTRY_BYTES
 from concord_attestation.instants import format_time
-from concord_attestation.tree import leaf_hash, root_of
+from concord_attestation.tree import Frontier, leaf_hash
 from concord_governance.domain.errors import LostRace, ProposalTooLarge
 from concord_governance.ports.ledger import Cursor, Ledger, LedgerWrites, RequestReceipt
 from ledger_world import ENTRY, NOW, Clock, Opened, proposal, put, size
@@ -86,8 +86,10 @@ async def test_the_stored_tree_is_that_of_the_leaves(ledger: Ledger) -> None:
         names = [(level, place) for place in range(total >> level)]
         nodes = await ledger.read("one", lambda tx, of=names: tx.nodes(of))  # type: ignore[misc]
         for name in names:
-            start = name[1] << level
-            assert nodes[name] == root_of(hashes[start : start + (1 << level)])
+            start, complete = name[1] << level, Frontier()
+            for each in hashes[start : start + (1 << level)]:
+                complete.append(each)
+            assert nodes[name] == complete.root()
 
 
 async def test_one_transaction_has_one_time_that_never_steps_back(opened: Opened) -> None:

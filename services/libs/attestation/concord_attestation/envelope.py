@@ -10,11 +10,10 @@ from binascii import Error as Base64Error
 from dataclasses import dataclass
 
 import rfc8785
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from concord_attestation.keys import is_sound, key_id
+from concord_attestation.bounds import FEWEST_NONCE_BYTES
+from concord_attestation.keys import is_sound, key_id, verifies
 
 ENVELOPE_DETAILS = (
     *("size", "json", "envelope_fields", "payload_type", "signature_count", "base64", "canonical"),
@@ -72,11 +71,7 @@ class Envelope:
         signature = dict(self.signatures).get(key_id(public_key))
         if signature is None or not is_sound(public_key):
             return False
-        try:
-            Ed25519PublicKey.from_public_bytes(public_key).verify(signature, self._encoded())
-        except (InvalidSignature, ValueError):
-            return False
-        return True
+        return verifies(public_key, signature, self._encoded())
 
     def _encoded(self) -> bytes:
         kind = self.payload_type.encode()
@@ -178,3 +173,11 @@ def from_base64url(text: str) -> bytes:
         raise EnvelopeMalformed("base64")
     padded = text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)
     return _from_base64(padded)
+
+
+def is_nonce(text: str) -> bool:
+    """Return whether a text is base64url of enough bytes for a nonce."""
+    try:
+        return len(from_base64url(text)) >= FEWEST_NONCE_BYTES
+    except EnvelopeMalformed:
+        return False

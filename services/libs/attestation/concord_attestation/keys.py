@@ -1,7 +1,10 @@
-"""The soundness of Ed25519 public keys: which ones may be a principal's."""
+"""Ed25519 public keys: which ones may be a principal's, and whether a signature is by one."""
 
 from functools import lru_cache
 from hashlib import sha256
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 _P = 2**255 - 19
 _D = -121665 * pow(121666, -1, _P) % _P
@@ -29,3 +32,12 @@ def is_sound(public_key: bytes) -> bool:
         return False
     x_squared = (y * y - 1) * pow(_D * y * y + 1, -1, _P) % _P
     return pow(x_squared, (_P - 1) // 2, _P) == 1
+
+
+def verifies(public_key: bytes, signature: bytes, signed: bytes) -> bool:
+    """Return whether the key has signed these bytes; False if it is no key."""
+    try:
+        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, signed)
+    except (InvalidSignature, ValueError):
+        return False
+    return True

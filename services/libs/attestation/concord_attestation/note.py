@@ -8,8 +8,9 @@ from binascii import Error as Base64Error
 from collections.abc import Sequence
 from hashlib import sha256
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from concord_attestation.keys import verifies
 
 MAX_NOTE_BYTES = 16_384
 MAX_SIGNATURES = 16
@@ -49,7 +50,7 @@ def read_note(note: str, name: str, public_key: bytes) -> str:
         for signer, signed in signatures
         if signer == name and signed[:_KEY_HASH_BYTES] == key_hash
     ]
-    if len(ours) != 1 or not _verifies(public_key, ours[0], text.encode()):
+    if len(ours) != 1 or not verifies(public_key, ours[0], text.encode()):
         raise NoteInvalid("signature")
     return text
 
@@ -83,11 +84,3 @@ def _split(note: str) -> tuple[str, Sequence[tuple[str, bytes]]]:
 
 def _key_hash(name: str, public_key: bytes) -> bytes:
     return sha256(name.encode() + b"\n" + _ED25519 + public_key).digest()[:_KEY_HASH_BYTES]
-
-
-def _verifies(public_key: bytes, signature: bytes, signed: bytes) -> bool:
-    try:
-        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, signed)
-    except (InvalidSignature, ValueError):
-        return False
-    return True

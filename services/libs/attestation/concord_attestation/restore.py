@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from concord_attestation.bounds import FEWEST_NONCE_BYTES
 from concord_attestation.consent import (
     REQUIRED_SLOTS,
     RESTORE_TYPE,
@@ -14,6 +13,7 @@ from concord_attestation.envelope import (
     Envelope,
     EnvelopeMalformed,
     from_base64url,
+    is_nonce,
     open_envelope,
     parse_form,
 )
@@ -45,7 +45,7 @@ def verify_restore(
         raise RestoreInvalid("export")
     if problem := expiry_problem(payload.expire_time, now_us):
         raise RestoreInvalid("expiry", problem)
-    if not _is_nonce(payload.nonce):
+    if not is_nonce(payload.nonce):
         raise RestoreInvalid("nonce")
     return RestoreGrant(space, export_digest, payload.nonce, present, payload.constitutive_digest)
 
@@ -105,10 +105,3 @@ def _key(text: str) -> bytes:
     if not is_sound(key):
         raise RestoreInvalid("key")
     return key
-
-
-def _is_nonce(text: str) -> bool:
-    try:
-        return len(from_base64url(text)) >= FEWEST_NONCE_BYTES
-    except ValueError:
-        return False

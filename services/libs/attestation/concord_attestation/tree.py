@@ -41,11 +41,6 @@ class Frontier:
         if len(self._edge) != size.bit_count():
             raise ValueError("a frontier has one hash for each bit of its size")
 
-    @classmethod
-    def of(cls, node: Node, size: int) -> Frontier:
-        """Return the frontier of a stored tree."""
-        return cls(size, [node(level, index) for level, index in cls.edge_of(size)])
-
     @staticmethod
     def edge_of(size: int) -> list[tuple[int, int]]:
         """Return the (level, index) of the complete subtrees of `size` leaves, left to right."""
@@ -66,14 +61,6 @@ class Frontier:
     def root(self) -> bytes:
         """Return the tree's root hash, 32 bytes."""
         return _fold(self._edge) if self._edge else EMPTY_ROOT
-
-
-def root_of(leaves: Iterable[bytes]) -> bytes:
-    """Return the root hash over leaf hashes."""
-    frontier = Frontier()
-    for leaf in leaves:
-        frontier.append(leaf)
-    return frontier.root()
 
 
 def inclusion_proof(node: Node, index: int, size: int) -> list[bytes]:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TypeVar
 
-from concord_attestation.bounds import FEWEST_NONCE_BYTES, MAX_ENVELOPE_BYTES, MAX_GRANT_BYTES
+from concord_attestation.bounds import MAX_ENVELOPE_BYTES, MAX_GRANT_BYTES
 from concord_attestation.consent import (
     CONSENT_TYPE,
     GRANT_TYPE,
@@ -32,7 +32,7 @@ from concord_attestation.envelope import (
     EnvelopeForm,
     EnvelopeMalformed,
     StrictModel,
-    from_base64url,
+    is_nonce,
     open_envelope,
     parse_envelope,
     parse_form,
@@ -67,7 +67,7 @@ def verify_grant(
         raise GrantInvalid("action_digest")
     if problem := expiry_problem(payload.expire_time, now_us):
         raise GrantInvalid("expiry", problem)
-    if not _is_nonce(payload.nonce):
+    if not is_nonce(payload.nonce):
         raise GrantInvalid("nonce")
     consents = _verify_consents(payload, genesis, now_us)
     if payload.nonce in {consent.nonce for consent in consents}:
@@ -100,7 +100,7 @@ def verify_consent(
     _check_same_decision(payload, terms, slot)
     if problem := expiry_problem(payload.expire_time, now_us):
         raise ConsentInvalid(slot, "expiry", problem)
-    if not _is_nonce(payload.nonce):
+    if not is_nonce(payload.nonce):
         raise ConsentInvalid(slot, "nonce")
     return Consent(slot, holder.principal, payload.nonce, parse_time(payload.expire_time))
 
@@ -167,7 +167,7 @@ def _read_answer(
         raise ConsentInvalid(slot, "principal")
     if payload.space != genesis.space:
         raise ConsentInvalid(slot, "space")
-    if not _is_nonce(payload.nonce):
+    if not is_nonce(payload.nonce):
         raise ConsentInvalid(slot, "nonce")
     return payload
 
@@ -235,7 +235,7 @@ def _verify_consents(
         _check_same_decision(payload, grant, slot)
         if problem := expiry_problem(payload.expire_time, now_us):
             raise ConsentInvalid(slot, "expiry", problem)
-        if not _is_nonce(payload.nonce):
+        if not is_nonce(payload.nonce):
             raise ConsentInvalid(slot, "nonce")
         principals = {consent.principal.casefold() for consent in consents}
         if holder.public_key in keys or holder.principal.casefold() in principals:
@@ -283,10 +283,3 @@ def _check_same_decision(consent: ConsentPayload, grant: GrantPayload | Terms, s
         raise ConsentInvalid(slot, "etags")
     if consent.policy_digest != grant.policy_digest:
         raise ConsentInvalid(slot, "policy_digest")
-
-
-def _is_nonce(text: str) -> bool:
-    try:
-        return len(from_base64url(text)) >= FEWEST_NONCE_BYTES
-    except EnvelopeMalformed:
-        return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -26,8 +26,8 @@ def copy_at_one_instant(copies: Mapping[Path, Path]) -> None:
         FileFailure: a file cannot be read, or the disk of the copies is full.
     """
     with ExitStack() as stack:
-        sources = [stack.enter_context(_opened(source)) for source in copies]
-        views = [stack.enter_context(_opened(source)) for source in copies]
+        sources = [stack.enter_context(read_live(source)) for source in copies]
+        views = [stack.enter_context(read_live(source)) for source in copies]
         with _named():
             for each in sources:
                 each.execute("BEGIN IMMEDIATE")
@@ -40,26 +40,9 @@ def copy_at_one_instant(copies: Mapping[Path, Path]) -> None:
                 _copy(view, target)
 
 
-@contextmanager
-def read_live(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a file for reading while its program may write it.
-
-    Raises:
-        FileUnusable: the file is missing, damaged, or no database.
-    """
-    with _opened(path) as db:
-        yield db
-
-
-@contextmanager
-def read_only(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a file that nobody writes, without making a file beside it.
-
-    Raises:
-        FileUnusable: the file is missing, damaged, or no database.
-    """
-    with _opened(path, "ro&immutable=1") as db:
-        yield db
+def read_only(path: Path) -> AbstractContextManager[sqlite3.Connection]:
+    """Open a file that nobody writes, without making a file beside it; else as `read_live`."""
+    return read_live(path, "ro&immutable=1")
 
 
 def demand_sound(path: Path) -> None:
@@ -75,7 +58,12 @@ def demand_sound(path: Path) -> None:
 
 
 @contextmanager
-def _opened(path: Path, mode: str = "rw") -> Iterator[sqlite3.Connection]:
+def read_live(path: Path, mode: str = "rw") -> Iterator[sqlite3.Connection]:
+    """Open a file for reading while its program may write it. `mode`: SQLite's.
+
+    Raises:
+        FileUnusable: the file is missing, damaged, or no database.
+    """
     try:
         db = sqlite3.connect(
             f"file:{quote(str(path))}?mode={mode}",
