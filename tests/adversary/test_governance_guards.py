@@ -20,7 +20,7 @@ from concord.graph.v1 import conflict_pb2, governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation import parties, refusal_limit, verify
 from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
-from concord_attestation.consent import GenesisRecord, SlotKey
+from concord_attestation.consent import SlotKey
 from concord_attestation.payloads import ConsentPayload
 from concord_attestation.refusal_limit import RefusalLimit
 from concord_client.trust import signing
@@ -30,7 +30,7 @@ from concord_governance.domain import actions, entries, framing
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.errors import ProposalTooLarge
 from concord_governance.domain.proposals import FramingCheck, Status
-from concord_governance.ports.graph import Preview
+from concord_governance.ports.graph import Preview, PrincipalKeys
 from concord_governance.usecases import (
     decision_guards,
     decisions,
@@ -623,13 +623,14 @@ def _burning_nothing(patch: pytest.MonkeyPatch) -> None:
 
 def _believing(patch: pytest.MonkeyPatch) -> None:
     """Let the agent's key fill both slots where governance looks."""
-    real = decisions.Decisions._genesis
+    real = decisions.Decisions._principal_keys
 
-    async def agent_twice(self: decisions.Decisions, space: str) -> GenesisRecord:
+    async def agent_twice(self: decisions.Decisions, space: str) -> PrincipalKeys:
         found = await real(self, space)
-        return replace(found, human=replace(found.human, public_key=found.agent.public_key))
+        human = replace(found.genesis.human, public_key=found.genesis.agent.public_key)
+        return replace(found, genesis=replace(found.genesis, human=human))
 
-    patch.setattr(decisions.Decisions, "_genesis", agent_twice)
+    patch.setattr(decisions.Decisions, "_principal_keys", agent_twice)
 
 
 def _trusting_any_new_key(patch: pytest.MonkeyPatch) -> None:

@@ -27,12 +27,12 @@ from concord_stores.neo4j_config import Neo4jConfig
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from concord_governance.adapters.graph.client import GraphClient
-from concord_governance.adapters.signing import GrantKey, LogKey
 from concord_governance.adapters.sqlite.ledger import open_ledger
 from concord_governance.config import LedgerConfig, SqliteConfig, read_keys, read_settings
 from concord_governance.domain.access import ListedKey
 from concord_governance.domain.errors import GovernanceError
 from concord_governance.domain.safeguards import Settings
+from concord_governance.domain.signing import GrantKey, LogKey
 from concord_governance.ports.framing import FramingJudge
 from concord_governance.ports.ledger import Clock, Ledger
 from concord_governance.servicer.access import AccessServicer

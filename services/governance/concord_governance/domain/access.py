@@ -222,13 +222,21 @@ def demand_operator(space: str, permissions: Collection[str]) -> None:
         raise KeyRefused(f"spaces are for operators, whose keys are of {SYSTEM_SPACE}")
 
 
+def may_manage_keys(of: str, own: str, permissions: Collection[str]) -> bool:
+    """Return whether a caller of the space `own` may manage keys of the space `of`.
+
+    Only an operator may if `of` is another space or the reserved one.
+    """
+    return is_operator(own, permissions) or of == own != SYSTEM_SPACE
+
+
 def demand_may_manage_keys(of: str, own: str, permissions: Collection[str]) -> None:
     """Demand that a caller of the space `own` may manage keys of the space `of`.
 
     Raises:
-        KeyRefused: `of` is another space or the reserved one, and the caller is no operator.
+        KeyRefused: it may not.
     """
-    if not is_operator(own, permissions) and (of != own or own == SYSTEM_SPACE):
+    if not may_manage_keys(of, own, permissions):
         raise KeyRefused("these keys are of a space that the caller may not manage")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from concord_attestation.instants import format_time, parse_time
@@ -25,7 +26,6 @@ VERSION = 2
 
 def as_json(revision: Revision) -> dict[str, Json]:
     """Return a revision's document, which its canonical bytes encode."""
-    words, words_checked = revision.framing, revision.framing_check
     document: dict[str, Json] = {
         "version": VERSION,
         "space": revision.space,
@@ -39,14 +39,8 @@ def as_json(revision: Revision) -> dict[str, Json]:
         "action": dict(revision.action),
         "action_digest": revision.action_digest,
         "affected": [_item(item) for item in revision.affected],
-        "framing": {
-            "detected": words.detected,
-            "affected": words.affected,
-            "if_approved": words.if_approved,
-            "if_rejected": words.if_rejected,
-            "neutral_summary": words.neutral_summary,
-        },
-        "framing_check": words_checked.name,
+        "framing": asdict(revision.framing),
+        "framing_check": revision.framing_check.name,
         "policy_digest": revision.policy_digest,
         "create_time": format_time(revision.create_time),
         "expire_time": format_time(revision.expire_time),
@@ -82,18 +76,7 @@ def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Rev
         level=Level[document["approval_level"]],
         action=document.get("action", {}),
         action_digest=document["action_digest"],
-        affected=tuple(
-            Affected(
-                item["id"],
-                item["kind"],
-                item["etag"],
-                item["needs_consent"],
-                item.get("statement", ""),
-                item.get("pinned", False),
-                item.get("statement_after", ""),
-            )
-            for item in document["affected"]
-        ),
+        affected=tuple(Affected(**item) for item in document["affected"]),
         framing=Framing(**document["framing"]) if "framing" in document else ERASED_FRAMING,
         framing_check=FramingCheck[document["framing_check"]],
         policy_digest=document["policy_digest"],
@@ -111,6 +94,8 @@ def from_json(document: Mapping[str, Any], canonical: bytes, digest: str) -> Rev
 
 
 _WORDS = ("action", "framing", "note")
+_STATED = ("statement", "pinned", "statement_after")
+"""Fields of an item that its document has only if they say something."""
 
 
 def without_words(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,19 +109,8 @@ def without_words(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _item(item: Affected) -> dict[str, Json]:
-    document: dict[str, Json] = {
-        "id": item.id,
-        "kind": item.kind,
-        "etag": item.etag,
-        "needs_consent": item.needs_consent,
-    }
-    if item.statement:
-        document["statement"] = item.statement
-    if item.pinned:
-        document["pinned"] = True
-    if item.statement_after:
-        document["statement_after"] = item.statement_after
-    return document
+    absent = {name for name in _STATED if not getattr(item, name)}
+    return {name: value for name, value in asdict(item).items() if name not in absent}
 
 
 ERASED_FRAMING = Framing("", "", "", "", "")

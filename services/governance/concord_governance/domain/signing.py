@@ -29,6 +29,7 @@ class GrantKey:
     def grant(
         self, decision_id: str, revision: Revision, consents: Mapping[str, bytes], expire_time: int
     ) -> bytes:
+        """Return the signed grant for a revision, carrying the consents by slot."""
         payload: dict[str, Json] = {
             "version": 3,
             "space": revision.space,
@@ -70,13 +71,16 @@ class LogKey:
 
     @property
     def public_key(self) -> bytes:
+        """Raw Ed25519 public key, 32 bytes."""
         return self._key.public_key().public_bytes_raw()
 
     def origin(self, space: str) -> str:
-        """Return the log's name; a space's name is encoded if it has letters that do not fit."""
+        """Return the log's name, the first line of its checkpoints; a space's name is encoded if it
+        has letters that do not fit."""
         quoted = urlsafe_b64encode(space.encode()).decode().rstrip("=")
         plain = all(letter.isalnum() or letter in "._-" for letter in space)
         return f"{self._name}/{space if plain else '~' + quoted}"
 
     def checkpoint(self, space: str, size: int, root: bytes) -> str:
+        """Return a signed checkpoint."""
         return sign_checkpoint(Checkpoint(self.origin(space), size, root), self._key)

@@ -29,6 +29,13 @@ from concord_governance.usecases.spaces import Spaces
 Context = grpc.aio.ServicerContext[Any, Any]
 DEFAULT_PAGE = 50
 _NEWEST = (2**62, "")
+_OBJECTS = {
+    "space": "space",
+    "principal": "principal",
+    "replaces": "replaces",
+    "key": "key_id",
+}
+"""What commands name, as entries of the log call it and as requests do."""
 
 
 class AccessServicer(access_pb2_grpc.AccessServiceServicer):
@@ -138,20 +145,8 @@ class AccessServicer(access_pb2_grpc.AccessServiceServicer):
 
 def _object_of(request: Message | None) -> dict[str, str]:
     """Return what a command's request names, as its entry in the log has it."""
-    match request:
-        case access_pb2.CreateKeyRequest():
-            named = {
-                "space": request.space,
-                "principal": request.principal,
-                "replaces": request.replaces,
-            }
-        case access_pb2.RevokeKeyRequest():
-            named = {"key": request.key_id}
-        case access_pb2.CreateSpaceRequest() | access_pb2.DeleteSpaceRequest():
-            named = {"space": request.space}
-        case _:
-            named = {}
-    return {name: value for name, value in named.items() if value}
+    fields = {name: getattr(request, field, "") for name, field in _OBJECTS.items()}
+    return {name: value for name, value in fields.items() if value}
 
 
 def _draft(request: access_pb2.CreateKeyRequest) -> KeyDraft:

@@ -18,7 +18,7 @@ from concord_chassis.call.identity import caller
 from concord_chassis.call.opaque import page_cursor, page_token
 from concord_chassis.call.paging import page_of
 
-from concord_governance.ports.signing import LogSigner
+from concord_governance.domain.signing import LogKey
 from concord_governance.servicer import incoming, outgoing
 from concord_governance.usecases.audit_log import AuditLog
 from concord_governance.usecases.proposal_reads import ProposalReads
@@ -78,7 +78,7 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
 class PrincipalServicer(principal_pb2_grpc.PrincipalServiceServicer):
     """Shows the principals whose consents count, with their keys."""
 
-    def __init__(self, reads: ProposalReads, signer: LogSigner, governance_key: bytes) -> None:
+    def __init__(self, reads: ProposalReads, signer: LogKey, governance_key: bytes) -> None:
         self._reads = reads
         self._signer = signer
         self._governance_key = governance_key

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2
@@ -46,18 +47,7 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
         trigger=int(newest.trigger),  # type: ignore[arg-type]
         proposer=newest.proposer,
         framing_check=int(newest.framing_check),  # type: ignore[arg-type]
-        affected=[
-            governed_pb2.AffectedItem(
-                id=item.id,
-                kind=item.kind,  # type: ignore[arg-type]
-                etag=item.etag,
-                needs_consent=item.needs_consent,
-                statement=item.statement,
-                pinned=item.pinned,
-                statement_after=item.statement_after,
-            )
-            for item in newest.affected
-        ],
+        affected=[governed_pb2.AffectedItem(**asdict(item)) for item in newest.affected],
         canonical=newest.canonical,
         digest=newest.digest,
         action_digest=newest.action_digest,
@@ -89,18 +79,9 @@ def proposal(found: Proposal) -> proposal_pb2.Proposal:
 
 
 def _fill_words(reply: proposal_pb2.Proposal, found: Proposal) -> None:
-    words = found.newest.framing
     reply.note = found.newest.note
     reply.action.CopyFrom(ParseDict(dict(found.newest.action), governed_pb2.GovernedAction()))
-    reply.framing.CopyFrom(
-        proposal_pb2.Framing(
-            detected=words.detected,
-            affected=words.affected,
-            if_approved=words.if_approved,
-            if_rejected=words.if_rejected,
-            neutral_summary=words.neutral_summary,
-        )
-    )
+    reply.framing.CopyFrom(proposal_pb2.Framing(**asdict(found.newest.framing)))
 
 
 def _consent(given: GivenConsent) -> proposal_pb2.Consent:

@@ -23,6 +23,7 @@ from concord_governance.domain.access import (
     demand_may_manage_keys,
     digest_of,
     is_reserved_principal,
+    may_manage_keys,
     new_secret,
 )
 from concord_governance.domain.entries import Action, Actor, Entry
@@ -136,7 +137,7 @@ class ApiKeys:
 
         async def look(tx: LedgerReads) -> ApiKey:
             key = await tx.key_of_id(key_id)
-            if key is None or not _may_manage_keys(key.space, caller.space, caller.permissions):
+            if key is None or not may_manage_keys(key.space, caller.space, caller.permissions):
                 raise KeyNotFound("there is no such key")
             return key
 
@@ -246,14 +247,6 @@ class ApiKeys:
 def new_key() -> str:
     """Return a new key: "ck_" and a secret."""
     return KEY_PREFIX + new_secret()
-
-
-def _may_manage_keys(of: str, own: str, permissions: frozenset[str]) -> bool:
-    try:
-        demand_may_manage_keys(of, own, permissions)
-    except GovernanceError:
-        return False
-    return True
 
 
 async def _key_to_replace(tx: LedgerReads, space: str, draft: KeyDraft, now: int) -> ApiKey:

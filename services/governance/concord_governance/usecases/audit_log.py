@@ -10,9 +10,9 @@ import rfc8785
 from concord_attestation.tree import Frontier, Node, consistency_proof, inclusion_proof
 
 from concord_governance.domain.errors import ProofImpossible
+from concord_governance.domain.signing import LogKey
 from concord_governance.ports.graph import Graph
 from concord_governance.ports.ledger import EntryFilter, Leaf, Ledger, LedgerReads
-from concord_governance.ports.signing import LogSigner
 
 EXPORT_LEAVES = 500
 """Leaves that an export reads at once."""
@@ -24,7 +24,7 @@ _NEWEST = 2**62
 class AuditLog:
     """Reads the log. Its readers verify the answers; they need not trust them."""
 
-    def __init__(self, ledger: Ledger, graph: Graph, signer: LogSigner) -> None:
+    def __init__(self, ledger: Ledger, graph: Graph, signer: LogKey) -> None:
         self._ledger = ledger
         self._graph = graph
         self._signer = signer

@@ -39,9 +39,9 @@ from concord_governance.domain.proposals import (
     Proposal,
     Status,
 )
-from concord_governance.ports.graph import Graph
+from concord_governance.domain.signing import GrantKey
+from concord_governance.ports.graph import Graph, PrincipalKeys
 from concord_governance.ports.ledger import LedgerReads, LedgerWrites
-from concord_governance.ports.signing import Granter
 from concord_governance.usecases import decision_guards as guards
 from concord_governance.usecases.decision_guards import LoggedKeys
 from concord_governance.usecases.execution import Execution
@@ -73,7 +73,7 @@ class Decisions:
         self,
         commands: LedgerCommands,
         graph: Graph,
-        granter: Granter,
+        granter: GrantKey,
         execution: Execution,
         policy_digest: str,
     ) -> None:
@@ -219,29 +219,25 @@ class Decisions:
     async def _keys_of(self, space: str) -> LoggedKeys:
         """Return graph's keys with the ledger's count of key changes, which is read first.
 
-        If a later transaction finds the same count, these keys are the ledger's, too.
+        If a later transaction finds the same count, these keys are the ledger's, too. An import is
+        a space's first change, so any cursor of the feed means that the log has it.
         """
-        changes = await self._commands.ledger.read(space, lambda tx: tx.key_changes())
-        return LoggedKeys(await self._genesis(space), changes, await self._unlogged_import(space))
 
-    async def _unlogged_import(self, space: str) -> int:
-        """Return the number of the import's change if the log does not have it yet, else 0.
+        async def look(tx: LedgerReads) -> tuple[int, bool]:
+            return await tx.key_changes(), bool((await tx.feed_cursor()).seq)
 
-        An import is a space's first change, so any cursor means that the log has it.
-        """
-        if (await self._commands.ledger.read(space, lambda tx: tx.feed_cursor())).seq:
-            return 0
-        found = await self._graph.principal_keys(space)
-        return found.imported_seq if found else 0
+        changes, has_import = await self._commands.ledger.read(space, look)
+        found = await self._principal_keys(space)
+        return LoggedKeys(found.genesis, changes, 0 if has_import else found.imported_seq)
 
-    async def _genesis(self, space: str) -> GenesisRecord:
+    async def _principal_keys(self, space: str) -> PrincipalKeys:
         found = await self._graph.principal_keys(space)
         if found is None:
             raise GenesisMissing(
                 "the space has no genesis, so no consent counts: `concord principal enrol` makes "
                 "it; until then SettleProposal decides what is descriptive"
             )
-        return found.genesis
+        return found
 
     async def _verified_consent(
         self,

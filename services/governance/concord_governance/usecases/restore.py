@@ -5,7 +5,6 @@ It runs while no other process has the ledger, before governance follows graph.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -15,6 +14,7 @@ from concord_governance.domain.proposals import Json, Status
 from concord_governance.ports.ledger import Cursor, Ledger, LedgerWrites
 from concord_governance.usecases.api_keys import evidence_of
 from concord_governance.usecases.ledger_commands import ended_as
+from concord_governance.usecases.spaces import mark_deleted
 
 _FOREVER = (1 << 63) - 1
 
@@ -88,12 +88,7 @@ class Restoring:
             found = await tx.lock_space(deleted.name)
             if found is None or found.delete_time is not None or deleted.delete_time is None:
                 return False
-            count = await tx.revoke_keys(deleted.name, deleted.delete_time)
-            after = replace(found, delete_time=deleted.delete_time, statement=deleted.statement)
-            await tx.put_space(after)
-            evidence: dict[str, Json] = {"space": deleted.name, "revoked_keys": count}
-            if deleted.statement:
-                evidence["statement"] = json.loads(deleted.statement)
+            evidence = await mark_deleted(tx, found, deleted.delete_time, deleted.statement)
             await tx.append([Entry(Action.SPACE_DELETE, Actor.SYSTEM, properties=evidence)])
             return True
 

@@ -107,11 +107,7 @@ class Spaces:
                 raise SpaceNotFound("there is no such space")
             if space.delete_time is not None:
                 raise SpaceDeleted("this space was deleted")
-            count = await tx.revoke_keys(name, now)
-            await tx.put_space(replace(space, delete_time=now, statement=statement))
-            evidence: dict[str, Json] = {"space": name, "revoked_keys": count}
-            if statement:
-                evidence["statement"] = json.loads(statement)
+            evidence = await mark_deleted(tx, space, now, statement)
             await tx.append([command_entry(request.caller, Action.SPACE_DELETE, evidence)])
             return name
 
@@ -192,3 +188,15 @@ class Spaces:
         if found is None:
             raise SpaceNotFound("there is no such space")
         return found
+
+
+async def mark_deleted(
+    tx: LedgerWrites, space: Space, time: int, statement: bytes
+) -> dict[str, Json]:
+    """Delete a space and revoke its keys; return the evidence for the entry of the log."""
+    count = await tx.revoke_keys(space.name, time)
+    await tx.put_space(replace(space, delete_time=time, statement=statement))
+    evidence: dict[str, Json] = {"space": space.name, "revoked_keys": count}
+    if statement:
+        evidence["statement"] = json.loads(statement)
+    return evidence

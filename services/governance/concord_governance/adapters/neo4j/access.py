@@ -31,7 +31,6 @@ class Neo4jAccessReads:
         return _space(await self._run(statements.ACCESS_SPACE, name=name))
 
     async def space_count(self) -> int:
-        """Return the number of spaces."""
         return int((await self._run(statements.ACCESS_SPACE_COUNT))[0][0])
 
     async def space_list(self, after: str, limit: int, *, deleted: bool) -> Sequence[Space]:

@@ -60,7 +60,6 @@ class Neo4jLedgerReads(Neo4jAccessReads):
         return await self._proposals(statements.DECIDED, decided=int(Status.APPROVED))
 
     async def nonce_is_recorded(self, nonce: str) -> bool:
-        """Return whether an envelope with this nonce was received before."""
         return bool(await self._run(statements.NONCE, nonce=nonce))
 
     async def receipt(self, principal: str, method: str, request_id: str) -> RequestReceipt | None:

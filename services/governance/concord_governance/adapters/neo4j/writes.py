@@ -63,7 +63,6 @@ class Neo4jLedgerWrites(Neo4jLedgerReads, Neo4jAccessWrites):
         )
 
     async def record_nonce(self, nonce: str) -> None:
-        """Record an envelope's nonce, for ever."""
         await self._run(statements.RECORD_NONCE, nonce=nonce)
 
     async def keep_receipt(

@@ -28,7 +28,6 @@ class SqliteAccessReads:
         return found[0] if found else None
 
     async def space_count(self) -> int:
-        """Return the number of spaces."""
         return int(self._db.execute("SELECT count(*) FROM access_space").fetchone()[0])
 
     async def space_list(self, after: str, limit: int, *, deleted: bool) -> Sequence[Space]:

@@ -99,7 +99,6 @@ class SqliteLedgerReads(SqliteAccessReads):
         return list(self._proposals(" AND status = 3 ORDER BY number"))
 
     async def nonce_is_recorded(self, nonce: str) -> bool:
-        """Return whether an envelope with this nonce was received before."""
         sql = "SELECT 1 FROM nonce WHERE space = ? AND nonce = ?"
         return self._one(sql, (self._space, nonce)) is not None
 

@@ -76,7 +76,6 @@ class SqliteLedgerWrites(SqliteLedgerReads, SqliteAccessWrites):
             raise LostRace("somebody else wrote the proposal meanwhile")
 
     async def record_nonce(self, nonce: str) -> None:
-        """Record an envelope's nonce, for ever."""
         self._insert("nonce", {"space": self._space, "nonce": nonce})
 
     async def keep_receipt(
