@@ -1,23 +1,17 @@
 """What a typed action is, and what no action may be (V1, V2); the document of a revision."""
 
+from dataclasses import replace
+
 import pytest
-from concord.graph.v1 import conflict_pb2, governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import conflict_pb2, governed_pb2
 from concord.type.v1 import type_pb2
 from concord_governance.domain.actions import conflict_of, demand_allowed, kind_of
 from concord_governance.domain.documents import ERASED_FRAMING, as_json, from_json, without_words
 from concord_governance.domain.errors import SafeguardViolation
-from concord_governance.domain.proposals import (
-    Affected,
-    Framing,
-    FramingCheck,
-    Json,
-    Kind,
-    Level,
-    Revision,
-    Trigger,
-)
+from concord_governance.domain.proposals import Affected, Json, Kind, Level, Trigger
 from concord_governance.servicer.action_json import written
 from google.protobuf.field_mask_pb2 import FieldMask
+from ledger_world import proposal
 
 SALT = "s" * 22
 
@@ -30,51 +24,29 @@ def action(name: str, **body: Json) -> dict[str, Json]:
 CONSTITUTIVE, DESCRIPTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE, type_pb2.EDGE_TYPE_DESCRIPTIVE
 
 
-def edge_update(*paths: str, **fields: int) -> governed_pb2.GovernedAction:
-    """Return the update of an edge's fields."""
-    edge = type_pb2.Edge(id="e", etag="1", **fields)  # type: ignore[arg-type] # numbers are enums
-    request = graph_pb2.UpdateEdgeRequest(
-        request_id=SALT, edge=edge, update_mask=FieldMask(paths=paths)
-    )
-    return governed_pb2.GovernedAction(update_edge=request)
-
-
-def memory_update(*paths: str, **fields: int) -> governed_pb2.GovernedAction:
-    """Return the update of a memory's fields."""
-    memory = type_pb2.Memory(id="m", etag="1", **fields)  # type: ignore[arg-type] # numbers are enums
-    request = memory_pb2.UpdateMemoryRequest(
-        request_id=SALT, memory=memory, update_mask=FieldMask(paths=paths)
-    )
-    return governed_pb2.GovernedAction(update_memory=request)
+def update(item: str, *paths: str, **fields: int) -> dict[str, Json]:
+    """Return the update of an edge's or a memory's fields, as it is sent."""
+    request = {
+        "request_id": SALT,
+        item: {"id": "i", "etag": "1", **fields},
+        "update_mask": FieldMask(paths=paths),
+    }
+    proposed = governed_pb2.GovernedAction(**{f"update_{item}": request})  # type: ignore[arg-type]
+    return dict(written(proposed)[0])
 
 
 @pytest.mark.parametrize(
     ("proposed", "kind"),
     [
-        (edge_update("weight"), Kind.UPDATE),
-        (edge_update("weight", edge_type=CONSTITUTIVE), Kind.UPDATE),
-        (edge_update("edge_type", edge_type=CONSTITUTIVE), Kind.PROMOTE),
-        (edge_update("weight", "edge_type", edge_type=CONSTITUTIVE), Kind.PROMOTE),
-        (edge_update("edge_type", edge_type=DESCRIPTIVE), Kind.DEMOTE),
-        (memory_update("content"), Kind.UPDATE),
-        (memory_update("edge_type", edge_type=CONSTITUTIVE), Kind.PROMOTE),
-        (memory_update("edge_type", "tags", edge_type=DESCRIPTIVE), Kind.DEMOTE),
-        (memory_update("edge_type"), Kind.UPDATE),
-    ],
-)
-def test_the_kind_is_read_off_the_action_as_it_is_sent(
-    proposed: governed_pb2.GovernedAction, kind: Kind
-) -> None:
-    """V1 What becomes constitutive is called a promotion: on the JSON that protobuf writes."""
-    sent, _ = written(proposed)
-
-    assert kind_of(sent) == kind
-    demand_allowed(sent)
-
-
-@pytest.mark.parametrize(
-    ("proposed", "kind"),
-    [
+        (update("edge", "weight"), Kind.UPDATE),
+        (update("edge", "weight", edge_type=CONSTITUTIVE), Kind.UPDATE),
+        (update("edge", "edge_type", edge_type=CONSTITUTIVE), Kind.PROMOTE),
+        (update("edge", "weight", "edge_type", edge_type=CONSTITUTIVE), Kind.PROMOTE),
+        (update("edge", "edge_type", edge_type=DESCRIPTIVE), Kind.DEMOTE),
+        (update("memory", "content"), Kind.UPDATE),
+        (update("memory", "edge_type", edge_type=CONSTITUTIVE), Kind.PROMOTE),
+        (update("memory", "edge_type", "tags", edge_type=DESCRIPTIVE), Kind.DEMOTE),
+        (update("memory", "edge_type"), Kind.UPDATE),
         (action("upsert_edge"), Kind.ADD),
         (action("delete_node"), Kind.DELETE),
         (action("forget_memory"), Kind.FORGET),
@@ -88,7 +60,8 @@ def test_the_kind_is_read_off_the_action_as_it_is_sent(
     ],
 )
 def test_the_kind_is_read_off_the_action(proposed: dict[str, Json], kind: Kind) -> None:
-    """V1 Typed actions: what it is called follows from what it does."""
+    """V1 What it is called follows from what it does, on the JSON that protobuf writes: what
+    becomes constitutive is a promotion."""
     assert kind_of(proposed) == kind
     demand_allowed(proposed)
 
@@ -136,30 +109,20 @@ def test_words_in_properties_are_not_searched() -> None:
 
 def test_a_revision_is_its_document() -> None:
     """V1 The document says everything that the revision is; without words, who and when stay."""
-    revision = Revision(
-        space="one",
-        proposal_id="p",
-        number=3,
+    revision = replace(
+        proposal("p", 3).newest,
         revision=2,
-        proposer="agent",
         trigger=Trigger.PROACTIVE,
         kind=Kind.PROMOTE,
         level=Level.BILATERAL,
         action=action("upsert_edge"),
-        action_digest="0" * 64,
         affected=(
             Affected("i", 2, "e", needs_consent=True, statement="a VALUES b"),
             Affected("j", 1, "f", needs_consent=True, statement="b", pinned=True),
         ),
-        framing=Framing("a", "b", "c", "d", "e"),
-        framing_check=FramingCheck.TEMPLATE,
-        policy_digest="1" * 64,
-        create_time=1_800_000_000_000_001,
-        expire_time=1_800_000_000_000_002,
         undo_of="q",
         session_id="s",
         canonical=b"{}",
-        digest="2" * 64,
     )
     document = as_json(revision)
 

@@ -17,13 +17,11 @@ from concord_governance.adapters.neo4j import schema, statements
 from concord_governance.adapters.neo4j.ledger import Neo4jLedger, open_ledger
 from concord_governance.domain.errors import LedgerBusy, LedgerUnavailable, LostRace
 from concord_governance.ports.ledger import LedgerReads, LedgerWrites
-from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
 from concord_stores.neo4j_server import RESERVED
 from concord_stores.neo4j_transactions import Transactions
 from concord_testing.neo4j_server import OneStore
 from ledger_world import ENTRY, Clock, put, settings, size
 from neo4j.exceptions import ConstraintError
-from pydantic import SecretStr
 
 pytestmark = pytest.mark.neo4j
 
@@ -134,7 +132,7 @@ def test_every_statement_is_of_one_space(name: str) -> None:
     text = _ALL[name]
 
     beside = "(a:ConcordSpace" in text or "(k:ConcordKey" in text
-    of_none = beside or name in ("SPACES", "STORE_EPOCH", "TALLIED", "WAITING")
+    of_none = beside or name in ("SPACES", "STORE_EPOCH", "WAITING")
     assert of_none or "$space" in text or "$fields" in text or "$leaves" in text
     assert all(
         label.startswith(RESERVED) or label == "Store" for label in re.findall(r"\(\w*:(\w+)", text)
@@ -156,7 +154,7 @@ async def test_every_plan_begins_with_a_seek(two: list[Neo4jLedger], server: One
         planned = f"EXPLAIN CYPHER replan=force {statements.planned(text)}"
         scans = [step for step in _steps(server.plan(planned)) if "Scan" in step]
 
-        assert scans == (["NodeByLabelScan"] if name in ("SPACES", "TALLIED") else []), name
+        assert scans == (["NodeByLabelScan"] if name == "SPACES" else []), name
 
 
 async def test_a_store_that_was_exchanged_is_not_ready(
@@ -167,17 +165,6 @@ async def test_a_store_that_was_exchanged_is_not_ready(
     server.run("MATCH (s:Store {key: $stamp}) SET s.epoch = 'another'", stamp=schema.STAMP)
 
     assert not await two[0].ready()
-
-
-async def test_opening_again_changes_nothing(two: list[Neo4jLedger], server: OneStore) -> None:
-    """A2 Constraints and indexes are made once, whoever opens."""
-    before = server.run("SHOW INDEXES YIELD name RETURN name ORDER BY name")
-    again = await open_ledger(_same(server), Clock())
-
-    assert await two[0].ready()
-    assert await again.ready()
-    assert server.run("SHOW INDEXES YIELD name RETURN name ORDER BY name") == before
-    await again.close()
 
 
 async def test_it_shares_a_database_with_another_part_of_concord(
@@ -191,36 +178,6 @@ async def test_it_shares_a_database_with_another_part_of_concord(
     await ledger.close()
 
     assert server.run("MATCH (i:Item) RETURN i.id") == [["i"]]
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ("CREATE (:Song)", "another program's nodes: give Concord one of its own"),
-        (
-            "CREATE (:Store {key: 'concord-ledger', schema: 99})",
-            "has schema 99, this program knows",
-        ),
-    ],
-)
-async def test_a_database_that_is_not_ours_is_left_as_it_is(
-    given: str, says: str, server: OneStore, tmp_path: Path
-) -> None:
-    """A2 The sentence says what to do."""
-    at = settings(server, tmp_path / "foreign.db")
-    server.run(given)
-
-    with pytest.raises(ServerUnusable, match=says):
-        await open_ledger(at, Clock())
-    assert server.run("MATCH (n) RETURN count(n)") == [[1]]
-
-
-async def test_a_server_that_is_not_there_is_named() -> None:
-    """A1 Where it was looked for, and how to start one."""
-    nowhere = Neo4jConfig(uri="bolt://127.0.0.1:1", password=SecretStr("p"))
-
-    with pytest.raises(ServerUnusable, match="make neo4j-up"):
-        await open_ledger(nowhere, Clock(), busy_seconds=1)
 
 
 async def test_a_server_that_goes_away_is_told(server: OneStore, tmp_path: Path) -> None:
@@ -242,8 +199,3 @@ async def test_a_server_that_goes_away_is_told(server: OneStore, tmp_path: Path)
 def _steps(plan: Mapping[str, Any]) -> list[str]:
     name = plan["operatorType"].partition("@")[0]
     return [name, *(step for child in plan.get("children", ()) for step in _steps(child))]
-
-
-def _same(server: OneStore) -> Neo4jConfig:
-    assert server._path is not None
-    return settings(server, server._path)
