@@ -136,11 +136,11 @@ async def test_a_decision_that_is_stuck_keeps_no_other_waiting(
     real: Applying = GraphClient.apply
 
     async def stuck(
-        self: GraphClient, space: str, action: Any, *rest: Any, **named: Any
+        self: GraphClient, revision: Any, decision: Any, *, expected_state: Any
     ) -> AppliedChange:
-        if action["upsert_edge"]["edge"]["target"]["name"] == "first":
+        if revision.action["upsert_edge"]["edge"]["target"]["name"] == "first":
             raise LedgerBusy
-        return await real(self, space, action, *rest, **named)
+        return await real(self, revision, decision, expected_state=expected_state)
 
     async with world(tmp_path, keys=Keys(), clock=Clock()) as live:
         party = live.party()

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from concord.governance.v1 import (
     access_pb2,
@@ -42,11 +41,11 @@ from concord_governance.servicer.proposals import ProposalServicer
 from concord_governance.usecases.api_keys import ApiKeys
 from concord_governance.usecases.audit_log import AuditLog
 from concord_governance.usecases.decisions import Decisions
-from concord_governance.usecases.execution import COMPLETE, Completion, Execution
+from concord_governance.usecases.execution import COMPLETE, Execution
 from concord_governance.usecases.graph_feed import FOLLOW, GraphFollower
 from concord_governance.usecases.ledger_commands import LedgerCommands
 from concord_governance.usecases.proposal_reads import ProposalReads
-from concord_governance.usecases.proposals import PENDING_PER_PRINCIPAL, Proposals
+from concord_governance.usecases.proposals import Proposals
 from concord_governance.usecases.settlements import Settlements
 from concord_governance.usecases.spaces import ERASE, Spaces
 
@@ -69,20 +68,22 @@ class GovernanceApp:
         settings: Settings,
         clock: Clock,
         log: Logger,
-        judge: FramingJudge | None = None,
-        most_pending: int = PENDING_PER_PRINCIPAL,
-        listed_keys: Mapping[str, ListedKey] = MappingProxyType({}),
+        judge: FramingJudge | None,
+        most_pending: int,
+        listed_keys: Mapping[str, ListedKey],
     ) -> None:
-        self._ledger, self._graph, self._log = ledger, graph, log
+        self._ledger, self._graph = ledger, graph
         background = self.background = Background(log)
         self._judge = judge
         self._listed_keys = listed_keys
         self._follower = GraphFollower(ledger, graph, background, log)
-        commands = self._commands = LedgerCommands(ledger, clock, self._follower)
+        commands = LedgerCommands(ledger, clock, self._follower)
         proposals = Proposals(
             commands, graph, settings, normal_form, judge, most_pending=most_pending
         )
-        self._execution = Execution(commands, graph, settings, proposals.policy_digest, log=log)
+        self._execution = Execution(
+            commands, graph, settings, proposals.policy_digest, background=background, log=log
+        )
         decisions = Decisions(
             commands,
             graph,
@@ -105,7 +106,7 @@ class GovernanceApp:
             Registration(
                 principal_pb2.DESCRIPTOR.services_by_name["PrincipalService"],
                 principal_pb2_grpc.add_PrincipalServiceServicer_to_server,
-                PrincipalServicer(reads, log_key, grant_key.public_key),
+                PrincipalServicer(graph, log_key, grant_key.public_key),
             ),
             Registration(
                 audit_pb2.DESCRIPTOR.services_by_name["AuditService"],
@@ -123,9 +124,8 @@ class GovernanceApp:
     async def start(self) -> None:
         """Add the keys file's new keys to the ledger, and start the background tasks."""
         await self._keys.add_listed(self._listed_keys)
-        completion = Completion(self._commands, self._execution, self.background, self._log)
         self.background.start(FOLLOW, self._follower.run)
-        self.background.start(COMPLETE, completion.run)
+        self.background.start(COMPLETE, self._execution.run)
         self.background.start("note uses of keys", self._keys.run)
         self.background.start(ERASE, self._spaces.run)
 

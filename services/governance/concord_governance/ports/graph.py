@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from concord_attestation.consent import GenesisRecord
 
 from concord_governance.domain.dissonance import Conflict, OpenConflicts
-from concord_governance.domain.proposals import Affected, Effect, Json
+from concord_governance.domain.proposals import Affected, Decision, Effect, Json, Revision
 from concord_governance.ports.ledger import Cursor
 
 NormalForm = Callable[[Mapping[str, Json]], tuple[Mapping[str, Json], str]]
@@ -159,30 +159,13 @@ class Graph(Protocol):
         ...
 
     async def apply(
-        self,
-        space: str,
-        action: Mapping[str, Json],
-        decision_id: str,
-        *,
-        grant: bytes,
-        etags: Mapping[str, str],
-        expected_state: Cursor,
-        irreversible: bool,
-        origin: str,
+        self, revision: Revision, decision: Decision, *, expected_state: Cursor
     ) -> AppliedChange:
-        """Execute an action once per decision: under its grant or, if it needs none (empty), while
-        the items have their `etags`.
+        """Execute a revision's action once per decision: under its grant or, if it needs none,
+        while the items have the revision's etags.
 
-        `origin`: that of a memory that the action adds; empty: it adds none.
-        """
-        ...
-
-    async def recall(
-        self, space: str, decision_id: str, *, expected_state: Cursor
-    ) -> AppliedChange:
-        """Return the change of a decision whose action was erased with one of its items.
-
-        Raises GraphRefused if the decision changed nothing; writes nothing.
+        If the action was erased with one of its items, this writes nothing: it returns the change
+        of the decision, or raises GraphRefused if the decision changed nothing.
         """
         ...
 

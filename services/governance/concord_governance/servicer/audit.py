@@ -19,9 +19,9 @@ from concord_chassis.call.opaque import page_cursor, page_token
 from concord_chassis.call.paging import page_of
 
 from concord_governance.domain.signing import LogKey
+from concord_governance.ports.graph import Graph
 from concord_governance.servicer import incoming, outgoing
 from concord_governance.usecases.audit_log import AuditLog
-from concord_governance.usecases.proposal_reads import ProposalReads
 
 Context = grpc.aio.ServicerContext[Any, Any]
 DEFAULT_PAGE = 50
@@ -78,8 +78,8 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
 class PrincipalServicer(principal_pb2_grpc.PrincipalServiceServicer):
     """Shows the principals whose consents count, with their keys."""
 
-    def __init__(self, reads: ProposalReads, signer: LogKey, governance_key: bytes) -> None:
-        self._reads = reads
+    def __init__(self, graph: Graph, signer: LogKey, governance_key: bytes) -> None:
+        self._graph = graph
         self._signer = signer
         self._governance_key = governance_key
 
@@ -93,7 +93,7 @@ class PrincipalServicer(principal_pb2_grpc.PrincipalServiceServicer):
             log_key=self._signer.public_key,
             log_origin=self._signer.origin(space),
         )
-        standing = await self._reads.principal_keys(space)
+        standing = await self._graph.principal_keys(space)
         if standing is not None:
             reply.status = type_pb2.LOOKUP_STATUS_FOUND
             reply.genesis_digest = standing.genesis.digest

@@ -49,6 +49,7 @@ MOST_FAULTS = 10
 """So many internal errors of graph for one decision, since this process started, make it FAILED."""
 _FAULTY = "ERROR_REASON_INTERNAL"
 _PAGE = 500
+_ROUND_SECONDS = 1.0
 _NEWEST = (1 << 63) - 1
 COMPLETE = "complete decisions"
 """The name of the task that does it."""
@@ -64,13 +65,16 @@ class Execution:
         settings: Settings,
         policy_digest: str,
         *,
+        background: Background,
         log: Logger,
     ) -> None:
         self._commands = commands
         self._graph = graph
         self._settings = settings
         self._policy_digest = policy_digest
+        self._background = background
         self._log = log
+        self._rests: dict[str, float] = {}
         self._running: dict[str, asyncio.Lock] = {}
         self._faults: dict[str, int] = {}
 
@@ -135,21 +139,29 @@ class Execution:
             except GovernanceError as error:  # the other decisions go on
                 self._log.warning("not completed", error=type(error).__name__)
 
+    async def run(self) -> None:
+        """Complete unfinished decisions, at once and then every second, until cancelled."""
+        while True:
+            for space in await self._waiting():
+                complete = partial(self.complete, space)
+                if rest := await self._background.tried(COMPLETE, space, complete):
+                    self._rests[space] = asyncio.get_running_loop().time() + rest
+            await asyncio.sleep(_ROUND_SECONDS)
+
+    async def _waiting(self) -> Sequence[str]:
+        """Return the spaces with work, but for those where it died a moment ago."""
+        now = asyncio.get_running_loop().time()
+        self._rests = {space: until for space, until in self._rests.items() if until > now}
+        try:
+            waiting = await self._commands.ledger.waiting(self._commands.clock())
+        except GovernanceError as error:  # the next round asks anew
+            self._log.warning("decisions not looked at", error=type(error).__name__)
+            return ()
+        return [space for space in waiting if space not in self._rests]
+
     async def _apply(self, space: str, proposal: Proposal, decision: Decision) -> AppliedChange:
-        newest = proposal.newest
         known = await self._commands.ledger.read(space, lambda tx: tx.feed_cursor())
-        if not newest.canonical:  # erased since: graph can only say whether it was applied before
-            return await self._graph.recall(space, decision.id, expected_state=known)
-        return await self._graph.apply(
-            space,
-            newest.action,
-            decision.id,
-            grant=decision.grant,
-            etags=newest.etags,
-            expected_state=known,
-            irreversible=newest.irreversible,
-            origin=newest.origin,
-        )
+        return await self._graph.apply(proposal.newest, decision, expected_state=known)
 
     async def _is_logged(self, space: str, done: AppliedChange) -> bool:
         """Return whether the log has every governed write, so that EXECUTED follows them.
@@ -246,45 +258,6 @@ async def _end_others(tx: LedgerWrites, executed: Proposal, now: int) -> None:
         if conflict_of(other.newest.action) == decided:
             await tx.put(other, ended_as(other, Status.WITHDRAWN, now))
             await tx.append([proposal_entry(other, Action.SMF_WITHDRAW, Actor.SYSTEM)])
-
-
-class Completion:
-    """Completes decisions in the background."""
-
-    def __init__(
-        self,
-        commands: LedgerCommands,
-        execution: Execution,
-        background: Background,
-        log: Logger,
-        seconds: float = 1.0,
-    ) -> None:
-        self._commands = commands
-        self._execution = execution
-        self._background = background
-        self._log = log
-        self._seconds = seconds
-        self._rests: dict[str, float] = {}
-
-    async def run(self) -> None:
-        """Complete unfinished decisions, at once and then every second, until cancelled."""
-        while True:
-            for space in await self._waiting():
-                complete = partial(self._execution.complete, space)
-                if rest := await self._background.tried(COMPLETE, space, complete):
-                    self._rests[space] = asyncio.get_running_loop().time() + rest
-            await asyncio.sleep(self._seconds)
-
-    async def _waiting(self) -> Sequence[str]:
-        """Return the spaces with work, but for those where it died a moment ago."""
-        now = asyncio.get_running_loop().time()
-        self._rests = {space: until for space, until in self._rests.items() if until > now}
-        try:
-            waiting = await self._commands.ledger.waiting(self._commands.clock())
-        except GovernanceError as error:  # the next round asks anew
-            self._log.warning("decisions not looked at", error=type(error).__name__)
-            return ()
-        return [space for space in waiting if space not in self._rests]
 
 
 async def _has_logged_write(tx: LedgerReads, decision: Decision) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from concord_governance.domain.dissonance import OpenConflicts
 from concord_governance.domain.proposals import OPEN, Proposal, Status
 from concord_governance.domain.safeguards import REQUIRED_SLOTS
-from concord_governance.ports.graph import Graph, PrincipalKeys
+from concord_governance.ports.graph import Graph
 from concord_governance.ports.ledger import LedgerReads
 from concord_governance.usecases.graph_feed import has_too_many_spaces
 from concord_governance.usecases.ledger_commands import LedgerCommands
@@ -124,7 +124,3 @@ class ProposalReads:
 
         shown, count = await self._commands.ledger.read(space, work)
         return Waiting([(each, each.missing_slots(REQUIRED_SLOTS, now)) for each in shown], count)
-
-    async def principal_keys(self, space: str) -> PrincipalKeys | None:
-        """Return the genesis with the keys that count now; None before the genesis."""
-        return await self._graph.principal_keys(space)

@@ -100,9 +100,9 @@ class Proposals:
         graph: Graph,
         settings: Settings,
         normal_form: NormalForm,
-        judge: FramingJudge | None = None,
+        judge: FramingJudge | None,
         *,
-        most_pending: int = PENDING_PER_PRINCIPAL,
+        most_pending: int,
     ) -> None:
         self._judge = judge
         self._most_pending = most_pending

@@ -38,7 +38,7 @@ from concord_governance.domain.errors import (
     GraphRolledBack,
     GraphUnavailable,
 )
-from concord_governance.domain.proposals import Affected, Json
+from concord_governance.domain.proposals import Affected, Decision, Json, Revision
 from concord_governance.ports.graph import AppliedChange, FeedMessage, Head, Preview, PrincipalKeys
 from concord_governance.ports.ledger import Cursor
 
@@ -124,36 +124,32 @@ class GraphClient:
         return await self._call(self._conflicts.ListConflicts, request, space)
 
     async def apply(
-        self,
-        space: str,
-        action: Mapping[str, Json],
-        decision_id: str,
-        *,
-        grant: bytes,
-        etags: Mapping[str, str],
-        expected_state: Cursor,
-        irreversible: bool,
-        origin: str,
+        self, revision: Revision, decision: Decision, *, expected_state: Cursor
     ) -> AppliedChange:
         request = governed_pb2.ApplyGovernedChangeRequest(
-            request_id=decision_id,
-            action=_message(action),
-            grant=grant,
-            etags=() if grant else _etags(etags),
-            expected_state=_expected_state(expected_state),
-            irreversible=irreversible,
+            request_id=decision.id, expected_state=_expected_state(expected_state)
         )
-        return await self._apply(space, request, origin)
-
-    async def recall(
-        self, space: str, decision_id: str, *, expected_state: Cursor
-    ) -> AppliedChange:
-        request = governed_pb2.ApplyGovernedChangeRequest(
-            request_id=decision_id,
-            action_erased=True,
-            expected_state=_expected_state(expected_state),
+        origin = ""  # graph takes a memory's origin from the credential, as for all writes
+        if not revision.canonical:
+            request.action_erased = True
+        else:
+            origin = revision.origin
+            request.action.CopyFrom(_message(revision.action))
+            request.grant = decision.grant
+            if not decision.grant:
+                request.etags.extend(_etags(revision.etags))
+            request.irreversible = revision.irreversible
+        done = await self._call(self._governed.ApplyGovernedChange, request, revision.space, origin)
+        fresh = type_pb2.FreshnessToken.FromString(unseal(done.token))
+        return AppliedChange(
+            effects(done),
+            done.token,
+            fresh.epoch,
+            fresh.seq,
+            tuple(done.orphaned_ids),
+            done.cascaded_count,
+            done.cascaded_digest,
         )
-        return await self._apply(space, request)
 
     async def revoke(self, space: str, revocation: bytes, request_id: str) -> tuple[str, int]:
         request = governed_pb2.RevokeConsentRequest(request_id=request_id, revocation=revocation)
@@ -237,23 +233,6 @@ class GraphClient:
     async def close(self) -> None:
         await self._follower.close()
         await self._channel.close()
-
-    async def _apply(
-        self, space: str, request: governed_pb2.ApplyGovernedChangeRequest, origin: str = ""
-    ) -> AppliedChange:
-        """Apply a change; graph takes a memory's origin from the credential, as for all writes."""
-        done = await self._call(self._governed.ApplyGovernedChange, request, space, origin)
-        fresh = type_pb2.FreshnessToken.FromString(unseal(done.token))
-        orphaned = tuple(done.orphaned_ids)
-        return AppliedChange(
-            effects(done),
-            done.token,
-            fresh.epoch,
-            fresh.seq,
-            orphaned,
-            done.cascaded_count,
-            done.cascaded_digest,
-        )
 
     async def _call(
         self, method: Callable[..., Awaitable[T]], request: Message, space: str, origin: str = ""
