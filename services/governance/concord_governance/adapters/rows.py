@@ -14,7 +14,7 @@ from dataclasses import astuple
 from typing import Any, NamedTuple
 
 from concord_attestation.instants import format_time
-from concord_attestation.tree import Frontier, leaf_hash
+from concord_attestation.tree import leaf_hash
 
 from concord_governance.domain.documents import from_json, without_words
 from concord_governance.domain.entries import Entry
@@ -27,7 +27,7 @@ from concord_governance.domain.proposals import (
     Revision,
     Status,
 )
-from concord_governance.ports.ledger import LedgerWrites
+from concord_governance.ports.ledger import LedgerWrites, frontier_of
 
 Fields = dict[str, Any]
 MOST_DUE = 1000
@@ -157,10 +157,7 @@ class Appended(NamedTuple):
 
 async def appended(tx: LedgerWrites, space: str, entries: Sequence[Entry]) -> Appended:
     """Return the rows of entries at the end of a space's log."""
-    size = await tx.log_size()
-    names = Frontier.edge_of(size)
-    stored = await tx.nodes(names)
-    frontier = Frontier(size, [stored[name] for name in names])
+    frontier = await frontier_of(tx)
     time = await tx.now()
     leaves, subtrees = [], []
     for entry in entries:

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
 
+from concord_attestation.tree import Frontier
+
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import Proposal, Status
 from concord_governance.ports.access import AccessReads, AccessWrites
@@ -192,6 +194,14 @@ class LedgerWrites(LedgerReads, AccessWrites, Protocol):
     async def confirmed(self, memory_id: str) -> None:
         """Remember that an erasure was confirmed to graph."""
         ...
+
+
+async def frontier_of(tx: LedgerReads) -> Frontier:
+    """Return the right edge of a space's log, as it is stored."""
+    size = await tx.log_size()
+    names = Frontier.edge_of(size)
+    nodes = await tx.nodes(names)
+    return Frontier(size, [nodes[name] for name in names])
 
 
 class Ledger(Protocol):

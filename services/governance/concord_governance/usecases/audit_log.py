@@ -7,12 +7,12 @@ from base64 import b64encode
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 
 import rfc8785
-from concord_attestation.tree import Frontier, Node, consistency_proof, inclusion_proof
+from concord_attestation.tree import Node, consistency_proof, inclusion_proof
 
 from concord_governance.domain.errors import ProofImpossible
 from concord_governance.domain.signing import LogKey
 from concord_governance.ports.graph import Graph
-from concord_governance.ports.ledger import EntryFilter, Leaf, Ledger, LedgerReads
+from concord_governance.ports.ledger import EntryFilter, Leaf, Ledger, LedgerReads, frontier_of
 
 EXPORT_LEAVES = 500
 """Leaves that an export reads at once."""
@@ -50,8 +50,8 @@ class AuditLog:
 
     async def checkpoint(self, space: str) -> str:
         """Return a signed checkpoint of the log's current size."""
-        size, root = await self._ledger.read(space, _head)
-        return self._signer.checkpoint(space, size, root)
+        log = await self._ledger.read(space, frontier_of)
+        return self._signer.checkpoint(space, log.size, log.root())
 
     async def inclusion(self, space: str, index: int, size: int) -> tuple[bytes, Sequence[bytes]]:
         """Return a leaf, and its inclusion proof (hashes) in the tree of this size."""
@@ -76,28 +76,21 @@ class AuditLog:
 
     async def export(self, space: str) -> AsyncIterator[bytes]:
         """Yield the log as lines: a header with genesis, keys and checkpoint, then the leaves."""
-        size, root = await self._ledger.read(space, _head)
+        log = await self._ledger.read(space, frontier_of)
         keys = await self._graph.principal_keys(space)
         header = {
             "version": 1,
             "space": space,
             "log_origin": self._signer.origin(space),
             "log_key": b64encode(self._signer.public_key).decode(),
-            "checkpoint": self._signer.checkpoint(space, size, root),
+            "checkpoint": self._signer.checkpoint(space, log.size, log.root()),
             "genesis": json.loads(keys.envelope) if keys else None,
         }
         yield rfc8785.dumps(header) + b"\n"
-        for start in range(0, size, EXPORT_LEAVES):
-            end = min(start + EXPORT_LEAVES, size)
+        for start in range(0, log.size, EXPORT_LEAVES):
+            end = min(start + EXPORT_LEAVES, log.size)
             leaves = await self._ledger.read(space, lambda tx, a=start, b=end: tx.leaves(a, b))  # type: ignore[misc] # the defaults bind the loop's values
             yield b"".join(leaf.data + b"\n" for leaf in leaves)
-
-
-async def _head(tx: LedgerReads) -> tuple[int, bytes]:
-    size = await tx.log_size()
-    names = Frontier.edge_of(size)
-    nodes = await tx.nodes(names)
-    return size, Frontier(size, [nodes[name] for name in names]).root()
 
 
 async def _proof(tx: LedgerReads, make: Callable[[Node], list[bytes]]) -> list[bytes]:

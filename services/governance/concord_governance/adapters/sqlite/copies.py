@@ -6,13 +6,12 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from concord_attestation.tree import Frontier
 from concord_stores.sqlite_file import drive
 
 from concord_governance.adapters.sqlite.access import SqliteAccessReads
 from concord_governance.adapters.sqlite.reads import SqliteLedgerReads
 from concord_governance.domain.access import ApiKey, Space
-from concord_governance.ports.ledger import Cursor
+from concord_governance.ports.ledger import Cursor, frontier_of
 from concord_governance.usecases.restore import EndedKey
 
 
@@ -60,8 +59,5 @@ class _Access(SqliteAccessReads):
 
 
 def _head(reads: SqliteLedgerReads) -> LogHead:
-    size = drive(reads.log_size())
-    names = Frontier.edge_of(size)
-    nodes = drive(reads.nodes(names))
-    root = Frontier(size, [nodes[name] for name in names]).root()
-    return LogHead(size, root, drive(reads.feed_cursor()))
+    log = drive(frontier_of(reads))
+    return LogHead(log.size, log.root(), drive(reads.feed_cursor()))
