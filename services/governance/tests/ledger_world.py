@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from concord_governance.domain.access import ApiKey, Origin
 from concord_governance.domain.documents import as_json
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import (
@@ -65,6 +66,18 @@ def proposal(name: str, number: int, items: Sequence[str] = ()) -> Proposal:
 
 
 ENTRY = Entry(Action.SMF_PROPOSE, Actor.AGENT, "agent")
+KEY = ApiKey(
+    id="00000000000a",
+    digest="a" * 64,
+    space="one",
+    principal="planner",
+    kind=Actor.AGENT,
+    scopes=("read", "graph:write"),
+    origin=Origin.AGENT,
+    create_time=NOW,
+    created_by="ada",
+    expire_time=NOW + 10,
+)
 
 
 async def put(ledger: Ledger, name: str, number: int, space: str = "one") -> None:

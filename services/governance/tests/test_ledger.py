@@ -7,17 +7,20 @@ import pytest
 from concord_attestation.bounds import MAX_ENTRY_BYTES
 from concord_attestation.instants import format_time
 from concord_attestation.tree import Frontier, leaf_hash
+from concord_governance.domain.access import Space
 from concord_governance.domain.errors import LostRace, ProposalTooLarge
 from concord_governance.ports.ledger import Cursor, Ledger, LedgerWrites, RequestReceipt
-from ledger_world import ENTRY, NOW, Clock, Opened, proposal, put, size
+from ledger_world import ENTRY, KEY, NOW, Clock, Opened, proposal, put, size
 
 
 async def test_a_transaction_is_kept_whole_or_not_at_all(ledger: Ledger) -> None:
-    """A1 The entry commits with the effect, or neither does."""
+    """A1 W7 The entry commits with the effect, also on a key or a space, or neither does."""
 
     async def work(tx: LedgerWrites) -> None:
         await tx.put(None, proposal("p", await tx.next_number()))
         await tx.record_nonce("n")
+        await tx.put_space(Space("one", NOW))
+        await tx.put_key(KEY)
         await tx.keep_receipt("agent", "m", "r", RequestReceipt("d", ("p",)))
         await tx.append([ENTRY])
         raise LostRace("undone")
@@ -27,6 +30,8 @@ async def test_a_transaction_is_kept_whole_or_not_at_all(ledger: Ledger) -> None
 
     assert await ledger.read("one", size) == 0
     assert await ledger.read("one", lambda tx: tx.proposal("p")) is None
+    assert await ledger.read("one", lambda tx: tx.key_of_id(KEY.id)) is None
+    assert await ledger.read("one", lambda tx: tx.space_named("one")) is None
     assert not await ledger.read("one", lambda tx: tx.nonce_is_recorded("n"))
     assert await ledger.read("one", lambda tx: tx.receipt("agent", "m", "r")) is None
     assert await ledger.write("one", lambda tx: tx.next_number()) == 1

@@ -2,25 +2,10 @@
 
 from dataclasses import replace
 
-import pytest
-from concord_governance.domain.access import ApiKey, Origin, Space
-from concord_governance.domain.entries import Actor
-from concord_governance.domain.errors import LostRace
+from concord_governance.domain.access import ApiKey, Space
 from concord_governance.ports.ledger import Ledger, LedgerReads, LedgerWrites
-from ledger_world import ENTRY, NOW, Clock, Opened, proposal
+from ledger_world import KEY, NOW, Clock, Opened, proposal
 
-KEY = ApiKey(
-    id="00000000000a",
-    digest="a" * 64,
-    space="one",
-    principal="planner",
-    kind=Actor.AGENT,
-    scopes=("read", "graph:write"),
-    origin=Origin.AGENT,
-    create_time=NOW,
-    created_by="ada",
-    expire_time=NOW + 10,
-)
 NEWEST = (2**62, "")
 
 
@@ -56,22 +41,6 @@ async def test_a_key_and_a_space_are_kept_as_they_stand(opened: Opened) -> None:
     assert await again.read("other", look) == (KEY, KEY, space, None)
     await write(again, changed := replace(KEY, revoke_time=NOW + 1), space="other")
     assert await again.read("one", lambda tx: tx.key_of_digest(KEY.digest)) == changed
-
-
-async def test_a_key_commits_with_its_entry_or_not_at_all(ledger: Ledger) -> None:
-    """A1 W7 The entry commits with the effect, or neither does."""
-
-    async def work(tx: LedgerWrites) -> None:
-        await tx.put_space(Space("one", NOW))
-        await tx.put_key(KEY)
-        await tx.append([ENTRY])
-        raise LostRace("undone")
-
-    with pytest.raises(LostRace):
-        await ledger.write("one", work)
-
-    assert await ledger.read("one", lambda tx: tx.key_of_id(KEY.id)) is None
-    assert await ledger.read("one", lambda tx: tx.space_named("one")) is None
 
 
 async def test_keys_are_listed_newest_first_and_by_page(ledger: Ledger) -> None:

@@ -1,4 +1,4 @@
-"""The embedded ledger's file: triggers, locks and damage. Neo4j has none of ours."""
+"""The embedded ledger's file: triggers and locks. Neo4j has none of ours."""
 
 import os
 import sqlite3
@@ -11,7 +11,6 @@ from concord_chassis.call.failure import translate
 from concord_governance.adapters.sqlite.ledger import open_ledger
 from concord_governance.domain.errors import LedgerBusy, LedgerFull
 from concord_governance.ports.ledger import Ledger
-from concord_stores.sqlite_file import FileUnusable
 from ledger_world import ENTRY, Clock, put
 
 
@@ -83,14 +82,3 @@ async def test_a_locked_file_is_told(tmp_path: Path) -> None:
             await opened.write("one", lambda tx: tx.append([ENTRY]))
         other.execute("ROLLBACK")
     await opened.close()
-
-
-def test_a_damaged_file_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    """A2 What is not a ledger is not opened; the sentence names the file."""
-    path = tmp_path / "ledger.db"
-    path.write_bytes(b"this is no database at all" * 400)
-
-    with pytest.raises(FileUnusable) as caught:
-        open_ledger(path, Clock())
-
-    assert str(path) in str(caught.value)
