@@ -27,7 +27,7 @@ from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63oncord/graph/v1/dialogue.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x94\x01\n\x15\x41ppendDialogueRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12#\n\nsession_id\x18\x02 \x01(\tB\x0f\xca\xf3\x18\x0b\x08\x01\x12\x07\x10\x80\x01 \x01(\x01\x12:\n\x05turns\x18\x03 \x03(\x0b\x32\x1e.concord.graph.v1.DialogueTurnB\x0b\xca\xf3\x18\x07\x08\x01\"\x03\x10\xc8\x01\"\xc6\x01\n\x0c\x44ialogueTurn\x12 \n\x07speaker\x18\x01 \x01(\tB\x0f\xca\xf3\x18\x0b\x08\x01\x12\x07\x10\x80\x02 \x01(\x01\x12\x17\n\x07\x63ontent\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x07\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12 \n\x0b\x65xternal_id\x18\x04 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x04(\x01\x12/\n\x04role\x18\x05 \x01(\x0e\x32\x19.concord.type.v1.TurnRoleB\x06\xca\xf3\x18\x02\x30\x01\"f\n\x16\x41ppendDialogueResponse\x12&\n\x05turns\x18\x01 \x03(\x0b\x32\x17.concord.type.v1.Memory\x12\x15\n\rcreated_count\x18\x02 \x01(\x05\x12\r\n\x05token\x18\x03 \x01(\t\"\x8e\x01\n\x13ListDialogueRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12$\n\x05\x61s_of\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x19\n\tpage_size\x18\x03 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"W\n\x14ListDialogueResponse\x12&\n\x05turns\x18\x01 \x03(\x0b\x32\x17.concord.type.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xfc\x01\n\x0f\x44ialogueService\x12w\n\x0e\x41ppendDialogue\x12\'.concord.graph.v1.AppendDialogueRequest\x1a(.concord.graph.v1.AppendDialogueResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:write\x12p\n\x0cListDialogue\x12%.concord.graph.v1.ListDialogueRequest\x1a&.concord.graph.v1.ListDialogueResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:readb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63oncord/graph/v1/dialogue.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8d\x01\n\x15\x41ppendDialogueRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1c\n\nsession_id\x18\x02 \x01(\tB\x08\xca\xf3\x18\x04\x08\x01H\n\x12:\n\x05turns\x18\x03 \x03(\x0b\x32\x1e.concord.graph.v1.DialogueTurnB\x0b\xca\xf3\x18\x07\x08\x01\"\x03\x10\xc8\x01\"\xc6\x01\n\x0c\x44ialogueTurn\x12 \n\x07speaker\x18\x01 \x01(\tB\x0f\xca\xf3\x18\x0b\x08\x01\x12\x07\x10\x80\x02 \x01(\x01\x12\x17\n\x07\x63ontent\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x07\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12 \n\x0b\x65xternal_id\x18\x04 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\x80\x04(\x01\x12/\n\x04role\x18\x05 \x01(\x0e\x32\x19.concord.type.v1.TurnRoleB\x06\xca\xf3\x18\x02\x30\x01\"f\n\x16\x41ppendDialogueResponse\x12&\n\x05turns\x18\x01 \x03(\x0b\x32\x17.concord.type.v1.Memory\x12\x15\n\rcreated_count\x18\x02 \x01(\x05\x12\r\n\x05token\x18\x03 \x01(\t\"\x8e\x01\n\x13ListDialogueRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12$\n\x05\x61s_of\x18\x02 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x19\n\tpage_size\x18\x03 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"W\n\x14ListDialogueResponse\x12&\n\x05turns\x18\x01 \x03(\x0b\x32\x17.concord.type.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xfc\x01\n\x0f\x44ialogueService\x12w\n\x0e\x41ppendDialogue\x12\'.concord.graph.v1.AppendDialogueRequest\x1a(.concord.graph.v1.AppendDialogueResponse\"\x12\xda\xf3\x18\x0e\n\x0cmemory:write\x12p\n\x0cListDialogue\x12%.concord.graph.v1.ListDialogueRequest\x1a&.concord.graph.v1.ListDialogueResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:readb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,7 +37,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_APPENDDIALOGUEREQUEST'].fields_by_name['request_id']._loaded_options = None
   _globals['_APPENDDIALOGUEREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\002H\001'
   _globals['_APPENDDIALOGUEREQUEST'].fields_by_name['session_id']._loaded_options = None
-  _globals['_APPENDDIALOGUEREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\013\010\001\022\007\020\200\001 \001(\001'
+  _globals['_APPENDDIALOGUEREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\004\010\001H\n'
   _globals['_APPENDDIALOGUEREQUEST'].fields_by_name['turns']._loaded_options = None
   _globals['_APPENDDIALOGUEREQUEST'].fields_by_name['turns']._serialized_options = b'\312\363\030\007\010\001\"\003\020\310\001'
   _globals['_DIALOGUETURN'].fields_by_name['speaker']._loaded_options = None
@@ -59,15 +59,15 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DIALOGUESERVICE'].methods_by_name['ListDialogue']._loaded_options = None
   _globals['_DIALOGUESERVICE'].methods_by_name['ListDialogue']._serialized_options = b'\332\363\030\r\n\013memory:read'
   _globals['_APPENDDIALOGUEREQUEST']._serialized_start=145
-  _globals['_APPENDDIALOGUEREQUEST']._serialized_end=293
-  _globals['_DIALOGUETURN']._serialized_start=296
-  _globals['_DIALOGUETURN']._serialized_end=494
-  _globals['_APPENDDIALOGUERESPONSE']._serialized_start=496
-  _globals['_APPENDDIALOGUERESPONSE']._serialized_end=598
-  _globals['_LISTDIALOGUEREQUEST']._serialized_start=601
-  _globals['_LISTDIALOGUEREQUEST']._serialized_end=743
-  _globals['_LISTDIALOGUERESPONSE']._serialized_start=745
-  _globals['_LISTDIALOGUERESPONSE']._serialized_end=832
-  _globals['_DIALOGUESERVICE']._serialized_start=835
-  _globals['_DIALOGUESERVICE']._serialized_end=1087
+  _globals['_APPENDDIALOGUEREQUEST']._serialized_end=286
+  _globals['_DIALOGUETURN']._serialized_start=289
+  _globals['_DIALOGUETURN']._serialized_end=487
+  _globals['_APPENDDIALOGUERESPONSE']._serialized_start=489
+  _globals['_APPENDDIALOGUERESPONSE']._serialized_end=591
+  _globals['_LISTDIALOGUEREQUEST']._serialized_start=594
+  _globals['_LISTDIALOGUEREQUEST']._serialized_end=736
+  _globals['_LISTDIALOGUERESPONSE']._serialized_start=738
+  _globals['_LISTDIALOGUERESPONSE']._serialized_end=825
+  _globals['_DIALOGUESERVICE']._serialized_start=828
+  _globals['_DIALOGUESERVICE']._serialized_end=1080
 # @@protoc_insertion_point(module_scope)

@@ -26,7 +26,7 @@ from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63oncord/graph/v1/recall.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb2\x01\n\x06Recall\x12\x18\n\x08query_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x19\n\tprincipal\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1a\n\nsession_id\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12&\n\nmemory_ids\x18\x04 \x03(\tB\x12\xca\xf3\x18\x0e\x12\x07\x08\x01\x10\x80\x01(\x01\"\x03\x10\xc8\x01\x12/\n\x0brecall_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb7\x01\n\x12ListRecallsRequest\x12\x18\n\x08query_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x19\n\tmemory_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x19\n\tprincipal\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x1a\n\nsession_id\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x19\n\tpage_size\x18\x05 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x06 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"j\n\x13ListRecallsResponse\x12)\n\x07recalls\x18\x01 \x03(\x0b\x32\x18.concord.graph.v1.Recall\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x0f\n\x07\x65nabled\x18\x03 \x01(\x08\"&\n\x13SetRecallLogRequest\x12\x0f\n\x07\x65nabled\x18\x01 \x01(\x08\"\x16\n\x14SetRecallLogResponse\"1\n\x15\x45raseQueryTextRequest\x12\x18\n\x08query_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\"(\n\x16\x45raseQueryTextResponse\x12\x0e\n\x06\x65rased\x18\x01 \x01(\x08\x32\xea\x02\n\rRecallService\x12m\n\x0bListRecalls\x12$.concord.graph.v1.ListRecallsRequest\x1a%.concord.graph.v1.ListRecallsResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:read\x12q\n\x0cSetRecallLog\x12%.concord.graph.v1.SetRecallLogRequest\x1a&.concord.graph.v1.SetRecallLogResponse\"\x12\xda\xf3\x18\x0e\n\x0crecall:admin\x12w\n\x0e\x45raseQueryText\x12\'.concord.graph.v1.EraseQueryTextRequest\x1a(.concord.graph.v1.EraseQueryTextResponse\"\x12\xda\xf3\x18\x0e\n\x0crecall:adminb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63oncord/graph/v1/recall.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xaf\x01\n\x06Recall\x12\x18\n\x08query_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x19\n\tprincipal\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1a\n\nsession_id\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12#\n\nmemory_ids\x18\x04 \x03(\tB\x0f\xca\xf3\x18\x0b\x12\x02\x08\x01\"\x03\x10\xc8\x01H\x03\x12/\n\x0brecall_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb7\x01\n\x12ListRecallsRequest\x12\x18\n\x08query_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x19\n\tmemory_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x19\n\tprincipal\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x1a\n\nsession_id\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x19\n\tpage_size\x18\x05 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x06 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"j\n\x13ListRecallsResponse\x12)\n\x07recalls\x18\x01 \x03(\x0b\x32\x18.concord.graph.v1.Recall\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x0f\n\x07\x65nabled\x18\x03 \x01(\x08\"&\n\x13SetRecallLogRequest\x12\x0f\n\x07\x65nabled\x18\x01 \x01(\x08\"\x16\n\x14SetRecallLogResponse\"1\n\x15\x45raseQueryTextRequest\x12\x18\n\x08query_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\"(\n\x16\x45raseQueryTextResponse\x12\x0e\n\x06\x65rased\x18\x01 \x01(\x08\x32\xea\x02\n\rRecallService\x12m\n\x0bListRecalls\x12$.concord.graph.v1.ListRecallsRequest\x1a%.concord.graph.v1.ListRecallsResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:read\x12q\n\x0cSetRecallLog\x12%.concord.graph.v1.SetRecallLogRequest\x1a&.concord.graph.v1.SetRecallLogResponse\"\x12\xda\xf3\x18\x0e\n\x0crecall:admin\x12w\n\x0e\x45raseQueryText\x12\'.concord.graph.v1.EraseQueryTextRequest\x1a(.concord.graph.v1.EraseQueryTextResponse\"\x12\xda\xf3\x18\x0e\n\x0crecall:adminb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -40,7 +40,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RECALL'].fields_by_name['session_id']._loaded_options = None
   _globals['_RECALL'].fields_by_name['session_id']._serialized_options = b'\312\363\030\002H\003'
   _globals['_RECALL'].fields_by_name['memory_ids']._loaded_options = None
-  _globals['_RECALL'].fields_by_name['memory_ids']._serialized_options = b'\312\363\030\016\022\007\010\001\020\200\001(\001\"\003\020\310\001'
+  _globals['_RECALL'].fields_by_name['memory_ids']._serialized_options = b'\312\363\030\013\022\002\010\001\"\003\020\310\001H\003'
   _globals['_LISTRECALLSREQUEST'].fields_by_name['query_id']._loaded_options = None
   _globals['_LISTRECALLSREQUEST'].fields_by_name['query_id']._serialized_options = b'\312\363\030\002H\003'
   _globals['_LISTRECALLSREQUEST'].fields_by_name['memory_id']._loaded_options = None
@@ -62,19 +62,19 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RECALLSERVICE'].methods_by_name['EraseQueryText']._loaded_options = None
   _globals['_RECALLSERVICE'].methods_by_name['EraseQueryText']._serialized_options = b'\332\363\030\016\n\014recall:admin'
   _globals['_RECALL']._serialized_start=115
-  _globals['_RECALL']._serialized_end=293
-  _globals['_LISTRECALLSREQUEST']._serialized_start=296
-  _globals['_LISTRECALLSREQUEST']._serialized_end=479
-  _globals['_LISTRECALLSRESPONSE']._serialized_start=481
-  _globals['_LISTRECALLSRESPONSE']._serialized_end=587
-  _globals['_SETRECALLLOGREQUEST']._serialized_start=589
-  _globals['_SETRECALLLOGREQUEST']._serialized_end=627
-  _globals['_SETRECALLLOGRESPONSE']._serialized_start=629
-  _globals['_SETRECALLLOGRESPONSE']._serialized_end=651
-  _globals['_ERASEQUERYTEXTREQUEST']._serialized_start=653
-  _globals['_ERASEQUERYTEXTREQUEST']._serialized_end=702
-  _globals['_ERASEQUERYTEXTRESPONSE']._serialized_start=704
-  _globals['_ERASEQUERYTEXTRESPONSE']._serialized_end=744
-  _globals['_RECALLSERVICE']._serialized_start=747
-  _globals['_RECALLSERVICE']._serialized_end=1109
+  _globals['_RECALL']._serialized_end=290
+  _globals['_LISTRECALLSREQUEST']._serialized_start=293
+  _globals['_LISTRECALLSREQUEST']._serialized_end=476
+  _globals['_LISTRECALLSRESPONSE']._serialized_start=478
+  _globals['_LISTRECALLSRESPONSE']._serialized_end=584
+  _globals['_SETRECALLLOGREQUEST']._serialized_start=586
+  _globals['_SETRECALLLOGREQUEST']._serialized_end=624
+  _globals['_SETRECALLLOGRESPONSE']._serialized_start=626
+  _globals['_SETRECALLLOGRESPONSE']._serialized_end=648
+  _globals['_ERASEQUERYTEXTREQUEST']._serialized_start=650
+  _globals['_ERASEQUERYTEXTREQUEST']._serialized_end=699
+  _globals['_ERASEQUERYTEXTRESPONSE']._serialized_start=701
+  _globals['_ERASEQUERYTEXTRESPONSE']._serialized_end=741
+  _globals['_RECALLSERVICE']._serialized_start=744
+  _globals['_RECALLSERVICE']._serialized_end=1106
 # @@protoc_insertion_point(module_scope)

@@ -27,7 +27,7 @@ from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63oncord/graph/v1/relation.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"6\n\x0c\x45xclusiveSet\x12&\n\x05names\x18\x01 \x03(\tB\x17\xca\xf3\x18\x13\x12\t\x08\x01\x10\x80\x04 \x01(\x01\"\x06\x08\x02\x10@\x18\x01\"G\n\rExclusiveSets\x12\x36\n\x04sets\x18\x01 \x03(\x0b\x32\x1e.concord.graph.v1.ExclusiveSetB\x08\xca\xf3\x18\x04\"\x02\x10 \"\xad\x02\n\x08Relation\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x12\n\nfunctional\x18\x03 \x01(\x08\x12/\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bmodify_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04\x65tag\x18\x06 \x01(\t\x12\x37\n\x0etemporal_class\x18\x07 \x01(\x0e\x32\x1f.concord.graph.v1.TemporalClass\x12\x12\n\ntransitive\x18\x08 \x01(\x08\x12\x36\n\x0e\x65xclusive_sets\x18\t \x03(\x0b\x32\x1e.concord.graph.v1.ExclusiveSet\"\xd3\x02\n\x16\x44\x65\x63lareRelationRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1d\n\x04name\x18\x02 \x01(\tB\x0f\xca\xf3\x18\x0b\x08\x01\x12\x07\x10\x80\x01 \x01(\x01\x12\x1f\n\nfunctional\x18\x03 \x01(\x08\x42\x06\xca\xf3\x18\x02\x08\x01H\x00\x88\x01\x01\x12\x14\n\x04\x65tag\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x44\n\x0etemporal_class\x18\x05 \x01(\x0e\x32\x1f.concord.graph.v1.TemporalClassB\x06\xca\xf3\x18\x02\x30\x01H\x01\x88\x01\x01\x12\x17\n\ntransitive\x18\x06 \x01(\x08H\x02\x88\x01\x01\x12\x37\n\x0e\x65xclusive_sets\x18\x07 \x01(\x0b\x32\x1f.concord.graph.v1.ExclusiveSetsB\r\n\x0b_functionalB\x11\n\x0f_temporal_classB\r\n\x0b_transitive\"\x93\x01\n\x17\x44\x65\x63lareRelationResponse\x12,\n\x08relation\x18\x01 \x01(\x0b\x32\x1a.concord.graph.v1.Relation\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\x12\r\n\x05token\x18\x03 \x01(\t\x12*\n\x08gave_way\x18\x04 \x01(\x0b\x32\x18.concord.type.v1.GaveWay\"s\n\x14ListRelationsRequest\x12\x19\n\tpage_size\x18\x01 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x05\x12$\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"_\n\x15ListRelationsResponse\x12-\n\trelations\x18\x01 \x03(\x0b\x32\x1a.concord.graph.v1.Relation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xc1\x01\n\x16\x46ollowRelationsRequest\x12/\n\x05start\x18\x01 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12&\n\trelations\x18\x02 \x03(\tB\x13\xca\xf3\x18\x0f\x12\x07\x08\x01\x10\x80\x01(\x01\"\x04\x08\x01\x10\x06\x12$\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x0c\n\x04peek\x18\x04 \x01(\x08\x12\x1a\n\nsession_id\x18\x05 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"\xc5\x01\n\x17\x46ollowRelationsResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12&\n\x04\x65nds\x18\x02 \x03(\x0b\x32\x18.concord.type.v1.EdgeEnd\x12+\n\x04hops\x18\x03 \x03(\x0b\x32\x1d.concord.graph.v1.FollowedHop\x12\x12\n\nunheld_hop\x18\x04 \x01(\x05\x12\x12\n\nnear_names\x18\x05 \x03(\t\"p\n\x0b\x46ollowedHop\x12\x10\n\x08relation\x18\x01 \x01(\t\x12$\n\x05\x65\x64ges\x18\x02 \x03(\x0b\x32\x15.concord.type.v1.Edge\x12\x11\n\ttruncated\x18\x03 \x01(\x08\x12\x16\n\x0eheld_relations\x18\x04 \x03(\t*\x7f\n\rTemporalClass\x12\x1e\n\x1aTEMPORAL_CLASS_UNSPECIFIED\x10\x00\x12\x18\n\x14TEMPORAL_CLASS_STATE\x10\x01\x12\x18\n\x14TEMPORAL_CLASS_EVENT\x10\x02\x12\x1a\n\x16TEMPORAL_CLASS_ETERNAL\x10\x03\x32\xfa\x02\n\x0fRelationService\x12y\n\x0f\x44\x65\x63lareRelation\x12(.concord.graph.v1.DeclareRelationRequest\x1a).concord.graph.v1.DeclareRelationResponse\"\x11\xda\xf3\x18\r\n\x0bgraph:write\x12r\n\rListRelations\x12&.concord.graph.v1.ListRelationsRequest\x1a\'.concord.graph.v1.ListRelationsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12x\n\x0f\x46ollowRelations\x12(.concord.graph.v1.FollowRelationsRequest\x1a).concord.graph.v1.FollowRelationsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:readb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x63oncord/graph/v1/relation.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"6\n\x0c\x45xclusiveSet\x12&\n\x05names\x18\x01 \x03(\tB\x17\xca\xf3\x18\x13\x12\t\x08\x01\x10\x80\x04 \x01(\x01\"\x06\x08\x02\x10@\x18\x01\"G\n\rExclusiveSets\x12\x36\n\x04sets\x18\x01 \x03(\x0b\x32\x1e.concord.graph.v1.ExclusiveSetB\x08\xca\xf3\x18\x04\"\x02\x10 \"\xad\x02\n\x08Relation\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x12\n\nfunctional\x18\x03 \x01(\x08\x12/\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bmodify_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04\x65tag\x18\x06 \x01(\t\x12\x37\n\x0etemporal_class\x18\x07 \x01(\x0e\x32\x1f.concord.graph.v1.TemporalClass\x12\x12\n\ntransitive\x18\x08 \x01(\x08\x12\x36\n\x0e\x65xclusive_sets\x18\t \x03(\x0b\x32\x1e.concord.graph.v1.ExclusiveSet\"\xcc\x02\n\x16\x44\x65\x63lareRelationRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x16\n\x04name\x18\x02 \x01(\tB\x08\xca\xf3\x18\x04\x08\x01H\n\x12\x1f\n\nfunctional\x18\x03 \x01(\x08\x42\x06\xca\xf3\x18\x02\x08\x01H\x00\x88\x01\x01\x12\x14\n\x04\x65tag\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x44\n\x0etemporal_class\x18\x05 \x01(\x0e\x32\x1f.concord.graph.v1.TemporalClassB\x06\xca\xf3\x18\x02\x30\x01H\x01\x88\x01\x01\x12\x17\n\ntransitive\x18\x06 \x01(\x08H\x02\x88\x01\x01\x12\x37\n\x0e\x65xclusive_sets\x18\x07 \x01(\x0b\x32\x1f.concord.graph.v1.ExclusiveSetsB\r\n\x0b_functionalB\x11\n\x0f_temporal_classB\r\n\x0b_transitive\"\x93\x01\n\x17\x44\x65\x63lareRelationResponse\x12,\n\x08relation\x18\x01 \x01(\x0b\x32\x1a.concord.graph.v1.Relation\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\x12\r\n\x05token\x18\x03 \x01(\t\x12*\n\x08gave_way\x18\x04 \x01(\x0b\x32\x18.concord.type.v1.GaveWay\"s\n\x14ListRelationsRequest\x12\x19\n\tpage_size\x18\x01 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x05\x12$\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x15.concord.type.v1.AsOf\"_\n\x15ListRelationsResponse\x12-\n\trelations\x18\x01 \x03(\x0b\x32\x1a.concord.graph.v1.Relation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xbe\x01\n\x16\x46ollowRelationsRequest\x12/\n\x05start\x18\x01 \x01(\x0b\x32\x18.concord.type.v1.EdgeEndB\x06\xca\xf3\x18\x02\x08\x01\x12#\n\trelations\x18\x02 \x03(\tB\x10\xca\xf3\x18\x0c\x12\x02\x08\x01\"\x04\x08\x01\x10\x06H\x03\x12$\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x15.concord.type.v1.AsOf\x12\x0c\n\x04peek\x18\x04 \x01(\x08\x12\x1a\n\nsession_id\x18\x05 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"\xc5\x01\n\x17\x46ollowRelationsResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12&\n\x04\x65nds\x18\x02 \x03(\x0b\x32\x18.concord.type.v1.EdgeEnd\x12+\n\x04hops\x18\x03 \x03(\x0b\x32\x1d.concord.graph.v1.FollowedHop\x12\x12\n\nunheld_hop\x18\x04 \x01(\x05\x12\x12\n\nnear_names\x18\x05 \x03(\t\"p\n\x0b\x46ollowedHop\x12\x10\n\x08relation\x18\x01 \x01(\t\x12$\n\x05\x65\x64ges\x18\x02 \x03(\x0b\x32\x15.concord.type.v1.Edge\x12\x11\n\ttruncated\x18\x03 \x01(\x08\x12\x16\n\x0eheld_relations\x18\x04 \x03(\t*\x7f\n\rTemporalClass\x12\x1e\n\x1aTEMPORAL_CLASS_UNSPECIFIED\x10\x00\x12\x18\n\x14TEMPORAL_CLASS_STATE\x10\x01\x12\x18\n\x14TEMPORAL_CLASS_EVENT\x10\x02\x12\x1a\n\x16TEMPORAL_CLASS_ETERNAL\x10\x03\x32\xfa\x02\n\x0fRelationService\x12y\n\x0f\x44\x65\x63lareRelation\x12(.concord.graph.v1.DeclareRelationRequest\x1a).concord.graph.v1.DeclareRelationResponse\"\x11\xda\xf3\x18\r\n\x0bgraph:write\x12r\n\rListRelations\x12&.concord.graph.v1.ListRelationsRequest\x1a\'.concord.graph.v1.ListRelationsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12x\n\x0f\x46ollowRelations\x12(.concord.graph.v1.FollowRelationsRequest\x1a).concord.graph.v1.FollowRelationsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:readb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,7 +41,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DECLARERELATIONREQUEST'].fields_by_name['request_id']._loaded_options = None
   _globals['_DECLARERELATIONREQUEST'].fields_by_name['request_id']._serialized_options = b'\312\363\030\002H\001'
   _globals['_DECLARERELATIONREQUEST'].fields_by_name['name']._loaded_options = None
-  _globals['_DECLARERELATIONREQUEST'].fields_by_name['name']._serialized_options = b'\312\363\030\013\010\001\022\007\020\200\001 \001(\001'
+  _globals['_DECLARERELATIONREQUEST'].fields_by_name['name']._serialized_options = b'\312\363\030\004\010\001H\n'
   _globals['_DECLARERELATIONREQUEST'].fields_by_name['functional']._loaded_options = None
   _globals['_DECLARERELATIONREQUEST'].fields_by_name['functional']._serialized_options = b'\312\363\030\002\010\001'
   _globals['_DECLARERELATIONREQUEST'].fields_by_name['etag']._loaded_options = None
@@ -55,7 +55,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FOLLOWRELATIONSREQUEST'].fields_by_name['start']._loaded_options = None
   _globals['_FOLLOWRELATIONSREQUEST'].fields_by_name['start']._serialized_options = b'\312\363\030\002\010\001'
   _globals['_FOLLOWRELATIONSREQUEST'].fields_by_name['relations']._loaded_options = None
-  _globals['_FOLLOWRELATIONSREQUEST'].fields_by_name['relations']._serialized_options = b'\312\363\030\017\022\007\010\001\020\200\001(\001\"\004\010\001\020\006'
+  _globals['_FOLLOWRELATIONSREQUEST'].fields_by_name['relations']._serialized_options = b'\312\363\030\014\022\002\010\001\"\004\010\001\020\006H\003'
   _globals['_FOLLOWRELATIONSREQUEST'].fields_by_name['session_id']._loaded_options = None
   _globals['_FOLLOWRELATIONSREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\002H\003'
   _globals['_RELATIONSERVICE'].methods_by_name['DeclareRelation']._loaded_options = None
@@ -64,8 +64,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RELATIONSERVICE'].methods_by_name['ListRelations']._serialized_options = b'\332\363\030\014\n\ngraph:read'
   _globals['_RELATIONSERVICE'].methods_by_name['FollowRelations']._loaded_options = None
   _globals['_RELATIONSERVICE'].methods_by_name['FollowRelations']._serialized_options = b'\332\363\030\014\n\ngraph:read'
-  _globals['_TEMPORALCLASS']._serialized_start=1793
-  _globals['_TEMPORALCLASS']._serialized_end=1920
+  _globals['_TEMPORALCLASS']._serialized_start=1783
+  _globals['_TEMPORALCLASS']._serialized_end=1910
   _globals['_EXCLUSIVESET']._serialized_start=144
   _globals['_EXCLUSIVESET']._serialized_end=198
   _globals['_EXCLUSIVESETS']._serialized_start=200
@@ -73,19 +73,19 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RELATION']._serialized_start=274
   _globals['_RELATION']._serialized_end=575
   _globals['_DECLARERELATIONREQUEST']._serialized_start=578
-  _globals['_DECLARERELATIONREQUEST']._serialized_end=917
-  _globals['_DECLARERELATIONRESPONSE']._serialized_start=920
-  _globals['_DECLARERELATIONRESPONSE']._serialized_end=1067
-  _globals['_LISTRELATIONSREQUEST']._serialized_start=1069
-  _globals['_LISTRELATIONSREQUEST']._serialized_end=1184
-  _globals['_LISTRELATIONSRESPONSE']._serialized_start=1186
-  _globals['_LISTRELATIONSRESPONSE']._serialized_end=1281
-  _globals['_FOLLOWRELATIONSREQUEST']._serialized_start=1284
-  _globals['_FOLLOWRELATIONSREQUEST']._serialized_end=1477
-  _globals['_FOLLOWRELATIONSRESPONSE']._serialized_start=1480
-  _globals['_FOLLOWRELATIONSRESPONSE']._serialized_end=1677
-  _globals['_FOLLOWEDHOP']._serialized_start=1679
-  _globals['_FOLLOWEDHOP']._serialized_end=1791
-  _globals['_RELATIONSERVICE']._serialized_start=1923
-  _globals['_RELATIONSERVICE']._serialized_end=2301
+  _globals['_DECLARERELATIONREQUEST']._serialized_end=910
+  _globals['_DECLARERELATIONRESPONSE']._serialized_start=913
+  _globals['_DECLARERELATIONRESPONSE']._serialized_end=1060
+  _globals['_LISTRELATIONSREQUEST']._serialized_start=1062
+  _globals['_LISTRELATIONSREQUEST']._serialized_end=1177
+  _globals['_LISTRELATIONSRESPONSE']._serialized_start=1179
+  _globals['_LISTRELATIONSRESPONSE']._serialized_end=1274
+  _globals['_FOLLOWRELATIONSREQUEST']._serialized_start=1277
+  _globals['_FOLLOWRELATIONSREQUEST']._serialized_end=1467
+  _globals['_FOLLOWRELATIONSRESPONSE']._serialized_start=1470
+  _globals['_FOLLOWRELATIONSRESPONSE']._serialized_end=1667
+  _globals['_FOLLOWEDHOP']._serialized_start=1669
+  _globals['_FOLLOWEDHOP']._serialized_end=1781
+  _globals['_RELATIONSERVICE']._serialized_start=1913
+  _globals['_RELATIONSERVICE']._serialized_end=2291
 # @@protoc_insertion_point(module_scope)

@@ -41,9 +41,9 @@ class _PresetEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Preset.ValueTy
     PRESET_REQUEST_ID: _Preset.ValueType  # 1
     """The caller's id of a write request."""
     PRESET_ID: _Preset.ValueType  # 2
-    """An id, an etag or a label that must be stated."""
+    """An id, an etag or another short text that must be stated."""
     PRESET_OPTIONAL_ID: _Preset.ValueType  # 3
-    """An id, an etag or a label that may be empty."""
+    """An id, an etag or another short text that may be empty."""
     PRESET_PAGE_SIZE: _Preset.ValueType  # 4
     """How many items a page holds; 0 = the method's default."""
     PRESET_PAGE_TOKEN: _Preset.ValueType  # 5
@@ -56,6 +56,8 @@ class _PresetEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Preset.ValueTy
     """A query, a question or a claim, which must be stated."""
     PRESET_NAME: _Preset.ValueType  # 9
     """The name of a node, which must be stated."""
+    PRESET_LABEL: _Preset.ValueType  # 10
+    """A label such as a tag: if it is stated, more than white space."""
 
 class Preset(_Preset, metaclass=_PresetEnumTypeWrapper):
     """Rules that many fields share, by name."""
@@ -65,9 +67,9 @@ PRESET_UNSPECIFIED: Preset.ValueType  # 0
 PRESET_REQUEST_ID: Preset.ValueType  # 1
 """The caller's id of a write request."""
 PRESET_ID: Preset.ValueType  # 2
-"""An id, an etag or a label that must be stated."""
+"""An id, an etag or another short text that must be stated."""
 PRESET_OPTIONAL_ID: Preset.ValueType  # 3
-"""An id, an etag or a label that may be empty."""
+"""An id, an etag or another short text that may be empty."""
 PRESET_PAGE_SIZE: Preset.ValueType  # 4
 """How many items a page holds; 0 = the method's default."""
 PRESET_PAGE_TOKEN: Preset.ValueType  # 5
@@ -80,6 +82,8 @@ PRESET_SENTENCES: Preset.ValueType  # 8
 """A query, a question or a claim, which must be stated."""
 PRESET_NAME: Preset.ValueType  # 9
 """The name of a node, which must be stated."""
+PRESET_LABEL: Preset.ValueType  # 10
+"""A label such as a tag: if it is stated, more than white space."""
 Global___Preset: _TypeAlias = Preset  # noqa: Y015
 
 @_typing.final
