@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from concord_governance.domain import framing
 from concord_governance.domain.errors import FramingViolation
-from concord_governance.domain.framing import LANGUAGES, demand_neutral, from_template
-from concord_governance.domain.loaded_phrases import loaded_phrases
+from concord_governance.domain.framing import demand_neutral, from_template
+from concord_governance.domain.loaded_phrases import LANGUAGES, loaded_phrases
 from concord_governance.domain.proposals import Affected, Kind, Trigger
 
 ITEM_KINDS = (1, 2, 3, 7, 8)

@@ -13,8 +13,6 @@ from concord_governance.domain.errors import FramingViolation
 from concord_governance.domain.loaded_phrases import loaded_phrases
 from concord_governance.domain.proposals import Affected, Framing, Kind, Trigger
 
-LANGUAGES = ("en", "de")
-
 _WORDS = {
     "en": {
         "affected": "{items}.",

@@ -90,13 +90,18 @@ class ApiKeys:
             found = await tx.lock_space(space)
             if space != SYSTEM_SPACE and found is None:
                 raise SpaceNotFound("there is no such space")
-            made = await self._new_record(tx, space, draft, now)
+            if draft.expire_time is not None and draft.expire_time <= now:
+                raise FieldInvalid("expire_time", "is not later than now")
+            old = await _key_to_replace(tx, space, draft, now) if draft.replaces else None
+            made = _new_record(await _new_id(tx), space, draft, old, now)
             made = replace(made, digest=digest_of(secret), created_by=caller.principal)
             demand_allowed_scopes(made.scopes, space, deleted=bool(found and found.delete_time))
             await tx.put_key(made)
             evidence = evidence_of(made)
-            if draft.replaces:
-                ends = await _end_replaced(tx, draft, now)
+            if old is not None:  # it ends after the overlap, or at its own earlier end
+                ends = now + draft.overlap
+                ends = ends if old.expire_time is None else min(ends, old.expire_time)
+                await tx.put_key(replace(old, expire_time=ends))
                 evidence |= {"replaces": draft.replaces, "replaced_until": format_time(ends)}
             await tx.append([command_entry(caller, Action.KEY_CREATE, evidence)])
             return made.id
@@ -202,42 +207,6 @@ class ApiKeys:
             self._uses = uses | self._uses
             raise
 
-    async def _new_record(self, tx: LedgerWrites, space: str, draft: KeyDraft, now: int) -> ApiKey:
-        """Return the record of a new key, made from its draft."""
-        if draft.expire_time is not None and draft.expire_time <= now:
-            raise FieldInvalid("expire_time", "is not later than now")
-        key_id = await _new_id(tx)
-        if draft.replaces:
-            old = await _key_to_replace(tx, space, draft, now)
-            return replace(
-                old,
-                id=key_id,
-                create_time=now,
-                expire_time=draft.expire_time or old.expire_time,
-                last_use_time=None,
-            )
-        if draft.overlap:
-            raise FieldInvalid("overlap", "is of a key that replaces another")
-        for name, stated in (
-            ("principal", draft.principal),
-            ("kind", draft.kind),
-            ("scopes", draft.scopes),
-        ):
-            if not stated:
-                raise FieldInvalid(name, "is missing")
-        kind = draft.kind or Actor.SYSTEM
-        return ApiKey(
-            id=key_id,
-            digest="",
-            space=space,
-            principal=draft.principal,
-            kind=kind,
-            scopes=draft.scopes,
-            origin=draft.origin or ORIGINS[kind],
-            create_time=now,
-            expire_time=draft.expire_time,
-        )
-
     def _with_use(self, key: ApiKey) -> ApiKey:
         """Return a key with its last use, which may not be stored yet."""
         used = max(key.last_use_time or 0, self._uses.get(key.id, 0))
@@ -247,6 +216,39 @@ class ApiKeys:
 def new_key() -> str:
     """Return a new key: "ck_" and a secret."""
     return KEY_PREFIX + new_secret()
+
+
+def _new_record(key_id: str, space: str, draft: KeyDraft, old: ApiKey | None, now: int) -> ApiKey:
+    """Return the record of a new key, made from its draft, or from the key that it replaces."""
+    if old is not None:
+        return replace(
+            old,
+            id=key_id,
+            create_time=now,
+            expire_time=draft.expire_time or old.expire_time,
+            last_use_time=None,
+        )
+    if draft.overlap:
+        raise FieldInvalid("overlap", "is of a key that replaces another")
+    for name, stated in (
+        ("principal", draft.principal),
+        ("kind", draft.kind),
+        ("scopes", draft.scopes),
+    ):
+        if not stated:
+            raise FieldInvalid(name, "is missing")
+    kind = draft.kind or Actor.SYSTEM
+    return ApiKey(
+        id=key_id,
+        digest="",
+        space=space,
+        principal=draft.principal,
+        kind=kind,
+        scopes=draft.scopes,
+        origin=draft.origin or ORIGINS[kind],
+        create_time=now,
+        expire_time=draft.expire_time,
+    )
 
 
 async def _key_to_replace(tx: LedgerReads, space: str, draft: KeyDraft, now: int) -> ApiKey:
@@ -259,17 +261,6 @@ async def _key_to_replace(tx: LedgerReads, space: str, draft: KeyDraft, now: int
     if old is None or old.space != space or old.status(now) is not KeyStatus.ACTIVE:
         raise KeyNotFound("there is no such active key")
     return old
-
-
-async def _end_replaced(tx: LedgerWrites, draft: KeyDraft, now: int) -> int:
-    """Let the replaced key end after the overlap, or at its own earlier end; return when (µs)."""
-    old = await tx.key_of_id(draft.replaces)
-    if old is None:
-        raise KeyNotFound("there is no such active key")
-    ends = now + draft.overlap
-    ends = ends if old.expire_time is None else min(ends, old.expire_time)
-    await tx.put_key(replace(old, expire_time=ends))
-    return ends
 
 
 async def _new_id(tx: LedgerReads) -> str:
