@@ -20,9 +20,9 @@ ROOMS = {
     "gateway/client": 23814,
     "gateway/concord_gateway": 3585,
     "gateway/mcp_server": 3039,
-    "protos/concord": 8349,
+    "protos/concord": 8046,
     "services/dissonance": 12549,
-    "services/governance": 9405,
+    "services/governance": 8982,
     "services/graph": 26357,
     "services/libs/attestation": 1847,
     "services/libs/chassis": 4490,
@@ -30,7 +30,7 @@ ROOMS = {
     "services/libs/models": 854,
     "services/libs/stores": 1267,
     "services/search": 12509,
-    "tests": 97951,
+    "tests": 97790,
     "tools": 449,
 }
 """The most lines of a room's Python, SQL and contracts, without tests, and of all tests."""
@@ -73,7 +73,6 @@ LINES: dict[str, int] = {
     "services/graph/tests/test_protection.py": 600,
     "services/graph/tests/test_relations.py": 450,
     "services/libs/attestation/tests/test_consent_checks.py": 600,
-    "services/libs/attestation/tests/test_statement_checks.py": 450,
     "services/search/concord_search/adapters/qdrant/index.py": 450,
     "services/search/concord_search/adapters/qdrant/space.py": 500,
     "services/search/concord_search/usecases/search.py": 500,
