@@ -1,5 +1,6 @@
 """Votes on integrative searches, through gRPC, over the real graph and index (spec S7)."""
 
+import json
 from typing import TYPE_CHECKING
 
 import grpc
@@ -16,8 +17,8 @@ from search_over_graph import SCOPES, TwoServers
 if TYPE_CHECKING:  # the name exists for type checkers only
     from concord.search.v1.feedback_pb2_grpc import FeedbackServiceAsyncStub
 
-HELPFUL, UNHELPFUL = record_pb2.HELPFULNESS_HELPFUL, record_pb2.HELPFULNESS_UNHELPFUL
-UNSAID = record_pb2.HELPFULNESS_UNSPECIFIED
+HELPFUL, UNHELPFUL = pb.HELPFULNESS_HELPFUL, pb.HELPFULNESS_UNHELPFUL
+UNSAID = pb.HELPFULNESS_UNSPECIFIED
 VOTER = SCOPES | {"feedback:write"}
 
 
@@ -34,16 +35,17 @@ class Voters:
         return stub
 
     async def vote(
-        self, who: str, helpfulness: "record_pb2.Helpfulness.ValueType", *, first: bool
+        self, who: str, helpfulness: "pb.Helpfulness.ValueType", *, first: bool
     ) -> pb.SubmitFeedbackResponse:
         """Votes on a query of its own, ranked with the weight 2."""
         self.made += 1
-        query = record_pb2.RankedQuery(
-            id=f"z{self.made}", text="who", constitutive_weight=2, constitutive_first=first
-        )
-        await self.running.records().PutRankedQuery(record_pb2.PutRankedQueryRequest(query=query))
+        query_id = f"z{self.made}"
+        body = {"id": query_id, "text": "who", "weight": 2.0, "constitutive_first": first}
+        name = record_pb2.RecordName(kind="ranked_query", key=query_id)
+        record = record_pb2.Record(name=name, body=json.dumps(body))
+        await self.running.records().PutRecords(record_pb2.PutRecordsRequest(records=[record]))
         request = pb.SubmitFeedbackRequest(
-            request_id=query.id, query_id=query.id, helpfulness=helpfulness
+            request_id=query_id, query_id=query_id, helpfulness=helpfulness
         )
         return await self.stub(who).SubmitFeedback(request)
 

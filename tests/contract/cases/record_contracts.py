@@ -20,67 +20,20 @@ def _stranger(home: Home) -> Caller:
 
 
 RECORD = {
-    "GetJudgedPosition": Contract(
-        request=lambda _: pb.GetJudgedPositionRequest(),
-        success=lambda reply, _: reply.HasField("position"),
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
+    "GetRecords": Contract(
+        request=lambda _: pb.GetRecordsRequest(names=[pb.RecordName(kind="no_such")]),
+        success=lambda reply, _: [each.etag for each in reply.records] == [""],
+        bad_input=(lambda _: pb.GetRecordsRequest(), invalid("names")),
         other_space=STRANGER,
         caller=_service,
         intruder=_stranger,
     ),
-    "PutJudgedPosition": Contract(
-        request=lambda _: pb.PutJudgedPositionRequest(position=pb.JudgedPosition(token="t")),
-        success=lambda reply, _: reply.etag,
-        bad_input=(lambda _: pb.PutJudgedPositionRequest(), invalid("position")),
-        other_space=STRANGER,
-        caller=_service,
-        intruder=_stranger,
-    ),
-    "AddModelSpend": Contract(
-        request=lambda _: pb.AddModelSpendRequest(spend=pb.ModelSpend(calls=1)),
-        success=lambda reply, _: reply.added and reply.total.calls >= 1,
-        bad_input=(
-            lambda _: pb.AddModelSpendRequest(spend=pb.ModelSpend(calls=2**50)),
-            invalid("spend.calls"),
+    "PutRecords": Contract(
+        request=lambda _: pb.PutRecordsRequest(
+            records=[pb.Record(name=pb.RecordName(kind="of_tests"), body="{}")]
         ),
-        other_space=STRANGER,
-        caller=_service,
-        intruder=_stranger,
-    ),
-    "PutRankedQuery": Contract(
-        request=lambda _: pb.PutRankedQueryRequest(
-            query=pb.RankedQuery(id="q", text="who", constitutive_weight=2)
-        ),
-        success=lambda reply, _: reply == pb.PutRankedQueryResponse(),
-        bad_input=(lambda _: pb.PutRankedQueryRequest(), invalid("query")),
-        other_space=STRANGER,
-        caller=_service,
-        intruder=_stranger,
-    ),
-    "AddFeedback": Contract(
-        request=lambda home: pb.AddFeedbackRequest(
-            query_id=home.query_id, principal="ada", helpfulness=pb.HELPFULNESS_UNSPECIFIED
-        ),
-        success=lambda reply, _: reply.HasField("calibration"),
-        bad_input=(lambda _: pb.AddFeedbackRequest(principal="ada"), invalid("query_id")),
-        other_space=STRANGER,
-        caller=_service,
-        intruder=_stranger,
-    ),
-    "GetCalibration": Contract(
-        request=lambda _: pb.GetCalibrationRequest(),
-        success=lambda reply, _: reply.HasField("calibration"),
-        bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=STRANGER,
-        caller=_service,
-        intruder=_stranger,
-    ),
-    "MoveWeight": Contract(
-        request=lambda _: pb.MoveWeightRequest(
-            move=pb.WeightMove(principal="search", old_weight=2, new_weight=2)
-        ),
-        success=lambda reply, _: reply.calibration.constitutive_weight == 2,
-        bad_input=(lambda _: pb.MoveWeightRequest(), invalid("move")),
+        success=lambda reply, _: len(reply.etags) == 1,
+        bad_input=(lambda _: pb.PutRecordsRequest(), invalid("records")),
         other_space=STRANGER,
         caller=_service,
         intruder=_stranger,
@@ -99,19 +52,6 @@ RECORD = {
         request=lambda _: pb.ListTriggersRequest(),
         success=lambda reply, _: not reply.memories,
         bad_input=(lambda _: NO_MESSAGE, invalid()),
-        other_space=STRANGER,
-        caller=_service,
-        intruder=_stranger,
-    ),
-    "ClaimSuggestions": Contract(
-        request=lambda _: pb.ClaimSuggestionsRequest(
-            session_id="talk", memory_ids=["b", "a"], limit=1
-        ),
-        success=lambda reply, _: reply.memory_ids == ["b"],
-        bad_input=(
-            lambda _: pb.ClaimSuggestionsRequest(session_id="talk", limit=1),
-            invalid("memory_ids"),
-        ),
         other_space=STRANGER,
         caller=_service,
         intruder=_stranger,

@@ -20,8 +20,9 @@ from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
 from concord_chassis.call.opaque import seal
 from concord_chassis.channel.channel import connect
+from concord_chassis.channel.records import SmallRecords
 
-from concord_dissonance.adapters.graph import messages
+from concord_dissonance.adapters.graph import messages, positions
 from concord_dissonance.adapters.graph.watching import replay
 from concord_dissonance.adapters.service_calls import OwnTokens, own
 from concord_dissonance.domain.sides import Micros
@@ -31,7 +32,6 @@ from concord_dissonance.ports.sessions import Session
 
 GRAPH = "graph"
 PAGE = 200
-_TRIGGERS = record_pb2.POSITION_KIND_TRIGGERS
 _SCOPES = frozenset({"graph:read", "memory:read", "record:all"})
 _WRITES = (
     feed_pb2.CHANGE_TYPE_CREATED,
@@ -57,6 +57,7 @@ class SessionsClient:
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
         self._records = record_pb2_grpc.RecordServiceStub(self._channel)
+        self._small = SmallRecords(self._channel, self._tokens.of)
         self._sessions = session_pb2_grpc.SessionServiceStub(self._channel)
         self._spaces = space_pb2_grpc.SpaceServiceStub(self._channel)
 
@@ -155,14 +156,10 @@ class SessionsClient:
                 return list(found.values())
 
     async def followed(self, space: str) -> Judged:
-        request = record_pb2.GetJudgedPositionRequest(kind=_TRIGGERS)
-        call = self._records.GetJudgedPosition(request, metadata=self._tokens.of(space))
-        return messages.of_position(await own(GRAPH, call))
+        return await positions.read_position(self._small, space, positions.FOLLOWED)
 
     async def note_followed(self, space: str, followed: Judged) -> str:
-        request = messages.position_request(followed, _TRIGGERS)
-        call = self._records.PutJudgedPosition(request, metadata=self._tokens.of(space))
-        return (await own(GRAPH, call)).etag
+        return await positions.put_position(self._small, space, positions.FOLLOWED, followed)
 
     async def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
         head = next(iter(await self._heads(space)), None)
