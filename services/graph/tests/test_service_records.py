@@ -2,12 +2,25 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 
+import pytest
 from concord.graph.v1 import record_pb2
+from concord_chassis.call.identity import Caller
+from concord_chassis.channel import records
+from concord_chassis.channel.records import Body, Record, SmallRecords
 from graph_world import SCOPES, Calls, World, reason
 
 RecordName = record_pb2.RecordName
 MISMATCH = "ERROR_REASON_ETAG_MISMATCH"
+SUM = ("sum", "")
+
+
+@pytest.fixture
+def small(live: World) -> SmallRecords:
+    """The records of a space, as its services change them."""
+    who = Caller("home", "search", frozenset({"record:all"}), "SYSTEM")
+    return SmallRecords(live.server.channel(who), lambda _: ())
 
 
 def put(kind: str, key: str, body: object, etag: str = "") -> record_pb2.PutRecordsRequest:
@@ -76,14 +89,39 @@ async def test_records_of_before_a_key_are_dropped_with_a_put(live: World, home:
     assert (await got(other, ("query", "1")))[0][0] == ["query", "1"]
 
 
-async def test_of_puts_at_once_one_is_stored(home: Calls) -> None:
-    """D11 S9 However many have read the same, one of them decides."""
-    (etag,) = (await home.record.PutRecords(put("sum", "", 0))).etags
-    puts = [home.record.PutRecords(put("sum", "", number, etag)) for number in range(1, 6)]
-    replies = await asyncio.gather(*puts, return_exceptions=True)
+def one_more(bodies: Sequence[Body]) -> tuple[int, Sequence[Body | None]]:
+    """Count up to three, and leave the second record as it is."""
+    count = bodies[0].get("count", 0) + 1
+    return (count, [{"count": count}, None]) if count <= 3 else (0, [])
 
-    stored = [at for at, each in enumerate(replies, 1) if not isinstance(each, BaseException)]
-    assert [body for body, _ in await got(home, ("sum", ""))] == stored
+
+async def test_changes_at_once_are_all_decided_on_what_is_stored(small: SmallRecords) -> None:
+    """D11 S7 S9 No change is lost, none is made twice, and what is refused changes nothing."""
+    changes = [small.change("home", [SUM, ("other", "")], one_more) for _ in range(6)]
+
+    assert sorted(await asyncio.gather(*changes)) == [0, 0, 0, 1, 2, 3]
+    stored, other = await small.get("home", SUM, ("other", ""))
+    assert (stored.body, other.body, other.etag) == ({"count": 3}, {}, "")
+
+
+async def test_a_change_that_never_comes_first_gives_up(
+    small: SmallRecords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D11 After so many tries, with graph's refusal."""
+    tries = []
+
+    def too_late(bodies: Sequence[Body]) -> tuple[None, Sequence[Body]]:
+        tries.append(bodies)
+        return None, [{"count": 1}]
+
+    async def stale(*_: object) -> list[Record]:
+        return [Record(SUM, {}, "stale")]
+
+    monkeypatch.setattr(records, "MOST_TRIES", 3)
+    monkeypatch.setattr(small, "get", stale)
+
+    assert await reason(small.change("home", [SUM], too_late)) == MISMATCH
+    assert len(tries) == 3
 
 
 async def test_no_key_reads_or_writes_records(live: World) -> None:
