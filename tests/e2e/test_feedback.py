@@ -12,7 +12,12 @@ from concord.search.v1.feedback_pb2_grpc import FeedbackServiceStub
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import from_rpc_error
 from concord_chassis.call.identity import Caller
-from search_over_graph import SCOPES, TwoServers
+from concord_search.adapters.graph_feed.records import RecordsClient
+from concord_search.bootstrap import id_of_time
+from concord_search.domain.errors import QueryUnknown
+from concord_search.domain.instants import DAY
+from concord_search.ports import RankedQuery
+from search_over_graph import SCOPES, START, TwoServers
 
 if TYPE_CHECKING:  # the name exists for type checkers only
     from concord.search.v1.feedback_pb2_grpc import FeedbackServiceAsyncStub
@@ -158,3 +163,20 @@ async def test_one_voter_moves_the_weight_by_hand_alone(voters: Voters) -> None:
     assert (await voters.calibration()).constitutive_weight == 2
     assert (await voters.recalibrate("APPLY")).moved
     assert (await voters.calibration()).constitutive_weight == 2.25
+
+
+async def test_a_query_nobody_voted_on_is_forgotten_after_thirty_days(running: TwoServers) -> None:
+    """S7 Ids sort by time; the next query takes the old ones away."""
+    now = START
+    records = RecordsClient(running.graph.address, running.graph.issuer, lambda: now)
+    ids = []
+    for days in (0, 1, 30):
+        now += days * DAY
+        ids.append(id_of_time(now))
+        await records.put_query("default", RankedQuery(ids[-1], "who", 2.0, False))
+
+    with pytest.raises(QueryUnknown):
+        await records.vote("default", ids[0], "ada", True, "")
+    for query_id in ids[1:]:
+        await records.vote("default", query_id, "ada", True, "")
+    await records.close()

@@ -200,7 +200,7 @@ class GraphApp:
             Registration(
                 record_pb2.DESCRIPTOR.services_by_name["RecordService"],
                 record_pb2_grpc.add_RecordServiceServicer_to_server,
-                RecordServicer(records, reader, recalls),
+                RecordServicer(records),
             ),
             Registration(
                 recall_pb2.DESCRIPTOR.services_by_name["RecallService"],

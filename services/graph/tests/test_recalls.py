@@ -35,7 +35,7 @@ async def recall(home: Calls, query_id: str, *memory_ids: str, **fields: str) ->
         session_id=fields.get("session_id", ""),
         memory_ids=memory_ids,
     )
-    return (await home.record.AddRecall(record_pb2.AddRecallRequest(recall=told))).kept
+    return (await home.recall.AddRecall(recall_pb2.AddRecallRequest(recall=told))).kept
 
 
 async def listed(home: Calls, **fields: object) -> recall_pb2.ListRecallsResponse:

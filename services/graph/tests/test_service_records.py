@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from concord.graph.v1 import record_pb2
+from concord.graph.v1 import memory_pb2, record_pb2
 from concord_chassis.call.identity import Caller
 from concord_chassis.channel import records
 from concord_chassis.channel.records import Body, Record, SmallRecords
@@ -141,7 +141,7 @@ async def test_triggers_are_listed_of_live_memories_alone(live: World, home: Cal
     await home.forget(gone)
     await live.calls("other").add("Elsewhere.", surfaces_when=["lint"])
 
-    found = (await home.record.ListTriggers(record_pb2.ListTriggersRequest())).memories
+    found = (await home.memory.ListTriggers(memory_pb2.ListTriggersRequest())).memories
 
     assert [(each.memory_id, list(each.surfaces_when)) for each in found] == [
         (kept.id, ["file:*.toml", "lint"])

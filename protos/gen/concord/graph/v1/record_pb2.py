@@ -22,12 +22,10 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from concord.graph.v1 import recall_pb2 as concord_dot_graph_dot_v1_dot_recall__pb2
 from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb2
-from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63oncord/graph/v1/record.proto\x12\x10\x63oncord.graph.v1\x1a\x1d\x63oncord/graph/v1/recall.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"R\n\nRecordName\x12*\n\x04kind\x18\x01 \x01(\tB\x1c\xca\xf3\x18\x18\x08\x01\x12\x14\x10@\x1a\x10[a-z]+(_[a-z]+)*\x12\x18\n\x03key\x18\x02 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\xac\x02(\x01\"n\n\x06Record\x12\x32\n\x04name\x18\x01 \x01(\x0b\x32\x1c.concord.graph.v1.RecordNameB\x06\xca\xf3\x18\x02\x08\x01\x12\x1a\n\x04\x62ody\x18\x02 \x01(\tB\x0c\xca\xf3\x18\x08\x08\x01\x12\x04\x10\xc0\x84=\x12\x14\n\x04\x65tag\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"L\n\x11GetRecordsRequest\x12\x37\n\x05names\x18\x01 \x03(\x0b\x32\x1c.concord.graph.v1.RecordNameB\n\xca\xf3\x18\x06\"\x04\x08\x01\x10\n\"?\n\x12GetRecordsResponse\x12)\n\x07records\x18\x01 \x03(\x0b\x32\x18.concord.graph.v1.Record\"}\n\x11PutRecordsRequest\x12\x35\n\x07records\x18\x01 \x03(\x0b\x32\x18.concord.graph.v1.RecordB\n\xca\xf3\x18\x06\"\x04\x08\x01\x10\n\x12\x31\n\x0b\x64rop_before\x18\x02 \x01(\x0b\x32\x1c.concord.graph.v1.RecordName\"#\n\x12PutRecordsResponse\x12\r\n\x05\x65tags\x18\x01 \x03(\t\"0\n\x12ListCoReadsRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\"s\n\x06\x43oRead\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x10\n\x08other_id\x18\x02 \x01(\t\x12\x15\n\rsession_count\x18\x03 \x01(\x05\x12-\n\tlast_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"A\n\x13ListCoReadsResponse\x12*\n\x08\x63o_reads\x18\x01 \x03(\x0b\x32\x18.concord.graph.v1.CoRead\"s\n\x13ListRestatedRequest\x12*\n\x0bsession_ids\x18\x01 \x03(\tB\x15\xca\xf3\x18\x11\x12\x07\x08\x01\x10\x80\x01(\x01\"\x06\x08\x01\x10\x14\x18\x01\x12\x30\n\x0eleast_sessions\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x34@\"2\n\x08Restated\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x13\n\x0bsession_ids\x18\x02 \x03(\t\"D\n\x14ListRestatedResponse\x12,\n\x08memories\x18\x01 \x03(\x0b\x32\x1a.concord.graph.v1.Restated\"D\n\x10\x41\x64\x64RecallRequest\x12\x30\n\x06recall\x18\x01 \x01(\x0b\x32\x18.concord.graph.v1.RecallB\x06\xca\xf3\x18\x02\x08\x01\"!\n\x11\x41\x64\x64RecallResponse\x12\x0c\n\x04kept\x18\x01 \x01(\x08\"\x15\n\x13ListTriggersRequest\":\n\x0eMemoryTriggers\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x15\n\rsurfaces_when\x18\x02 \x03(\t\"J\n\x14ListTriggersResponse\x12\x32\n\x08memories\x18\x01 \x03(\x0b\x32 .concord.graph.v1.MemoryTriggers2\x9d\x05\n\rRecordService\x12i\n\nGetRecords\x12#.concord.graph.v1.GetRecordsRequest\x1a$.concord.graph.v1.GetRecordsResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12i\n\nPutRecords\x12#.concord.graph.v1.PutRecordsRequest\x1a$.concord.graph.v1.PutRecordsResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12l\n\x0bListCoReads\x12$.concord.graph.v1.ListCoReadsRequest\x1a%.concord.graph.v1.ListCoReadsResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12\x66\n\tAddRecall\x12\".concord.graph.v1.AddRecallRequest\x1a#.concord.graph.v1.AddRecallResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12o\n\x0cListTriggers\x12%.concord.graph.v1.ListTriggersRequest\x1a&.concord.graph.v1.ListTriggersResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12o\n\x0cListRestated\x12%.concord.graph.v1.ListRestatedRequest\x1a&.concord.graph.v1.ListRestatedResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:allb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63oncord/graph/v1/record.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\"R\n\nRecordName\x12*\n\x04kind\x18\x01 \x01(\tB\x1c\xca\xf3\x18\x18\x08\x01\x12\x14\x10@\x1a\x10[a-z]+(_[a-z]+)*\x12\x18\n\x03key\x18\x02 \x01(\tB\x0b\xca\xf3\x18\x07\x12\x05\x10\xac\x02(\x01\"n\n\x06Record\x12\x32\n\x04name\x18\x01 \x01(\x0b\x32\x1c.concord.graph.v1.RecordNameB\x06\xca\xf3\x18\x02\x08\x01\x12\x1a\n\x04\x62ody\x18\x02 \x01(\tB\x0c\xca\xf3\x18\x08\x08\x01\x12\x04\x10\xc0\x84=\x12\x14\n\x04\x65tag\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\"L\n\x11GetRecordsRequest\x12\x37\n\x05names\x18\x01 \x03(\x0b\x32\x1c.concord.graph.v1.RecordNameB\n\xca\xf3\x18\x06\"\x04\x08\x01\x10\n\"?\n\x12GetRecordsResponse\x12)\n\x07records\x18\x01 \x03(\x0b\x32\x18.concord.graph.v1.Record\"}\n\x11PutRecordsRequest\x12\x35\n\x07records\x18\x01 \x03(\x0b\x32\x18.concord.graph.v1.RecordB\n\xca\xf3\x18\x06\"\x04\x08\x01\x10\n\x12\x31\n\x0b\x64rop_before\x18\x02 \x01(\x0b\x32\x1c.concord.graph.v1.RecordName\"#\n\x12PutRecordsResponse\x12\r\n\x05\x65tags\x18\x01 \x03(\t2\xe5\x01\n\rRecordService\x12i\n\nGetRecords\x12#.concord.graph.v1.GetRecordsRequest\x1a$.concord.graph.v1.GetRecordsResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12i\n\nPutRecords\x12#.concord.graph.v1.PutRecordsRequest\x1a$.concord.graph.v1.PutRecordsResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:allb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -48,60 +46,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETRECORDSREQUEST'].fields_by_name['names']._serialized_options = b'\312\363\030\006\"\004\010\001\020\n'
   _globals['_PUTRECORDSREQUEST'].fields_by_name['records']._loaded_options = None
   _globals['_PUTRECORDSREQUEST'].fields_by_name['records']._serialized_options = b'\312\363\030\006\"\004\010\001\020\n'
-  _globals['_LISTCOREADSREQUEST'].fields_by_name['session_id']._loaded_options = None
-  _globals['_LISTCOREADSREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\002H\002'
-  _globals['_LISTRESTATEDREQUEST'].fields_by_name['session_ids']._loaded_options = None
-  _globals['_LISTRESTATEDREQUEST'].fields_by_name['session_ids']._serialized_options = b'\312\363\030\021\022\007\010\001\020\200\001(\001\"\006\010\001\020\024\030\001'
-  _globals['_LISTRESTATEDREQUEST'].fields_by_name['least_sessions']._loaded_options = None
-  _globals['_LISTRESTATEDREQUEST'].fields_by_name['least_sessions']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\000\000\000\000\000\021\000\000\000\000\000\0004@'
-  _globals['_ADDRECALLREQUEST'].fields_by_name['recall']._loaded_options = None
-  _globals['_ADDRECALLREQUEST'].fields_by_name['recall']._serialized_options = b'\312\363\030\002\010\001'
   _globals['_RECORDSERVICE'].methods_by_name['GetRecords']._loaded_options = None
   _globals['_RECORDSERVICE'].methods_by_name['GetRecords']._serialized_options = b'\332\363\030\014\n\nrecord:all'
   _globals['_RECORDSERVICE'].methods_by_name['PutRecords']._loaded_options = None
   _globals['_RECORDSERVICE'].methods_by_name['PutRecords']._serialized_options = b'\332\363\030\014\n\nrecord:all'
-  _globals['_RECORDSERVICE'].methods_by_name['ListCoReads']._loaded_options = None
-  _globals['_RECORDSERVICE'].methods_by_name['ListCoReads']._serialized_options = b'\332\363\030\014\n\nrecord:all'
-  _globals['_RECORDSERVICE'].methods_by_name['AddRecall']._loaded_options = None
-  _globals['_RECORDSERVICE'].methods_by_name['AddRecall']._serialized_options = b'\332\363\030\014\n\nrecord:all'
-  _globals['_RECORDSERVICE'].methods_by_name['ListTriggers']._loaded_options = None
-  _globals['_RECORDSERVICE'].methods_by_name['ListTriggers']._serialized_options = b'\332\363\030\014\n\nrecord:all'
-  _globals['_RECORDSERVICE'].methods_by_name['ListRestated']._loaded_options = None
-  _globals['_RECORDSERVICE'].methods_by_name['ListRestated']._serialized_options = b'\332\363\030\014\n\nrecord:all'
-  _globals['_RECORDNAME']._serialized_start=145
-  _globals['_RECORDNAME']._serialized_end=227
-  _globals['_RECORD']._serialized_start=229
-  _globals['_RECORD']._serialized_end=339
-  _globals['_GETRECORDSREQUEST']._serialized_start=341
-  _globals['_GETRECORDSREQUEST']._serialized_end=417
-  _globals['_GETRECORDSRESPONSE']._serialized_start=419
-  _globals['_GETRECORDSRESPONSE']._serialized_end=482
-  _globals['_PUTRECORDSREQUEST']._serialized_start=484
-  _globals['_PUTRECORDSREQUEST']._serialized_end=609
-  _globals['_PUTRECORDSRESPONSE']._serialized_start=611
-  _globals['_PUTRECORDSRESPONSE']._serialized_end=646
-  _globals['_LISTCOREADSREQUEST']._serialized_start=648
-  _globals['_LISTCOREADSREQUEST']._serialized_end=696
-  _globals['_COREAD']._serialized_start=698
-  _globals['_COREAD']._serialized_end=813
-  _globals['_LISTCOREADSRESPONSE']._serialized_start=815
-  _globals['_LISTCOREADSRESPONSE']._serialized_end=880
-  _globals['_LISTRESTATEDREQUEST']._serialized_start=882
-  _globals['_LISTRESTATEDREQUEST']._serialized_end=997
-  _globals['_RESTATED']._serialized_start=999
-  _globals['_RESTATED']._serialized_end=1049
-  _globals['_LISTRESTATEDRESPONSE']._serialized_start=1051
-  _globals['_LISTRESTATEDRESPONSE']._serialized_end=1119
-  _globals['_ADDRECALLREQUEST']._serialized_start=1121
-  _globals['_ADDRECALLREQUEST']._serialized_end=1189
-  _globals['_ADDRECALLRESPONSE']._serialized_start=1191
-  _globals['_ADDRECALLRESPONSE']._serialized_end=1224
-  _globals['_LISTTRIGGERSREQUEST']._serialized_start=1226
-  _globals['_LISTTRIGGERSREQUEST']._serialized_end=1247
-  _globals['_MEMORYTRIGGERS']._serialized_start=1249
-  _globals['_MEMORYTRIGGERS']._serialized_end=1307
-  _globals['_LISTTRIGGERSRESPONSE']._serialized_start=1309
-  _globals['_LISTTRIGGERSRESPONSE']._serialized_end=1383
-  _globals['_RECORDSERVICE']._serialized_start=1386
-  _globals['_RECORDSERVICE']._serialized_end=2055
+  _globals['_RECORDNAME']._serialized_start=81
+  _globals['_RECORDNAME']._serialized_end=163
+  _globals['_RECORD']._serialized_start=165
+  _globals['_RECORD']._serialized_end=275
+  _globals['_GETRECORDSREQUEST']._serialized_start=277
+  _globals['_GETRECORDSREQUEST']._serialized_end=353
+  _globals['_GETRECORDSRESPONSE']._serialized_start=355
+  _globals['_GETRECORDSRESPONSE']._serialized_end=418
+  _globals['_PUTRECORDSREQUEST']._serialized_start=420
+  _globals['_PUTRECORDSREQUEST']._serialized_end=545
+  _globals['_PUTRECORDSRESPONSE']._serialized_start=547
+  _globals['_PUTRECORDSRESPONSE']._serialized_end=582
+  _globals['_RECORDSERVICE']._serialized_start=585
+  _globals['_RECORDSERVICE']._serialized_end=814
 # @@protoc_insertion_point(module_scope)

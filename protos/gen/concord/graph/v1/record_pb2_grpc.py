@@ -47,26 +47,6 @@ class RecordServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRecordsRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRecordsResponse.FromString,
                 _registered_method=True)
-        self.ListCoReads = channel.unary_unary(
-                '/concord.graph.v1.RecordService/ListCoReads',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsResponse.FromString,
-                _registered_method=True)
-        self.AddRecall = channel.unary_unary(
-                '/concord.graph.v1.RecordService/AddRecall',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.AddRecallRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.AddRecallResponse.FromString,
-                _registered_method=True)
-        self.ListTriggers = channel.unary_unary(
-                '/concord.graph.v1.RecordService/ListTriggers',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersResponse.FromString,
-                _registered_method=True)
-        self.ListRestated = channel.unary_unary(
-                '/concord.graph.v1.RecordService/ListRestated',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedResponse.FromString,
-                _registered_method=True)
 
 
 class RecordServiceServicer:
@@ -90,37 +70,6 @@ class RecordServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def ListCoReads(self, request, context):
-        """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
-        pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
-        and none that was erased.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def AddRecall(self, request, context):
-        """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ListTriggers(self, request, context):
-        """Lists the live memories that surface by triggers, by id, at most 10,000.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ListRestated(self, request, context):
-        """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
-        as they are. Those that most sessions stated come first, at most 1,000.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
 
 def add_RecordServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -133,26 +82,6 @@ def add_RecordServiceServicer_to_server(servicer, server):
                     servicer.PutRecords,
                     request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRecordsRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRecordsResponse.SerializeToString,
-            ),
-            'ListCoReads': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListCoReads,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsResponse.SerializeToString,
-            ),
-            'AddRecall': grpc.unary_unary_rpc_method_handler(
-                    servicer.AddRecall,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.AddRecallRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.AddRecallResponse.SerializeToString,
-            ),
-            'ListTriggers': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListTriggers,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersResponse.SerializeToString,
-            ),
-            'ListRestated': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListRestated,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -212,114 +141,6 @@ class RecordService:
             '/concord.graph.v1.RecordService/PutRecords',
             concord_dot_graph_dot_v1_dot_record__pb2.PutRecordsRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_record__pb2.PutRecordsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ListCoReads(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.RecordService/ListCoReads',
-            concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def AddRecall(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.RecordService/AddRecall',
-            concord_dot_graph_dot_v1_dot_record__pb2.AddRecallRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.AddRecallResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ListTriggers(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.RecordService/ListTriggers',
-            concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ListRestated(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.RecordService/ListRestated',
-            concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedResponse.FromString,
             options,
             channel_credentials,
             insecure,

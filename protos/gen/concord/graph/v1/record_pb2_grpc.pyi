@@ -42,19 +42,6 @@ class RecordServiceStub:
     """Stores records, all at once, unless one of them was changed since it was read: then ETAG_MISMATCH, and none
     is stored.
     """
-    ListCoReads: _grpc.UnaryUnaryMultiCallable[_record_pb2.ListCoReadsRequest, _record_pb2.ListCoReadsResponse]
-    """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
-    pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
-    and none that was erased.
-    """
-    AddRecall: _grpc.UnaryUnaryMultiCallable[_record_pb2.AddRecallRequest, _record_pb2.AddRecallResponse]
-    """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing."""
-    ListTriggers: _grpc.UnaryUnaryMultiCallable[_record_pb2.ListTriggersRequest, _record_pb2.ListTriggersResponse]
-    """Lists the live memories that surface by triggers, by id, at most 10,000."""
-    ListRestated: _grpc.UnaryUnaryMultiCallable[_record_pb2.ListRestatedRequest, _record_pb2.ListRestatedResponse]
-    """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
-    as they are. Those that most sessions stated come first, at most 1,000.
-    """
 
 @_typing.type_check_only
 class RecordServiceAsyncStub(RecordServiceStub):
@@ -69,19 +56,6 @@ class RecordServiceAsyncStub(RecordServiceStub):
     PutRecords: _aio.UnaryUnaryMultiCallable[_record_pb2.PutRecordsRequest, _record_pb2.PutRecordsResponse]  # type: ignore[assignment]
     """Stores records, all at once, unless one of them was changed since it was read: then ETAG_MISMATCH, and none
     is stored.
-    """
-    ListCoReads: _aio.UnaryUnaryMultiCallable[_record_pb2.ListCoReadsRequest, _record_pb2.ListCoReadsResponse]  # type: ignore[assignment]
-    """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
-    pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
-    and none that was erased.
-    """
-    AddRecall: _aio.UnaryUnaryMultiCallable[_record_pb2.AddRecallRequest, _record_pb2.AddRecallResponse]  # type: ignore[assignment]
-    """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing."""
-    ListTriggers: _aio.UnaryUnaryMultiCallable[_record_pb2.ListTriggersRequest, _record_pb2.ListTriggersResponse]  # type: ignore[assignment]
-    """Lists the live memories that surface by triggers, by id, at most 10,000."""
-    ListRestated: _aio.UnaryUnaryMultiCallable[_record_pb2.ListRestatedRequest, _record_pb2.ListRestatedResponse]  # type: ignore[assignment]
-    """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
-    as they are. Those that most sessions stated come first, at most 1,000.
     """
 
 class RecordServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -106,43 +80,6 @@ class RecordServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_record_pb2.PutRecordsResponse, _abc.Awaitable[_record_pb2.PutRecordsResponse]]:
         """Stores records, all at once, unless one of them was changed since it was read: then ETAG_MISMATCH, and none
         is stored.
-        """
-
-    @_abc_1.abstractmethod
-    def ListCoReads(
-        self,
-        request: _record_pb2.ListCoReadsRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.ListCoReadsResponse, _abc.Awaitable[_record_pb2.ListCoReadsResponse]]:
-        """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
-        pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
-        and none that was erased.
-        """
-
-    @_abc_1.abstractmethod
-    def AddRecall(
-        self,
-        request: _record_pb2.AddRecallRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.AddRecallResponse, _abc.Awaitable[_record_pb2.AddRecallResponse]]:
-        """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing."""
-
-    @_abc_1.abstractmethod
-    def ListTriggers(
-        self,
-        request: _record_pb2.ListTriggersRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.ListTriggersResponse, _abc.Awaitable[_record_pb2.ListTriggersResponse]]:
-        """Lists the live memories that surface by triggers, by id, at most 10,000."""
-
-    @_abc_1.abstractmethod
-    def ListRestated(
-        self,
-        request: _record_pb2.ListRestatedRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.ListRestatedResponse, _abc.Awaitable[_record_pb2.ListRestatedResponse]]:
-        """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
-        as they are. Those that most sessions stated come first, at most 1,000.
         """
 
 def add_RecordServiceServicer_to_server(servicer: RecordServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

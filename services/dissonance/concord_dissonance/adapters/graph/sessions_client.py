@@ -9,8 +9,6 @@ from concord.graph.v1 import (
     feed_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
-    record_pb2,
-    record_pb2_grpc,
     session_pb2,
     session_pb2_grpc,
     space_pb2,
@@ -56,8 +54,7 @@ class SessionsClient:
         self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
-        self._records = record_pb2_grpc.RecordServiceStub(self._channel)
-        self._small = SmallRecords(self._channel, self._tokens.of)
+        self._records = SmallRecords(self._channel, self._tokens.of)
         self._sessions = session_pb2_grpc.SessionServiceStub(self._channel)
         self._spaces = space_pb2_grpc.SpaceServiceStub(self._channel)
 
@@ -110,8 +107,8 @@ class SessionsClient:
     async def stated_in(
         self, space: str, session_ids: Sequence[str]
     ) -> Mapping[str, frozenset[str]]:
-        request = record_pb2.ListRestatedRequest(session_ids=session_ids, least_sessions=1)
-        call = self._records.ListRestated(request, metadata=self._tokens.of(space))
+        request = session_pb2.ListRestatedRequest(session_ids=session_ids, least_sessions=1)
+        call = self._sessions.ListRestated(request, metadata=self._tokens.of(space))
         found = (await own(GRAPH, call)).memories
         return {each.memory_id: frozenset(each.session_ids) for each in found}
 
@@ -156,10 +153,10 @@ class SessionsClient:
                 return list(found.values())
 
     async def followed(self, space: str) -> Judged:
-        return await positions.read_position(self._small, space, positions.FOLLOWED)
+        return await positions.read_position(self._records, space, positions.FOLLOWED)
 
     async def note_followed(self, space: str, followed: Judged) -> str:
-        return await positions.put_position(self._small, space, positions.FOLLOWED, followed)
+        return await positions.put_position(self._records, space, positions.FOLLOWED, followed)
 
     async def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
         head = next(iter(await self._heads(space)), None)

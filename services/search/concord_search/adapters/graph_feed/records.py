@@ -5,7 +5,14 @@ from dataclasses import asdict
 from uuid import UUID
 
 import grpc
-from concord.graph.v1 import recall_pb2, record_pb2, record_pb2_grpc
+from concord.graph.v1 import (
+    memory_pb2,
+    memory_pb2_grpc,
+    recall_pb2,
+    recall_pb2_grpc,
+    session_pb2,
+    session_pb2_grpc,
+)
 from concord_chassis.call.failure import from_rpc_error
 from concord_chassis.call.identity import Caller, TokenIssuer
 from concord_chassis.channel.channel import connect
@@ -29,12 +36,14 @@ class RecordsClient:
     def __init__(self, address: str, issuer: TokenIssuer, clock: Clock) -> None:
         self._issuer, self._clock = issuer, clock
         self._channel = connect(address, token=None)
-        self._records = record_pb2_grpc.RecordServiceStub(self._channel)
-        self._small = SmallRecords(self._channel, self._own)
+        self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
+        self._sessions = session_pb2_grpc.SessionServiceStub(self._channel)
+        self._recalls = recall_pb2_grpc.RecallServiceStub(self._channel)
+        self._records = SmallRecords(self._channel, self._own)
 
     async def triggers(self, space: str) -> Sequence[tuple[str, Sequence[str]]]:
-        request = record_pb2.ListTriggersRequest()
-        found = await reply(self._records.ListTriggers(request, metadata=self._own(space)))
+        request = memory_pb2.ListTriggersRequest()
+        found = await reply(self._memories.ListTriggers(request, metadata=self._own(space)))
         return [(each.memory_id, each.surfaces_when) for each in found.memories]
 
     async def claim(
@@ -43,12 +52,12 @@ class RecordsClient:
         def decide(bodies: Sequence[Body]) -> tuple[Sequence[str], Sequence[Body]]:
             return feedback.claimed(bodies[0], memory_ids, limit)
 
-        return await reply(self._small.change(space, [("suggested", session_id)], decide))
+        return await reply(self._records.change(space, [("suggested", session_id)], decide))
 
     async def co_reads(self, space: str, session_id: str) -> Sequence[CoRead]:
         """The co-reads of the memories that a session read, at most 1,000 pairs."""
-        request = record_pb2.ListCoReadsRequest(session_id=session_id)
-        found = await reply(self._records.ListCoReads(request, metadata=self._own(space)))
+        request = session_pb2.ListCoReadsRequest(session_id=session_id)
+        found = await reply(self._sessions.ListCoReads(request, metadata=self._own(space)))
         return [
             CoRead(each.memory_id, each.other_id, each.session_count, micros(each.last_time))
             for each in found.co_reads
@@ -69,8 +78,8 @@ class RecordsClient:
             session_id=recall.session_id,
             memory_ids=recall.memory_ids,
         )
-        request = record_pb2.AddRecallRequest(recall=logged)
-        await reply(self._records.AddRecall(request, metadata=self._own(space)))
+        request = recall_pb2.AddRecallRequest(recall=logged)
+        await reply(self._recalls.AddRecall(request, metadata=self._own(space)))
 
     async def vote(
         self, space: str, query_id: str, principal: str, helpful: bool | None, reason: str
@@ -85,11 +94,11 @@ class RecordsClient:
         def decide(bodies: Sequence[Body]) -> tuple[Calibration, Sequence[Body | None]]:
             return feedback.voted(vote, *bodies)
 
-        return await reply(self._small.change(space, names, decide))
+        return await reply(self._records.change(space, names, decide))
 
     async def calibration(self, space: str) -> Calibration:
         """The constitutive weight with its votes and moves."""
-        (found,) = await reply(self._small.get(space, _CALIBRATION))
+        (found,) = await reply(self._records.get(space, _CALIBRATION))
         return feedback.calibration_of(found.body, found.etag)
 
     async def move(
@@ -102,7 +111,7 @@ class RecordsClient:
     async def _stored(self, space: str, record: Record, drop_before: Name | None = None) -> bool:
         """Store a record; return False if it was changed since it was read."""
         try:
-            await self._small.put(space, record, drop_before=drop_before)
+            await self._records.put(space, record, drop_before=drop_before)
         except grpc.aio.AioRpcError as error:
             if is_changed(error):
                 return False
