@@ -20,18 +20,18 @@ ROOMS = {
     "gateway/client": 23814,
     "gateway/concord_gateway": 3585,
     "gateway/mcp_server": 3039,
-    "protos/concord": 8046,
+    "protos/concord": 7897,
     "services/dissonance": 12549,
-    "services/governance": 8982,
-    "services/graph": 26357,
-    "services/libs/attestation": 1847,
+    "services/governance": 8971,
+    "services/graph": 26030,
+    "services/libs/attestation": 1828,
     "services/libs/chassis": 4490,
     "services/libs/concepts": 665,
     "services/libs/models": 854,
-    "services/libs/stores": 1267,
+    "services/libs/stores": 1255,
     "services/search": 12509,
     "tests": 97790,
-    "tools": 449,
+    "tools": 448,
 }
 """The most lines of a room's Python, SQL and contracts, without tests, and of all tests."""
 RISES: list[tuple[str, int, str]] = [
@@ -46,6 +46,11 @@ RISES: list[tuple[str, int, str]] = [
     *((room, 2, "an import more, since the chassis has rooms") for room in ROOMS),
     ("tests", 46, "each error class of each service has a code and a reason"),
     ("tools", 97, "`make quick` finds the nearest tests of a change"),
+    ("services/dissonance", 20, "what models may cost a day is decided here: it was in graph"),
+    ("services/libs/chassis", 110, "records that services keep in graph, changed with their etags"),
+    ("services/search", 123, "votes, moves and claims are decided here: they were in graph"),
+    ("tests", 81, "records of services are tested as such, their rules by themselves"),
+    ("tools", 5, "these five lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100

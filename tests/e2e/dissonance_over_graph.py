@@ -1,5 +1,6 @@
 """Dissonance over the real graph, search and governance, each a real server, for tests of all."""
 
+import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -222,10 +223,9 @@ class Dissonant:
         """Return the last change of a space that was followed; 0 before the first one."""
         who = Caller(name, "dissonance", frozenset({"record:all"}), "SYSTEM")
         records = record_pb2_grpc.RecordServiceStub(self.world.graph.channel(who))
-        kind = record_pb2.POSITION_KIND_TRIGGERS
-        request = record_pb2.GetJudgedPositionRequest(kind=kind)
-        reply = await records.GetJudgedPosition(request)
-        return int(reply.position.token.partition(" ")[0] or 0)
+        names = [record_pb2.RecordName(kind="triggers_position")]
+        (found,) = (await records.GetRecords(record_pb2.GetRecordsRequest(names=names))).records
+        return int(json.loads(found.body or '{"token": ""}')["token"].partition(" ")[0] or 0)
 
 
 @asynccontextmanager

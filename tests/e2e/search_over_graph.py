@@ -8,7 +8,13 @@ from hashlib import sha256
 from pathlib import Path
 
 import grpc
-from concord.graph.v1 import feed_pb2_grpc, memory_pb2, memory_pb2_grpc, record_pb2_grpc
+from concord.graph.v1 import (
+    feed_pb2_grpc,
+    memory_pb2,
+    memory_pb2_grpc,
+    record_pb2_grpc,
+    session_pb2_grpc,
+)
 from concord.search.v1 import search_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller
@@ -59,6 +65,10 @@ class TwoServers:
     def records(self, space: str = "default") -> "record_pb2_grpc.RecordServiceAsyncStub":
         channel = self.channel(self.graph, space, frozenset({"record:all"}))
         return record_pb2_grpc.RecordServiceStub(channel)
+
+    def sessions(self) -> "session_pb2_grpc.SessionServiceAsyncStub":
+        channel = self.channel(self.graph, "default", frozenset({"record:all"}))
+        return session_pb2_grpc.SessionServiceStub(channel)
 
     def searching(self, space: str = "default") -> "search_pb2_grpc.SearchServiceAsyncStub":
         return search_pb2_grpc.SearchServiceStub(self.channel(self.search, space, SCOPES))

@@ -1,5 +1,6 @@
 """Votes on integrative searches, through gRPC, over the real graph and index (spec S7)."""
 
+import json
 from typing import TYPE_CHECKING
 
 import grpc
@@ -11,13 +12,18 @@ from concord.search.v1.feedback_pb2_grpc import FeedbackServiceStub
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import from_rpc_error
 from concord_chassis.call.identity import Caller
-from search_over_graph import SCOPES, TwoServers
+from concord_search.adapters.graph_feed.records import RecordsClient
+from concord_search.bootstrap import id_of_time
+from concord_search.domain.errors import QueryUnknown
+from concord_search.domain.instants import DAY
+from concord_search.ports import RankedQuery
+from search_over_graph import SCOPES, START, TwoServers
 
 if TYPE_CHECKING:  # the name exists for type checkers only
     from concord.search.v1.feedback_pb2_grpc import FeedbackServiceAsyncStub
 
-HELPFUL, UNHELPFUL = record_pb2.HELPFULNESS_HELPFUL, record_pb2.HELPFULNESS_UNHELPFUL
-UNSAID = record_pb2.HELPFULNESS_UNSPECIFIED
+HELPFUL, UNHELPFUL = pb.HELPFULNESS_HELPFUL, pb.HELPFULNESS_UNHELPFUL
+UNSAID = pb.HELPFULNESS_UNSPECIFIED
 VOTER = SCOPES | {"feedback:write"}
 
 
@@ -34,16 +40,17 @@ class Voters:
         return stub
 
     async def vote(
-        self, who: str, helpfulness: "record_pb2.Helpfulness.ValueType", *, first: bool
+        self, who: str, helpfulness: "pb.Helpfulness.ValueType", *, first: bool
     ) -> pb.SubmitFeedbackResponse:
         """Votes on a query of its own, ranked with the weight 2."""
         self.made += 1
-        query = record_pb2.RankedQuery(
-            id=f"z{self.made}", text="who", constitutive_weight=2, constitutive_first=first
-        )
-        await self.running.records().PutRankedQuery(record_pb2.PutRankedQueryRequest(query=query))
+        query_id = f"z{self.made}"
+        body = {"id": query_id, "text": "who", "weight": 2.0, "constitutive_first": first}
+        name = record_pb2.RecordName(kind="ranked_query", key=query_id)
+        record = record_pb2.Record(name=name, body=json.dumps(body))
+        await self.running.records().PutRecords(record_pb2.PutRecordsRequest(records=[record]))
         request = pb.SubmitFeedbackRequest(
-            request_id=query.id, query_id=query.id, helpfulness=helpfulness
+            request_id=query_id, query_id=query_id, helpfulness=helpfulness
         )
         return await self.stub(who).SubmitFeedback(request)
 
@@ -156,3 +163,20 @@ async def test_one_voter_moves_the_weight_by_hand_alone(voters: Voters) -> None:
     assert (await voters.calibration()).constitutive_weight == 2
     assert (await voters.recalibrate("APPLY")).moved
     assert (await voters.calibration()).constitutive_weight == 2.25
+
+
+async def test_a_query_nobody_voted_on_is_forgotten_after_thirty_days(running: TwoServers) -> None:
+    """S7 Ids sort by time; the next query takes the old ones away."""
+    now = START
+    records = RecordsClient(running.graph.address, running.graph.issuer, lambda: now)
+    ids = []
+    for days in (0, 1, 30):
+        now += days * DAY
+        ids.append(id_of_time(now))
+        await records.put_query("default", RankedQuery(ids[-1], "who", 2.0, False))
+
+    with pytest.raises(QueryUnknown):
+        await records.vote("default", ids[0], "ada", True, "")
+    for query_id in ids[1:]:
+        await records.vote("default", query_id, "ada", True, "")
+    await records.close()

@@ -4,7 +4,7 @@ import asyncio
 
 import grpc
 import pytest
-from concord.graph.v1 import feed_pb2, memory_pb2, record_pb2
+from concord.graph.v1 import feed_pb2, memory_pb2, session_pb2
 from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import Failure, from_rpc_error
@@ -62,12 +62,12 @@ async def test_a_search_reads_its_page_in_its_session(running: TwoServers) -> No
     """M7 S3 What one page shows was read together in the session that the search names; a search
     in it then lifts what was read with what it read."""
     token = await running.add(OFFICE, DOG)
-    asked = record_pb2.ListCoReadsRequest(session_id="s")
+    asked = session_pb2.ListCoReadsRequest(session_id="s")
 
     await search(running, "Berlin", fresh=token, session_id="peeked", peek=True)
     await search(running, "my dog in the office in Berlin", fresh=token, session_id="s")
     async with asyncio.timeout(60):
-        while not (found := (await running.records().ListCoReads(asked)).co_reads):  # noqa: ASYNC110 - what is waited for tells nobody
+        while not (found := (await running.sessions().ListCoReads(asked)).co_reads):  # noqa: ASYNC110 - what is waited for tells nobody
             await asyncio.sleep(0.05)
 
     assert {(each.memory_id, each.other_id) for each in found} == {
@@ -75,7 +75,7 @@ async def test_a_search_reads_its_page_in_its_session(running: TwoServers) -> No
         ("office", "dog"),
     }
     asked.session_id = "peeked"
-    assert not (await running.records().ListCoReads(asked)).co_reads
+    assert not (await running.sessions().ListCoReads(asked)).co_reads
 
     reply = await search(running, "Berlin", fresh=token, session_id="s", peek=True)
     outside = await search(running, "Berlin", fresh=token, session_id="other", peek=True)

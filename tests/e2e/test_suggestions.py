@@ -6,7 +6,7 @@ from time import process_time
 
 import grpc
 import pytest
-from concord.graph.v1 import record_pb2
+from concord.graph.v1 import session_pb2
 from concord.search.v1 import suggestion_pb2 as pb
 from concord.search.v1.search_pb2 import SearchRequest
 from concord.search.v1.suggestion_pb2_grpc import SuggestionServiceStub
@@ -84,9 +84,9 @@ async def test_memories_read_in_the_session_lift_those_read_with_them(running: T
     read.consistency.at_least_as_fresh = token
 
     found = await running.searching().Search(read)
-    asked = record_pb2.ListCoReadsRequest(session_id="s")
+    asked = session_pb2.ListCoReadsRequest(session_id="s")
     async with asyncio.timeout(60):
-        while not (await running.records().ListCoReads(asked)).co_reads:  # noqa: ASYNC110 - what is waited for tells nobody
+        while not (await running.sessions().ListCoReads(asked)).co_reads:  # noqa: ASYNC110 - what is waited for tells nobody
             await asyncio.sleep(0.05)
 
     assert {each.memory.id for each in found.results} == {"beside", "noise"}

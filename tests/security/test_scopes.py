@@ -45,6 +45,10 @@ OF_SERVICES = {
     "concord.governance.v1.AccessService.GetCaller",
     "concord.graph.v1.GovernedChangeService.ApplyGovernedChange",
     "concord.graph.v1.MemoryService.ConfirmErase",
+    "concord.graph.v1.MemoryService.ListTriggers",
+    "concord.graph.v1.RecallService.AddRecall",
+    "concord.graph.v1.SessionService.ListCoReads",
+    "concord.graph.v1.SessionService.ListRestated",
 }
 
 
@@ -63,9 +67,9 @@ def test_no_scope_grants_what_no_method_takes() -> None:
     assert frozenset().union(*PERMISSIONS.values(), SERVICE_PERMISSIONS) == scopes()
 
 
-def test_what_no_key_may_call_is_the_feed_the_records_and_four_methods() -> None:
-    """W7 Governance alone applies governed changes, gateways alone ask whom a key stands for, and
-    dissonance alone records what judges found."""
+def test_what_no_key_may_call_is_the_feed_the_records_and_eight_methods() -> None:
+    """W7 Governance alone applies governed changes, gateways alone ask whom a key stands for,
+    dissonance alone records what judges found, and services alone read what all sessions did."""
     closed = {name for name, each in METHODS.items() if not GRANTED_BY[permission(each)]}
 
     whole = (".ChangeFeedService.", ".RecordService.")

@@ -51,12 +51,7 @@ CLIENTS = [name for name, each in METHODS.items() if permission(each) not in OF_
 NOTED = {
     full_name(each)
     for each in (
-        "PutJudgedPosition",
-        "AddModelSpend",
-        "PutRankedQuery",
-        "AddFeedback",
-        "MoveWeight",
-        "ClaimSuggestions",
+        "PutRecords",
         "AddRecall",
         "SetRecallLog",
         "SetCheckSettings",
@@ -322,15 +317,12 @@ async def test_an_id_of_the_other_space_is_like_one_that_never_was(
 
 async def test_what_services_note_is_of_one_space(template: Template, tmp_path: Path) -> None:
     """G13 D11: how far B was judged and what its models cost is nothing of A's."""
-    async with written_live(full_name("GetJudgedPosition"), template.copy(tmp_path), {}) as live:
+    async with written_live(full_name("GetRecords"), template.copy(tmp_path), {}) as live:
 
-        async def noted(home: Home) -> list[str]:
-            who = CONTRACTS[full_name("GetJudgedPosition")].caller(home)
-            asked = (record_pb2.GetJudgedPositionRequest(), record_pb2.AddModelSpendRequest())
-            names = ("GetJudgedPosition", "AddModelSpend")
-            return [
-                str(await live.tell(who, name, one)) for name, one in zip(names, asked, strict=True)
-            ]
+        async def noted(home: Home) -> str:
+            who = CONTRACTS[full_name("GetRecords")].caller(home)
+            asked = record_pb2.GetRecordsRequest(names=[record_pb2.RecordName(kind="of_tests")])
+            return str(await live.tell(who, "GetRecords", asked))
 
         before = await noted(template.a)
         for method in sorted(NOTED):

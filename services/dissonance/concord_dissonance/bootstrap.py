@@ -81,7 +81,7 @@ class DissonanceApp:
         self._judges = _text_judges(addresses, log)
         self._council = _council(addresses, clock, log)
         self._spend = Meter()
-        budgets = _budgets(addresses, graph, self._spend)
+        budgets = _budgets(addresses, graph, self._spend, clock)
         models = self._models = AskModels(self._judges, budgets, addresses.llm_spaces, clock)
         examine = Examine(search, self._workers, models)
         suggestions = Suggestions(governance, log)
@@ -248,12 +248,14 @@ def _council(config: Addresses, clock: Clock, log: Logger) -> Council | None:
     return OpenAiCouncil(settings, config.model_keys, clock, log)
 
 
-def _budgets(config: Addresses, graph: GraphClient, meter: Meter) -> Callable[[str], Budget]:
+def _budgets(
+    config: Addresses, graph: GraphClient, meter: Meter, clock: Clock
+) -> Callable[[str], Budget]:
     request = Cost(config.llm_request_calls, config.llm_request_tokens, config.llm_request_money)
     day = Cost(config.llm_day_calls, config.llm_day_tokens, config.llm_day_money)
     return lambda space: Budget(
         request,
         day,
-        meter.of(graph.daily_cost(space)),
+        meter.of(graph.daily_cost(space, clock)),
         micros_per_1000_tokens=config.llm_price,
     )

@@ -66,7 +66,6 @@ from concord_graph.servicer.relation import RelationServicer
 from concord_graph.servicer.session import SessionServicer
 from concord_graph.servicer.space import SpaceServicer
 from concord_graph.servicer.working_memory import WorkingMemoryServicer
-from concord_graph.usecases.feedback import Feedback
 from concord_graph.usecases.governed.apply import GovernedChanges
 from concord_graph.usecases.governed.preview import Previews
 from concord_graph.usecases.governed.space_erasure import ErasingSpaces
@@ -119,7 +118,7 @@ class GraphApp:
         governed = GovernedChanges(enrolment)
         previews = Previews(store, clock)
         recalls = self._recalls = Recalls(store, clock)
-        records = Records(store, clock)
+        records = Records(store)
         self.registrations: Sequence[Registration] = (
             Registration(
                 graph_pb2.DESCRIPTOR.services_by_name["GraphService"],
@@ -201,7 +200,7 @@ class GraphApp:
             Registration(
                 record_pb2.DESCRIPTOR.services_by_name["RecordService"],
                 record_pb2_grpc.add_RecordServiceServicer_to_server,
-                RecordServicer(records, Feedback(store, clock), reader, recalls),
+                RecordServicer(records),
             ),
             Registration(
                 recall_pb2.DESCRIPTOR.services_by_name["RecallService"],

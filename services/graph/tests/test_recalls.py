@@ -1,6 +1,7 @@
 """Which memories were returned to whom: opt-in, ids alone, for 90 days, erased with the memory."""
 
 import asyncio
+import json
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -17,7 +18,7 @@ from concord_graph.usecases import recalls as use_case
 from concord_graph.usecases.recalls import RECALLS, Recalls
 from concord_graph.usecases.write.writer import Writer
 from concord_testing.polling import SECONDS, until
-from graph_world import DAY, START, Calls, Clock, World, micros, opened_store, refused, world
+from graph_world import DAY, START, Calls, Clock, World, micros, opened_store, world
 
 
 def query_of(live: World, number: int) -> str:
@@ -34,7 +35,7 @@ async def recall(home: Calls, query_id: str, *memory_ids: str, **fields: str) ->
         session_id=fields.get("session_id", ""),
         memory_ids=memory_ids,
     )
-    return (await home.record.AddRecall(record_pb2.AddRecallRequest(recall=told))).kept
+    return (await home.recall.AddRecall(recall_pb2.AddRecallRequest(recall=told))).kept
 
 
 async def listed(home: Calls, **fields: object) -> recall_pb2.ListRecallsResponse:
@@ -115,26 +116,28 @@ async def test_goes_with_the_memory_and_with_time(live: World, home: Calls) -> N
 
 
 async def test_a_querys_text_is_erased_by_its_id(live: World, home: Calls) -> None:
-    """W8 S7 The text and the reasons go; the vote is still known."""
+    """W8 S7 The text and the reasons go, those of votes too; the rest of the records stays."""
     query_id = query_of(live, 0)
-    asked = record_pb2.RankedQuery(id=query_id, text="my secret", constitutive_weight=2)
-    await home.record.PutRankedQuery(record_pb2.PutRankedQueryRequest(query=asked))
-    vote = record_pb2.AddFeedbackRequest(
-        query_id=query_id,
-        principal="anna",
-        helpfulness=record_pb2.HELPFULNESS_HELPFUL,
-        reason="for my secret",
-    )
-    await home.record.AddFeedback(vote)
+    query = {"id": query_id, "text": "my secret", "weight": 2.0, "constitutive_first": False}
+    vote = {**query, "helpful": True, "reason": "for my secret", "time": 1}
+    names = [
+        record_pb2.RecordName(kind="ranked_query", key=query_id),
+        record_pb2.RecordName(kind="feedback", key=f"{query_id}/anna"),
+    ]
+    records = [
+        record_pb2.Record(name=name, body=json.dumps(body))
+        for name, body in zip(names, (query, vote), strict=True)
+    ]
+    await home.record.PutRecords(record_pb2.PutRecordsRequest(records=records))
     erase = recall_pb2.EraseQueryTextRequest(query_id=query_id)
 
     assert (await home.recall.EraseQueryText(erase)).erased
     await until(lambda: not is_in(live.path, b"my secret"))
-    assert (await home.record.GetCalibration(record_pb2.GetCalibrationRequest())).calibration.counts
-    vote.reason = ""
-    await home.record.AddFeedback(vote)
-    vote.helpfulness = record_pb2.HELPFULNESS_UNHELPFUL
-    assert (await refused(home.record.AddFeedback(vote))).reason == "ERROR_REASON_ITEM_EXISTS"
+    left = (await home.record.GetRecords(record_pb2.GetRecordsRequest(names=names))).records
+    assert [json.loads(each.body) for each in left] == [
+        {**query, "text": ""},
+        {**vote, "text": "", "reason": ""},
+    ]
     erase.query_id = "no-such"
     assert not (await home.recall.EraseQueryText(erase)).erased
 

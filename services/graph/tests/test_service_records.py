@@ -1,78 +1,136 @@
-"""What other services keep in graph: positions and spend."""
+"""Small records that other services keep in graph."""
 
 import asyncio
+import json
+from collections.abc import Sequence
 
-from concord.graph.v1 import record_pb2
-from graph_world import DAY, SCOPES, Calls, World, reason
+import pytest
+from concord.graph.v1 import memory_pb2, record_pb2
+from concord_chassis.call.identity import Caller
+from concord_chassis.channel import records
+from concord_chassis.channel.records import Body, Record, SmallRecords
+from graph_world import SCOPES, Calls, World, reason
 
-Spend = record_pb2.ModelSpend
-
-
-async def add(
-    calls: Calls, spend: Spend, limit: Spend | None = None
-) -> record_pb2.AddModelSpendResponse:
-    """Add to what models cost today."""
-    return await calls.record.AddModelSpend(
-        record_pb2.AddModelSpendRequest(spend=spend, limit=limit)
-    )
+RecordName = record_pb2.RecordName
+MISMATCH = "ERROR_REASON_ETAG_MISMATCH"
+SUM = ("sum", "")
 
 
-async def test_a_position_is_stored_for_who_knows_the_last(live: World, home: Calls) -> None:
-    """D1 Of two that judged at once, one is told to read again; another space has its own."""
-    none = await home.record.GetJudgedPosition(record_pb2.GetJudgedPositionRequest())
-    position = record_pb2.JudgedPosition(token="t1", judge_version="lexical 1")
-    first = record_pb2.PutJudgedPositionRequest(position=position)
-    etag = (await home.record.PutJudgedPosition(first)).etag
-    stored = await home.record.GetJudgedPosition(record_pb2.GetJudgedPositionRequest())
+@pytest.fixture
+def small(live: World) -> SmallRecords:
+    """The records of a space, as its services change them."""
+    who = Caller("home", "search", frozenset({"record:all"}), "SYSTEM")
+    return SmallRecords(live.server.channel(who), lambda _: ())
 
-    assert (none.position, none.etag) == (record_pb2.JudgedPosition(), "")
-    assert (stored.position, stored.etag) == (position, etag)
-    assert await reason(home.record.PutJudgedPosition(first)) == "ERROR_REASON_ETAG_MISMATCH"
-    second = record_pb2.PutJudgedPositionRequest(position=position, etag=etag)
-    assert (await home.record.PutJudgedPosition(second)).etag != etag
-    assert await reason(home.record.PutJudgedPosition(second)) == "ERROR_REASON_ETAG_MISMATCH"
+
+def put(kind: str, key: str, body: object, etag: str = "") -> record_pb2.PutRecordsRequest:
+    """The request that stores one record."""
+    name = RecordName(kind=kind, key=key)
+    record = record_pb2.Record(name=name, body=json.dumps(body), etag=etag)
+    return record_pb2.PutRecordsRequest(records=[record])
+
+
+async def got(calls: Calls, *names: tuple[str, str]) -> list[tuple[object, str]]:
+    """The bodies and etags of records; None and an empty etag where there is none."""
+    asked = [RecordName(kind=kind, key=key) for kind, key in names]
+    reply = await calls.record.GetRecords(record_pb2.GetRecordsRequest(names=asked))
+    assert [each.name for each in reply.records] == asked
+    return [(json.loads(each.body or "null"), each.etag) for each in reply.records]
+
+
+async def test_a_record_is_stored_for_who_knows_the_last(live: World, home: Calls) -> None:
+    """D1 Of two that read at once, one is told to read again; another space has its own."""
+    none = await got(home, ("position", ""))
+    (first,) = (await home.record.PutRecords(put("position", "", {"token": "t1"}))).etags
+
+    assert none == [(None, "")]
+    assert await got(home, ("position", "")) == [({"token": "t1"}, first)]
+    assert await reason(home.record.PutRecords(put("position", "", {"token": "t2"}))) == MISMATCH
+    following = put("position", "", {"token": "t2"}, first)
+    (second,) = (await home.record.PutRecords(following)).etags
+    assert second != first
+    assert await reason(home.record.PutRecords(following)) == MISMATCH
+    assert await got(live.calls("other"), ("position", "")) == [(None, "")]
+
+
+async def test_each_kind_and_key_is_kept_apart(home: Calls) -> None:
+    """D7 A kind has one record without a key, and one for each key."""
+    for kind, key in (("b", ""), ("b", "x"), ("b_c", "")):
+        await home.record.PutRecords(put(kind, key, [kind, key]))
+
+    found = await got(home, ("b", ""), ("b_c", ""), ("b", "x"), ("b", "y"), ("b_c", "x"))
+    assert [body for body, _ in found] == [["b", ""], ["b_c", ""], ["b", "x"], None, None]
+
+
+async def test_records_are_stored_all_or_none(home: Calls) -> None:
+    """S7 Also those that are put as they were: a change of one of them stops the others."""
+    (etag,) = (await home.record.PutRecords(put("query", "q", {"text": "secret"}))).etags
+    both = put("vote", "q/ada", {"text": "secret"})
+    both.MergeFrom(put("query", "q", {"text": "secret"}, etag))
+    await home.record.PutRecords(put("query", "q", {"text": ""}, etag))
+
+    assert await reason(home.record.PutRecords(both)) == MISMATCH
+    assert await got(home, ("vote", "q/ada")) == [(None, "")]
+
+
+async def test_records_of_before_a_key_are_dropped_with_a_put(live: World, home: Calls) -> None:
+    """S7 Of one kind, in one space; the record without a key stays."""
     other = live.calls("other")
-    assert not (await other.record.GetJudgedPosition(record_pb2.GetJudgedPositionRequest())).etag
+    for kind, key in (("query", ""), ("query", "1"), ("query", "3"), ("vote", "1")):
+        for calls in (home, other):
+            await calls.record.PutRecords(put(kind, key, [kind, key]))
+    request = put("query", "2", 2)
+    request.drop_before.CopyFrom(RecordName(kind="query", key="3"))
+    await home.record.PutRecords(request)
+
+    names = [("query", ""), ("query", "1"), ("query", "2"), ("query", "3"), ("vote", "1")]
+    left = [body is not None for body, _ in await got(home, *names)]
+    assert left == [True, False, True, True, True]
+    assert (await got(other, ("query", "1")))[0][0] == ["query", "1"]
 
 
-async def test_each_kind_of_position_is_kept_apart(home: Calls) -> None:
-    """D7 What follows single changes has another position than the checks of the space."""
-    position = record_pb2.JudgedPosition(token="t1")
-    triggers = record_pb2.POSITION_KIND_TRIGGERS
-    put = record_pb2.PutJudgedPositionRequest(position=position, kind=triggers)
-    await home.record.PutJudgedPosition(put)
-    ask = record_pb2.GetJudgedPositionRequest
-
-    assert (await home.record.GetJudgedPosition(ask(kind=triggers))).position == position
-    assert not (await home.record.GetJudgedPosition(ask())).etag
+def one_more(bodies: Sequence[Body]) -> tuple[int, Sequence[Body | None]]:
+    """Count up to three, and leave the second record as it is."""
+    count = bodies[0].get("count", 0) + 1
+    return (count, [{"count": count}, None]) if count <= 3 else (0, [])
 
 
-async def test_spend_is_checked_and_added_at_once(home: Calls) -> None:
-    """D11 However many ask at once, no sum passes its limit; a refused one adds nothing."""
-    limit = Spend(calls=3, tokens=1000, micros=50)
-    asked = [add(home, Spend(calls=1, tokens=10, micros=10), limit) for _ in range(5)]
-    replies = await asyncio.gather(*asked)
+async def test_changes_at_once_are_all_decided_on_what_is_stored(small: SmallRecords) -> None:
+    """D11 S7 S9 No change is lost, none is made twice, and what is refused changes nothing."""
+    changes = [small.change("home", [SUM, ("other", "")], one_more) for _ in range(6)]
 
-    assert sum(reply.added for reply in replies) == 3
-    over = await add(home, Spend(micros=21), limit)
-    assert (over.added, over.total) == (False, Spend(calls=3, tokens=30, micros=30))
-    back = await add(home, Spend(tokens=-5, micros=-99))
-    assert (back.added, back.total) == (True, Spend(calls=3, tokens=25, micros=0))
+    assert sorted(await asyncio.gather(*changes)) == [0, 0, 0, 1, 2, 3]
+    stored, other = await small.get("home", SUM, ("other", ""))
+    assert (stored.body, other.body, other.etag) == ({"count": 3}, {}, "")
 
 
-async def test_a_day_begins_with_nothing_spent(live: World, home: Calls) -> None:
-    """D11 A day of graph's clock, in UTC."""
-    await add(home, Spend(calls=1))
-    live.clock.pass_(DAY)
+async def test_a_change_that_never_comes_first_gives_up(
+    small: SmallRecords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D11 After so many tries, with graph's refusal."""
+    tries = []
 
-    assert (await add(home, Spend())).total == Spend()
+    def too_late(bodies: Sequence[Body]) -> tuple[None, Sequence[Body]]:
+        tries.append(bodies)
+        return None, [{"count": 1}]
+
+    async def stale(*_: object) -> list[Record]:
+        return [Record(SUM, {}, "stale")]
+
+    monkeypatch.setattr(records, "MOST_TRIES", 3)
+    monkeypatch.setattr(small, "get", stale)
+
+    assert await reason(small.change("home", [SUM], too_late)) == MISMATCH
+    assert len(tries) == 3
 
 
 async def test_no_key_reads_or_writes_records(live: World) -> None:
     """W7 Their permission is no scope's."""
     plain = live.calls(scopes=SCOPES - {"record:all"})
 
-    assert await reason(add(plain, Spend(calls=1))) == "ERROR_REASON_PERMISSION_MISSING"
+    assert await reason(plain.record.PutRecords(put("sum", "", 1))) == (
+        "ERROR_REASON_PERMISSION_MISSING"
+    )
 
 
 async def test_triggers_are_listed_of_live_memories_alone(live: World, home: Calls) -> None:
@@ -83,86 +141,8 @@ async def test_triggers_are_listed_of_live_memories_alone(live: World, home: Cal
     await home.forget(gone)
     await live.calls("other").add("Elsewhere.", surfaces_when=["lint"])
 
-    found = (await home.record.ListTriggers(record_pb2.ListTriggersRequest())).memories
+    found = (await home.memory.ListTriggers(memory_pb2.ListTriggersRequest())).memories
 
     assert [(each.memory_id, list(each.surfaces_when)) for each in found] == [
         (kept.id, ["file:*.toml", "lint"])
     ]
-
-
-async def test_a_suggestion_is_claimed_once_a_session(live: World, home: Calls) -> None:
-    """S9 However many ask at once, no two replies of a session hold the same memory."""
-    request = record_pb2.ClaimSuggestionsRequest(
-        session_id="s", memory_ids=[f"m{n}" for n in range(6)], limit=2
-    )
-    claims = [home.record.ClaimSuggestions(request) for _ in range(4)]
-    taken = [list(reply.memory_ids) for reply in await asyncio.gather(*claims)]
-
-    assert sorted(each for some in taken for each in some) == [f"m{n}" for n in range(6)]
-    assert taken.count([]) == 1
-    other = await live.calls("other").record.ClaimSuggestions(request)
-    assert other.memory_ids == ["m0", "m1"]
-
-
-async def test_votes_are_counted_once_and_the_weight_moves_for_who_knows_them(
-    live: World, home: Calls
-) -> None:
-    """S7 One vote a principal and query; a query waits 30 days; a move begins the count anew."""
-    query = record_pb2.RankedQuery(
-        id="ffffffff-q", text="who", constitutive_weight=2, constitutive_first=True
-    )
-    await home.record.PutRankedQuery(record_pb2.PutRankedQueryRequest(query=query))
-    vote = record_pb2.AddFeedbackRequest(
-        query_id=query.id, principal="ada", helpfulness=record_pb2.HELPFULNESS_HELPFUL
-    )
-    await asyncio.gather(*(home.record.AddFeedback(vote) for _ in range(3)))
-    counted = (await home.record.AddFeedback(vote)).calibration
-
-    assert counted.new_vote_count == 1
-    assert [(each.principal, each.helpful, each.unhelpful) for each in counted.counts] == [
-        ("ada", 1, 0)
-    ]
-    move = record_pb2.WeightMove(principal="search", old_weight=2, new_weight=2.25, evidence="e")
-    stale = record_pb2.MoveWeightRequest(move=move, etag="stale")
-    assert await reason(home.record.MoveWeight(stale)) == "ERROR_REASON_ETAG_MISMATCH"
-    moved = record_pb2.MoveWeightRequest(move=move, etag=counted.etag)
-    after = (await home.record.MoveWeight(moved)).calibration
-    assert (after.constitutive_weight, after.new_vote_count) == (2.25, 0)
-    assert [(each.old_weight, each.new_weight) for each in after.moves] == [(2, 2.25)]
-    elsewhere = await live.calls("other").record.GetCalibration(record_pb2.GetCalibrationRequest())
-    assert elsewhere.calibration == record_pb2.Calibration()
-
-
-async def test_a_query_nobody_voted_on_is_forgotten_after_thirty_days(
-    live: World, home: Calls
-) -> None:
-    """S7 Ids sort by time; the next query takes the old ones away."""
-    millis = live.clock() // 1_000
-    old, new = (
-        f"{f'{at:012x}'[:8]}-{f'{at:012x}'[8:]}-7000-8000-000000000000"
-        for at in (millis, millis + 31 * DAY // 1_000)
-    )
-    vote = record_pb2.AddFeedbackRequest(query_id=old, principal="ada")
-    for query_id, days in ((old, 31), (new, 0)):
-        query = record_pb2.RankedQuery(id=query_id, text="who", constitutive_weight=2)
-        await home.record.PutRankedQuery(record_pb2.PutRankedQueryRequest(query=query))
-        live.clock.pass_(days * DAY)
-
-    assert await reason(home.record.AddFeedback(vote)) == "ERROR_REASON_ITEM_NOT_FOUND"
-    vote.query_id = new
-    await home.record.AddFeedback(vote)
-
-
-async def test_a_spend_that_is_sent_again_is_added_once(home: Calls) -> None:
-    """D11 A call whose reply was lost costs once, also the one that reached the limit."""
-    limit = Spend(calls=2, tokens=20, micros=0)
-    request = record_pb2.AddModelSpendRequest(
-        spend=Spend(calls=2, tokens=20), limit=limit, spend_id="s1"
-    )
-    first = await home.record.AddModelSpend(request)
-    again = await home.record.AddModelSpend(request)
-
-    assert first.added
-    assert again == first
-    request.spend_id = "s2"
-    assert not (await home.record.AddModelSpend(request)).added

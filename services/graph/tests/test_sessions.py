@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import pytest
-from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2, record_pb2, session_pb2
+from concord.graph.v1 import feed_pb2, graph_pb2, memory_pb2, session_pb2
 from concord.type.v1 import type_pb2
 from concord_graph.domain import sessions
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -72,8 +72,8 @@ async def read(calls: Calls, session_id: str, *ids: str, peek: bool = False) -> 
 async def together(calls: Calls, session_id: str) -> list[tuple[str, str, int]]:
     """Return what was read together with what a session read."""
     await listed(calls)  # stores what was noted
-    request = record_pb2.ListCoReadsRequest(session_id=session_id)
-    reply = await calls.record.ListCoReads(request)
+    request = session_pb2.ListCoReadsRequest(session_id=session_id)
+    reply = await calls.session.ListCoReads(request)
     return [(each.memory_id, each.other_id, each.session_count) for each in reply.co_reads]
 
 
@@ -224,8 +224,8 @@ async def test_what_was_erased_was_never_read_together(home: Calls) -> None:
 
 async def stated(calls: Calls, *session_ids: str, least: int = 0) -> dict[str, list[str]]:
     """Return which memories several of these sessions stated."""
-    request = record_pb2.ListRestatedRequest(session_ids=session_ids, least_sessions=least)
-    reply = await calls.record.ListRestated(request)
+    request = session_pb2.ListRestatedRequest(session_ids=session_ids, least_sessions=least)
+    reply = await calls.session.ListRestated(request)
     return {each.memory_id: list(each.session_ids) for each in reply.memories}
 
 
@@ -267,7 +267,7 @@ async def test_co_reads_are_bounded(
 
     assert await together(home, "s") == [("b", "c", 1), ("c", "b", 1)]
 
-    monkeypatch.setattr("concord_graph.servicer.record.MOST_PAIRS", 1)
+    monkeypatch.setattr("concord_graph.servicer.session.MOST_PAIRS", 1)
     assert await together(home, "s") == [("b", "c", 1)]
     live.clock.pass_(sessions.CO_READ_MICROSECONDS + DAY)
     await end(home, "s")

@@ -262,7 +262,7 @@ def build(
         graph=GraphClient(config.graph_address, issuer, config.issuer_name),
         embedders=embedders,
         judges=JudgesClient(address, issuer) if (address := config.dissonance_address) else None,
-        records=RecordsClient(config.graph_address, issuer),
+        records=RecordsClient(config.graph_address, issuer, clock),
         formula=config.formula(),
         constitutive_weight=config.constitutive_weight,
         clock=clock,

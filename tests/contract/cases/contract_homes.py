@@ -1,5 +1,6 @@
 """Two spaces full of things with the same names, and one where nothing is."""
 
+import json
 import secrets
 import shutil
 import uuid
@@ -261,12 +262,15 @@ async def furnish(live: Live, space: str, secrets: Mapping[str, str]) -> Home:
     for memory_id in (home.old_id, home.memory_id):
         read = memory_pb2.GetMemoryRequest(id=memory_id, session_id=f"reads ({space})")
         await live.tell(who, "GetMemory", read)
-    asked = record_pb2.RankedQuery(id=f"query-{space}", text="what", constitutive_weight=2)
+    query_id = f"query-{space}"
+    asked = {"id": query_id, "text": "what", "weight": 2.0, "constitutive_first": False}
+    name = record_pb2.RecordName(kind="ranked_query", key=query_id)
+    record = record_pb2.Record(name=name, body=json.dumps(asked))
     search = Caller(space, "search", frozenset({"record:all"}), "SYSTEM")
-    await live.tell(search, "PutRankedQuery", record_pb2.PutRankedQueryRequest(query=asked))
+    await live.tell(search, "PutRecords", record_pb2.PutRecordsRequest(records=[record]))
     return replace(
         home,
-        query_id=asked.id,
+        query_id=query_id,
         genesis=home.parties.genesis(home.fresh_space),
         grant=home.parties.grant(space, home.governed_action, {home.rock_id: home.rock_etag}),
     )

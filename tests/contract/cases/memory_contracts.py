@@ -4,11 +4,12 @@ from concord.graph.v1 import memory_pb2 as pb
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller
 from contract_homes import Home
-from contract_registry import NOT_FOUND, Answered, Contract, invalid
+from contract_registry import NO_MESSAGE, NOT_FOUND, Answered, Contract, invalid
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.json_format import ParseDict
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
+from record_contracts import of_services
 
 FOUND, MISSED = type_pb2.LOOKUP_STATUS_FOUND, type_pb2.LOOKUP_STATUS_NOT_FOUND
 Memory = type_pb2.Memory
@@ -155,5 +156,10 @@ MEMORY = {
             invalid("page_token", "PAGE_TOKEN_INVALID"),
         ),
         other_space=Answered(lambda reply: reply == pb.GetMemoryHistoryResponse()),
+    ),
+    "ListTriggers": of_services(
+        request=lambda _: pb.ListTriggersRequest(),
+        success=lambda reply, _: not reply.memories,
+        bad_input=(lambda _: NO_MESSAGE, invalid()),
     ),
 }

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from concord.graph.v1 import memory_pb2, recall_pb2, record_pb2
+from concord.graph.v1 import memory_pb2, recall_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller
 from concord_graph.ports import Author
@@ -29,7 +29,7 @@ async def _recalled(live: Live, template: Template, days_ago: int) -> bool:
         principal="agent-1",
         memory_ids=[template.a.memory_id],
     )
-    await live.tell(SEARCH, "AddRecall", record_pb2.AddRecallRequest(recall=recall))
+    await live.tell(SEARCH, "AddRecall", recall_pb2.AddRecallRequest(recall=recall))
     listed = await live.tell(member("a"), "ListRecalls", recall_pb2.ListRecallsRequest())
     return bool(listed.recalls)
 

@@ -2,6 +2,7 @@
 
 from concord.graph.v1 import recall_pb2 as pb
 from contract_registry import NO_MESSAGE, Answered, Contract, invalid
+from record_contracts import of_services
 
 RECALL = {
     "ListRecalls": Contract(
@@ -21,5 +22,12 @@ RECALL = {
         success=lambda reply, _: not reply.erased,
         bad_input=(lambda _: pb.EraseQueryTextRequest(), invalid("query_id")),
         other_space=Answered(lambda reply: not reply.erased),
+    ),
+    "AddRecall": of_services(
+        request=lambda home: pb.AddRecallRequest(
+            recall=pb.Recall(query_id="q", principal="agent-1", memory_ids=[home.memory_id])
+        ),
+        success=lambda reply, _: not reply.kept,
+        bad_input=(lambda _: pb.AddRecallRequest(), invalid("recall")),
     ),
 }

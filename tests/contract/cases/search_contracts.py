@@ -1,6 +1,5 @@
 """The contract cases of SearchService and IndexService."""
 
-from concord.graph.v1 import record_pb2
 from concord.search.v1 import feedback_pb2, health_pb2, suggestion_pb2
 from concord.search.v1 import search_pb2 as pb
 from concord.type.v1 import type_pb2
@@ -80,7 +79,7 @@ def _feedback(home: Home, reason: str = "") -> feedback_pb2.SubmitFeedbackReques
     return feedback_pb2.SubmitFeedbackRequest(
         request_id="r",
         query_id=home.query_id,
-        helpfulness=record_pb2.HELPFULNESS_HELPFUL,
+        helpfulness=feedback_pb2.HELPFULNESS_HELPFUL,
         reason=reason,
     )
 

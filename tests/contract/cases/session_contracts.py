@@ -4,6 +4,7 @@ from concord.graph.v1 import session_pb2 as pb
 from concord.type.v1 import type_pb2
 from contract_homes import Home
 from contract_registry import NOT_FOUND, Answered, Contract, invalid
+from record_contracts import of_services
 
 FOUND = type_pb2.LOOKUP_STATUS_FOUND
 
@@ -33,5 +34,17 @@ SESSION = {
         success=lambda reply, home: _of(home) in [each.id for each in reply.sessions],
         bad_input=(lambda _: pb.ListSessionsRequest(page_size=201), invalid("page_size")),
         other_space=Answered(lambda reply: "(b)" not in str(reply)),
+    ),
+    "ListRestated": of_services(
+        request=lambda _: pb.ListRestatedRequest(session_ids=["talk"], least_sessions=1),
+        success=lambda reply, _: reply.memories[0].session_ids == ["talk"],
+        bad_input=(lambda _: pb.ListRestatedRequest(), invalid("session_ids")),
+    ),
+    "ListCoReads": of_services(
+        request=lambda home: pb.ListCoReadsRequest(session_id=f"reads ({home.space})"),
+        success=lambda reply, home: (
+            {each.memory_id for each in reply.co_reads} == {home.old_id, home.memory_id}
+        ),
+        bad_input=(lambda _: pb.ListCoReadsRequest(), invalid("session_id")),
     ),
 }

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import record_pb2
 from concord.search.v1 import feedback_pb2, health_pb2, search_pb2
 from concord.type.v1 import type_pb2
 
@@ -18,9 +17,9 @@ from concord_client.verbs.overview_things import HealthStatus
 from concord_client.verbs.steps import SEARCH, Step, Steps
 
 _HELPFULNESS = {
-    None: record_pb2.HELPFULNESS_UNSPECIFIED,
-    True: record_pb2.HELPFULNESS_HELPFUL,
-    False: record_pb2.HELPFULNESS_UNHELPFUL,
+    None: feedback_pb2.HELPFULNESS_UNSPECIFIED,
+    True: feedback_pb2.HELPFULNESS_HELPFUL,
+    False: feedback_pb2.HELPFULNESS_UNHELPFUL,
 }
 
 

@@ -21,7 +21,6 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
     Node,
-    Properties,
     Record,
 )
 from concord_graph.domain.open_conflicts import OpenConflicts
@@ -39,7 +38,6 @@ from concord_graph.ports.values import (
     Imported,
     MemoryFilter,
     OperationFilter,
-    ServiceRecord,
     SessionFilter,
     State,
     Step,
@@ -472,12 +470,12 @@ class Reads(
         """Return live memories that at least `least` of the sessions stated, the most first."""
         ...
 
-    async def service_record(self, kind: ServiceRecord, key: str = "") -> Properties:
-        """Return the record of a kind; empty without one."""
+    async def service_record(self, kind: str, key: str = "") -> str:
+        """Return a record's body, a JSON object; empty without one."""
         ...
 
-    async def service_records(self, kind: ServiceRecord, prefix: str) -> Mapping[str, Properties]:
-        """Return the records of a kind whose keys begin with `prefix`, by key."""
+    async def service_records(self, kind: str, prefix: str) -> Mapping[str, str]:
+        """Return the bodies of a kind's records whose keys begin with `prefix`, by key."""
         ...
 
     async def recalls(self, filter_: RecallFilter, before: str, limit: int) -> Sequence[Recall]:

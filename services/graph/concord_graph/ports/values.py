@@ -48,15 +48,10 @@ SessionUses = Mapping[tuple[str, str], SessionUse]
 
 
 class ServiceRecord(StrEnum):
-    """The kinds of records that services keep: one record a space, or one a space and key."""
+    """The kinds of records that graph itself keeps, or erases words from; services name others."""
 
-    JUDGED_POSITION = "judged_position"
-    TRIGGERS_POSITION = "triggers_position"
-    MODEL_SPEND = "model_spend"
-    SUGGESTED = "suggested"
     RANKED_QUERY = "ranked_query"
     FEEDBACK = "feedback"
-    CALIBRATION = "calibration"
     RECALL_LOG = "recall_log"
     CHECK_SETTINGS = "check_settings"
 

@@ -12,7 +12,6 @@ from concord_graph.domain.facts import Support
 from concord_graph.domain.items import (
     Access,
     ItemKind,
-    Properties,
     Record,
 )
 from concord_graph.domain.recalls import Recall
@@ -24,7 +23,6 @@ from concord_graph.ports.values import (
     Change,
     Expected,
     Imported,
-    ServiceRecord,
 )
 
 
@@ -187,12 +185,10 @@ class Writes(Reads, Protocol):
         """Delete the recalls whose query ids sort before `before`."""
         ...
 
-    async def drop_service_records(self, kind: ServiceRecord, before: str) -> None:
+    async def drop_service_records(self, kind: str, before: str) -> None:
         """Delete the records of a kind whose keys sort before `before`."""
         ...
 
-    async def put_service_record(
-        self, kind: ServiceRecord, body: Properties, key: str = ""
-    ) -> None:
-        """Store a kind's record, under a key where it has one; replaces the one before."""
+    async def put_service_record(self, kind: str, body: str, key: str = "") -> None:
+        """Store a record's body, in place of the one before."""
         ...

@@ -37,6 +37,9 @@ MOST_FACTS = 50
 """Facts of a batch's memories together. Each is some ten statements in one transaction, for which
 the writes of other spaces wait on an embedded store."""
 
+MOST_TRIGGERED = 10_000
+"""Memories in a list of triggers."""
+
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
@@ -195,6 +198,17 @@ class MemoryServicer(memory_pb2_grpc.MemoryServiceServicer):
             partial(self._actions.erasing.confirm, memory_id=request.memory_id),
         )
         return memory_pb2.ConfirmEraseResponse(token=outgoing.done_token(caller().space, done))
+
+    async def ListTriggers(
+        self, request: memory_pb2.ListTriggersRequest, context: Context
+    ) -> memory_pb2.ListTriggersResponse:
+        found = await self._reader.read(caller().space, lambda tx, _: tx.triggered(MOST_TRIGGERED))
+        return memory_pb2.ListTriggersResponse(
+            memories=[
+                memory_pb2.MemoryTriggers(memory_id=memory_id, surfaces_when=triggers)
+                for memory_id, triggers in found
+            ]
+        )
 
     async def ListMemories(
         self, request: memory_pb2.ListMemoriesRequest, context: Context

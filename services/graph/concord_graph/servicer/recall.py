@@ -55,6 +55,14 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         self._erased()
         return recall_pb2.EraseQueryTextResponse(erased=erased)
 
+    async def AddRecall(
+        self, request: recall_pb2.AddRecallRequest, context: Context
+    ) -> recall_pb2.AddRecallResponse:
+        said = request.recall
+        recall = Recall(said.query_id, said.principal, said.session_id, tuple(said.memory_ids))
+        kept = await self._recalls.add(caller().space, recall)
+        return recall_pb2.AddRecallResponse(kept=kept)
+
 
 def _recall(found: Recall) -> recall_pb2.Recall:
     return recall_pb2.Recall(

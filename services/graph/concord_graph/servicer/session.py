@@ -17,6 +17,11 @@ from concord_graph.usecases.memory.sessions import end_session
 from concord_graph.usecases.read.reader import Reader
 from concord_graph.usecases.write.commands import Commands
 
+MOST_PAIRS = 1_000
+"""Pairs of memories in a list of co-reads."""
+MOST_RESTATED = 1_000
+"""Memories in a list of restated memories."""
+
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
@@ -71,4 +76,37 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         return session_pb2.ListSessionsResponse(
             sessions=[outgoing.session(each) for each in found[:size]],
             next_page_token=page_token(request, [last.last_use_time, last.id]) if last else "",
+        )
+
+    async def ListCoReads(
+        self, request: session_pb2.ListCoReadsRequest, context: Context
+    ) -> session_pb2.ListCoReadsResponse:
+        found = await self._reader.read(
+            caller().space, lambda tx, _: tx.co_reads(request.session_id, MOST_PAIRS)
+        )
+        return session_pb2.ListCoReadsResponse(
+            co_reads=[
+                session_pb2.CoRead(
+                    memory_id=each.memory_id,
+                    other_id=each.other_id,
+                    session_count=each.session_count,
+                    last_time=outgoing.stamp(each.last_time),
+                )
+                for each in found
+            ]
+        )
+
+    async def ListRestated(
+        self, request: session_pb2.ListRestatedRequest, context: Context
+    ) -> session_pb2.ListRestatedResponse:
+        least = request.least_sessions or 2
+        sessions = list(request.session_ids)
+        found = await self._reader.read(
+            caller().space, lambda tx, _: tx.restated(sessions, least, MOST_RESTATED)
+        )
+        return session_pb2.ListRestatedResponse(
+            memories=[
+                session_pb2.Restated(memory_id=each.memory_id, session_ids=each.session_ids)
+                for each in found
+            ]
         )

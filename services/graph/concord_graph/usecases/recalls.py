@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
+from uuid import UUID
 
 from concord_graph.domain.errors import (
     Overloaded,
@@ -21,7 +23,6 @@ from concord_graph.domain.errors import (
 from concord_graph.domain.recalls import KEPT_DAYS, Recall, RecallFilter
 from concord_graph.domain.relevance import MICROSECONDS_PER_DAY
 from concord_graph.ports import Clock, GraphStore, Reads, ServiceRecord, Writes
-from concord_graph.usecases.feedback import first_id
 from concord_graph.usecases.read.recall_log import keeps_recalls
 from concord_graph.usecases.records import demand_space
 
@@ -140,7 +141,7 @@ class Recalls:
 
         async def work(tx: Writes) -> None:
             demand_space(tx)
-            await tx.put_service_record(ServiceRecord.RECALL_LOG, {"on": on})
+            await tx.put_service_record(ServiceRecord.RECALL_LOG, json.dumps({"on": on}))
 
         await self._store.write(space, work)
 
@@ -151,12 +152,17 @@ class Recalls:
             demand_space(tx)
             asked = await tx.service_record(ServiceRecord.RANKED_QUERY, query_id)
             if asked:
-                body = {**asked, "text": ""}
+                body = json.dumps({**json.loads(asked), "text": ""})
                 await tx.put_service_record(ServiceRecord.RANKED_QUERY, body, query_id)
             votes = await tx.service_records(ServiceRecord.FEEDBACK, f"{query_id}/")
             for key, vote in votes.items():
-                body = {**vote, "text": "", "reason": ""}
+                body = json.dumps({**json.loads(vote), "text": "", "reason": ""})
                 await tx.put_service_record(ServiceRecord.FEEDBACK, body, key)
             return bool(asked or votes)
 
         return await self._store.write(space, work)
+
+
+def first_id(time: int) -> str:
+    """Return the text that sorts before every UUIDv7 of this time (µs) and after earlier ones."""
+    return str(UUID(int=max(time, 0) // 1000 << 80))

@@ -41,7 +41,6 @@ from concord_search.ports.judges import (
     Verdicts,
 )
 from concord_search.ports.records import (
-    Calibration,
     CoRead,
     RankedQuery,
     Recall,
@@ -52,7 +51,6 @@ __all__ = [
     "NOTHING_WEIGHED",
     "Assessed",
     "Batch",
-    "Calibration",
     "Change",
     "Changes",
     "Clock",

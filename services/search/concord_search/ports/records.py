@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from concord_search.domain.calibration import Proposal, Votes
+from concord_search.domain.calibration import Proposal
+from concord_search.domain.feedback import Calibration
 from concord_search.domain.instants import Micros
 
 
@@ -38,19 +39,6 @@ class Recall:
     memory_ids: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """A space's constitutive weight (0: never moved), its votes, and the weight before the last
-    move (0: none). `shown` is graph's message."""
-
-    weight: float
-    new_votes: int
-    votes: Sequence[Votes]
-    former: float
-    etag: str
-    shown: object
-
-
 class Records(Protocol):
     """What search keeps in graph. Every method raises `GraphUnavailable` or `GraphRefused`."""
 
@@ -71,7 +59,7 @@ class Records(Protocol):
         ...
 
     async def vote(
-        self, space: str, query_id: str, principal: str, helpfulness: int, reason: str
+        self, space: str, query_id: str, principal: str, helpful: bool | None, reason: str
     ) -> Calibration:
         """Keeps and counts a vote. Raises `FeedbackRefused`."""
         ...
@@ -81,7 +69,7 @@ class Records(Protocol):
         ...
 
     async def move(
-        self, space: str, principal: str, old: float, asked: Proposal, etag: str
+        self, space: str, found: Calibration, principal: str, old: float, asked: Proposal
     ) -> bool:
         """Moves the weight; False where somebody voted or moved it meanwhile."""
         ...

@@ -1,12 +1,12 @@
 """FeedbackService."""
 
-from typing import Any, cast
+from typing import Any
 
 import grpc
-from concord.graph.v1 import record_pb2
 from concord.search.v1 import feedback_pb2, feedback_pb2_grpc
 from concord_chassis.call.identity import caller
 
+from concord_search.domain.feedback import Calibration
 from concord_search.usecases.feedback import Action, Feedback
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -16,6 +16,11 @@ _ACTIONS = {
     feedback_pb2.RECALIBRATE_ACTION_DRY_RUN: Action.DRY_RUN,
     feedback_pb2.RECALIBRATE_ACTION_APPLY: Action.APPLY,
     feedback_pb2.RECALIBRATE_ACTION_REVERT: Action.REVERT,
+}
+_HELPFUL = {
+    feedback_pb2.HELPFULNESS_UNSPECIFIED: None,
+    feedback_pb2.HELPFULNESS_HELPFUL: True,
+    feedback_pb2.HELPFULNESS_UNHELPFUL: False,
 }
 
 
@@ -30,7 +35,11 @@ class FeedbackServicer(feedback_pb2_grpc.FeedbackServiceServicer):
     ) -> feedback_pb2.SubmitFeedbackResponse:
         who = caller()
         weight, found = await self._feedback.submit(
-            who.space, request.query_id, who.principal, request.helpfulness, request.reason
+            who.space,
+            request.query_id,
+            who.principal,
+            _HELPFUL[request.helpfulness],
+            request.reason,
         )
         return feedback_pb2.SubmitFeedbackResponse(
             constitutive_weight=weight, new_vote_count=found.new_votes
@@ -41,7 +50,7 @@ class FeedbackServicer(feedback_pb2_grpc.FeedbackServiceServicer):
     ) -> feedback_pb2.GetCalibrationResponse:
         weight, found = await self._feedback.calibration(caller().space)
         return feedback_pb2.GetCalibrationResponse(
-            constitutive_weight=weight, calibration=cast(record_pb2.Calibration, found.shown)
+            constitutive_weight=weight, calibration=_calibration(found)
         )
 
     async def Recalibrate(
@@ -55,3 +64,30 @@ class FeedbackServicer(feedback_pb2_grpc.FeedbackServiceServicer):
             evidence=found.evidence,
             moved=found.moved,
         )
+
+
+def _calibration(found: Calibration) -> feedback_pb2.Calibration:
+    shown = feedback_pb2.Calibration(
+        constitutive_weight=found.weight,
+        new_vote_count=found.new_votes,
+        counts=[
+            feedback_pb2.VoteCount(
+                principal=each.principal,
+                constitutive_weight=each.weight,
+                constitutive_first=each.constitutive_first,
+                helpful=int(each.helpful),
+                unhelpful=int(each.unhelpful),
+            )
+            for each in found.counts
+        ],
+        etag=found.etag,
+    )
+    for each in found.moves:
+        move = shown.moves.add(
+            principal=each.principal,
+            old_weight=each.old,
+            new_weight=each.new,
+            evidence=each.evidence,
+        )
+        move.move_time.FromMicroseconds(each.time)
+    return shown

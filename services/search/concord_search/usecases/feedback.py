@@ -5,7 +5,8 @@ from enum import Enum, auto
 
 from concord_search.domain import calibration
 from concord_search.domain.calibration import Proposal
-from concord_search.ports import Calibration, Records
+from concord_search.domain.feedback import Calibration
+from concord_search.ports import Records
 
 AUTOMATIC = "search"
 """The principal of moves that nobody asked for."""
@@ -46,18 +47,19 @@ class Feedback:
         return self._in_force(found), found
 
     async def submit(
-        self, space: str, query_id: str, principal: str, helpfulness: int, reason: str
+        self, space: str, query_id: str, principal: str, helpful: bool | None, reason: str
     ) -> tuple[float, Calibration]:
         """Stores a vote; moves the weight if enough new votes propose another one.
 
         Raises `FeedbackRefused`.
         """
-        found = await self._records.vote(space, query_id, principal, helpfulness, reason)
+        found = await self._records.vote(space, query_id, principal, helpful, reason)
         old = self._in_force(found)
         if found.new_votes < calibration.NEW_VOTES:
             return old, found
-        asked = calibration.proposed(old, found.votes)
-        if asked.weight != old and await self._move(space, AUTOMATIC, old, asked, found.etag):
+        old, found = await self.calibration(space)
+        asked = calibration.proposed(old, found.counts)
+        if asked.weight != old and await self._records.move(space, found, AUTOMATIC, old, asked):
             return await self.calibration(space)
         return old, found
 
@@ -67,19 +69,14 @@ class Feedback:
             found = await self._records.calibration(space)
             old = self._in_force(found)
             if action is Action.REVERT:
-                said = "the last move was taken back" if found.former else "no move to take back"
-                asked = Proposal(found.former or old, said)
+                said = "the last move was taken back" if found.moves else "no move to take back"
+                asked = Proposal(found.moves[0].old if found.moves else old, said)
             else:
-                asked = calibration.proposed(old, found.votes, by_hand=True)
+                asked = calibration.proposed(old, found.counts, by_hand=True)
             if action is Action.DRY_RUN or asked.weight == old:
                 return Recalibrated(old, asked.weight, asked.evidence, moved=False)
-            if await self._move(space, principal, old, asked, found.etag):
+            if await self._records.move(space, found, principal, old, asked):
                 return Recalibrated(old, asked.weight, asked.evidence, moved=True)
-
-    async def _move(
-        self, space: str, principal: str, old: float, asked: Proposal, etag: str
-    ) -> bool:
-        return await self._records.move(space, principal, old, asked, etag)
 
     def _in_force(self, found: Calibration) -> float:
         return found.weight or self._start

@@ -1078,3 +1078,72 @@ class MemoryVersion(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___MemoryVersion: _TypeAlias = MemoryVersion  # noqa: Y015
+
+@_typing.final
+class ListTriggersRequest(_message.Message):
+    """Asks for the triggers of the caller's space."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTriggersRequest: _TypeAlias = ListTriggersRequest  # noqa: Y015
+
+@_typing.final
+class MemoryTriggers(_message.Message):
+    """A memory and when it surfaces."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORY_ID_FIELD_NUMBER: _builtins.int
+    SURFACES_WHEN_FIELD_NUMBER: _builtins.int
+    memory_id: _builtins.str
+    """The memory."""
+    @_builtins.property
+    def surfaces_when(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """As Memory.surfaces_when."""
+
+    def __init__(
+        self,
+        *,
+        memory_id: _builtins.str = ...,
+        surfaces_when: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_id", b"memory_id", "surfaces_when", b"surfaces_when"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MemoryTriggers: _TypeAlias = MemoryTriggers  # noqa: Y015
+
+@_typing.final
+class ListTriggersResponse(_message.Message):
+    """When memories surface."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORIES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def memories(self) -> _containers.RepeatedCompositeFieldContainer[Global___MemoryTriggers]:
+        """By id."""
+
+    def __init__(
+        self,
+        *,
+        memories: _abc.Iterable[Global___MemoryTriggers] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memories", b"memories"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTriggersResponse: _TypeAlias = ListTriggersResponse  # noqa: Y015

@@ -101,6 +101,11 @@ class MemoryServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetMemoryHistoryRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetMemoryHistoryResponse.FromString,
                 _registered_method=True)
+        self.ListTriggers = channel.unary_unary(
+                '/concord.graph.v1.MemoryService/ListTriggers',
+                request_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.ListTriggersRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.ListTriggersResponse.FromString,
+                _registered_method=True)
 
 
 class MemoryServiceServicer:
@@ -202,6 +207,13 @@ class MemoryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListTriggers(self, request, context):
+        """Lists the live memories that surface by triggers, by id, at most 10,000.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_MemoryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -259,6 +271,11 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     servicer.GetMemoryHistory,
                     request_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetMemoryHistoryRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.GetMemoryHistoryResponse.SerializeToString,
+            ),
+            'ListTriggers': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListTriggers,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_memory__pb2.ListTriggersRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_memory__pb2.ListTriggersResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -570,6 +587,33 @@ class MemoryService:
             '/concord.graph.v1.MemoryService/GetMemoryHistory',
             concord_dot_graph_dot_v1_dot_memory__pb2.GetMemoryHistoryRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_memory__pb2.GetMemoryHistoryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListTriggers(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.MemoryService/ListTriggers',
+            concord_dot_graph_dot_v1_dot_memory__pb2.ListTriggersRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_memory__pb2.ListTriggersResponse.FromString,
             options,
             channel_credentials,
             insecure,

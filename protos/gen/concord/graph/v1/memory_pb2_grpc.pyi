@@ -79,6 +79,8 @@ class MemoryServiceStub:
     """Lists live memories, newest first. Never counts as reading."""
     GetMemoryHistory: _grpc.UnaryUnaryMultiCallable[_memory_pb2.GetMemoryHistoryRequest, _memory_pb2.GetMemoryHistoryResponse]
     """Lists the versions of a memory, newest first."""
+    ListTriggers: _grpc.UnaryUnaryMultiCallable[_memory_pb2.ListTriggersRequest, _memory_pb2.ListTriggersResponse]
+    """Lists the live memories that surface by triggers, by id, at most 10,000."""
 
 @_typing.type_check_only
 class MemoryServiceAsyncStub(MemoryServiceStub):
@@ -131,6 +133,8 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     """Lists live memories, newest first. Never counts as reading."""
     GetMemoryHistory: _aio.UnaryUnaryMultiCallable[_memory_pb2.GetMemoryHistoryRequest, _memory_pb2.GetMemoryHistoryResponse]  # type: ignore[assignment]
     """Lists the versions of a memory, newest first."""
+    ListTriggers: _aio.UnaryUnaryMultiCallable[_memory_pb2.ListTriggersRequest, _memory_pb2.ListTriggersResponse]  # type: ignore[assignment]
+    """Lists the live memories that surface by triggers, by id, at most 10,000."""
 
 class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
     """Keeps memories: texts with metadata, and all their versions.
@@ -246,5 +250,13 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.GetMemoryHistoryResponse, _abc.Awaitable[_memory_pb2.GetMemoryHistoryResponse]]:
         """Lists the versions of a memory, newest first."""
+
+    @_abc_1.abstractmethod
+    def ListTriggers(
+        self,
+        request: _memory_pb2.ListTriggersRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memory_pb2.ListTriggersResponse, _abc.Awaitable[_memory_pb2.ListTriggersResponse]]:
+        """Lists the live memories that surface by triggers, by id, at most 10,000."""
 
 def add_MemoryServiceServicer_to_server(servicer: MemoryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -26,7 +26,7 @@ from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63oncord/graph/v1/recall.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xaf\x01\n\x06Recall\x12\x18\n\x08query_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x19\n\tprincipal\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1a\n\nsession_id\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12#\n\nmemory_ids\x18\x04 \x03(\tB\x0f\xca\xf3\x18\x0b\x12\x02\x08\x01\"\x03\x10\xc8\x01H\x03\x12/\n\x0brecall_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb7\x01\n\x12ListRecallsRequest\x12\x18\n\x08query_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x19\n\tmemory_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x19\n\tprincipal\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x1a\n\nsession_id\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x19\n\tpage_size\x18\x05 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x06 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"j\n\x13ListRecallsResponse\x12)\n\x07recalls\x18\x01 \x03(\x0b\x32\x18.concord.graph.v1.Recall\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x0f\n\x07\x65nabled\x18\x03 \x01(\x08\"&\n\x13SetRecallLogRequest\x12\x0f\n\x07\x65nabled\x18\x01 \x01(\x08\"\x16\n\x14SetRecallLogResponse\"1\n\x15\x45raseQueryTextRequest\x12\x18\n\x08query_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\"(\n\x16\x45raseQueryTextResponse\x12\x0e\n\x06\x65rased\x18\x01 \x01(\x08\x32\xea\x02\n\rRecallService\x12m\n\x0bListRecalls\x12$.concord.graph.v1.ListRecallsRequest\x1a%.concord.graph.v1.ListRecallsResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:read\x12q\n\x0cSetRecallLog\x12%.concord.graph.v1.SetRecallLogRequest\x1a&.concord.graph.v1.SetRecallLogResponse\"\x12\xda\xf3\x18\x0e\n\x0crecall:admin\x12w\n\x0e\x45raseQueryText\x12\'.concord.graph.v1.EraseQueryTextRequest\x1a(.concord.graph.v1.EraseQueryTextResponse\"\x12\xda\xf3\x18\x0e\n\x0crecall:adminb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63oncord/graph/v1/recall.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xaf\x01\n\x06Recall\x12\x18\n\x08query_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x19\n\tprincipal\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x1a\n\nsession_id\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12#\n\nmemory_ids\x18\x04 \x03(\tB\x0f\xca\xf3\x18\x0b\x12\x02\x08\x01\"\x03\x10\xc8\x01H\x03\x12/\n\x0brecall_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb7\x01\n\x12ListRecallsRequest\x12\x18\n\x08query_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x19\n\tmemory_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x19\n\tprincipal\x18\x03 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x1a\n\nsession_id\x18\x04 \x01(\tB\x06\xca\xf3\x18\x02H\x03\x12\x19\n\tpage_size\x18\x05 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x06 \x01(\tB\x06\xca\xf3\x18\x02H\x05\"j\n\x13ListRecallsResponse\x12)\n\x07recalls\x18\x01 \x03(\x0b\x32\x18.concord.graph.v1.Recall\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x0f\n\x07\x65nabled\x18\x03 \x01(\x08\"&\n\x13SetRecallLogRequest\x12\x0f\n\x07\x65nabled\x18\x01 \x01(\x08\"\x16\n\x14SetRecallLogResponse\"1\n\x15\x45raseQueryTextRequest\x12\x18\n\x08query_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\"(\n\x16\x45raseQueryTextResponse\x12\x0e\n\x06\x65rased\x18\x01 \x01(\x08\"D\n\x10\x41\x64\x64RecallRequest\x12\x30\n\x06recall\x18\x01 \x01(\x0b\x32\x18.concord.graph.v1.RecallB\x06\xca\xf3\x18\x02\x08\x01\"!\n\x11\x41\x64\x64RecallResponse\x12\x0c\n\x04kept\x18\x01 \x01(\x08\x32\xd2\x03\n\rRecallService\x12m\n\x0bListRecalls\x12$.concord.graph.v1.ListRecallsRequest\x1a%.concord.graph.v1.ListRecallsResponse\"\x11\xda\xf3\x18\r\n\x0bmemory:read\x12q\n\x0cSetRecallLog\x12%.concord.graph.v1.SetRecallLogRequest\x1a&.concord.graph.v1.SetRecallLogResponse\"\x12\xda\xf3\x18\x0e\n\x0crecall:admin\x12w\n\x0e\x45raseQueryText\x12\'.concord.graph.v1.EraseQueryTextRequest\x1a(.concord.graph.v1.EraseQueryTextResponse\"\x12\xda\xf3\x18\x0e\n\x0crecall:admin\x12\x66\n\tAddRecall\x12\".concord.graph.v1.AddRecallRequest\x1a#.concord.graph.v1.AddRecallResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:allb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -55,12 +55,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTRECALLSREQUEST'].fields_by_name['page_token']._serialized_options = b'\312\363\030\002H\005'
   _globals['_ERASEQUERYTEXTREQUEST'].fields_by_name['query_id']._loaded_options = None
   _globals['_ERASEQUERYTEXTREQUEST'].fields_by_name['query_id']._serialized_options = b'\312\363\030\002H\002'
+  _globals['_ADDRECALLREQUEST'].fields_by_name['recall']._loaded_options = None
+  _globals['_ADDRECALLREQUEST'].fields_by_name['recall']._serialized_options = b'\312\363\030\002\010\001'
   _globals['_RECALLSERVICE'].methods_by_name['ListRecalls']._loaded_options = None
   _globals['_RECALLSERVICE'].methods_by_name['ListRecalls']._serialized_options = b'\332\363\030\r\n\013memory:read'
   _globals['_RECALLSERVICE'].methods_by_name['SetRecallLog']._loaded_options = None
   _globals['_RECALLSERVICE'].methods_by_name['SetRecallLog']._serialized_options = b'\332\363\030\016\n\014recall:admin'
   _globals['_RECALLSERVICE'].methods_by_name['EraseQueryText']._loaded_options = None
   _globals['_RECALLSERVICE'].methods_by_name['EraseQueryText']._serialized_options = b'\332\363\030\016\n\014recall:admin'
+  _globals['_RECALLSERVICE'].methods_by_name['AddRecall']._loaded_options = None
+  _globals['_RECALLSERVICE'].methods_by_name['AddRecall']._serialized_options = b'\332\363\030\014\n\nrecord:all'
   _globals['_RECALL']._serialized_start=115
   _globals['_RECALL']._serialized_end=290
   _globals['_LISTRECALLSREQUEST']._serialized_start=293
@@ -75,6 +79,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ERASEQUERYTEXTREQUEST']._serialized_end=699
   _globals['_ERASEQUERYTEXTRESPONSE']._serialized_start=701
   _globals['_ERASEQUERYTEXTRESPONSE']._serialized_end=741
-  _globals['_RECALLSERVICE']._serialized_start=744
-  _globals['_RECALLSERVICE']._serialized_end=1106
+  _globals['_ADDRECALLREQUEST']._serialized_start=743
+  _globals['_ADDRECALLREQUEST']._serialized_end=811
+  _globals['_ADDRECALLRESPONSE']._serialized_start=813
+  _globals['_ADDRECALLRESPONSE']._serialized_end=846
+  _globals['_RECALLSERVICE']._serialized_start=849
+  _globals['_RECALLSERVICE']._serialized_end=1315
 # @@protoc_insertion_point(module_scope)

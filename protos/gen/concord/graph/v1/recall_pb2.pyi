@@ -217,3 +217,49 @@ class EraseQueryTextResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___EraseQueryTextResponse: _TypeAlias = EraseQueryTextResponse  # noqa: Y015
+
+@_typing.final
+class AddRecallRequest(_message.Message):
+    """What an answer of search returned."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECALL_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def recall(self) -> Global___Recall:
+        """The recall; the time is graph's."""
+
+    def __init__(
+        self,
+        *,
+        recall: Global___Recall | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["recall", b"recall"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["recall", b"recall"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AddRecallRequest: _TypeAlias = AddRecallRequest  # noqa: Y015
+
+@_typing.final
+class AddRecallResponse(_message.Message):
+    """It is kept, where the log is on."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEPT_FIELD_NUMBER: _builtins.int
+    kept: _builtins.bool
+    """Whether the log is on."""
+    def __init__(
+        self,
+        *,
+        kept: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kept", b"kept"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AddRecallResponse: _TypeAlias = AddRecallResponse  # noqa: Y015

@@ -53,6 +53,11 @@ class RecallServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_recall__pb2.EraseQueryTextRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_recall__pb2.EraseQueryTextResponse.FromString,
                 _registered_method=True)
+        self.AddRecall = channel.unary_unary(
+                '/concord.graph.v1.RecallService/AddRecall',
+                request_serializer=concord_dot_graph_dot_v1_dot_recall__pb2.AddRecallRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_recall__pb2.AddRecallResponse.FromString,
+                _registered_method=True)
 
 
 class RecallServiceServicer:
@@ -84,6 +89,13 @@ class RecallServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AddRecall(self, request, context):
+        """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_RecallServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -101,6 +113,11 @@ def add_RecallServiceServicer_to_server(servicer, server):
                     servicer.EraseQueryText,
                     request_deserializer=concord_dot_graph_dot_v1_dot_recall__pb2.EraseQueryTextRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_recall__pb2.EraseQueryTextResponse.SerializeToString,
+            ),
+            'AddRecall': grpc.unary_unary_rpc_method_handler(
+                    servicer.AddRecall,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_recall__pb2.AddRecallRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_recall__pb2.AddRecallResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -188,6 +205,33 @@ class RecallService:
             '/concord.graph.v1.RecallService/EraseQueryText',
             concord_dot_graph_dot_v1_dot_recall__pb2.EraseQueryTextRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_recall__pb2.EraseQueryTextResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AddRecall(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.RecallService/AddRecall',
+            concord_dot_graph_dot_v1_dot_recall__pb2.AddRecallRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_recall__pb2.AddRecallResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -45,6 +45,8 @@ class RecallServiceStub:
     """Erases the text of an integrative search's query, which is kept for feedback, whether the log is on or off, with
     the reasons that were given as feedback. The votes stay.
     """
+    AddRecall: _grpc.UnaryUnaryMultiCallable[_recall_pb2.AddRecallRequest, _recall_pb2.AddRecallResponse]
+    """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing."""
 
 @_typing.type_check_only
 class RecallServiceAsyncStub(RecallServiceStub):
@@ -63,6 +65,8 @@ class RecallServiceAsyncStub(RecallServiceStub):
     """Erases the text of an integrative search's query, which is kept for feedback, whether the log is on or off, with
     the reasons that were given as feedback. The votes stay.
     """
+    AddRecall: _aio.UnaryUnaryMultiCallable[_recall_pb2.AddRecallRequest, _recall_pb2.AddRecallResponse]  # type: ignore[assignment]
+    """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing."""
 
 class RecallServiceServicer(metaclass=_abc_1.ABCMeta):
     """Keeps a space's recall log, which is off until somebody turns it on. Search writes it: each answer of Search and
@@ -96,5 +100,13 @@ class RecallServiceServicer(metaclass=_abc_1.ABCMeta):
         """Erases the text of an integrative search's query, which is kept for feedback, whether the log is on or off, with
         the reasons that were given as feedback. The votes stay.
         """
+
+    @_abc_1.abstractmethod
+    def AddRecall(
+        self,
+        request: _recall_pb2.AddRecallRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_recall_pb2.AddRecallResponse, _abc.Awaitable[_recall_pb2.AddRecallResponse]]:
+        """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing."""
 
 def add_RecallServiceServicer_to_server(servicer: RecallServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

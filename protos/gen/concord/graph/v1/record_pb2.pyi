@@ -4,12 +4,9 @@ isort:skip_file
 Records that Concord's own services must not lose and have no store of their own for."""
 
 from collections import abc as _abc
-from concord.graph.v1 import recall_pb2 as _recall_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
-from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -21,949 +18,164 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
-class _PositionKind:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _PositionKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_PositionKind.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    POSITION_KIND_UNSPECIFIED: _PositionKind.ValueType  # 0
-    """The whole space, by its checks."""
-    POSITION_KIND_TRIGGERS: _PositionKind.ValueType  # 1
-    """Single changes: ended sessions, reflections, and small edits."""
-
-class PositionKind(_PositionKind, metaclass=_PositionKindEnumTypeWrapper):
-    """What was judged up to a position."""
-
-POSITION_KIND_UNSPECIFIED: PositionKind.ValueType  # 0
-"""The whole space, by its checks."""
-POSITION_KIND_TRIGGERS: PositionKind.ValueType  # 1
-"""Single changes: ended sessions, reflections, and small edits."""
-Global___PositionKind: _TypeAlias = PositionKind  # noqa: Y015
-
-class _Helpfulness:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _HelpfulnessEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Helpfulness.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    HELPFULNESS_UNSPECIFIED: _Helpfulness.ValueType  # 0
-    """Not said: the reason is kept, nothing is counted."""
-    HELPFULNESS_HELPFUL: _Helpfulness.ValueType  # 1
-    """They helped."""
-    HELPFULNESS_UNHELPFUL: _Helpfulness.ValueType  # 2
-    """They did not."""
-
-class Helpfulness(_Helpfulness, metaclass=_HelpfulnessEnumTypeWrapper):
-    """What somebody thinks of the results of a query."""
-
-HELPFULNESS_UNSPECIFIED: Helpfulness.ValueType  # 0
-"""Not said: the reason is kept, nothing is counted."""
-HELPFULNESS_HELPFUL: Helpfulness.ValueType  # 1
-"""They helped."""
-HELPFULNESS_UNHELPFUL: Helpfulness.ValueType  # 2
-"""They did not."""
-Global___Helpfulness: _TypeAlias = Helpfulness  # noqa: Y015
-
 @_typing.final
-class JudgedPosition(_message.Message):
-    """How far a space was judged, and by what."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TOKEN_FIELD_NUMBER: _builtins.int
-    JUDGE_VERSION_FIELD_NUMBER: _builtins.int
-    token: _builtins.str
-    """Freshness token of the last change that was judged; empty = none."""
-    judge_version: _builtins.str
-    """Version of the judges and their settings."""
-    def __init__(
-        self,
-        *,
-        token: _builtins.str = ...,
-        judge_version: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["judge_version", b"judge_version", "token", b"token"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___JudgedPosition: _TypeAlias = JudgedPosition  # noqa: Y015
-
-@_typing.final
-class GetJudgedPositionRequest(_message.Message):
-    """Asks for the caller's space."""
+class RecordName(_message.Message):
+    """Names a record within a space."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     KIND_FIELD_NUMBER: _builtins.int
-    kind: Global___PositionKind.ValueType
-    """Which position."""
+    KEY_FIELD_NUMBER: _builtins.int
+    kind: _builtins.str
+    """What is kept, in the words of the service that keeps it, such as `model_spend`."""
+    key: _builtins.str
+    """Which of this kind; empty where a space has one record of it."""
     def __init__(
         self,
         *,
-        kind: Global___PositionKind.ValueType = ...,
+        kind: _builtins.str = ...,
+        key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "kind", b"kind"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___GetJudgedPositionRequest: _TypeAlias = GetJudgedPositionRequest  # noqa: Y015
+Global___RecordName: _TypeAlias = RecordName  # noqa: Y015
 
 @_typing.final
-class GetJudgedPositionResponse(_message.Message):
-    """How far the space was judged."""
+class Record(_message.Message):
+    """A record."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    POSITION_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    BODY_FIELD_NUMBER: _builtins.int
     ETAG_FIELD_NUMBER: _builtins.int
-    etag: _builtins.str
-    """Opaque version of the record; empty when there is none."""
-    @_builtins.property
-    def position(self) -> Global___JudgedPosition:
-        """Empty fields when it never was."""
-
-    def __init__(
-        self,
-        *,
-        position: Global___JudgedPosition | None = ...,
-        etag: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["position", b"position"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "position", b"position"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___GetJudgedPositionResponse: _TypeAlias = GetJudgedPositionResponse  # noqa: Y015
-
-@_typing.final
-class PutJudgedPositionRequest(_message.Message):
-    """Asks for a position to be stored."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    POSITION_FIELD_NUMBER: _builtins.int
-    ETAG_FIELD_NUMBER: _builtins.int
-    KIND_FIELD_NUMBER: _builtins.int
-    etag: _builtins.str
-    """The current etag; empty when there must be no record."""
-    kind: Global___PositionKind.ValueType
-    """Which position."""
-    @_builtins.property
-    def position(self) -> Global___JudgedPosition:
-        """The position."""
-
-    def __init__(
-        self,
-        *,
-        position: Global___JudgedPosition | None = ...,
-        etag: _builtins.str = ...,
-        kind: Global___PositionKind.ValueType = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["position", b"position"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "kind", b"kind", "position", b"position"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___PutJudgedPositionRequest: _TypeAlias = PutJudgedPositionRequest  # noqa: Y015
-
-@_typing.final
-class PutJudgedPositionResponse(_message.Message):
-    """The stored record's version."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    ETAG_FIELD_NUMBER: _builtins.int
-    etag: _builtins.str
-    """Opaque version of the record."""
-    def __init__(
-        self,
-        *,
-        etag: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___PutJudgedPositionResponse: _TypeAlias = PutJudgedPositionResponse  # noqa: Y015
-
-@_typing.final
-class ModelSpend(_message.Message):
-    """What calls of models cost."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    CALLS_FIELD_NUMBER: _builtins.int
-    TOKENS_FIELD_NUMBER: _builtins.int
-    MICROS_FIELD_NUMBER: _builtins.int
-    calls: _builtins.int
-    """Calls."""
-    tokens: _builtins.int
-    """Tokens, of prompts and replies."""
-    micros: _builtins.int
-    """Money, in millionths of the configured currency's unit."""
-    def __init__(
-        self,
-        *,
-        calls: _builtins.int = ...,
-        tokens: _builtins.int = ...,
-        micros: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["calls", b"calls", "micros", b"micros", "tokens", b"tokens"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ModelSpend: _TypeAlias = ModelSpend  # noqa: Y015
-
-@_typing.final
-class AddModelSpendRequest(_message.Message):
-    """Asks for something to be added."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SPEND_FIELD_NUMBER: _builtins.int
-    LIMIT_FIELD_NUMBER: _builtins.int
-    SPEND_ID_FIELD_NUMBER: _builtins.int
-    spend_id: _builtins.str
-    """The caller's id of this spend: of the last 1,000 of a day, one that comes again is added once. Empty =
-    added each time.
+    body: _builtins.str
+    """A JSON object, opaque to graph, save that EraseQueryText empties `text` and `reason` of the kinds
+    `ranked_query` and `feedback`. In a reply empty when there is no record.
     """
-    @_builtins.property
-    def spend(self) -> Global___ModelSpend:
-        """What to add; negative numbers give back what was not used. No sum falls below 0."""
-
-    @_builtins.property
-    def limit(self) -> Global___ModelSpend:
-        """The most that each sum may be afterwards; absent = no limits."""
-
-    def __init__(
-        self,
-        *,
-        spend: Global___ModelSpend | None = ...,
-        limit: Global___ModelSpend | None = ...,
-        spend_id: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "spend", b"spend"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "spend", b"spend", "spend_id", b"spend_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___AddModelSpendRequest: _TypeAlias = AddModelSpendRequest  # noqa: Y015
-
-@_typing.final
-class AddModelSpendResponse(_message.Message):
-    """The sums of the day."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    ADDED_FIELD_NUMBER: _builtins.int
-    TOTAL_FIELD_NUMBER: _builtins.int
-    added: _builtins.bool
-    """False when a sum would have passed its limit: nothing was added."""
-    @_builtins.property
-    def total(self) -> Global___ModelSpend:
-        """Today's sums."""
-
-    def __init__(
-        self,
-        *,
-        added: _builtins.bool = ...,
-        total: Global___ModelSpend | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["total", b"total"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["added", b"added", "total", b"total"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___AddModelSpendResponse: _TypeAlias = AddModelSpendResponse  # noqa: Y015
-
-@_typing.final
-class ListCoReadsRequest(_message.Message):
-    """Names a session."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SESSION_ID_FIELD_NUMBER: _builtins.int
-    session_id: _builtins.str
-    """The session."""
-    def __init__(
-        self,
-        *,
-        session_id: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["session_id", b"session_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListCoReadsRequest: _TypeAlias = ListCoReadsRequest  # noqa: Y015
-
-@_typing.final
-class CoRead(_message.Message):
-    """Two memories that were read in the same sessions."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    MEMORY_ID_FIELD_NUMBER: _builtins.int
-    OTHER_ID_FIELD_NUMBER: _builtins.int
-    SESSION_COUNT_FIELD_NUMBER: _builtins.int
-    LAST_TIME_FIELD_NUMBER: _builtins.int
-    memory_id: _builtins.str
-    """One that the asked session read."""
-    other_id: _builtins.str
-    """The other."""
-    session_count: _builtins.int
-    """In how many sessions both were read."""
-    @_builtins.property
-    def last_time(self) -> _timestamp_pb2.Timestamp:
-        """When the later of the two was read, in the last of these sessions."""
-
-    def __init__(
-        self,
-        *,
-        memory_id: _builtins.str = ...,
-        other_id: _builtins.str = ...,
-        session_count: _builtins.int = ...,
-        last_time: _timestamp_pb2.Timestamp | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["last_time", b"last_time"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["last_time", b"last_time", "memory_id", b"memory_id", "other_id", b"other_id", "session_count", b"session_count"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___CoRead: _TypeAlias = CoRead  # noqa: Y015
-
-@_typing.final
-class ListCoReadsResponse(_message.Message):
-    """What was read together."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    CO_READS_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def co_reads(self) -> _containers.RepeatedCompositeFieldContainer[Global___CoRead]:
-        """The pairs read together last first."""
-
-    def __init__(
-        self,
-        *,
-        co_reads: _abc.Iterable[Global___CoRead] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["co_reads", b"co_reads"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListCoReadsResponse: _TypeAlias = ListCoReadsResponse  # noqa: Y015
-
-@_typing.final
-class ListRestatedRequest(_message.Message):
-    """Names sessions."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SESSION_IDS_FIELD_NUMBER: _builtins.int
-    LEAST_SESSIONS_FIELD_NUMBER: _builtins.int
-    least_sessions: _builtins.int
-    """In how many of them a memory must have been stated; 0 = 2."""
-    @_builtins.property
-    def session_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The sessions."""
-
-    def __init__(
-        self,
-        *,
-        session_ids: _abc.Iterable[_builtins.str] | None = ...,
-        least_sessions: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["least_sessions", b"least_sessions", "session_ids", b"session_ids"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListRestatedRequest: _TypeAlias = ListRestatedRequest  # noqa: Y015
-
-@_typing.final
-class Restated(_message.Message):
-    """A memory, and the sessions that stated it."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    MEMORY_ID_FIELD_NUMBER: _builtins.int
-    SESSION_IDS_FIELD_NUMBER: _builtins.int
-    memory_id: _builtins.str
-    """The memory."""
-    @_builtins.property
-    def session_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Those of the asked sessions that stated it, sorted."""
-
-    def __init__(
-        self,
-        *,
-        memory_id: _builtins.str = ...,
-        session_ids: _abc.Iterable[_builtins.str] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_id", b"memory_id", "session_ids", b"session_ids"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___Restated: _TypeAlias = Restated  # noqa: Y015
-
-@_typing.final
-class ListRestatedResponse(_message.Message):
-    """What was stated again."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    MEMORIES_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def memories(self) -> _containers.RepeatedCompositeFieldContainer[Global___Restated]:
-        """Those that most sessions stated first, then by id."""
-
-    def __init__(
-        self,
-        *,
-        memories: _abc.Iterable[Global___Restated] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memories", b"memories"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListRestatedResponse: _TypeAlias = ListRestatedResponse  # noqa: Y015
-
-@_typing.final
-class AddRecallRequest(_message.Message):
-    """What an answer of search returned."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    RECALL_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def recall(self) -> _recall_pb2.Recall:
-        """The recall; the time is graph's."""
-
-    def __init__(
-        self,
-        *,
-        recall: _recall_pb2.Recall | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["recall", b"recall"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["recall", b"recall"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___AddRecallRequest: _TypeAlias = AddRecallRequest  # noqa: Y015
-
-@_typing.final
-class AddRecallResponse(_message.Message):
-    """It is kept, where the log is on."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    KEPT_FIELD_NUMBER: _builtins.int
-    kept: _builtins.bool
-    """Whether the log is on."""
-    def __init__(
-        self,
-        *,
-        kept: _builtins.bool = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["kept", b"kept"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___AddRecallResponse: _TypeAlias = AddRecallResponse  # noqa: Y015
-
-@_typing.final
-class ListTriggersRequest(_message.Message):
-    """Asks for the triggers of the caller's space."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    def __init__(
-        self,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListTriggersRequest: _TypeAlias = ListTriggersRequest  # noqa: Y015
-
-@_typing.final
-class MemoryTriggers(_message.Message):
-    """A memory and when it surfaces."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    MEMORY_ID_FIELD_NUMBER: _builtins.int
-    SURFACES_WHEN_FIELD_NUMBER: _builtins.int
-    memory_id: _builtins.str
-    """The memory."""
-    @_builtins.property
-    def surfaces_when(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """As Memory.surfaces_when."""
-
-    def __init__(
-        self,
-        *,
-        memory_id: _builtins.str = ...,
-        surfaces_when: _abc.Iterable[_builtins.str] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_id", b"memory_id", "surfaces_when", b"surfaces_when"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___MemoryTriggers: _TypeAlias = MemoryTriggers  # noqa: Y015
-
-@_typing.final
-class ListTriggersResponse(_message.Message):
-    """When memories surface."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    MEMORIES_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def memories(self) -> _containers.RepeatedCompositeFieldContainer[Global___MemoryTriggers]:
-        """By id."""
-
-    def __init__(
-        self,
-        *,
-        memories: _abc.Iterable[Global___MemoryTriggers] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memories", b"memories"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListTriggersResponse: _TypeAlias = ListTriggersResponse  # noqa: Y015
-
-@_typing.final
-class ClaimSuggestionsRequest(_message.Message):
-    """Names what a session may be suggested."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SESSION_ID_FIELD_NUMBER: _builtins.int
-    MEMORY_IDS_FIELD_NUMBER: _builtins.int
-    LIMIT_FIELD_NUMBER: _builtins.int
-    session_id: _builtins.str
-    """The session."""
-    limit: _builtins.int
-    """Most to take, up to 100."""
-    @_builtins.property
-    def memory_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The memories, best first."""
-
-    def __init__(
-        self,
-        *,
-        session_id: _builtins.str = ...,
-        memory_ids: _abc.Iterable[_builtins.str] | None = ...,
-        limit: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "memory_ids", b"memory_ids", "session_id", b"session_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ClaimSuggestionsRequest: _TypeAlias = ClaimSuggestionsRequest  # noqa: Y015
-
-@_typing.final
-class ClaimSuggestionsResponse(_message.Message):
-    """What the session is suggested."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    MEMORY_IDS_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def memory_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Those that were taken, in the order asked."""
-
-    def __init__(
-        self,
-        *,
-        memory_ids: _abc.Iterable[_builtins.str] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_ids", b"memory_ids"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ClaimSuggestionsResponse: _TypeAlias = ClaimSuggestionsResponse  # noqa: Y015
-
-@_typing.final
-class RankedQuery(_message.Message):
-    """What was asked, and how the results were ranked."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    ID_FIELD_NUMBER: _builtins.int
-    TEXT_FIELD_NUMBER: _builtins.int
-    CONSTITUTIVE_WEIGHT_FIELD_NUMBER: _builtins.int
-    CONSTITUTIVE_FIRST_FIELD_NUMBER: _builtins.int
-    id: _builtins.str
-    """Its id (UUIDv7), given by search."""
-    text: _builtins.str
-    """The text that was searched for."""
-    constitutive_weight: _builtins.float
-    """The constitutive weight that was used."""
-    constitutive_first: _builtins.bool
-    """Whether the first result was constitutive."""
-    def __init__(
-        self,
-        *,
-        id: _builtins.str = ...,
-        text: _builtins.str = ...,
-        constitutive_weight: _builtins.float = ...,
-        constitutive_first: _builtins.bool = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["constitutive_first", b"constitutive_first", "constitutive_weight", b"constitutive_weight", "id", b"id", "text", b"text"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___RankedQuery: _TypeAlias = RankedQuery  # noqa: Y015
-
-@_typing.final
-class PutRankedQueryRequest(_message.Message):
-    """Asks for a query to be kept."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    QUERY_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def query(self) -> Global___RankedQuery:
-        """The query."""
-
-    def __init__(
-        self,
-        *,
-        query: Global___RankedQuery | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["query", b"query"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["query", b"query"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___PutRankedQueryRequest: _TypeAlias = PutRankedQueryRequest  # noqa: Y015
-
-@_typing.final
-class PutRankedQueryResponse(_message.Message):
-    """It is kept."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    def __init__(
-        self,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___PutRankedQueryResponse: _TypeAlias = PutRankedQueryResponse  # noqa: Y015
-
-@_typing.final
-class AddFeedbackRequest(_message.Message):
-    """A vote."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    QUERY_ID_FIELD_NUMBER: _builtins.int
-    PRINCIPAL_FIELD_NUMBER: _builtins.int
-    HELPFULNESS_FIELD_NUMBER: _builtins.int
-    REASON_FIELD_NUMBER: _builtins.int
-    query_id: _builtins.str
-    """The ranked query."""
-    principal: _builtins.str
-    """Who votes."""
-    helpfulness: Global___Helpfulness.ValueType
-    """The vote."""
-    reason: _builtins.str
-    """Why, up to 2,000 characters."""
-    def __init__(
-        self,
-        *,
-        query_id: _builtins.str = ...,
-        principal: _builtins.str = ...,
-        helpfulness: Global___Helpfulness.ValueType = ...,
-        reason: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["helpfulness", b"helpfulness", "principal", b"principal", "query_id", b"query_id", "reason", b"reason"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___AddFeedbackRequest: _TypeAlias = AddFeedbackRequest  # noqa: Y015
-
-@_typing.final
-class AddFeedbackResponse(_message.Message):
-    """It is kept."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    CALIBRATION_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def calibration(self) -> Global___Calibration:
-        """With the vote counted."""
-
-    def __init__(
-        self,
-        *,
-        calibration: Global___Calibration | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___AddFeedbackResponse: _TypeAlias = AddFeedbackResponse  # noqa: Y015
-
-@_typing.final
-class VoteCount(_message.Message):
-    """How many found the results helpful, of one principal, at one weight, with one kind of first result."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PRINCIPAL_FIELD_NUMBER: _builtins.int
-    CONSTITUTIVE_WEIGHT_FIELD_NUMBER: _builtins.int
-    CONSTITUTIVE_FIRST_FIELD_NUMBER: _builtins.int
-    HELPFUL_FIELD_NUMBER: _builtins.int
-    UNHELPFUL_FIELD_NUMBER: _builtins.int
-    principal: _builtins.str
-    """Who voted."""
-    constitutive_weight: _builtins.float
-    """The constitutive weight that was used."""
-    constitutive_first: _builtins.bool
-    """Whether the first result was constitutive."""
-    helpful: _builtins.int
-    """Votes of HELPFUL."""
-    unhelpful: _builtins.int
-    """Votes of UNHELPFUL."""
-    def __init__(
-        self,
-        *,
-        principal: _builtins.str = ...,
-        constitutive_weight: _builtins.float = ...,
-        constitutive_first: _builtins.bool = ...,
-        helpful: _builtins.int = ...,
-        unhelpful: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["constitutive_first", b"constitutive_first", "constitutive_weight", b"constitutive_weight", "helpful", b"helpful", "principal", b"principal", "unhelpful", b"unhelpful"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___VoteCount: _TypeAlias = VoteCount  # noqa: Y015
-
-@_typing.final
-class WeightMove(_message.Message):
-    """A move of the weight."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    MOVE_TIME_FIELD_NUMBER: _builtins.int
-    PRINCIPAL_FIELD_NUMBER: _builtins.int
-    OLD_WEIGHT_FIELD_NUMBER: _builtins.int
-    NEW_WEIGHT_FIELD_NUMBER: _builtins.int
-    EVIDENCE_FIELD_NUMBER: _builtins.int
-    principal: _builtins.str
-    """Who moved it; "search" for the automatic one."""
-    old_weight: _builtins.float
-    """The weight before."""
-    new_weight: _builtins.float
-    """The weight after."""
-    evidence: _builtins.str
-    """The evidence, in words, e.g. "constitutive-first replies helped 34 of 40, others 6 of 20"."""
-    @_builtins.property
-    def move_time(self) -> _timestamp_pb2.Timestamp:
-        """When the weight was moved."""
-
-    def __init__(
-        self,
-        *,
-        move_time: _timestamp_pb2.Timestamp | None = ...,
-        principal: _builtins.str = ...,
-        old_weight: _builtins.float = ...,
-        new_weight: _builtins.float = ...,
-        evidence: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["move_time", b"move_time"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["evidence", b"evidence", "move_time", b"move_time", "new_weight", b"new_weight", "old_weight", b"old_weight", "principal", b"principal"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___WeightMove: _TypeAlias = WeightMove  # noqa: Y015
-
-@_typing.final
-class Calibration(_message.Message):
-    """The constitutive weight of a space."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    CONSTITUTIVE_WEIGHT_FIELD_NUMBER: _builtins.int
-    NEW_VOTE_COUNT_FIELD_NUMBER: _builtins.int
-    COUNTS_FIELD_NUMBER: _builtins.int
-    MOVES_FIELD_NUMBER: _builtins.int
-    ETAG_FIELD_NUMBER: _builtins.int
-    constitutive_weight: _builtins.float
-    """The weight; 0 = never moved: the configured one counts."""
-    new_vote_count: _builtins.int
-    """Votes of HELPFUL and UNHELPFUL since the last move."""
     etag: _builtins.str
-    """Opaque version."""
+    """Opaque version: equal bodies have equal ones; empty when there is no record."""
     @_builtins.property
-    def counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___VoteCount]:
-        """All votes."""
-
-    @_builtins.property
-    def moves(self) -> _containers.RepeatedCompositeFieldContainer[Global___WeightMove]:
-        """The moves, newest first."""
+    def name(self) -> Global___RecordName:
+        """Its name."""
 
     def __init__(
         self,
         *,
-        constitutive_weight: _builtins.float = ...,
-        new_vote_count: _builtins.int = ...,
-        counts: _abc.Iterable[Global___VoteCount] | None = ...,
-        moves: _abc.Iterable[Global___WeightMove] | None = ...,
+        name: Global___RecordName | None = ...,
+        body: _builtins.str = ...,
         etag: _builtins.str = ...,
     ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "etag", b"etag", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Record: _TypeAlias = Record  # noqa: Y015
+
+@_typing.final
+class GetRecordsRequest(_message.Message):
+    """Names records."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAMES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def names(self) -> _containers.RepeatedCompositeFieldContainer[Global___RecordName]:
+        """The names."""
+
+    def __init__(
+        self,
+        *,
+        names: _abc.Iterable[Global___RecordName] | None = ...,
+    ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["constitutive_weight", b"constitutive_weight", "counts", b"counts", "etag", b"etag", "moves", b"moves", "new_vote_count", b"new_vote_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["names", b"names"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___Calibration: _TypeAlias = Calibration  # noqa: Y015
+Global___GetRecordsRequest: _TypeAlias = GetRecordsRequest  # noqa: Y015
 
 @_typing.final
-class GetCalibrationRequest(_message.Message):
-    """Asks for the caller's space."""
+class GetRecordsResponse(_message.Message):
+    """The records."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    RECORDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def records(self) -> _containers.RepeatedCompositeFieldContainer[Global___Record]:
+        """In the order asked; those that are not there without body and etag."""
+
     def __init__(
         self,
+        *,
+        records: _abc.Iterable[Global___Record] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["records", b"records"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___GetCalibrationRequest: _TypeAlias = GetCalibrationRequest  # noqa: Y015
+Global___GetRecordsResponse: _TypeAlias = GetRecordsResponse  # noqa: Y015
 
 @_typing.final
-class GetCalibrationResponse(_message.Message):
-    """The calibration."""
+class PutRecordsRequest(_message.Message):
+    """Asks for records to be stored."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    CALIBRATION_FIELD_NUMBER: _builtins.int
+    RECORDS_FIELD_NUMBER: _builtins.int
+    DROP_BEFORE_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def calibration(self) -> Global___Calibration:
-        """Empty fields when nobody voted and nothing moved."""
+    def records(self) -> _containers.RepeatedCompositeFieldContainer[Global___Record]:
+        """Each with its new body, and the etag with which it was read."""
+
+    @_builtins.property
+    def drop_before(self) -> Global___RecordName:
+        """Records of this kind whose keys sort before this key are deleted in the same step; absent = none."""
 
     def __init__(
         self,
         *,
-        calibration: Global___Calibration | None = ...,
+        records: _abc.Iterable[Global___Record] | None = ...,
+        drop_before: Global___RecordName | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["drop_before", b"drop_before"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["drop_before", b"drop_before", "records", b"records"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___GetCalibrationResponse: _TypeAlias = GetCalibrationResponse  # noqa: Y015
+Global___PutRecordsRequest: _TypeAlias = PutRecordsRequest  # noqa: Y015
 
 @_typing.final
-class MoveWeightRequest(_message.Message):
-    """Asks for a move."""
+class PutRecordsResponse(_message.Message):
+    """They are stored."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    MOVE_FIELD_NUMBER: _builtins.int
-    ETAG_FIELD_NUMBER: _builtins.int
-    etag: _builtins.str
-    """The current etag; empty when there is no calibration."""
+    ETAGS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def move(self) -> Global___WeightMove:
-        """The move; the time is graph's."""
+    def etags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The new etags, in the order of the records."""
 
     def __init__(
         self,
         *,
-        move: Global___WeightMove | None = ...,
-        etag: _builtins.str = ...,
+        etags: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["move", b"move"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["etag", b"etag", "move", b"move"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["etags", b"etags"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___MoveWeightRequest: _TypeAlias = MoveWeightRequest  # noqa: Y015
-
-@_typing.final
-class MoveWeightResponse(_message.Message):
-    """The move is made."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    CALIBRATION_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def calibration(self) -> Global___Calibration:
-        """Afterwards."""
-
-    def __init__(
-        self,
-        *,
-        calibration: Global___Calibration | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___MoveWeightResponse: _TypeAlias = MoveWeightResponse  # noqa: Y015
+Global___PutRecordsResponse: _TypeAlias = PutRecordsResponse  # noqa: Y015

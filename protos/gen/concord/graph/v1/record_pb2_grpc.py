@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class RecordServiceStub:
-    """Keeps records of the caller's space for services: a closed list of kinds, none of which holds words of a
-    memory. A record has no history, is in no export, and goes with its space. No scope of a key holds the
+    """Keeps records of the caller's space for services, by kind and key; none holds words of a memory. What a
+    record means, and when it may change, its service decides. A record has no history, is in no export, and goes with its space. No scope of a key holds the
     permission `record:all`.
     """
 
@@ -37,161 +37,34 @@ class RecordServiceStub:
         Args:
             channel: A grpc.Channel.
         """
-        self.GetJudgedPosition = channel.unary_unary(
-                '/concord.graph.v1.RecordService/GetJudgedPosition',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.GetJudgedPositionRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.GetJudgedPositionResponse.FromString,
+        self.GetRecords = channel.unary_unary(
+                '/concord.graph.v1.RecordService/GetRecords',
+                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.GetRecordsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.GetRecordsResponse.FromString,
                 _registered_method=True)
-        self.PutJudgedPosition = channel.unary_unary(
-                '/concord.graph.v1.RecordService/PutJudgedPosition',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.PutJudgedPositionRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.PutJudgedPositionResponse.FromString,
-                _registered_method=True)
-        self.AddModelSpend = channel.unary_unary(
-                '/concord.graph.v1.RecordService/AddModelSpend',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.AddModelSpendRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.AddModelSpendResponse.FromString,
-                _registered_method=True)
-        self.ListCoReads = channel.unary_unary(
-                '/concord.graph.v1.RecordService/ListCoReads',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsResponse.FromString,
-                _registered_method=True)
-        self.PutRankedQuery = channel.unary_unary(
-                '/concord.graph.v1.RecordService/PutRankedQuery',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRankedQueryRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRankedQueryResponse.FromString,
-                _registered_method=True)
-        self.AddFeedback = channel.unary_unary(
-                '/concord.graph.v1.RecordService/AddFeedback',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.AddFeedbackRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.AddFeedbackResponse.FromString,
-                _registered_method=True)
-        self.GetCalibration = channel.unary_unary(
-                '/concord.graph.v1.RecordService/GetCalibration',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.GetCalibrationRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.GetCalibrationResponse.FromString,
-                _registered_method=True)
-        self.MoveWeight = channel.unary_unary(
-                '/concord.graph.v1.RecordService/MoveWeight',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightResponse.FromString,
-                _registered_method=True)
-        self.AddRecall = channel.unary_unary(
-                '/concord.graph.v1.RecordService/AddRecall',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.AddRecallRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.AddRecallResponse.FromString,
-                _registered_method=True)
-        self.ListTriggers = channel.unary_unary(
-                '/concord.graph.v1.RecordService/ListTriggers',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersResponse.FromString,
-                _registered_method=True)
-        self.ClaimSuggestions = channel.unary_unary(
-                '/concord.graph.v1.RecordService/ClaimSuggestions',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ClaimSuggestionsRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ClaimSuggestionsResponse.FromString,
-                _registered_method=True)
-        self.ListRestated = channel.unary_unary(
-                '/concord.graph.v1.RecordService/ListRestated',
-                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedRequest.SerializeToString,
-                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedResponse.FromString,
+        self.PutRecords = channel.unary_unary(
+                '/concord.graph.v1.RecordService/PutRecords',
+                request_serializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRecordsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRecordsResponse.FromString,
                 _registered_method=True)
 
 
 class RecordServiceServicer:
-    """Keeps records of the caller's space for services: a closed list of kinds, none of which holds words of a
-    memory. A record has no history, is in no export, and goes with its space. No scope of a key holds the
+    """Keeps records of the caller's space for services, by kind and key; none holds words of a memory. What a
+    record means, and when it may change, its service decides. A record has no history, is in no export, and goes with its space. No scope of a key holds the
     permission `record:all`.
     """
 
-    def GetJudgedPosition(self, request, context):
-        """Reads how far the space was judged, or its changes followed.
+    def GetRecords(self, request, context):
+        """Reads records by their names.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def PutJudgedPosition(self, request, context):
-        """Stores such a position, unless it was changed since it was read: then ETAG_MISMATCH.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def AddModelSpend(self, request, context):
-        """Adds to what models cost today (UTC, by graph's clock), unless a sum would pass its limit; checked and
-        added at once. A repeated call adds again. Adding nothing reads the sums.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ListCoReads(self, request, context):
-        """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
-        pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
-        and none that was erased.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def PutRankedQuery(self, request, context):
-        """Keeps what a query was and how its results were ranked, so that feedback can name it; kept for 30 days
-        unless somebody gives feedback.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def AddFeedback(self, request, context):
-        """Keeps a principal's vote on a ranked query with what the query was, and counts it; one a principal and query.
-        The same vote again changes nothing, another one is ITEM_EXISTS, an unknown query ITEM_NOT_FOUND.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def GetCalibration(self, request, context):
-        """Reads the constitutive weight of the space, the votes on which it rests, and how it came about.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def MoveWeight(self, request, context):
-        """Moves the constitutive weight, unless something was counted or moved meanwhile: then ETAG_MISMATCH. What
-        was counted as new begins at 0, and the move is logged; the last 100 moves are kept.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def AddRecall(self, request, context):
-        """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ListTriggers(self, request, context):
-        """Lists the live memories that surface by triggers, by id, at most 10,000.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ClaimSuggestions(self, request, context):
-        """Takes the first of some memories that a session was not suggested yet, and notes that it is suggested these;
-        chosen and noted at once. Of a session the last 1,000 are kept.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ListRestated(self, request, context):
-        """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
-        as they are. Those that most sessions stated come first, at most 1,000.
+    def PutRecords(self, request, context):
+        """Stores records, all at once, unless one of them was changed since it was read: then ETAG_MISMATCH, and none
+        is stored.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -200,65 +73,15 @@ class RecordServiceServicer:
 
 def add_RecordServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
-            'GetJudgedPosition': grpc.unary_unary_rpc_method_handler(
-                    servicer.GetJudgedPosition,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.GetJudgedPositionRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.GetJudgedPositionResponse.SerializeToString,
+            'GetRecords': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetRecords,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.GetRecordsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.GetRecordsResponse.SerializeToString,
             ),
-            'PutJudgedPosition': grpc.unary_unary_rpc_method_handler(
-                    servicer.PutJudgedPosition,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.PutJudgedPositionRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.PutJudgedPositionResponse.SerializeToString,
-            ),
-            'AddModelSpend': grpc.unary_unary_rpc_method_handler(
-                    servicer.AddModelSpend,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.AddModelSpendRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.AddModelSpendResponse.SerializeToString,
-            ),
-            'ListCoReads': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListCoReads,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsResponse.SerializeToString,
-            ),
-            'PutRankedQuery': grpc.unary_unary_rpc_method_handler(
-                    servicer.PutRankedQuery,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRankedQueryRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRankedQueryResponse.SerializeToString,
-            ),
-            'AddFeedback': grpc.unary_unary_rpc_method_handler(
-                    servicer.AddFeedback,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.AddFeedbackRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.AddFeedbackResponse.SerializeToString,
-            ),
-            'GetCalibration': grpc.unary_unary_rpc_method_handler(
-                    servicer.GetCalibration,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.GetCalibrationRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.GetCalibrationResponse.SerializeToString,
-            ),
-            'MoveWeight': grpc.unary_unary_rpc_method_handler(
-                    servicer.MoveWeight,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightResponse.SerializeToString,
-            ),
-            'AddRecall': grpc.unary_unary_rpc_method_handler(
-                    servicer.AddRecall,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.AddRecallRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.AddRecallResponse.SerializeToString,
-            ),
-            'ListTriggers': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListTriggers,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersResponse.SerializeToString,
-            ),
-            'ClaimSuggestions': grpc.unary_unary_rpc_method_handler(
-                    servicer.ClaimSuggestions,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ClaimSuggestionsRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ClaimSuggestionsResponse.SerializeToString,
-            ),
-            'ListRestated': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListRestated,
-                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedRequest.FromString,
-                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedResponse.SerializeToString,
+            'PutRecords': grpc.unary_unary_rpc_method_handler(
+                    servicer.PutRecords,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRecordsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_record__pb2.PutRecordsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -269,13 +92,13 @@ def add_RecordServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class RecordService:
-    """Keeps records of the caller's space for services: a closed list of kinds, none of which holds words of a
-    memory. A record has no history, is in no export, and goes with its space. No scope of a key holds the
+    """Keeps records of the caller's space for services, by kind and key; none holds words of a memory. What a
+    record means, and when it may change, its service decides. A record has no history, is in no export, and goes with its space. No scope of a key holds the
     permission `record:all`.
     """
 
     @staticmethod
-    def GetJudgedPosition(request,
+    def GetRecords(request,
             target,
             options=(),
             channel_credentials=None,
@@ -288,9 +111,9 @@ class RecordService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/concord.graph.v1.RecordService/GetJudgedPosition',
-            concord_dot_graph_dot_v1_dot_record__pb2.GetJudgedPositionRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.GetJudgedPositionResponse.FromString,
+            '/concord.graph.v1.RecordService/GetRecords',
+            concord_dot_graph_dot_v1_dot_record__pb2.GetRecordsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_record__pb2.GetRecordsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -302,7 +125,7 @@ class RecordService:
             _registered_method=True)
 
     @staticmethod
-    def PutJudgedPosition(request,
+    def PutRecords(request,
             target,
             options=(),
             channel_credentials=None,
@@ -315,279 +138,9 @@ class RecordService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/concord.graph.v1.RecordService/PutJudgedPosition',
-            concord_dot_graph_dot_v1_dot_record__pb2.PutJudgedPositionRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.PutJudgedPositionResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def AddModelSpend(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.RecordService/AddModelSpend',
-            concord_dot_graph_dot_v1_dot_record__pb2.AddModelSpendRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.AddModelSpendResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ListCoReads(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.RecordService/ListCoReads',
-            concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.ListCoReadsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def PutRankedQuery(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.RecordService/PutRankedQuery',
-            concord_dot_graph_dot_v1_dot_record__pb2.PutRankedQueryRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.PutRankedQueryResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def AddFeedback(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.RecordService/AddFeedback',
-            concord_dot_graph_dot_v1_dot_record__pb2.AddFeedbackRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.AddFeedbackResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def GetCalibration(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.RecordService/GetCalibration',
-            concord_dot_graph_dot_v1_dot_record__pb2.GetCalibrationRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.GetCalibrationResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def MoveWeight(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.RecordService/MoveWeight',
-            concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.MoveWeightResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def AddRecall(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.RecordService/AddRecall',
-            concord_dot_graph_dot_v1_dot_record__pb2.AddRecallRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.AddRecallResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ListTriggers(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.RecordService/ListTriggers',
-            concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.ListTriggersResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ClaimSuggestions(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.RecordService/ClaimSuggestions',
-            concord_dot_graph_dot_v1_dot_record__pb2.ClaimSuggestionsRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.ClaimSuggestionsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ListRestated(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/concord.graph.v1.RecordService/ListRestated',
-            concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedRequest.SerializeToString,
-            concord_dot_graph_dot_v1_dot_record__pb2.ListRestatedResponse.FromString,
+            '/concord.graph.v1.RecordService/PutRecords',
+            concord_dot_graph_dot_v1_dot_record__pb2.PutRecordsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_record__pb2.PutRecordsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -27,8 +27,8 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class RecordServiceStub:
-    """Keeps records of the caller's space for services: a closed list of kinds, none of which holds words of a
-    memory. A record has no history, is in no export, and goes with its space. No scope of a key holds the
+    """Keeps records of the caller's space for services, by kind and key; none holds words of a memory. What a
+    record means, and when it may change, its service decides. A record has no history, is in no export, and goes with its space. No scope of a key holds the
     permission `record:all`.
     """
 
@@ -36,209 +36,50 @@ class RecordServiceStub:
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> RecordServiceAsyncStub: ...
-    GetJudgedPosition: _grpc.UnaryUnaryMultiCallable[_record_pb2.GetJudgedPositionRequest, _record_pb2.GetJudgedPositionResponse]
-    """Reads how far the space was judged, or its changes followed."""
-    PutJudgedPosition: _grpc.UnaryUnaryMultiCallable[_record_pb2.PutJudgedPositionRequest, _record_pb2.PutJudgedPositionResponse]
-    """Stores such a position, unless it was changed since it was read: then ETAG_MISMATCH."""
-    AddModelSpend: _grpc.UnaryUnaryMultiCallable[_record_pb2.AddModelSpendRequest, _record_pb2.AddModelSpendResponse]
-    """Adds to what models cost today (UTC, by graph's clock), unless a sum would pass its limit; checked and
-    added at once. A repeated call adds again. Adding nothing reads the sums.
-    """
-    ListCoReads: _grpc.UnaryUnaryMultiCallable[_record_pb2.ListCoReadsRequest, _record_pb2.ListCoReadsResponse]
-    """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
-    pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
-    and none that was erased.
-    """
-    PutRankedQuery: _grpc.UnaryUnaryMultiCallable[_record_pb2.PutRankedQueryRequest, _record_pb2.PutRankedQueryResponse]
-    """Keeps what a query was and how its results were ranked, so that feedback can name it; kept for 30 days
-    unless somebody gives feedback.
-    """
-    AddFeedback: _grpc.UnaryUnaryMultiCallable[_record_pb2.AddFeedbackRequest, _record_pb2.AddFeedbackResponse]
-    """Keeps a principal's vote on a ranked query with what the query was, and counts it; one a principal and query.
-    The same vote again changes nothing, another one is ITEM_EXISTS, an unknown query ITEM_NOT_FOUND.
-    """
-    GetCalibration: _grpc.UnaryUnaryMultiCallable[_record_pb2.GetCalibrationRequest, _record_pb2.GetCalibrationResponse]
-    """Reads the constitutive weight of the space, the votes on which it rests, and how it came about."""
-    MoveWeight: _grpc.UnaryUnaryMultiCallable[_record_pb2.MoveWeightRequest, _record_pb2.MoveWeightResponse]
-    """Moves the constitutive weight, unless something was counted or moved meanwhile: then ETAG_MISMATCH. What
-    was counted as new begins at 0, and the move is logged; the last 100 moves are kept.
-    """
-    AddRecall: _grpc.UnaryUnaryMultiCallable[_record_pb2.AddRecallRequest, _record_pb2.AddRecallResponse]
-    """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing."""
-    ListTriggers: _grpc.UnaryUnaryMultiCallable[_record_pb2.ListTriggersRequest, _record_pb2.ListTriggersResponse]
-    """Lists the live memories that surface by triggers, by id, at most 10,000."""
-    ClaimSuggestions: _grpc.UnaryUnaryMultiCallable[_record_pb2.ClaimSuggestionsRequest, _record_pb2.ClaimSuggestionsResponse]
-    """Takes the first of some memories that a session was not suggested yet, and notes that it is suggested these;
-    chosen and noted at once. Of a session the last 1,000 are kept.
-    """
-    ListRestated: _grpc.UnaryUnaryMultiCallable[_record_pb2.ListRestatedRequest, _record_pb2.ListRestatedResponse]
-    """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
-    as they are. Those that most sessions stated come first, at most 1,000.
+    GetRecords: _grpc.UnaryUnaryMultiCallable[_record_pb2.GetRecordsRequest, _record_pb2.GetRecordsResponse]
+    """Reads records by their names."""
+    PutRecords: _grpc.UnaryUnaryMultiCallable[_record_pb2.PutRecordsRequest, _record_pb2.PutRecordsResponse]
+    """Stores records, all at once, unless one of them was changed since it was read: then ETAG_MISMATCH, and none
+    is stored.
     """
 
 @_typing.type_check_only
 class RecordServiceAsyncStub(RecordServiceStub):
-    """Keeps records of the caller's space for services: a closed list of kinds, none of which holds words of a
-    memory. A record has no history, is in no export, and goes with its space. No scope of a key holds the
+    """Keeps records of the caller's space for services, by kind and key; none holds words of a memory. What a
+    record means, and when it may change, its service decides. A record has no history, is in no export, and goes with its space. No scope of a key holds the
     permission `record:all`.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
-    GetJudgedPosition: _aio.UnaryUnaryMultiCallable[_record_pb2.GetJudgedPositionRequest, _record_pb2.GetJudgedPositionResponse]  # type: ignore[assignment]
-    """Reads how far the space was judged, or its changes followed."""
-    PutJudgedPosition: _aio.UnaryUnaryMultiCallable[_record_pb2.PutJudgedPositionRequest, _record_pb2.PutJudgedPositionResponse]  # type: ignore[assignment]
-    """Stores such a position, unless it was changed since it was read: then ETAG_MISMATCH."""
-    AddModelSpend: _aio.UnaryUnaryMultiCallable[_record_pb2.AddModelSpendRequest, _record_pb2.AddModelSpendResponse]  # type: ignore[assignment]
-    """Adds to what models cost today (UTC, by graph's clock), unless a sum would pass its limit; checked and
-    added at once. A repeated call adds again. Adding nothing reads the sums.
-    """
-    ListCoReads: _aio.UnaryUnaryMultiCallable[_record_pb2.ListCoReadsRequest, _record_pb2.ListCoReadsResponse]  # type: ignore[assignment]
-    """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
-    pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
-    and none that was erased.
-    """
-    PutRankedQuery: _aio.UnaryUnaryMultiCallable[_record_pb2.PutRankedQueryRequest, _record_pb2.PutRankedQueryResponse]  # type: ignore[assignment]
-    """Keeps what a query was and how its results were ranked, so that feedback can name it; kept for 30 days
-    unless somebody gives feedback.
-    """
-    AddFeedback: _aio.UnaryUnaryMultiCallable[_record_pb2.AddFeedbackRequest, _record_pb2.AddFeedbackResponse]  # type: ignore[assignment]
-    """Keeps a principal's vote on a ranked query with what the query was, and counts it; one a principal and query.
-    The same vote again changes nothing, another one is ITEM_EXISTS, an unknown query ITEM_NOT_FOUND.
-    """
-    GetCalibration: _aio.UnaryUnaryMultiCallable[_record_pb2.GetCalibrationRequest, _record_pb2.GetCalibrationResponse]  # type: ignore[assignment]
-    """Reads the constitutive weight of the space, the votes on which it rests, and how it came about."""
-    MoveWeight: _aio.UnaryUnaryMultiCallable[_record_pb2.MoveWeightRequest, _record_pb2.MoveWeightResponse]  # type: ignore[assignment]
-    """Moves the constitutive weight, unless something was counted or moved meanwhile: then ETAG_MISMATCH. What
-    was counted as new begins at 0, and the move is logged; the last 100 moves are kept.
-    """
-    AddRecall: _aio.UnaryUnaryMultiCallable[_record_pb2.AddRecallRequest, _record_pb2.AddRecallResponse]  # type: ignore[assignment]
-    """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing."""
-    ListTriggers: _aio.UnaryUnaryMultiCallable[_record_pb2.ListTriggersRequest, _record_pb2.ListTriggersResponse]  # type: ignore[assignment]
-    """Lists the live memories that surface by triggers, by id, at most 10,000."""
-    ClaimSuggestions: _aio.UnaryUnaryMultiCallable[_record_pb2.ClaimSuggestionsRequest, _record_pb2.ClaimSuggestionsResponse]  # type: ignore[assignment]
-    """Takes the first of some memories that a session was not suggested yet, and notes that it is suggested these;
-    chosen and noted at once. Of a session the last 1,000 are kept.
-    """
-    ListRestated: _aio.UnaryUnaryMultiCallable[_record_pb2.ListRestatedRequest, _record_pb2.ListRestatedResponse]  # type: ignore[assignment]
-    """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
-    as they are. Those that most sessions stated come first, at most 1,000.
+    GetRecords: _aio.UnaryUnaryMultiCallable[_record_pb2.GetRecordsRequest, _record_pb2.GetRecordsResponse]  # type: ignore[assignment]
+    """Reads records by their names."""
+    PutRecords: _aio.UnaryUnaryMultiCallable[_record_pb2.PutRecordsRequest, _record_pb2.PutRecordsResponse]  # type: ignore[assignment]
+    """Stores records, all at once, unless one of them was changed since it was read: then ETAG_MISMATCH, and none
+    is stored.
     """
 
 class RecordServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Keeps records of the caller's space for services: a closed list of kinds, none of which holds words of a
-    memory. A record has no history, is in no export, and goes with its space. No scope of a key holds the
+    """Keeps records of the caller's space for services, by kind and key; none holds words of a memory. What a
+    record means, and when it may change, its service decides. A record has no history, is in no export, and goes with its space. No scope of a key holds the
     permission `record:all`.
     """
 
     @_abc_1.abstractmethod
-    def GetJudgedPosition(
+    def GetRecords(
         self,
-        request: _record_pb2.GetJudgedPositionRequest,
+        request: _record_pb2.GetRecordsRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.GetJudgedPositionResponse, _abc.Awaitable[_record_pb2.GetJudgedPositionResponse]]:
-        """Reads how far the space was judged, or its changes followed."""
+    ) -> _typing.Union[_record_pb2.GetRecordsResponse, _abc.Awaitable[_record_pb2.GetRecordsResponse]]:
+        """Reads records by their names."""
 
     @_abc_1.abstractmethod
-    def PutJudgedPosition(
+    def PutRecords(
         self,
-        request: _record_pb2.PutJudgedPositionRequest,
+        request: _record_pb2.PutRecordsRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.PutJudgedPositionResponse, _abc.Awaitable[_record_pb2.PutJudgedPositionResponse]]:
-        """Stores such a position, unless it was changed since it was read: then ETAG_MISMATCH."""
-
-    @_abc_1.abstractmethod
-    def AddModelSpend(
-        self,
-        request: _record_pb2.AddModelSpendRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.AddModelSpendResponse, _abc.Awaitable[_record_pb2.AddModelSpendResponse]]:
-        """Adds to what models cost today (UTC, by graph's clock), unless a sum would pass its limit; checked and
-        added at once. A repeated call adds again. Adding nothing reads the sums.
-        """
-
-    @_abc_1.abstractmethod
-    def ListCoReads(
-        self,
-        request: _record_pb2.ListCoReadsRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.ListCoReadsResponse, _abc.Awaitable[_record_pb2.ListCoReadsResponse]]:
-        """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
-        pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
-        and none that was erased.
-        """
-
-    @_abc_1.abstractmethod
-    def PutRankedQuery(
-        self,
-        request: _record_pb2.PutRankedQueryRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.PutRankedQueryResponse, _abc.Awaitable[_record_pb2.PutRankedQueryResponse]]:
-        """Keeps what a query was and how its results were ranked, so that feedback can name it; kept for 30 days
-        unless somebody gives feedback.
-        """
-
-    @_abc_1.abstractmethod
-    def AddFeedback(
-        self,
-        request: _record_pb2.AddFeedbackRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.AddFeedbackResponse, _abc.Awaitable[_record_pb2.AddFeedbackResponse]]:
-        """Keeps a principal's vote on a ranked query with what the query was, and counts it; one a principal and query.
-        The same vote again changes nothing, another one is ITEM_EXISTS, an unknown query ITEM_NOT_FOUND.
-        """
-
-    @_abc_1.abstractmethod
-    def GetCalibration(
-        self,
-        request: _record_pb2.GetCalibrationRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.GetCalibrationResponse, _abc.Awaitable[_record_pb2.GetCalibrationResponse]]:
-        """Reads the constitutive weight of the space, the votes on which it rests, and how it came about."""
-
-    @_abc_1.abstractmethod
-    def MoveWeight(
-        self,
-        request: _record_pb2.MoveWeightRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.MoveWeightResponse, _abc.Awaitable[_record_pb2.MoveWeightResponse]]:
-        """Moves the constitutive weight, unless something was counted or moved meanwhile: then ETAG_MISMATCH. What
-        was counted as new begins at 0, and the move is logged; the last 100 moves are kept.
-        """
-
-    @_abc_1.abstractmethod
-    def AddRecall(
-        self,
-        request: _record_pb2.AddRecallRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.AddRecallResponse, _abc.Awaitable[_record_pb2.AddRecallResponse]]:
-        """Keeps what an answer of search returned, in a space whose recall log is on; else does nothing."""
-
-    @_abc_1.abstractmethod
-    def ListTriggers(
-        self,
-        request: _record_pb2.ListTriggersRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.ListTriggersResponse, _abc.Awaitable[_record_pb2.ListTriggersResponse]]:
-        """Lists the live memories that surface by triggers, by id, at most 10,000."""
-
-    @_abc_1.abstractmethod
-    def ClaimSuggestions(
-        self,
-        request: _record_pb2.ClaimSuggestionsRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.ClaimSuggestionsResponse, _abc.Awaitable[_record_pb2.ClaimSuggestionsResponse]]:
-        """Takes the first of some memories that a session was not suggested yet, and notes that it is suggested these;
-        chosen and noted at once. Of a session the last 1,000 are kept.
-        """
-
-    @_abc_1.abstractmethod
-    def ListRestated(
-        self,
-        request: _record_pb2.ListRestatedRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_record_pb2.ListRestatedResponse, _abc.Awaitable[_record_pb2.ListRestatedResponse]]:
-        """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
-        as they are. Those that most sessions stated come first, at most 1,000.
+    ) -> _typing.Union[_record_pb2.PutRecordsResponse, _abc.Awaitable[_record_pb2.PutRecordsResponse]]:
+        """Stores records, all at once, unless one of them was changed since it was read: then ETAG_MISMATCH, and none
+        is stored.
         """
 
 def add_RecordServiceServicer_to_server(servicer: RecordServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

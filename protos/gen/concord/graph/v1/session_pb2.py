@@ -27,7 +27,7 @@ from concord.type.v1 import type_pb2 as concord_dot_type_dot_v1_dot_type__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63oncord/graph/v1/session.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa6\x01\n\x07Session\x12\n\n\x02id\x18\x01 \x01(\t\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rlast_use_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"~\n\x11\x45ndSessionRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1a\n\nsession_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x31\n\rlast_use_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"O\n\x12\x45ndSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.concord.graph.v1.Session\x12\r\n\x05token\x18\x02 \x01(\t\"/\n\x11GetSessionRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\"o\n\x12GetSessionResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12*\n\x07session\x18\x02 \x01(\x0b\x32\x19.concord.graph.v1.Session\"\xb3\x01\n\x13ListSessionsRequest\x12\x19\n\tpage_size\x18\x01 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x05\x12\x35\n\x05state\x18\x03 \x01(\x0e\x32\x1e.concord.graph.v1.SessionStateB\x06\xca\xf3\x18\x02\x30\x01\x12.\n\nidle_since\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\\\n\x14ListSessionsResponse\x12+\n\x08sessions\x18\x01 \x03(\x0b\x32\x19.concord.graph.v1.Session\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*^\n\x0cSessionState\x12\x1d\n\x19SESSION_STATE_UNSPECIFIED\x10\x00\x12\x16\n\x12SESSION_STATE_OPEN\x10\x01\x12\x17\n\x13SESSION_STATE_ENDED\x10\x02\x32\xd8\x02\n\x0eSessionService\x12j\n\nEndSession\x12#.concord.graph.v1.EndSessionRequest\x1a$.concord.graph.v1.EndSessionResponse\"\x11\xda\xf3\x18\r\n\x0bgraph:write\x12i\n\nGetSession\x12#.concord.graph.v1.GetSessionRequest\x1a$.concord.graph.v1.GetSessionResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12o\n\x0cListSessions\x12%.concord.graph.v1.ListSessionsRequest\x1a&.concord.graph.v1.ListSessionsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:readb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63oncord/graph/v1/session.proto\x12\x10\x63oncord.graph.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1a\x63oncord/type/v1/type.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa6\x01\n\x07Session\x12\n\n\x02id\x18\x01 \x01(\t\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rlast_use_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"~\n\x11\x45ndSessionRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x1a\n\nsession_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12\x31\n\rlast_use_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"O\n\x12\x45ndSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.concord.graph.v1.Session\x12\r\n\x05token\x18\x02 \x01(\t\"/\n\x11GetSessionRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\"o\n\x12GetSessionResponse\x12-\n\x06status\x18\x01 \x01(\x0e\x32\x1d.concord.type.v1.LookupStatus\x12*\n\x07session\x18\x02 \x01(\x0b\x32\x19.concord.graph.v1.Session\"\xb3\x01\n\x13ListSessionsRequest\x12\x19\n\tpage_size\x18\x01 \x01(\x05\x42\x06\xca\xf3\x18\x02H\x04\x12\x1a\n\npage_token\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x05\x12\x35\n\x05state\x18\x03 \x01(\x0e\x32\x1e.concord.graph.v1.SessionStateB\x06\xca\xf3\x18\x02\x30\x01\x12.\n\nidle_since\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\\\n\x14ListSessionsResponse\x12+\n\x08sessions\x18\x01 \x03(\x0b\x32\x19.concord.graph.v1.Session\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"0\n\x12ListCoReadsRequest\x12\x1a\n\nsession_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x02\"s\n\x06\x43oRead\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x10\n\x08other_id\x18\x02 \x01(\t\x12\x15\n\rsession_count\x18\x03 \x01(\x05\x12-\n\tlast_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"A\n\x13ListCoReadsResponse\x12*\n\x08\x63o_reads\x18\x01 \x03(\x0b\x32\x18.concord.graph.v1.CoRead\"p\n\x13ListRestatedRequest\x12\'\n\x0bsession_ids\x18\x01 \x03(\tB\x12\xca\xf3\x18\x0e\x12\x02\x08\x01\"\x06\x08\x01\x10\x14\x18\x01H\x03\x12\x30\n\x0eleast_sessions\x18\x02 \x01(\x05\x42\x18\xca\xf3\x18\x14\x1a\x12\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x34@\"2\n\x08Restated\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x13\n\x0bsession_ids\x18\x02 \x03(\t\"D\n\x14ListRestatedResponse\x12,\n\x08memories\x18\x01 \x03(\x0b\x32\x1a.concord.graph.v1.Restated*^\n\x0cSessionState\x12\x1d\n\x19SESSION_STATE_UNSPECIFIED\x10\x00\x12\x16\n\x12SESSION_STATE_OPEN\x10\x01\x12\x17\n\x13SESSION_STATE_ENDED\x10\x02\x32\xb7\x04\n\x0eSessionService\x12j\n\nEndSession\x12#.concord.graph.v1.EndSessionRequest\x1a$.concord.graph.v1.EndSessionResponse\"\x11\xda\xf3\x18\r\n\x0bgraph:write\x12i\n\nGetSession\x12#.concord.graph.v1.GetSessionRequest\x1a$.concord.graph.v1.GetSessionResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12o\n\x0cListSessions\x12%.concord.graph.v1.ListSessionsRequest\x1a&.concord.graph.v1.ListSessionsResponse\"\x10\xda\xf3\x18\x0c\n\ngraph:read\x12l\n\x0bListCoReads\x12$.concord.graph.v1.ListCoReadsRequest\x1a%.concord.graph.v1.ListCoReadsResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:all\x12o\n\x0cListRestated\x12%.concord.graph.v1.ListRestatedRequest\x1a&.concord.graph.v1.ListRestatedResponse\"\x10\xda\xf3\x18\x0c\n\nrecord:allb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -46,14 +46,24 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTSESSIONSREQUEST'].fields_by_name['page_token']._serialized_options = b'\312\363\030\002H\005'
   _globals['_LISTSESSIONSREQUEST'].fields_by_name['state']._loaded_options = None
   _globals['_LISTSESSIONSREQUEST'].fields_by_name['state']._serialized_options = b'\312\363\030\0020\001'
+  _globals['_LISTCOREADSREQUEST'].fields_by_name['session_id']._loaded_options = None
+  _globals['_LISTCOREADSREQUEST'].fields_by_name['session_id']._serialized_options = b'\312\363\030\002H\002'
+  _globals['_LISTRESTATEDREQUEST'].fields_by_name['session_ids']._loaded_options = None
+  _globals['_LISTRESTATEDREQUEST'].fields_by_name['session_ids']._serialized_options = b'\312\363\030\016\022\002\010\001\"\006\010\001\020\024\030\001H\003'
+  _globals['_LISTRESTATEDREQUEST'].fields_by_name['least_sessions']._loaded_options = None
+  _globals['_LISTRESTATEDREQUEST'].fields_by_name['least_sessions']._serialized_options = b'\312\363\030\024\032\022\t\000\000\000\000\000\000\000\000\021\000\000\000\000\000\0004@'
   _globals['_SESSIONSERVICE'].methods_by_name['EndSession']._loaded_options = None
   _globals['_SESSIONSERVICE'].methods_by_name['EndSession']._serialized_options = b'\332\363\030\r\n\013graph:write'
   _globals['_SESSIONSERVICE'].methods_by_name['GetSession']._loaded_options = None
   _globals['_SESSIONSERVICE'].methods_by_name['GetSession']._serialized_options = b'\332\363\030\014\n\ngraph:read'
   _globals['_SESSIONSERVICE'].methods_by_name['ListSessions']._loaded_options = None
   _globals['_SESSIONSERVICE'].methods_by_name['ListSessions']._serialized_options = b'\332\363\030\014\n\ngraph:read'
-  _globals['_SESSIONSTATE']._serialized_start=959
-  _globals['_SESSIONSTATE']._serialized_end=1053
+  _globals['_SESSIONSERVICE'].methods_by_name['ListCoReads']._loaded_options = None
+  _globals['_SESSIONSERVICE'].methods_by_name['ListCoReads']._serialized_options = b'\332\363\030\014\n\nrecord:all'
+  _globals['_SESSIONSERVICE'].methods_by_name['ListRestated']._loaded_options = None
+  _globals['_SESSIONSERVICE'].methods_by_name['ListRestated']._serialized_options = b'\332\363\030\014\n\nrecord:all'
+  _globals['_SESSIONSTATE']._serialized_start=1429
+  _globals['_SESSIONSTATE']._serialized_end=1523
   _globals['_SESSION']._serialized_start=144
   _globals['_SESSION']._serialized_end=310
   _globals['_ENDSESSIONREQUEST']._serialized_start=312
@@ -68,6 +78,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTSESSIONSREQUEST']._serialized_end=863
   _globals['_LISTSESSIONSRESPONSE']._serialized_start=865
   _globals['_LISTSESSIONSRESPONSE']._serialized_end=957
-  _globals['_SESSIONSERVICE']._serialized_start=1056
-  _globals['_SESSIONSERVICE']._serialized_end=1400
+  _globals['_LISTCOREADSREQUEST']._serialized_start=959
+  _globals['_LISTCOREADSREQUEST']._serialized_end=1007
+  _globals['_COREAD']._serialized_start=1009
+  _globals['_COREAD']._serialized_end=1124
+  _globals['_LISTCOREADSRESPONSE']._serialized_start=1126
+  _globals['_LISTCOREADSRESPONSE']._serialized_end=1191
+  _globals['_LISTRESTATEDREQUEST']._serialized_start=1193
+  _globals['_LISTRESTATEDREQUEST']._serialized_end=1305
+  _globals['_RESTATED']._serialized_start=1307
+  _globals['_RESTATED']._serialized_end=1357
+  _globals['_LISTRESTATEDRESPONSE']._serialized_start=1359
+  _globals['_LISTRESTATEDRESPONSE']._serialized_end=1427
+  _globals['_SESSIONSERVICE']._serialized_start=1526
+  _globals['_SESSIONSERVICE']._serialized_end=2093
 # @@protoc_insertion_point(module_scope)

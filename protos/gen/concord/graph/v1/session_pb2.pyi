@@ -260,3 +260,165 @@ class ListSessionsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListSessionsResponse: _TypeAlias = ListSessionsResponse  # noqa: Y015
+
+@_typing.final
+class ListCoReadsRequest(_message.Message):
+    """Names a session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    session_id: _builtins.str
+    """The session."""
+    def __init__(
+        self,
+        *,
+        session_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["session_id", b"session_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListCoReadsRequest: _TypeAlias = ListCoReadsRequest  # noqa: Y015
+
+@_typing.final
+class CoRead(_message.Message):
+    """Two memories that were read in the same sessions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORY_ID_FIELD_NUMBER: _builtins.int
+    OTHER_ID_FIELD_NUMBER: _builtins.int
+    SESSION_COUNT_FIELD_NUMBER: _builtins.int
+    LAST_TIME_FIELD_NUMBER: _builtins.int
+    memory_id: _builtins.str
+    """One that the asked session read."""
+    other_id: _builtins.str
+    """The other."""
+    session_count: _builtins.int
+    """In how many sessions both were read."""
+    @_builtins.property
+    def last_time(self) -> _timestamp_pb2.Timestamp:
+        """When the later of the two was read, in the last of these sessions."""
+
+    def __init__(
+        self,
+        *,
+        memory_id: _builtins.str = ...,
+        other_id: _builtins.str = ...,
+        session_count: _builtins.int = ...,
+        last_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["last_time", b"last_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["last_time", b"last_time", "memory_id", b"memory_id", "other_id", b"other_id", "session_count", b"session_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CoRead: _TypeAlias = CoRead  # noqa: Y015
+
+@_typing.final
+class ListCoReadsResponse(_message.Message):
+    """What was read together."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CO_READS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def co_reads(self) -> _containers.RepeatedCompositeFieldContainer[Global___CoRead]:
+        """The pairs read together last first."""
+
+    def __init__(
+        self,
+        *,
+        co_reads: _abc.Iterable[Global___CoRead] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["co_reads", b"co_reads"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListCoReadsResponse: _TypeAlias = ListCoReadsResponse  # noqa: Y015
+
+@_typing.final
+class ListRestatedRequest(_message.Message):
+    """Names sessions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_IDS_FIELD_NUMBER: _builtins.int
+    LEAST_SESSIONS_FIELD_NUMBER: _builtins.int
+    least_sessions: _builtins.int
+    """In how many of them a memory must have been stated; 0 = 2."""
+    @_builtins.property
+    def session_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The sessions."""
+
+    def __init__(
+        self,
+        *,
+        session_ids: _abc.Iterable[_builtins.str] | None = ...,
+        least_sessions: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["least_sessions", b"least_sessions", "session_ids", b"session_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListRestatedRequest: _TypeAlias = ListRestatedRequest  # noqa: Y015
+
+@_typing.final
+class Restated(_message.Message):
+    """A memory, and the sessions that stated it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORY_ID_FIELD_NUMBER: _builtins.int
+    SESSION_IDS_FIELD_NUMBER: _builtins.int
+    memory_id: _builtins.str
+    """The memory."""
+    @_builtins.property
+    def session_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Those of the asked sessions that stated it, sorted."""
+
+    def __init__(
+        self,
+        *,
+        memory_id: _builtins.str = ...,
+        session_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_id", b"memory_id", "session_ids", b"session_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Restated: _TypeAlias = Restated  # noqa: Y015
+
+@_typing.final
+class ListRestatedResponse(_message.Message):
+    """What was stated again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORIES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def memories(self) -> _containers.RepeatedCompositeFieldContainer[Global___Restated]:
+        """Those that most sessions stated first, then by id."""
+
+    def __init__(
+        self,
+        *,
+        memories: _abc.Iterable[Global___Restated] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memories", b"memories"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListRestatedResponse: _TypeAlias = ListRestatedResponse  # noqa: Y015

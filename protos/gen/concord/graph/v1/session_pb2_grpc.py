@@ -54,6 +54,16 @@ class SessionServiceStub:
                 request_serializer=concord_dot_graph_dot_v1_dot_session__pb2.ListSessionsRequest.SerializeToString,
                 response_deserializer=concord_dot_graph_dot_v1_dot_session__pb2.ListSessionsResponse.FromString,
                 _registered_method=True)
+        self.ListCoReads = channel.unary_unary(
+                '/concord.graph.v1.SessionService/ListCoReads',
+                request_serializer=concord_dot_graph_dot_v1_dot_session__pb2.ListCoReadsRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_session__pb2.ListCoReadsResponse.FromString,
+                _registered_method=True)
+        self.ListRestated = channel.unary_unary(
+                '/concord.graph.v1.SessionService/ListRestated',
+                request_serializer=concord_dot_graph_dot_v1_dot_session__pb2.ListRestatedRequest.SerializeToString,
+                response_deserializer=concord_dot_graph_dot_v1_dot_session__pb2.ListRestatedResponse.FromString,
+                _registered_method=True)
 
 
 class SessionServiceServicer:
@@ -86,6 +96,23 @@ class SessionServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListCoReads(self, request, context):
+        """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
+        pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
+        and none that was erased.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListRestated(self, request, context):
+        """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
+        as they are. Those that most sessions stated come first, at most 1,000.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SessionServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -103,6 +130,16 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     servicer.ListSessions,
                     request_deserializer=concord_dot_graph_dot_v1_dot_session__pb2.ListSessionsRequest.FromString,
                     response_serializer=concord_dot_graph_dot_v1_dot_session__pb2.ListSessionsResponse.SerializeToString,
+            ),
+            'ListCoReads': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListCoReads,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_session__pb2.ListCoReadsRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_session__pb2.ListCoReadsResponse.SerializeToString,
+            ),
+            'ListRestated': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRestated,
+                    request_deserializer=concord_dot_graph_dot_v1_dot_session__pb2.ListRestatedRequest.FromString,
+                    response_serializer=concord_dot_graph_dot_v1_dot_session__pb2.ListRestatedResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -191,6 +228,60 @@ class SessionService:
             '/concord.graph.v1.SessionService/ListSessions',
             concord_dot_graph_dot_v1_dot_session__pb2.ListSessionsRequest.SerializeToString,
             concord_dot_graph_dot_v1_dot_session__pb2.ListSessionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListCoReads(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.SessionService/ListCoReads',
+            concord_dot_graph_dot_v1_dot_session__pb2.ListCoReadsRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_session__pb2.ListCoReadsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListRestated(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/concord.graph.v1.SessionService/ListRestated',
+            concord_dot_graph_dot_v1_dot_session__pb2.ListRestatedRequest.SerializeToString,
+            concord_dot_graph_dot_v1_dot_session__pb2.ListRestatedResponse.FromString,
             options,
             channel_credentials,
             insecure,

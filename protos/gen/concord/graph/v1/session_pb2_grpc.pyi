@@ -46,6 +46,15 @@ class SessionServiceStub:
     """Reads a session's record. A miss is an answer."""
     ListSessions: _grpc.UnaryUnaryMultiCallable[_session_pb2.ListSessionsRequest, _session_pb2.ListSessionsResponse]
     """Lists sessions, the last used first. One that is used between two pages may be on neither of them."""
+    ListCoReads: _grpc.UnaryUnaryMultiCallable[_session_pb2.ListCoReadsRequest, _session_pb2.ListCoReadsResponse]
+    """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
+    pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
+    and none that was erased.
+    """
+    ListRestated: _grpc.UnaryUnaryMultiCallable[_session_pb2.ListRestatedRequest, _session_pb2.ListRestatedResponse]
+    """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
+    as they are. Those that most sessions stated come first, at most 1,000.
+    """
 
 @_typing.type_check_only
 class SessionServiceAsyncStub(SessionServiceStub):
@@ -65,6 +74,15 @@ class SessionServiceAsyncStub(SessionServiceStub):
     """Reads a session's record. A miss is an answer."""
     ListSessions: _aio.UnaryUnaryMultiCallable[_session_pb2.ListSessionsRequest, _session_pb2.ListSessionsResponse]  # type: ignore[assignment]
     """Lists sessions, the last used first. One that is used between two pages may be on neither of them."""
+    ListCoReads: _aio.UnaryUnaryMultiCallable[_session_pb2.ListCoReadsRequest, _session_pb2.ListCoReadsResponse]  # type: ignore[assignment]
+    """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
+    pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
+    and none that was erased.
+    """
+    ListRestated: _aio.UnaryUnaryMultiCallable[_session_pb2.ListRestatedRequest, _session_pb2.ListRestatedResponse]  # type: ignore[assignment]
+    """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
+    as they are. Those that most sessions stated come first, at most 1,000.
+    """
 
 class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
     """Keeps a session's record from its first use on: every read that leaves a trace, and every write of a memory,
@@ -99,5 +117,26 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_session_pb2.ListSessionsResponse, _abc.Awaitable[_session_pb2.ListSessionsResponse]]:
         """Lists sessions, the last used first. One that is used between two pages may be on neither of them."""
+
+    @_abc_1.abstractmethod
+    def ListCoReads(
+        self,
+        request: _session_pb2.ListCoReadsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_session_pb2.ListCoReadsResponse, _abc.Awaitable[_session_pb2.ListCoReadsResponse]]:
+        """Lists pairs of memories that were read in the same sessions, one of the two by the named session, too: the
+        pairs read together last first, at most 1,000. Of each session the 100 memories read last are kept, for 180 days,
+        and none that was erased.
+        """
+
+    @_abc_1.abstractmethod
+    def ListRestated(
+        self,
+        request: _session_pb2.ListRestatedRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_session_pb2.ListRestatedResponse, _abc.Awaitable[_session_pb2.ListRestatedResponse]]:
+        """Lists the live memories that several of some sessions stated: that were added in one of them, or added again
+        as they are. Those that most sessions stated come first, at most 1,000.
+        """
 
 def add_SessionServiceServicer_to_server(servicer: SessionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

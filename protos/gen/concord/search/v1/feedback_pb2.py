@@ -22,11 +22,11 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from concord.graph.v1 import record_pb2 as concord_dot_graph_dot_v1_dot_record__pb2
 from concord.rules.v1 import rules_pb2 as concord_dot_rules_dot_v1_dot_rules__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n concord/search/v1/feedback.proto\x12\x11\x63oncord.search.v1\x1a\x1d\x63oncord/graph/v1/record.proto\x1a\x1c\x63oncord/rules/v1/rules.proto\"\xa4\x01\n\x15SubmitFeedbackRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x18\n\x08query_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12:\n\x0bhelpfulness\x18\x03 \x01(\x0e\x32\x1d.concord.graph.v1.HelpfulnessB\x06\xca\xf3\x18\x02\x30\x01\x12\x19\n\x06reason\x18\x04 \x01(\tB\t\xca\xf3\x18\x05\x12\x03\x10\xd0\x0f\"M\n\x16SubmitFeedbackResponse\x12\x1b\n\x13\x63onstitutive_weight\x18\x01 \x01(\x01\x12\x16\n\x0enew_vote_count\x18\x02 \x01(\x03\"\x17\n\x15GetCalibrationRequest\"i\n\x16GetCalibrationResponse\x12\x1b\n\x13\x63onstitutive_weight\x18\x01 \x01(\x01\x12\x32\n\x0b\x63\x61libration\x18\x02 \x01(\x0b\x32\x1d.concord.graph.v1.Calibration\"R\n\x12RecalibrateRequest\x12<\n\x06\x61\x63tion\x18\x01 \x01(\x0e\x32$.concord.search.v1.RecalibrateActionB\x06\xca\xf3\x18\x02\x30\x01\"^\n\x13RecalibrateResponse\x12\x12\n\nold_weight\x18\x01 \x01(\x01\x12\x12\n\nnew_weight\x18\x02 \x01(\x01\x12\x10\n\x08\x65vidence\x18\x03 \x01(\t\x12\r\n\x05moved\x18\x04 \x01(\x08*\x94\x01\n\x11RecalibrateAction\x12\"\n\x1eRECALIBRATE_ACTION_UNSPECIFIED\x10\x00\x12\x1e\n\x1aRECALIBRATE_ACTION_DRY_RUN\x10\x01\x12\x1c\n\x18RECALIBRATE_ACTION_APPLY\x10\x02\x12\x1d\n\x19RECALIBRATE_ACTION_REVERT\x10\x03\x32\xfa\x02\n\x0f\x46\x65\x65\x64\x62\x61\x63kService\x12{\n\x0eSubmitFeedback\x12(.concord.search.v1.SubmitFeedbackRequest\x1a).concord.search.v1.SubmitFeedbackResponse\"\x14\xda\xf3\x18\x10\n\x0e\x66\x65\x65\x64\x62\x61\x63k:write\x12x\n\x0eGetCalibration\x12(.concord.search.v1.GetCalibrationRequest\x1a).concord.search.v1.GetCalibrationResponse\"\x11\xda\xf3\x18\r\n\x0bsearch:read\x12p\n\x0bRecalibrate\x12%.concord.search.v1.RecalibrateRequest\x1a&.concord.search.v1.RecalibrateResponse\"\x12\xda\xf3\x18\x0e\n\x0csearch:adminb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n concord/search/v1/feedback.proto\x12\x11\x63oncord.search.v1\x1a\x1c\x63oncord/rules/v1/rules.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa5\x01\n\x15SubmitFeedbackRequest\x12\x1a\n\nrequest_id\x18\x01 \x01(\tB\x06\xca\xf3\x18\x02H\x01\x12\x18\n\x08query_id\x18\x02 \x01(\tB\x06\xca\xf3\x18\x02H\x02\x12;\n\x0bhelpfulness\x18\x03 \x01(\x0e\x32\x1e.concord.search.v1.HelpfulnessB\x06\xca\xf3\x18\x02\x30\x01\x12\x19\n\x06reason\x18\x04 \x01(\tB\t\xca\xf3\x18\x05\x12\x03\x10\xd0\x0f\"M\n\x16SubmitFeedbackResponse\x12\x1b\n\x13\x63onstitutive_weight\x18\x01 \x01(\x01\x12\x16\n\x0enew_vote_count\x18\x02 \x01(\x03\"\x17\n\x15GetCalibrationRequest\"{\n\tVoteCount\x12\x11\n\tprincipal\x18\x01 \x01(\t\x12\x1b\n\x13\x63onstitutive_weight\x18\x02 \x01(\x01\x12\x1a\n\x12\x63onstitutive_first\x18\x03 \x01(\x08\x12\x0f\n\x07helpful\x18\x04 \x01(\x03\x12\x11\n\tunhelpful\x18\x05 \x01(\x03\"\x88\x01\n\nWeightMove\x12-\n\tmove_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tprincipal\x18\x02 \x01(\t\x12\x12\n\nold_weight\x18\x03 \x01(\x01\x12\x12\n\nnew_weight\x18\x04 \x01(\x01\x12\x10\n\x08\x65vidence\x18\x05 \x01(\t\"\xac\x01\n\x0b\x43\x61libration\x12\x1b\n\x13\x63onstitutive_weight\x18\x01 \x01(\x01\x12\x16\n\x0enew_vote_count\x18\x02 \x01(\x03\x12,\n\x06\x63ounts\x18\x03 \x03(\x0b\x32\x1c.concord.search.v1.VoteCount\x12,\n\x05moves\x18\x04 \x03(\x0b\x32\x1d.concord.search.v1.WeightMove\x12\x0c\n\x04\x65tag\x18\x05 \x01(\t\"j\n\x16GetCalibrationResponse\x12\x1b\n\x13\x63onstitutive_weight\x18\x01 \x01(\x01\x12\x33\n\x0b\x63\x61libration\x18\x02 \x01(\x0b\x32\x1e.concord.search.v1.Calibration\"R\n\x12RecalibrateRequest\x12<\n\x06\x61\x63tion\x18\x01 \x01(\x0e\x32$.concord.search.v1.RecalibrateActionB\x06\xca\xf3\x18\x02\x30\x01\"^\n\x13RecalibrateResponse\x12\x12\n\nold_weight\x18\x01 \x01(\x01\x12\x12\n\nnew_weight\x18\x02 \x01(\x01\x12\x10\n\x08\x65vidence\x18\x03 \x01(\t\x12\r\n\x05moved\x18\x04 \x01(\x08*^\n\x0bHelpfulness\x12\x1b\n\x17HELPFULNESS_UNSPECIFIED\x10\x00\x12\x17\n\x13HELPFULNESS_HELPFUL\x10\x01\x12\x19\n\x15HELPFULNESS_UNHELPFUL\x10\x02*\x94\x01\n\x11RecalibrateAction\x12\"\n\x1eRECALIBRATE_ACTION_UNSPECIFIED\x10\x00\x12\x1e\n\x1aRECALIBRATE_ACTION_DRY_RUN\x10\x01\x12\x1c\n\x18RECALIBRATE_ACTION_APPLY\x10\x02\x12\x1d\n\x19RECALIBRATE_ACTION_REVERT\x10\x03\x32\xfa\x02\n\x0f\x46\x65\x65\x64\x62\x61\x63kService\x12{\n\x0eSubmitFeedback\x12(.concord.search.v1.SubmitFeedbackRequest\x1a).concord.search.v1.SubmitFeedbackResponse\"\x14\xda\xf3\x18\x10\n\x0e\x66\x65\x65\x64\x62\x61\x63k:write\x12x\n\x0eGetCalibration\x12(.concord.search.v1.GetCalibrationRequest\x1a).concord.search.v1.GetCalibrationResponse\"\x11\xda\xf3\x18\r\n\x0bsearch:read\x12p\n\x0bRecalibrate\x12%.concord.search.v1.RecalibrateRequest\x1a&.concord.search.v1.RecalibrateResponse\"\x12\xda\xf3\x18\x0e\n\x0csearch:adminb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -49,20 +49,28 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FEEDBACKSERVICE'].methods_by_name['GetCalibration']._serialized_options = b'\332\363\030\r\n\013search:read'
   _globals['_FEEDBACKSERVICE'].methods_by_name['Recalibrate']._loaded_options = None
   _globals['_FEEDBACKSERVICE'].methods_by_name['Recalibrate']._serialized_options = b'\332\363\030\016\n\014search:admin'
-  _globals['_RECALIBRATEACTION']._serialized_start=675
-  _globals['_RECALIBRATEACTION']._serialized_end=823
-  _globals['_SUBMITFEEDBACKREQUEST']._serialized_start=117
-  _globals['_SUBMITFEEDBACKREQUEST']._serialized_end=281
-  _globals['_SUBMITFEEDBACKRESPONSE']._serialized_start=283
-  _globals['_SUBMITFEEDBACKRESPONSE']._serialized_end=360
-  _globals['_GETCALIBRATIONREQUEST']._serialized_start=362
-  _globals['_GETCALIBRATIONREQUEST']._serialized_end=385
-  _globals['_GETCALIBRATIONRESPONSE']._serialized_start=387
-  _globals['_GETCALIBRATIONRESPONSE']._serialized_end=492
-  _globals['_RECALIBRATEREQUEST']._serialized_start=494
-  _globals['_RECALIBRATEREQUEST']._serialized_end=576
-  _globals['_RECALIBRATERESPONSE']._serialized_start=578
-  _globals['_RECALIBRATERESPONSE']._serialized_end=672
-  _globals['_FEEDBACKSERVICE']._serialized_start=826
-  _globals['_FEEDBACKSERVICE']._serialized_end=1204
+  _globals['_HELPFULNESS']._serialized_start=1117
+  _globals['_HELPFULNESS']._serialized_end=1211
+  _globals['_RECALIBRATEACTION']._serialized_start=1214
+  _globals['_RECALIBRATEACTION']._serialized_end=1362
+  _globals['_SUBMITFEEDBACKREQUEST']._serialized_start=119
+  _globals['_SUBMITFEEDBACKREQUEST']._serialized_end=284
+  _globals['_SUBMITFEEDBACKRESPONSE']._serialized_start=286
+  _globals['_SUBMITFEEDBACKRESPONSE']._serialized_end=363
+  _globals['_GETCALIBRATIONREQUEST']._serialized_start=365
+  _globals['_GETCALIBRATIONREQUEST']._serialized_end=388
+  _globals['_VOTECOUNT']._serialized_start=390
+  _globals['_VOTECOUNT']._serialized_end=513
+  _globals['_WEIGHTMOVE']._serialized_start=516
+  _globals['_WEIGHTMOVE']._serialized_end=652
+  _globals['_CALIBRATION']._serialized_start=655
+  _globals['_CALIBRATION']._serialized_end=827
+  _globals['_GETCALIBRATIONRESPONSE']._serialized_start=829
+  _globals['_GETCALIBRATIONRESPONSE']._serialized_end=935
+  _globals['_RECALIBRATEREQUEST']._serialized_start=937
+  _globals['_RECALIBRATEREQUEST']._serialized_end=1019
+  _globals['_RECALIBRATERESPONSE']._serialized_start=1021
+  _globals['_RECALIBRATERESPONSE']._serialized_end=1115
+  _globals['_FEEDBACKSERVICE']._serialized_start=1365
+  _globals['_FEEDBACKSERVICE']._serialized_end=1743
 # @@protoc_insertion_point(module_scope)

@@ -3,9 +3,11 @@
 isort:skip_file
 Feedback: what principals think of results, and the constitutive weight that follows from it."""
 
-from concord.graph.v1 import record_pb2 as _record_pb2
+from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
@@ -17,6 +19,30 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _Helpfulness:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _HelpfulnessEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Helpfulness.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    HELPFULNESS_UNSPECIFIED: _Helpfulness.ValueType  # 0
+    """Not said: the reason is kept, nothing is counted."""
+    HELPFULNESS_HELPFUL: _Helpfulness.ValueType  # 1
+    """They helped."""
+    HELPFULNESS_UNHELPFUL: _Helpfulness.ValueType  # 2
+    """They did not."""
+
+class Helpfulness(_Helpfulness, metaclass=_HelpfulnessEnumTypeWrapper):
+    """What somebody thinks of the results of a query."""
+
+HELPFULNESS_UNSPECIFIED: Helpfulness.ValueType  # 0
+"""Not said: the reason is kept, nothing is counted."""
+HELPFULNESS_HELPFUL: Helpfulness.ValueType  # 1
+"""They helped."""
+HELPFULNESS_UNHELPFUL: Helpfulness.ValueType  # 2
+"""They did not."""
+Global___Helpfulness: _TypeAlias = Helpfulness  # noqa: Y015
 
 class _RecalibrateAction:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -60,7 +86,7 @@ class SubmitFeedbackRequest(_message.Message):
     """The caller's id of this request, 1 to 128 characters. The same vote again changes nothing, under any id."""
     query_id: _builtins.str
     """From IntegrativeSearchResponse.feedback_request. ITEM_NOT_FOUND when it is unknown or older than 30 days."""
-    helpfulness: _record_pb2.Helpfulness.ValueType
+    helpfulness: Global___Helpfulness.ValueType
     """Whether the results helped; unspecified is kept and not counted."""
     reason: _builtins.str
     """Why, up to 2,000 characters."""
@@ -69,7 +95,7 @@ class SubmitFeedbackRequest(_message.Message):
         *,
         request_id: _builtins.str = ...,
         query_id: _builtins.str = ...,
-        helpfulness: _record_pb2.Helpfulness.ValueType = ...,
+        helpfulness: Global___Helpfulness.ValueType = ...,
         reason: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
@@ -124,6 +150,126 @@ class GetCalibrationRequest(_message.Message):
 Global___GetCalibrationRequest: _TypeAlias = GetCalibrationRequest  # noqa: Y015
 
 @_typing.final
+class VoteCount(_message.Message):
+    """How many found the results helpful, of one principal, at one weight, with one kind of first result."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    CONSTITUTIVE_WEIGHT_FIELD_NUMBER: _builtins.int
+    CONSTITUTIVE_FIRST_FIELD_NUMBER: _builtins.int
+    HELPFUL_FIELD_NUMBER: _builtins.int
+    UNHELPFUL_FIELD_NUMBER: _builtins.int
+    principal: _builtins.str
+    """Who voted."""
+    constitutive_weight: _builtins.float
+    """The constitutive weight that was used."""
+    constitutive_first: _builtins.bool
+    """Whether the first result was constitutive."""
+    helpful: _builtins.int
+    """Votes of HELPFUL."""
+    unhelpful: _builtins.int
+    """Votes of UNHELPFUL."""
+    def __init__(
+        self,
+        *,
+        principal: _builtins.str = ...,
+        constitutive_weight: _builtins.float = ...,
+        constitutive_first: _builtins.bool = ...,
+        helpful: _builtins.int = ...,
+        unhelpful: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["constitutive_first", b"constitutive_first", "constitutive_weight", b"constitutive_weight", "helpful", b"helpful", "principal", b"principal", "unhelpful", b"unhelpful"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VoteCount: _TypeAlias = VoteCount  # noqa: Y015
+
+@_typing.final
+class WeightMove(_message.Message):
+    """A move of the weight."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MOVE_TIME_FIELD_NUMBER: _builtins.int
+    PRINCIPAL_FIELD_NUMBER: _builtins.int
+    OLD_WEIGHT_FIELD_NUMBER: _builtins.int
+    NEW_WEIGHT_FIELD_NUMBER: _builtins.int
+    EVIDENCE_FIELD_NUMBER: _builtins.int
+    principal: _builtins.str
+    """Who moved it; "search" for the automatic one."""
+    old_weight: _builtins.float
+    """The weight before."""
+    new_weight: _builtins.float
+    """The weight after."""
+    evidence: _builtins.str
+    """The evidence, in words, e.g. "constitutive-first replies helped 34 of 40, others 6 of 20"."""
+    @_builtins.property
+    def move_time(self) -> _timestamp_pb2.Timestamp:
+        """When the weight was moved."""
+
+    def __init__(
+        self,
+        *,
+        move_time: _timestamp_pb2.Timestamp | None = ...,
+        principal: _builtins.str = ...,
+        old_weight: _builtins.float = ...,
+        new_weight: _builtins.float = ...,
+        evidence: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["move_time", b"move_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["evidence", b"evidence", "move_time", b"move_time", "new_weight", b"new_weight", "old_weight", b"old_weight", "principal", b"principal"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WeightMove: _TypeAlias = WeightMove  # noqa: Y015
+
+@_typing.final
+class Calibration(_message.Message):
+    """The constitutive weight of a space."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONSTITUTIVE_WEIGHT_FIELD_NUMBER: _builtins.int
+    NEW_VOTE_COUNT_FIELD_NUMBER: _builtins.int
+    COUNTS_FIELD_NUMBER: _builtins.int
+    MOVES_FIELD_NUMBER: _builtins.int
+    ETAG_FIELD_NUMBER: _builtins.int
+    constitutive_weight: _builtins.float
+    """The weight; 0 = never moved: the configured one counts."""
+    new_vote_count: _builtins.int
+    """Votes of HELPFUL and UNHELPFUL since the last move."""
+    etag: _builtins.str
+    """Opaque version."""
+    @_builtins.property
+    def counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___VoteCount]:
+        """All votes."""
+
+    @_builtins.property
+    def moves(self) -> _containers.RepeatedCompositeFieldContainer[Global___WeightMove]:
+        """The moves, newest first."""
+
+    def __init__(
+        self,
+        *,
+        constitutive_weight: _builtins.float = ...,
+        new_vote_count: _builtins.int = ...,
+        counts: _abc.Iterable[Global___VoteCount] | None = ...,
+        moves: _abc.Iterable[Global___WeightMove] | None = ...,
+        etag: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["constitutive_weight", b"constitutive_weight", "counts", b"counts", "etag", b"etag", "moves", b"moves", "new_vote_count", b"new_vote_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Calibration: _TypeAlias = Calibration  # noqa: Y015
+
+@_typing.final
 class GetCalibrationResponse(_message.Message):
     """The weight, and on what it rests."""
 
@@ -134,14 +280,14 @@ class GetCalibrationResponse(_message.Message):
     constitutive_weight: _builtins.float
     """The weight in force. In [1.5, 5]."""
     @_builtins.property
-    def calibration(self) -> _record_pb2.Calibration:
-        """What graph keeps: votes and moves. Its weight is 0 as long as the configured one is in force."""
+    def calibration(self) -> Global___Calibration:
+        """What is kept: votes and moves. Its weight is 0 as long as the configured one is in force."""
 
     def __init__(
         self,
         *,
         constitutive_weight: _builtins.float = ...,
-        calibration: _record_pb2.Calibration | None = ...,
+        calibration: Global___Calibration | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["calibration", b"calibration"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
 from uuid import uuid4
 
 from concord.graph.v1 import (
@@ -16,30 +16,27 @@ from concord.graph.v1 import (
     lineage_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
-    record_pb2,
-    record_pb2_grpc,
     relation_pb2,
     relation_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
 from concord_chassis.channel.channel import connect
+from concord_chassis.channel.records import Body, SmallRecords
 from concord_models.budget import Cost
 
 from concord_dissonance.adapters.decisions import class_of
-from concord_dissonance.adapters.graph import messages
+from concord_dissonance.adapters.graph import messages, positions
 from concord_dissonance.adapters.graph.watching import replay, watch
 from concord_dissonance.adapters.service_calls import OwnTokens, own
+from concord_dissonance.domain import model_spend
 from concord_dissonance.domain.errors import PairStale, ServiceUnavailable
 from concord_dissonance.domain.reviews import Resolve
 from concord_dissonance.domain.sides import Kind, RelationRule
 from concord_dissonance.domain.statements import Finding, Recorded, State, Statement, Versions
-from concord_dissonance.ports.calls import PRINCIPAL
+from concord_dissonance.ports.calls import PRINCIPAL, Clock
 from concord_dissonance.ports.feed import Changed, Heard, Judged, Position
 from concord_dissonance.ports.graph import Conflict
-
-if TYPE_CHECKING:  # the name exists for type checkers only
-    from concord.graph.v1.record_pb2_grpc import RecordServiceAsyncStub
 
 GRAPH = "graph"
 PAGE = 200
@@ -82,7 +79,7 @@ class GraphClient:
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
         self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
         self._relations = relation_pb2_grpc.RelationServiceStub(self._channel)
-        self._records = record_pb2_grpc.RecordServiceStub(self._channel)
+        self._records = SmallRecords(self._channel, self._tokens.of)
         self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
 
     async def relations(self, space: str) -> Mapping[str, RelationRule]:
@@ -97,9 +94,9 @@ class GraphClient:
             if not request.page_token:
                 return rules
 
-    def daily_cost(self, space: str) -> "DailyCostOfSpace":
+    def daily_cost(self, space: str, clock: Clock) -> "DailyCostOfSpace":
         """The cost of models for a space today, in graph's records."""
-        return DailyCostOfSpace(self._records, self._tokens, space)
+        return DailyCostOfSpace(self._records, space, clock)
 
     async def edges(
         self, space: str, filter_: graph_pb2.EdgeFilter | None = None
@@ -210,15 +207,11 @@ class GraphClient:
         return frozenset().union(*(each for each in ends if memory_id in each)) - {memory_id}
 
     async def judged(self, space: str) -> Judged:
-        request = record_pb2.GetJudgedPositionRequest()
-        call = self._records.GetJudgedPosition(request, metadata=self._tokens.of(space))
-        return messages.of_position(await own(GRAPH, call))
+        return await positions.read_position(self._records, space, positions.JUDGED)
 
     async def note_judged(self, space: str, judged: Judged) -> None:
-        request = messages.position_request(judged)
-        call = self._records.PutJudgedPosition(request, metadata=self._tokens.of(space))
         with suppress(ServiceUnavailable):  # also after a lost race: the next check judges more
-            await own(GRAPH, call)
+            await positions.put_position(self._records, space, positions.JUDGED, judged)
 
     async def changed(self, space: str, since: Position | None) -> Changed:
         asked = feed_pb2.ListSpacesRequest(space=space)
@@ -332,19 +325,16 @@ def _is_current(memory: type_pb2.Memory) -> bool:
 class DailyCostOfSpace:
     """The cost of models for a space today: port `DailyCost` over graph's records."""
 
-    def __init__(self, records: "RecordServiceAsyncStub", tokens: OwnTokens, space: str) -> None:
-        self._records, self._tokens, self._space = records, tokens, space
+    def __init__(self, records: SmallRecords, space: str, clock: Clock) -> None:
+        self._records, self._space, self._clock = records, space, clock
 
     async def add(self, cost: Cost, limit: Cost | None = None) -> bool:
         """Add a cost unless the sum would pass the limit; return whether it was added."""
-        request = record_pb2.AddModelSpendRequest(
-            spend=_spend(cost),
-            limit=None if limit is None else _spend(limit),
-            spend_id=uuid4().hex,  # the channel repeats a call if its reply was lost
-        )
-        metadata = self._tokens.of(self._space)
-        return (await own(GRAPH, self._records.AddModelSpend(request, metadata=metadata))).added
+        spend_id = uuid4().hex  # the channel repeats a call if its reply was lost
 
+        def decide(bodies: Sequence[Body]) -> tuple[bool, Sequence[Body]]:
+            today = datetime.fromtimestamp(self._clock() / 1_000_000, UTC).date().isoformat()
+            is_added, body = model_spend.added(bodies[0], today, cost, limit, spend_id)
+            return is_added, [body] if body else []
 
-def _spend(cost: Cost) -> record_pb2.ModelSpend:
-    return record_pb2.ModelSpend(calls=cost.calls, tokens=cost.tokens, micros=cost.micros)
+        return await own(GRAPH, self._records.change(self._space, [("model_spend", "")], decide))

@@ -3,7 +3,7 @@
 from enum import Enum
 from typing import Any, cast
 
-from concord.graph.v1 import conflict_pb2, feed_pb2, record_pb2, relation_pb2, session_pb2
+from concord.graph.v1 import conflict_pb2, feed_pb2, relation_pb2, session_pb2
 from concord.type.v1 import type_pb2
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -21,7 +21,6 @@ from concord_dissonance.domain.sides import (
 from concord_dissonance.domain.statements import Finding, Recorded, State, Statement, Versions
 from concord_dissonance.domain.verdicts import Older, Span
 from concord_dissonance.ports.calls import Shown
-from concord_dissonance.ports.feed import Judged, Position
 from concord_dissonance.ports.graph import Conflict
 from concord_dissonance.ports.sessions import Session
 
@@ -175,25 +174,6 @@ def triggers(change: feed_pb2.Change) -> bool:
 def is_import(change: feed_pb2.Change) -> bool:
     """Whether a memory came with a batch of others, for which no suggestions are made."""
     return change.method == "BatchAddMemories"
-
-
-def of_position(reply: record_pb2.GetJudgedPositionResponse) -> Judged:
-    """The position up to which a space was judged, or its changes followed."""
-    seq, _, epoch = reply.position.token.partition(" ")
-    position = Position(epoch, int(seq)) if seq.isdecimal() else None
-    return Judged(position, reply.position.judge_version, reply.etag)
-
-
-def position_request(
-    judged: Judged,
-    kind: record_pb2.PositionKind.ValueType = record_pb2.POSITION_KIND_UNSPECIFIED,
-) -> record_pb2.PutJudgedPositionRequest:
-    """The request that stores a position."""
-    at = judged.position
-    position = record_pb2.JudgedPosition(
-        token=f"{at.seq} {at.epoch}" if at else "", judge_version=judged.version
-    )
-    return record_pb2.PutJudgedPositionRequest(position=position, etag=judged.etag, kind=kind)
 
 
 def of_session(session: session_pb2.Session) -> Session:

@@ -9,8 +9,6 @@ from concord.graph.v1 import (
     feed_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
-    record_pb2,
-    record_pb2_grpc,
     session_pb2,
     session_pb2_grpc,
     space_pb2,
@@ -20,8 +18,9 @@ from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
 from concord_chassis.call.opaque import seal
 from concord_chassis.channel.channel import connect
+from concord_chassis.channel.records import SmallRecords
 
-from concord_dissonance.adapters.graph import messages
+from concord_dissonance.adapters.graph import messages, positions
 from concord_dissonance.adapters.graph.watching import replay
 from concord_dissonance.adapters.service_calls import OwnTokens, own
 from concord_dissonance.domain.sides import Micros
@@ -31,7 +30,6 @@ from concord_dissonance.ports.sessions import Session
 
 GRAPH = "graph"
 PAGE = 200
-_TRIGGERS = record_pb2.POSITION_KIND_TRIGGERS
 _SCOPES = frozenset({"graph:read", "memory:read", "record:all"})
 _WRITES = (
     feed_pb2.CHANGE_TYPE_CREATED,
@@ -56,7 +54,7 @@ class SessionsClient:
         self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
-        self._records = record_pb2_grpc.RecordServiceStub(self._channel)
+        self._records = SmallRecords(self._channel, self._tokens.of)
         self._sessions = session_pb2_grpc.SessionServiceStub(self._channel)
         self._spaces = space_pb2_grpc.SpaceServiceStub(self._channel)
 
@@ -109,8 +107,8 @@ class SessionsClient:
     async def stated_in(
         self, space: str, session_ids: Sequence[str]
     ) -> Mapping[str, frozenset[str]]:
-        request = record_pb2.ListRestatedRequest(session_ids=session_ids, least_sessions=1)
-        call = self._records.ListRestated(request, metadata=self._tokens.of(space))
+        request = session_pb2.ListRestatedRequest(session_ids=session_ids, least_sessions=1)
+        call = self._sessions.ListRestated(request, metadata=self._tokens.of(space))
         found = (await own(GRAPH, call)).memories
         return {each.memory_id: frozenset(each.session_ids) for each in found}
 
@@ -155,14 +153,10 @@ class SessionsClient:
                 return list(found.values())
 
     async def followed(self, space: str) -> Judged:
-        request = record_pb2.GetJudgedPositionRequest(kind=_TRIGGERS)
-        call = self._records.GetJudgedPosition(request, metadata=self._tokens.of(space))
-        return messages.of_position(await own(GRAPH, call))
+        return await positions.read_position(self._records, space, positions.FOLLOWED)
 
     async def note_followed(self, space: str, followed: Judged) -> str:
-        request = messages.position_request(followed, _TRIGGERS)
-        call = self._records.PutJudgedPosition(request, metadata=self._tokens.of(space))
-        return (await own(GRAPH, call)).etag
+        return await positions.put_position(self._records, space, positions.FOLLOWED, followed)
 
     async def changes(self, space: str, since: Position | None) -> AsyncIterator[Followed]:
         head = next(iter(await self._heads(space)), None)

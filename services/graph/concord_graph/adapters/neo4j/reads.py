@@ -40,7 +40,6 @@ from concord_graph.domain.items import (
     ItemKind,
     Memory,
     Node,
-    Properties,
     Record,
 )
 from concord_graph.domain.open_conflicts import OpenConflicts
@@ -57,7 +56,6 @@ from concord_graph.ports import (
     MemoryFilter,
     OperationFilter,
     Ref,
-    ServiceRecord,
     SessionFilter,
 )
 from concord_graph.ports.reads import SessionRowT
@@ -382,10 +380,10 @@ class Neo4jReads(Neo4jViews):
     ) -> Sequence[Restated]:
         return await sessions.restated(self, session_ids, least, limit)
 
-    async def service_record(self, kind: ServiceRecord, key: str = "") -> Properties:
+    async def service_record(self, kind: str, key: str = "") -> str:
         return await sessions.service_record(self, kind, key)
 
-    async def service_records(self, kind: ServiceRecord, prefix: str) -> Mapping[str, Properties]:
+    async def service_records(self, kind: str, prefix: str) -> Mapping[str, str]:
         return await sessions.service_records(self, kind, prefix)
 
     async def recalls(self, filter_: RecallFilter, before: str, limit: int) -> Sequence[Recall]:

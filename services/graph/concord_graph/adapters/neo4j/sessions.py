@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, Final
 
 from concord_graph.adapters.codecs import record_name
 from concord_graph.adapters.neo4j.layers import Door
-from concord_graph.domain.items import FOREVER, Properties
+from concord_graph.domain.items import FOREVER
 from concord_graph.domain.sessions import (
     MOST_CO_READS,
     CoRead,
@@ -19,7 +18,7 @@ from concord_graph.domain.sessions import (
     SessionRead,
     SessionRow,
 )
-from concord_graph.ports import ServiceRecord, SessionFilter, SessionUses
+from concord_graph.ports import SessionFilter, SessionUses
 from concord_graph.ports.reads import SessionRowT
 
 # not of a single space: each row names its own
@@ -155,17 +154,17 @@ async def restated(
     return [Restated(memory_id, tuple(stated)) for memory_id, stated in found]
 
 
-async def service_record(door: Door, kind: ServiceRecord, key: str) -> Properties:
+async def service_record(door: Door, kind: str, key: str) -> str:
     """Return the record of a kind, or of its key; empty without one."""
     found = await door.ask(_RECORD, kind=record_name(kind, key))
-    return dict(json.loads(found[0][0])) if found else {}
+    return str(found[0][0]) if found else ""
 
 
-async def service_records(door: Door, kind: ServiceRecord, prefix: str) -> Mapping[str, Properties]:
+async def service_records(door: Door, kind: str, prefix: str) -> Mapping[str, str]:
     """Return the records of a kind whose keys begin with `prefix`."""
     before = len(record_name(kind, " ")) - 1
     found = await door.ask(_RECORDS, prefix=record_name(kind, prefix))
-    return {name[before:]: json.loads(body) for name, body in found}
+    return {name[before:]: body for name, body in found}
 
 
 async def end_session(door: Door, session_id: str, time: int) -> None:
@@ -183,11 +182,11 @@ async def put_restatement(door: Door, memory_id: str, session_id: str, time: int
     await door.ask(_RESTATE, memory=memory_id, session=session_id, time=time)
 
 
-async def drop_service_records(door: Door, kind: ServiceRecord, before: str) -> None:
+async def drop_service_records(door: Door, kind: str, before: str) -> None:
     """Delete the records of a kind whose keys sort before `before`."""
     await door.ask(_DROP_RECORDS, start=record_name(kind, " "), end=record_name(kind, before))
 
 
-async def put_service_record(door: Door, kind: ServiceRecord, body: Properties, key: str) -> None:
+async def put_service_record(door: Door, kind: str, body: str, key: str) -> None:
     """Store a kind's record, or the one of its key."""
-    await door.ask(_PUT_RECORD, kind=record_name(kind, key), body=json.dumps(dict(body)))
+    await door.ask(_PUT_RECORD, kind=record_name(kind, key), body=body)

@@ -44,7 +44,6 @@ from concord_graph.domain.items import (
     Entry,
     ItemKind,
     Memory,
-    Properties,
     Record,
     Relation,
     digest,
@@ -59,7 +58,6 @@ from concord_graph.ports import (
     Clock,
     Imported,
     Receipt,
-    ServiceRecord,
 )
 
 _ROWS_A_STATEMENT = 2_000
@@ -298,12 +296,10 @@ class Neo4jWrites(LearntReads):
     async def drop_recalls(self, before: str) -> None:
         await recalls.drop_recalls(self, before)
 
-    async def drop_service_records(self, kind: ServiceRecord, before: str) -> None:
+    async def drop_service_records(self, kind: str, before: str) -> None:
         await sessions.drop_service_records(self, kind, before)
 
-    async def put_service_record(
-        self, kind: ServiceRecord, body: Properties, key: str = ""
-    ) -> None:
+    async def put_service_record(self, kind: str, body: str, key: str = "") -> None:
         await sessions.put_service_record(self, kind, body, key)
 
     async def finish(self) -> None:

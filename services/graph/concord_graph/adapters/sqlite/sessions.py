@@ -9,7 +9,7 @@ from dataclasses import astuple
 from typing import Final
 
 from concord_graph.adapters.codecs import record_name
-from concord_graph.domain.items import FOREVER, Properties
+from concord_graph.domain.items import FOREVER
 from concord_graph.domain.sessions import (
     MOST_CO_READS,
     CoRead,
@@ -19,7 +19,7 @@ from concord_graph.domain.sessions import (
     SessionRead,
     SessionRow,
 )
-from concord_graph.ports import ServiceRecord, SessionFilter, SessionUses
+from concord_graph.ports import SessionFilter, SessionUses
 from concord_graph.ports.reads import SessionRowT
 
 _USE: Final = (
@@ -119,19 +119,19 @@ class SessionReads:
         found = self._db.execute(_RESTATED, bound | {"least": least, "limit": limit})
         return [Restated(row[0], tuple(json.loads(row[1]))) for row in found]
 
-    async def service_record(self, kind: ServiceRecord, key: str = "") -> Properties:
+    async def service_record(self, kind: str, key: str = "") -> str:
         sql = "SELECT body FROM service_record WHERE space = ? AND kind = ?"
         row = self._db.execute(sql, (self._space, record_name(kind, key))).fetchone()
-        return dict(json.loads(row[0])) if row else {}
+        return str(row[0]) if row else ""
 
-    async def service_records(self, kind: ServiceRecord, prefix: str) -> Mapping[str, Properties]:
+    async def service_records(self, kind: str, prefix: str) -> Mapping[str, str]:
         start = record_name(kind, prefix)
         sql = (
             "SELECT substr(kind, ?), body FROM service_record WHERE space = ?"
             " AND kind >= ? AND kind < ?"
         )
         bound = (len(record_name(kind, " ")), self._space, start, start + "\U0010ffff")
-        return {key: json.loads(body) for key, body in self._db.execute(sql, bound)}
+        return dict(self._db.execute(sql, bound).fetchall())
 
 
 class SessionWrites(SessionReads):
@@ -155,16 +155,14 @@ class SessionWrites(SessionReads):
         sql = "INSERT OR IGNORE INTO restatement VALUES (?, ?, ?, ?)"
         self._db.execute(sql, (self._space, memory_id, session_id, time))
 
-    async def drop_service_records(self, kind: ServiceRecord, before: str) -> None:
+    async def drop_service_records(self, kind: str, before: str) -> None:
         sql = "DELETE FROM service_record WHERE space = ? AND kind > ? AND kind < ?"
         start, end = record_name(kind, " "), record_name(kind, before)
         self._db.execute(sql, (self._space, start, end))
 
-    async def put_service_record(
-        self, kind: ServiceRecord, body: Properties, key: str = ""
-    ) -> None:
+    async def put_service_record(self, kind: str, body: str, key: str = "") -> None:
         sql = "INSERT OR REPLACE INTO service_record (space, kind, body) VALUES (?, ?, ?)"
-        self._db.execute(sql, (self._space, record_name(kind, key), json.dumps(dict(body))))
+        self._db.execute(sql, (self._space, record_name(kind, key), body))
 
 
 def store_uses(db: sqlite3.Connection, uses: SessionUses) -> None:

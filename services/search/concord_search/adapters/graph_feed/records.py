@@ -1,62 +1,75 @@
 """The records that search stores in graph, over graph's contract."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from uuid import UUID
 
 import grpc
-from concord.graph.v1 import recall_pb2, record_pb2, record_pb2_grpc
+from concord.graph.v1 import (
+    memory_pb2,
+    memory_pb2_grpc,
+    recall_pb2,
+    recall_pb2_grpc,
+    session_pb2,
+    session_pb2_grpc,
+)
 from concord_chassis.call.failure import from_rpc_error
 from concord_chassis.call.identity import Caller, TokenIssuer
 from concord_chassis.channel.channel import connect
+from concord_chassis.channel.records import Name, Record, SmallRecords, is_changed
 
 from concord_search.adapters.graph_feed.client import PRINCIPAL, reply, translated
 from concord_search.adapters.graph_feed.messages import micros
-from concord_search.domain.calibration import Proposal, Votes
-from concord_search.domain.errors import FeedbackRefused, QueryUnknown
-from concord_search.ports import Calibration, CoRead, RankedQuery, Recall
+from concord_search.domain import feedback
+from concord_search.domain.calibration import Proposal
+from concord_search.domain.feedback import Body, Calibration, Vote
+from concord_search.domain.instants import DAY
+from concord_search.ports import Clock, CoRead, RankedQuery, Recall
 
 Metadata = tuple[tuple[str, str], ...]
+_CALIBRATION = ("calibration", "")
 
 
 class RecordsClient:
     """The records port, under search's own tokens."""
 
-    def __init__(self, address: str, issuer: TokenIssuer) -> None:
-        self._issuer = issuer
+    def __init__(self, address: str, issuer: TokenIssuer, clock: Clock) -> None:
+        self._issuer, self._clock = issuer, clock
         self._channel = connect(address, token=None)
-        self._records = record_pb2_grpc.RecordServiceStub(self._channel)
+        self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
+        self._sessions = session_pb2_grpc.SessionServiceStub(self._channel)
+        self._recalls = recall_pb2_grpc.RecallServiceStub(self._channel)
+        self._records = SmallRecords(self._channel, self._own)
 
     async def triggers(self, space: str) -> Sequence[tuple[str, Sequence[str]]]:
-        request = record_pb2.ListTriggersRequest()
-        found = await reply(self._records.ListTriggers(request, metadata=self._own(space)))
+        request = memory_pb2.ListTriggersRequest()
+        found = await reply(self._memories.ListTriggers(request, metadata=self._own(space)))
         return [(each.memory_id, each.surfaces_when) for each in found.memories]
 
     async def claim(
         self, space: str, session_id: str, memory_ids: Sequence[str], limit: int
     ) -> Sequence[str]:
-        request = record_pb2.ClaimSuggestionsRequest(
-            session_id=session_id, memory_ids=memory_ids, limit=limit
-        )
-        found = await reply(self._records.ClaimSuggestions(request, metadata=self._own(space)))
-        return found.memory_ids
+        def decide(bodies: Sequence[Body]) -> tuple[Sequence[str], Sequence[Body]]:
+            return feedback.claimed(bodies[0], memory_ids, limit)
+
+        return await reply(self._records.change(space, [("suggested", session_id)], decide))
 
     async def co_reads(self, space: str, session_id: str) -> Sequence[CoRead]:
         """The co-reads of the memories that a session read, at most 1,000 pairs."""
-        request = record_pb2.ListCoReadsRequest(session_id=session_id)
-        found = await reply(self._records.ListCoReads(request, metadata=self._own(space)))
+        request = session_pb2.ListCoReadsRequest(session_id=session_id)
+        found = await reply(self._sessions.ListCoReads(request, metadata=self._own(space)))
         return [
             CoRead(each.memory_id, each.other_id, each.session_count, micros(each.last_time))
             for each in found.co_reads
         ]
 
     async def put_query(self, space: str, query: RankedQuery) -> None:
-        asked = record_pb2.RankedQuery(
-            id=query.id,
-            text=query.text,
-            constitutive_weight=query.weight,
-            constitutive_first=query.constitutive_first,
-        )
-        request = record_pb2.PutRankedQueryRequest(query=asked)
-        await reply(self._records.PutRankedQuery(request, metadata=self._own(space)))
+        """Keeps a query for feedback; drops those that have waited for `KEPT_DAYS`."""
+        oldest = self._clock() - feedback.KEPT_DAYS * DAY
+        first_id = str(UUID(int=max(oldest, 0) // 1_000 << 80))  # ids sort by time
+        record = Record(("ranked_query", query.id), asdict(query))
+        # False: a call whose reply was lost has stored it
+        await self._stored(space, record, drop_before=("ranked_query", first_id))
 
     async def add_recall(self, space: str, recall: Recall) -> None:
         logged = recall_pb2.Recall(
@@ -65,53 +78,44 @@ class RecordsClient:
             session_id=recall.session_id,
             memory_ids=recall.memory_ids,
         )
-        request = record_pb2.AddRecallRequest(recall=logged)
-        await reply(self._records.AddRecall(request, metadata=self._own(space)))
+        request = recall_pb2.AddRecallRequest(recall=logged)
+        await reply(self._recalls.AddRecall(request, metadata=self._own(space)))
 
     async def vote(
-        self, space: str, query_id: str, principal: str, helpfulness: int, reason: str
+        self, space: str, query_id: str, principal: str, helpful: bool | None, reason: str
     ) -> Calibration:
-        request = record_pb2.AddFeedbackRequest(
-            query_id=query_id,
-            principal=principal,
-            helpfulness=record_pb2.Helpfulness.ValueType(helpfulness),
-            reason=reason,
-        )
-        try:
-            found = await self._records.AddFeedback(request, metadata=self._own(space))
-        except grpc.aio.AioRpcError as error:
-            failure = from_rpc_error(error)
-            if failure.code is grpc.StatusCode.NOT_FOUND:
-                raise QueryUnknown(query_id) from error
-            if failure.code is grpc.StatusCode.ALREADY_EXISTS:
-                raise FeedbackRefused(query_id) from error
-            raise translated(failure) from error
-        return _calibration(found.calibration)
+        vote = Vote(query_id, principal, helpful, reason, self._clock())
+        names = [
+            ("ranked_query", query_id),  # stored as it was: an erasure of its text is seen
+            ("feedback", f"{query_id}/{principal}"),
+            _CALIBRATION,
+        ]
+
+        def decide(bodies: Sequence[Body]) -> tuple[Calibration, Sequence[Body | None]]:
+            return feedback.voted(vote, *bodies)
+
+        return await reply(self._records.change(space, names, decide))
 
     async def calibration(self, space: str) -> Calibration:
         """The constitutive weight with its votes and moves."""
-        request = record_pb2.GetCalibrationRequest()
-        found = await reply(self._records.GetCalibration(request, metadata=self._own(space)))
-        return _calibration(found.calibration)
+        (found,) = await reply(self._records.get(space, _CALIBRATION))
+        return feedback.calibration_of(found.body, found.etag)
 
     async def move(
-        self, space: str, principal: str, old: float, asked: Proposal, etag: str
+        self, space: str, found: Calibration, principal: str, old: float, asked: Proposal
     ) -> bool:
         """Moves the constitutive weight; False if a vote or a move came in between."""
-        move = record_pb2.WeightMove(
-            principal=principal,
-            old_weight=old,
-            new_weight=asked.weight,
-            evidence=asked.evidence[:1000],
-        )
-        request = record_pb2.MoveWeightRequest(move=move, etag=etag)
+        body = feedback.moved(found, principal, old, asked, self._clock())
+        return await self._stored(space, Record(_CALIBRATION, body, found.etag))
+
+    async def _stored(self, space: str, record: Record, drop_before: Name | None = None) -> bool:
+        """Store a record; return False if it was changed since it was read."""
         try:
-            await self._records.MoveWeight(request, metadata=self._own(space))
+            await self._records.put(space, record, drop_before=drop_before)
         except grpc.aio.AioRpcError as error:
-            failure = from_rpc_error(error)
-            if failure.reason == "ERROR_REASON_ETAG_MISMATCH":
+            if is_changed(error):
                 return False
-            raise translated(failure) from error
+            raise translated(from_rpc_error(error)) from error
         return True
 
     def _own(self, space: str) -> Metadata:
@@ -120,23 +124,3 @@ class RecordsClient:
 
     async def close(self) -> None:
         await self._channel.close()
-
-
-def _calibration(found: record_pb2.Calibration) -> Calibration:
-    return Calibration(
-        weight=found.constitutive_weight,
-        new_votes=found.new_vote_count,
-        votes=[
-            Votes(
-                each.principal,
-                each.constitutive_weight,
-                each.constitutive_first,
-                each.helpful,
-                each.unhelpful,
-            )
-            for each in found.counts
-        ],
-        former=found.moves[0].old_weight if found.moves else 0.0,
-        etag=found.etag,
-        shown=found,
-    )

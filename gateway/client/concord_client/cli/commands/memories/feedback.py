@@ -21,16 +21,17 @@ def feedback(
     as_json: JsonOption = False,
 ) -> None:
     """Say whether the results of an integrative search helped. One vote a query moves nothing."""
-    from concord.graph.v1 import record_pb2
-    from concord.search.v1.feedback_pb2 import SubmitFeedbackRequest
+    from concord.search.v1 import feedback_pb2
 
     said = {
-        None: record_pb2.HELPFULNESS_UNSPECIFIED,
-        True: record_pb2.HELPFULNESS_HELPFUL,
-        False: record_pb2.HELPFULNESS_UNHELPFUL,
+        None: feedback_pb2.HELPFULNESS_UNSPECIFIED,
+        True: feedback_pb2.HELPFULNESS_HELPFUL,
+        False: feedback_pb2.HELPFULNESS_UNHELPFUL,
     }
     session = Session.of(ctx, space, as_json)
-    request = SubmitFeedbackRequest(query_id=query_id, helpfulness=said[helpful], reason=reason)
+    request = feedback_pb2.SubmitFeedbackRequest(
+        query_id=query_id, helpfulness=said[helpful], reason=reason
+    )
     with session.client() as client:
         reply = client.feedback.SubmitFeedback(request)
     if session.as_json:
