@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,7 @@ from governed_world import (
     Clock,
     Keys,
     Party,
+    World,
     edge_action,
     request_id,
     salt,
@@ -86,7 +87,7 @@ class Scene:
     keys: Keys
     clock: Clock
 
-    def world(self, **changed: Any) -> Any:
+    def world(self, **changed: Any) -> AbstractAsyncContextManager[World]:
         """Return a world of this scene."""
         return world(self.folder, keys=self.keys, clock=self.clock, **changed)
 
@@ -576,7 +577,7 @@ async def other_words_before_the_human(scene: Scene) -> bool:
         await party.approve(proposal, AGENT)
         reword(live.folder / "ledger.db", proposal.id, "framing")
         after = await party.approve(await party.get(proposal), HUMAN)
-        return bool(after.status == STATUS.PROPOSAL_STATUS_EXECUTED)
+        return after.status == STATUS.PROPOSAL_STATUS_EXECUTED
 
 
 @guard("what was replaced with consent", _without(Writer, "_frozen_by_lineage", _none))

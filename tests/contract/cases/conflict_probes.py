@@ -7,56 +7,50 @@ from concord_chassis.call.identity import Caller
 from contract_homes import CONFLICTS, Home, Sided, Template, disagreement
 from contract_live import Answer, Live, dissonant, member
 from contract_registry import Refused
-from guard_probes import judged
+from guard_probes import is_done
 
-ALONE = "one decided about what defines the agent"
-NOT_THE_AGENT = "a person judged a tension for the agent"
-RETURNED = "what was dismissed came back"
-REPLACED = "what was replaced came back"
-FORMER = "a former version was judged"
-QUOTED = "a review quotes what was erased"
 CODE = grpc.StatusCode
 
 
-async def one_decides_alone(live: Live, template: Template) -> str:
+async def one_decides_alone(live: Live, template: Template) -> bool:
     """Dismiss a conflict of a constitutive memory with a descriptive one."""
     answer = await _dismissed(live, template.a, member("a"))
     demanded = Refused(CODE.FAILED_PRECONDITION, "CONSTITUTIVE_EDGE_PROTECTED")
-    return judged(answer, demanded, ALONE)
+    return is_done(answer, demanded)
 
 
-async def a_person_judges_a_tension(live: Live, template: Template) -> str:
+async def a_person_judges_a_tension(live: Live, template: Template) -> bool:
     """Dismiss a NUANCE as a person."""
     person = Caller("a", "anna@example.org", member("a").scopes, "HUMAN")
     answer = await _dismissed(live, template.a, person, nuance=True)
-    return judged(answer, Refused(CODE.PERMISSION_DENIED, "AGENT_REQUIRED"), NOT_THE_AGENT)
+    return is_done(answer, Refused(CODE.PERMISSION_DENIED, "AGENT_REQUIRED"))
 
 
-async def the_dismissed_is_found_again(live: Live, template: Template) -> str:
+async def the_dismissed_is_found_again(live: Live, template: Template) -> bool:
     """Record once more what was dismissed, of the same versions."""
     kept = await _kept(live, template.a, template.a.dismissed_id)
     await _outcome(live, kept.first, kept.second)
     again = await _kept(live, template.a, template.a.dismissed_id)
-    return "" if again.state == conflict_pb2.CONFLICT_STATE_DISMISSED else RETURNED
+    return again.state != conflict_pb2.CONFLICT_STATE_DISMISSED
 
 
-async def the_replaced_is_found_again(live: Live, template: Template) -> str:
+async def the_replaced_is_found_again(live: Live, template: Template) -> bool:
     """Record that a memory disagrees with the one that it supersedes."""
     home = template.a
     one = type_pb2.Memory(id=home.memory_id, etag=home.memory_etag)
     other = type_pb2.Memory(id=home.old_id, etag=home.old_etag)
     outcome = await _outcome(live, one, other)
-    return "" if outcome == conflict_pb2.FINDING_OUTCOME_STALE else REPLACED
+    return outcome != conflict_pb2.FINDING_OUTCOME_STALE
 
 
-async def a_former_version_is_judged(live: Live, template: Template) -> str:
+async def a_former_version_is_judged(live: Live, template: Template) -> bool:
     """Record what was found in a version of a memory that is no longer the newest."""
     kept = await _kept(live, template.a, template.a.dismissed_id)
     outcome = await _outcome(live, kept.first, type_pb2.Memory(id=kept.second.id, etag="former"))
-    return "" if outcome == conflict_pb2.FINDING_OUTCOME_STALE else FORMER
+    return outcome != conflict_pb2.FINDING_OUTCOME_STALE
 
 
-async def a_quoted_side_is_erased(live: Live, template: Template) -> str:
+async def a_quoted_side_is_erased(live: Live, template: Template) -> bool:
     """Dismiss a conflict in words, and erase a side of it."""
     home, who = template.a, member("a")
     review = conflict_pb2.ReviewConflictRequest(
@@ -71,7 +65,7 @@ async def a_quoted_side_is_erased(live: Live, template: Template) -> str:
         request_id="gone", id=home.memory_id, etag=home.memory_etag
     )
     await live.tell(who, "EraseMemory", erase)
-    return QUOTED if (await _kept(live, home, home.conflict_id)).context else ""
+    return bool((await _kept(live, home, home.conflict_id)).context)
 
 
 class AnyEtag(str):

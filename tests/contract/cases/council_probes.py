@@ -1,6 +1,6 @@
 """What holds a council of models, and a synthesis, to what was really said (D8, D9).
 
-Each probe returns "" when the guard held, else the harm by name.
+Each probe returns whether the harm was done.
 """
 
 from dataclasses import dataclass
@@ -26,17 +26,12 @@ from concord_dissonance.usecases.dialectic.review_answer import ReviewAnswer, Re
 from concord_models.budget import Budget, Cost
 from concord_testing.daily_cost import Day
 
-ALONE = "one reviewer concluded for a council"
-UNWRITTEN = "a thesis rests on a statute that its source never wrote"
-REVIEWED = "texts of a space went to reviewers that its operator named for others"
-WRITTEN = "texts of a space went to a model that its operator named for others"
-
 
 def _reviewer(name: str) -> Reviewer:
     return Reviewer(name, name, name, Role.BALANCED)
 
 
-async def one_of_three_answers() -> str:
+async def one_of_three_answers() -> bool:
     """Have a council conclude of which two failed, by a quorum of one."""
     scores = tuple(CriterionScore(each, 9_000, "") for each in criteria_set("general", "en"))
     said = PeerReview(_reviewer("a"), scores, (), (), "", Recommendation.APPROVE, 0, Micros(0))
@@ -44,15 +39,15 @@ async def one_of_three_answers() -> str:
     try:
         conclude([said], gone, quorum=1, has_critical=False)
     except QuorumMissed:
-        return ""
-    return ALONE
+        return False
+    return True
 
 
-async def a_statute_is_made_up() -> str:
+async def a_statute_is_made_up() -> bool:
     """State a legal basis that stands in no word of the source."""
     claim = Claim("A permit is needed.", legal_basis=("§ 99 BauGB",))
     (thesis,) = extract(Source("A", [claim]), Phrases()).theses
-    return UNWRITTEN if thesis.legal_basis else ""
+    return bool(thesis.legal_basis)
 
 
 @dataclass
@@ -81,21 +76,21 @@ def _budget(_space: str) -> Budget:
     return Budget(Cost(9, 9_999, 9_999), Cost(9, 9_999, 9_999), Day(), micros_per_1000_tokens=1)
 
 
-async def another_space_is_reviewed() -> str:
+async def another_space_is_reviewed() -> bool:
     """Ask for a review in a space that the operator did not name."""
     asking = ReviewAnswer(_Council(), _budget, frozenset({"named"}))  # type: ignore[arg-type] # never asked
     try:
         asking.prepare("other", ReviewOptions())
     except ReviewersMissing:
-        return ""
-    return REVIEWED
+        return False
+    return True
 
 
-async def another_space_is_written_about() -> str:
+async def another_space_is_written_about() -> bool:
     """Ask a model for a synthesis in a space that the operator did not name."""
     asking = SynthesizeByModel(_Asked("a"), _budget, frozenset({"named"}))  # type: ignore[arg-type] # never asked
     try:
         asking.prepare("other")
     except SynthesizerMissing:
-        return ""
-    return WRITTEN
+        return False
+    return True

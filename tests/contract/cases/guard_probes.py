@@ -24,30 +24,30 @@ from contract_live import Answer, Live, Request, governing, member
 from contract_registry import Refused
 from google.protobuf.field_mask_pb2 import FieldMask
 
-Probe = Callable[[Live, Template], Awaitable[str]]
-"""Tries to do harm. Returns "" when it was refused as it should be, else the harm by name.
+Probe = Callable[[Live, Template], Awaitable[bool]]
+"""Tries to do harm. Returns whether it was done: not when it was refused as it should be.
 Fails when it was refused otherwise: then another guard has spoken."""
 
 
 def attempt(
-    harm: str, method: str, request: Callable[[Home], Request], code: grpc.StatusCode, reason: str
+    method: str, request: Callable[[Home], Request], code: grpc.StatusCode, reason: str
 ) -> Probe:
     """Return the probe that sends one request of A's and must be refused so."""
 
-    async def probe(live: Live, template: Template) -> str:
+    async def probe(live: Live, template: Template) -> bool:
         answer = await live.ask(member("a"), method, request(template.a))
-        return judged(answer, Refused(code, reason), harm)
+        return is_done(answer, Refused(code, reason))
 
     return probe
 
 
-def judged(answer: Answer, demanded: Refused, harm: str) -> str:
-    """Return the harm of an attempt that succeeded, "" for one refused as demanded."""
+def is_done(answer: Answer, demanded: Refused) -> bool:
+    """Whether an attempt succeeded; fail when it was refused otherwise than demanded."""
     answer = _with_item_errors(answer)
     if answer.refusal is None:
-        return harm
+        return True
     assert demanded.unmet_by(answer) == ""
-    return ""
+    return False
 
 
 def _with_item_errors(answer: Answer) -> Answer:
@@ -276,18 +276,18 @@ FORGERIES = {
 }
 
 
-def forged(forgery: Forgery, name: str) -> Probe:
+def forged(forgery: Forgery) -> Probe:
     """Return the probe that asks for a change under a forged grant."""
 
-    async def probe(live: Live, template: Template) -> str:
+    async def probe(live: Live, template: Template) -> bool:
         home = template.a
         request = governed_pb2.ApplyGovernedChangeRequest(
             request_id="x", action=home.governed_action, grant=forgery.grant(home)
         )
         answer = await live.ask(governing("a"), "ApplyGovernedChange", request)
         demanded = Refused(grpc.StatusCode.FAILED_PRECONDITION, forgery.reason)
-        harm = judged(answer, demanded, f"a change was made under a grant {name}")
+        done = is_done(answer, demanded)
         assert answer.refusal is None or answer.refusal.metadata["check"] == forgery.check
-        return harm
+        return done
 
     return probe

@@ -10,20 +10,20 @@ from contract_homes import CONSTITUTIVE, Home, Template, apply, edge_said
 from contract_live import Live, Request, member
 from contract_registry import Refused
 from google.protobuf.field_mask_pb2 import FieldMask
-from guard_probes import Probe, judged
+from guard_probes import Probe, is_done
 
 SUPERSEDES = 1
 Agree = Callable[[Live, Home], Awaitable[None]]
 Ask = Callable[[Live, Home], Awaitable[Request]]
 
 
-def held_attempt(harm: str, method: str, ask: Ask) -> Probe:
+def held_attempt(method: str, ask: Ask) -> Probe:
     """Return the probe that tries to undo alone what both agreed to before."""
 
-    async def probe(live: Live, template: Template) -> str:
+    async def probe(live: Live, template: Template) -> bool:
         answer = await live.ask(member("a"), method, await ask(live, template.a))
         demanded = Refused(grpc.StatusCode.FAILED_PRECONDITION, "CONSTITUTIVE_EDGE_PROTECTED")
-        return judged(answer, demanded, harm)
+        return is_done(answer, demanded)
 
     return probe
 
@@ -108,7 +108,7 @@ HELD: dict[str, tuple[Agree, str, Ask]] = {
 }
 
 
-async def a_moved_edge_succeeds_itself(live: Live, _: Template) -> str:
+async def a_moved_edge_succeeds_itself(live: Live, _: Template) -> bool:
     """Date a value before the one that it amends, which then succeeds it."""
     who = member("a")
     declared = relation_pb2.DeclareRelationRequest(
@@ -133,7 +133,7 @@ async def a_moved_edge_succeeds_itself(live: Live, _: Template) -> str:
     )
     answer = await live.ask(who, "UpdateEdge", request)
     demanded = Refused(grpc.StatusCode.FAILED_PRECONDITION, "LINEAGE_CYCLE")
-    return judged(answer, demanded, "an edge was moved to where it succeeds itself")
+    return is_done(answer, demanded)
 
 
 async def a_text_is_said(live: Live, _: Home) -> None:
@@ -145,7 +145,7 @@ async def a_text_is_said(live: Live, _: Home) -> None:
     await live.tell(member("a"), "AddMemory", request)
 
 
-async def an_edge_goes_behind_its_text(live: Live, _: Template) -> str:
+async def an_edge_goes_behind_its_text(live: Live, _: Template) -> bool:
     """Delete the edge that the text still says."""
     asked = lineage_pb2.GetLineageRequest(id="said")
     edges = (await live.tell(member("a"), "GetLineage", asked)).edges
@@ -153,4 +153,4 @@ async def an_edge_goes_behind_its_text(live: Live, _: Template) -> str:
     request = graph_pb2.DeleteEdgeRequest(request_id="x", id=edge.id, etag=edge.etag)
     answer = await live.ask(member("a"), "DeleteEdge", request)
     demanded = Refused(grpc.StatusCode.FAILED_PRECONDITION, "ITEM_STATE")
-    return judged(answer, demanded, "a text says what the graph does not")
+    return is_done(answer, demanded)

@@ -9,28 +9,25 @@ from concord_client.trust import signing
 from contract_homes import EXPIRE_TIME, Home, Template, importing
 from contract_live import Live, member
 from contract_registry import Refused
-from guard_probes import judged
-
-BROUGHT_IN = "principals came in that nobody enrolled"
-RESTORED = "a history came in that its principals did not sign for"
+from guard_probes import is_done
 
 
-async def principals_come_without_a_genesis(live: Live, template: Template) -> str:
+async def principals_come_without_a_genesis(live: Live, template: Template) -> bool:
     """Import an export from which the genesis was taken out."""
     home = template.a
     demanded = Refused(grpc.StatusCode.FAILED_PRECONDITION, "CONSTITUTIVE_EDGE_PROTECTED")
     request = importing(home, export=_without_genesis(home.export))
     answer = await live.ask(member(home.fresh_space), "ImportSpace", [*request])
-    return judged(answer, demanded, BROUGHT_IN)
+    return is_done(answer, demanded)
 
 
-async def strangers_sign_for_a_restore(live: Live, template: Template) -> str:
+async def strangers_sign_for_a_restore(live: Live, template: Template) -> bool:
     """Import an export with a restore grant by others than its principals."""
     home = template.a
     demanded = Refused(grpc.StatusCode.FAILED_PRECONDITION, "RESTORE_INVALID")
     request = importing(home, grant=_forged(home))
     answer = await live.ask(member(home.fresh_space), "ImportSpace", [*request])
-    return judged(answer, demanded, RESTORED)
+    return is_done(answer, demanded)
 
 
 def _forged(home: Home) -> bytes:

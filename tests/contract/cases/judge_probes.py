@@ -1,7 +1,7 @@
 """What dissonance's own guards hold back: models that are asked, and what is made of their words.
 
 Each probe puts pairs of texts to the judges, with a model behind a real endpoint that answers as it
-is told. It returns "" when the guard held, else the harm by name.
+is told. It returns whether the harm was done.
 """
 
 import json
@@ -21,14 +21,8 @@ from concord_models.endpoint import ModelEndpoint, RetryPolicy
 from concord_testing.chat_endpoint import Body, ChatEndpoint, completion, serving_chat
 from pydantic import SecretStr
 
-JudgeProbe = Callable[[], Awaitable[str]]
+JudgeProbe = Callable[[], Awaitable[bool]]
 
-LEAKED = "memories of a space went to an endpoint that its operator named for others"
-ONE_WAY = "a verdict stood that the model gives in one order alone"
-MADE_UP = "words counted that neither text has"
-OVERSPENT = "a model was asked beyond the budget"
-GUESSED = "a guess became a finding"
-ANSWERED = "a failing model read as nothing to find"
 
 POLICY = RetryPolicy(timeout=5.0, budget=5.0, attempts=1, share=0.5)
 ENOUGH = Cost(100, 1_000_000, 1_000_000)
@@ -100,41 +94,41 @@ def _disagrees(said: Said) -> bool:
     return isinstance(said, Verdict) and said.conflict is ConflictClass.CONTRADICTION
 
 
-async def another_space_is_judged() -> str:
+async def another_space_is_judged() -> bool:
     """Judge a pair of a space that no operator named."""
     _, _, endpoint = await _asked(_agreeing, space="private")
-    return LEAKED if endpoint.asked else ""
+    return bool(endpoint.asked)
 
 
-async def a_model_changes_its_mind() -> str:
+async def a_model_changes_its_mind() -> bool:
     """Ask a model whose verdict depends on the order."""
     said, *_ = await _asked(_fickle)
-    return ONE_WAY if _disagrees(said) else ""
+    return _disagrees(said)
 
 
-async def a_model_makes_words_up() -> str:
+async def a_model_makes_words_up() -> bool:
     """Ask a model that quotes what nobody said."""
     said, *_ = await _asked(lambda _: _contradiction("The moon", "is cheese"))
-    return MADE_UP if _disagrees(said) else ""
+    return _disagrees(said)
 
 
-async def the_budget_is_spent() -> str:
+async def the_budget_is_spent() -> bool:
     """Ask where the budget has room for no call."""
     *_, endpoint = await _asked(_agreeing, budget=Cost())
-    return OVERSPENT if endpoint.asked else ""
+    return bool(endpoint.asked)
 
 
-async def a_model_is_dead() -> str:
+async def a_model_is_dead() -> bool:
     """Ask a model that closes the line."""
     _, coverage, _ = await _asked(lambda _: None)
-    return "" if coverage.is_degraded else ANSWERED
+    return not coverage.is_degraded
 
 
-async def a_pattern_guesses() -> str:
+async def a_pattern_guesses() -> bool:
     """Judge texts of which no pattern is right often enough to be told unasked."""
     first = "I scored 70% in my geometry quiz, how do I improve?"
     pair = [_side("a", first, 1), _side("b", "My geometry quiz score increased to 85%.", 2)]
     one, other = (Statement(each, each.id) for each in pair)
     exam = Examination("s", [one, other], Rules())
     note(exam, one, other, judge(pair[0], pair[1], Rules()))
-    return GUESSED if exam.findings else ""
+    return bool(exam.findings)

@@ -6,12 +6,9 @@ from concord.type.v1 import type_pb2
 from contract_homes import Template
 from contract_live import Answer, Live, governing, member
 from contract_registry import Refused
-from guard_probes import judged
+from guard_probes import is_done
 
 CODE = grpc.StatusCode
-STALE = "a memory that had changed was merged"
-CIRCLE = "two memories that replace each other became one"
-AGREED = "something constitutive was merged away"
 
 
 async def _added(live: Live, name: str) -> type_pb2.Memory:
@@ -30,14 +27,14 @@ async def _merged(live: Live, kept: tuple[str, str], merged: tuple[str, str]) ->
     return await live.ask(governing("a"), "ApplyGovernedChange", request)
 
 
-async def a_changed_memory_is_merged(live: Live, _: Template) -> str:
+async def a_changed_memory_is_merged(live: Live, _: Template) -> bool:
     """Merge a memory in a version that it no longer has."""
     kept, other = await _added(live, "one"), await _added(live, "two")
     answer = await _merged(live, (kept.id, kept.etag), (other.id, "former"))
-    return judged(answer, Refused(CODE.ABORTED, "ETAG_MISMATCH"), STALE)
+    return is_done(answer, Refused(CODE.ABORTED, "ETAG_MISMATCH"))
 
 
-async def a_successor_is_merged(live: Live, _: Template) -> str:
+async def a_successor_is_merged(live: Live, _: Template) -> bool:
     """Merge a memory with one that it supersedes over another: kept and third would be a circle."""
     kept, third, other = [await _added(live, name) for name in ("one", "two", "three")]
     for newer, older in ((third, other), (kept, third)):
@@ -49,14 +46,14 @@ async def a_successor_is_merged(live: Live, _: Template) -> str:
         )
         await live.tell(member("a"), "AddLineage", request)
     answer = await _merged(live, (kept.id, kept.etag), (other.id, other.etag))
-    return judged(answer, Refused(CODE.FAILED_PRECONDITION, "LINEAGE_CYCLE"), CIRCLE)
+    return is_done(answer, Refused(CODE.FAILED_PRECONDITION, "LINEAGE_CYCLE"))
 
 
-async def a_creed_is_merged(live: Live, template: Template) -> str:
+async def a_creed_is_merged(live: Live, template: Template) -> bool:
     """Merge a constitutive memory into a new one, without any consent."""
     home = template.a
     answer = await _merged(
         live, (home.memory_id, home.memory_etag), (home.creed_id, home.creed_etag)
     )
     demanded = Refused(CODE.FAILED_PRECONDITION, "CONSTITUTIVE_EDGE_PROTECTED")
-    return judged(answer, demanded, AGREED)
+    return is_done(answer, demanded)

@@ -12,9 +12,6 @@ from contract_homes import Template
 from contract_live import NOW, Live, member
 from google.protobuf.message import Message
 
-UNWANTED = "what was returned was kept where nobody asked for it"
-TOO_OLD = "what was returned was shown after its 90 days"
-PASSED = "a file passed for a person's word"
 DAY = 86_400_000
 """In milliseconds."""
 SEARCH = Caller("a", "search", frozenset({"record:all"}), "SYSTEM")
@@ -34,18 +31,18 @@ async def _recalled(live: Live, template: Template, days_ago: int) -> bool:
     return bool(listed.recalls)
 
 
-async def nobody_asked_for_a_log(live: Live, template: Template) -> str:
+async def nobody_asked_for_a_log(live: Live, template: Template) -> bool:
     """Log an answer in a space whose log is off."""
-    return UNWANTED if await _recalled(live, template, 0) else ""
+    return await _recalled(live, template, 0)
 
 
-async def an_old_answer_is_listed(live: Live, template: Template) -> str:
+async def an_old_answer_is_listed(live: Live, template: Template) -> bool:
     """List an answer of 91 days ago."""
     await live.tell(member("a"), "SetRecallLog", recall_pb2.SetRecallLogRequest(enabled=True))
-    return TOO_OLD if await _recalled(live, template, 91) else ""
+    return await _recalled(live, template, 91)
 
 
-async def a_file_comes_with_a_persons_key(live: Live, _: Template) -> str:
+async def a_file_comes_with_a_persons_key(live: Live, _: Template) -> bool:
     """Write in a batch what the person did not say."""
     person = replace(member("a", "anna"), kind="HUMAN", origin="HUMAN")
     note = type_pb2.Memory(id="note", content="From a file.")
@@ -56,7 +53,7 @@ async def a_file_comes_with_a_persons_key(live: Live, _: Template) -> str:
     ]
     assert (await live.ask(person, "BatchAddMemories", batch)).refusal is None
     stored = await live.tell(person, "GetMemory", memory_pb2.GetMemoryRequest(id="note"))
-    return "" if stored.memory.origin == type_pb2.ORIGIN_IMPORT else PASSED
+    return bool(stored.memory.origin != type_pb2.ORIGIN_IMPORT)
 
 
 def as_the_key_says(caller: Caller, request: Any, method: str) -> Author:

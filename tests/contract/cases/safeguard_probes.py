@@ -6,14 +6,12 @@ from concord.type.v1 import type_pb2
 from contract_homes import CONSTITUTIVE, Home, Template, edge_said, seen
 from contract_live import Live, governing, member
 from contract_registry import Refused
-from guard_probes import judged
+from guard_probes import is_done
 
-TAKEN_OVER = "a principal got another key without its proof"
-OTHER_WORDS = "both agreed to an edge whose end says something else"
 CODE = grpc.StatusCode
 
 
-async def a_principal_is_rewritten(live: Live, template: Template) -> str:
+async def a_principal_is_rewritten(live: Live, template: Template) -> bool:
     """Both agree to an update, by its id, of the edge that stands for the human."""
     home = template.a
     edge = await _human(live)
@@ -25,10 +23,10 @@ async def a_principal_is_rewritten(live: Live, template: Template) -> str:
         governing("a"), "ApplyGovernedChange", _granted(home, request, {edge.id: edge.etag})
     )
     demanded = Refused(CODE.FAILED_PRECONDITION, "SAFEGUARD_VIOLATION")
-    return judged(answer, demanded, TAKEN_OVER)
+    return is_done(answer, demanded)
 
 
-async def an_end_comes_between(live: Live, template: Template) -> str:
+async def an_end_comes_between(live: Live, template: Template) -> bool:
     """Both agree to an edge that makes its end; then somebody makes it, saying other things."""
     home = template.a
     action = governed_pb2.GovernedAction()
@@ -41,7 +39,7 @@ async def an_end_comes_between(live: Live, template: Template) -> str:
     )
     request = governed_pb2.ApplyGovernedChangeRequest(request_id="x", action=action, grant=grant)
     answer = await live.ask(governing("a"), "ApplyGovernedChange", request)
-    return judged(answer, Refused(CODE.FAILED_PRECONDITION, "GRANT_INVALID"), OTHER_WORDS)
+    return is_done(answer, Refused(CODE.FAILED_PRECONDITION, "GRANT_INVALID"))
 
 
 async def _human(live: Live) -> type_pb2.Edge:
