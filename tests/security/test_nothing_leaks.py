@@ -11,6 +11,7 @@ import grpc
 import pytest
 from concord.graph.v1 import governed_pb2
 from concord_chassis.call.opaque import seal, unseal
+from concord_chassis.channel import channel
 from concord_graph.domain.errors import StoreCorrupt, StoreUnavailable
 from contract_cases import CONTRACTS
 from contract_descriptors import METHODS
@@ -66,9 +67,13 @@ def gone(path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [without_tables, scribbled, gone])
 async def test_a_broken_store_is_not_described(
-    damage: Callable[[Path], None], template: Template, tmp_path: Path
+    damage: Callable[[Path], None],
+    template: Template,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """W6, principle 9: every method of graph, over a store that breaks while it is served."""
+    monkeypatch.setattr(channel, "RETRIES", "{}")  # the store stays broken
     folder = tmp_path / "store-of-nobodys-business"
     folder.mkdir()
     path = template.copy(folder)

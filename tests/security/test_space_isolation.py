@@ -265,21 +265,27 @@ async def test_a_read_is_the_same_to_the_byte_without_the_other_space(
 async def test_a_write_ends_the_same_without_the_other_space(
     method: str, template: Template, twins: Template, tmp_path: Path
 ) -> None:
-    """G13, G4: neither B's things nor B's open grant change what A may write."""
+    """G13, G4, M5: neither B's things nor B's open grant change what A may write, which changes
+    nothing of B; and its request id, used by a principal of B, is another request's."""
+    contract, a, b = CONTRACTS[method], template.a, template.b
 
-    async def written(path: Path) -> list[str]:
-        async with written_live(method, path, template.enrolment) as live:
-            contract = CONTRACTS[method]
-            who = contract.caller(template.a)
-            requests = [contract.request(template.a), *more_writes(method, template.a)]
-            answers = [await live.ask(who, method, request) for request in requests]
-            told = "".join(map(masked, answers)) + await whole(live, "a")
-            return masked_ids(told, template.a)
+    async def written(live: Live) -> list[str]:
+        requests = [contract.request(a), *more_writes(method, a)]
+        answers = [await live.ask(contract.caller(a), method, request) for request in requests]
+        assert answers[0].refusal is None
+        return masked_ids("".join(map(masked, answers)) + await whole(live, "a"), a)
 
-    alone = await written(template.copy(tmp_path, both=False))
-
-    assert alone == await written(template.copy(tmp_path))
-    assert alone == await written(twins.copy(tmp_path))
+    async with written_live(
+        method, template.copy(tmp_path, both=False), template.enrolment
+    ) as live:
+        alone = await written(live)
+    async with written_live(method, twins.copy(tmp_path), template.enrolment) as live:
+        assert alone == await written(live)
+    async with written_live(method, template.copy(tmp_path), template.enrolment) as live:
+        before = await whole(live, "b")
+        assert alone == await written(live)
+        assert before == await whole(live, "b"), "a write in A changed B"
+        assert (await live.ask(contract.caller(b), method, contract.request(b))).refusal is None
 
 
 @SHARED
@@ -368,23 +374,6 @@ async def test_an_etag_of_the_other_space_opens_nothing(
         return
     assert answer.code in {grpc.StatusCode.ABORTED, grpc.StatusCode.FAILED_PRECONDITION}
     assert answer.reason in {"ERROR_REASON_ETAG_MISMATCH", "ERROR_REASON_GRANT_INVALID"}
-
-
-@pytest.mark.parametrize("method", WRITES)
-async def test_a_request_id_is_used_in_one_space(
-    method: str, template: Template, tmp_path: Path
-) -> None:
-    """M5, G13: the same id by a principal of the same name in B is another request."""
-    contract, a, b = CONTRACTS[method], template.a, template.b
-    store = template.copy(tmp_path)
-    async with written_live(method, store, template.enrolment) as live:
-        before = await whole(live, "b")
-        first = await live.ask(contract.caller(a), method, contract.request(a))
-
-        assert before == await whole(live, "b"), "a write in A changed B"
-        second = await live.ask(contract.caller(b), method, contract.request(b))
-    assert first.refusal is None
-    assert second.refusal is None
 
 
 async def whole(live: Live, space: str) -> str:
