@@ -144,17 +144,6 @@ async def test_words_changed_after_the_first_consent_are_refused(
     assert before == await party.state()
 
 
-async def test_a_consent_is_used_once(party: Party) -> None:
-    """V6 A consent that was given cannot be given again, nor another with its nonce."""
-    proposal = await party.propose(edge_action())
-    consent = party.consent(proposal, AGENT)
-    await party.approve(proposal, AGENT, consent)
-
-    failure = await refused(party.approve(proposal, AGENT, consent))
-
-    assert reason_of(failure) == ("CONSENT_INVALID", "nonce")
-
-
 async def test_one_slot_twice_is_not_both(party: Party) -> None:
     """V6 Two consents of one slot count once: the decision asks for each required slot."""
     proposal = await party.propose(edge_action())
@@ -164,15 +153,6 @@ async def test_one_slot_twice_is_not_both(party: Party) -> None:
 
     assert again.status == STATUS.PROPOSAL_STATUS_PENDING
     assert [each.slot for each in again.consents] == [type_pb2.SLOT_AGENT]
-
-
-async def test_a_slot_without_a_say_is_refused(party: Party) -> None:
-    """V1 V6 What the agent decides alone, the human's key does not decide."""
-    proposal = await party.propose(edge_action(edge_type=type_pb2.EDGE_TYPE_DESCRIPTIVE))
-
-    failure = await refused(party.approve(proposal, HUMAN))
-
-    assert failure.reason == "ERROR_REASON_SLOT_NOT_REQUIRED"
 
 
 async def test_a_consent_that_ran_out_does_not_decide(live: World, party: Party) -> None:
@@ -291,19 +271,6 @@ async def test_without_a_genesis_nobody_decides(live: World) -> None:
     failure = await refused(party.approve(proposal, AGENT))
 
     assert failure.reason == "ERROR_REASON_GENESIS_MISSING"
-
-
-async def test_a_consent_to_what_ended_is_not_revoked(party: Party) -> None:
-    """V6 A2 Nothing is told of a proposal after its end, so that its log verifies."""
-    proposal = await party.propose(edge_action())
-    consent = party.consent(proposal, AGENT)
-    await party.approve(proposal, AGENT, consent)
-    await party.reject(proposal, HUMAN)
-
-    failure = await refused(revoke(party, proposal, AGENT, consent))
-
-    assert reason_of(failure) == ("PROPOSAL_STATE", "")
-    await party.verified()
 
 
 async def test_a_consent_to_what_took_effect_without_a_grant_is_not_revoked(party: Party) -> None:

@@ -23,6 +23,7 @@ from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
 from concord_attestation.consent import SlotKey
 from concord_attestation.payloads import ConsentPayload
 from concord_attestation.refusal_limit import RefusalLimit
+from concord_chassis.call.failure import from_rpc_error
 from concord_client.trust import signing
 from concord_client.trust.audit.log import LogInvalid
 from concord_governance.adapters.graph.client import GraphClient
@@ -67,6 +68,8 @@ from governed_world import (
     Party,
     World,
     edge_action,
+    reason_of,
+    refused,
     request_id,
     salt,
     world,
@@ -125,12 +128,15 @@ def guard(name: str, off: Switch) -> Callable[[Probe], Probe]:
     return listed
 
 
-async def is_done(call: Awaitable[object]) -> bool:
-    """Whether a call is not refused."""
-    with suppress(grpc.aio.AioRpcError):
+async def is_done(call: Awaitable[object], refusal: str = "") -> bool:
+    """Whether a call is not refused; fail when it is refused for another reason than is named."""
+    try:
         await call
-        return True
-    return False
+    except grpc.aio.AioRpcError as error:
+        if refusal and reason_of(from_rpc_error(error))[0] != refusal:
+            raise
+        return False
+    return True
 
 
 async def log_is_refused(party: Party, check: str) -> bool:
@@ -269,8 +275,7 @@ async def a_slot_without_a_say(scene: Scene) -> bool:
     """Let the human consent to what the agent decides alone."""
     async with scene.enrolled() as party:
         proposal = await party.propose(edge_action(edge_type=DESCRIPTIVE))
-        with suppress(grpc.aio.AioRpcError):
-            await party.approve(proposal, HUMAN)
+        await is_done(party.approve(proposal, HUMAN), "SLOT_NOT_REQUIRED")
         return await log_is_refused(party, "approve_slot")
 
 
@@ -289,11 +294,8 @@ async def a_consent_comes_again(scene: Scene) -> bool:
         proposal = await party.propose(edge_action())
         consent = party.consent(proposal, AGENT)
         await party.approve(proposal, AGENT, consent)
-        try:
-            await party.approve(proposal, AGENT, consent)
-        except grpc.aio.AioRpcError as error:
-            return error.code() != grpc.StatusCode.FAILED_PRECONDITION
-    return True
+        failure = await refused(party.approve(proposal, AGENT, consent))
+        return reason_of(failure) != ("CONSENT_INVALID", "nonce")
 
 
 @guard("window of an undo", _without(decision_guards, "demand_undo_window", lambda *_: None))
@@ -302,8 +304,7 @@ async def an_undo_comes_late(scene: Scene) -> bool:
     async with scene.enrolled(settings={"undo_retention_days": 1}) as party:
         undo = await party.undo(await party.decide(await party.propose(edge_action())))
         scene.clock.pass_(DAY)
-        with suppress(grpc.aio.AioRpcError):
-            await party.decide(undo)
+        await is_done(party.decide(undo), "RETENTION_EXPIRED")
         return await party.edge("agent", "VALUES", "honesty") is None
 
 
@@ -406,7 +407,7 @@ async def a_short_salt(scene: Scene) -> bool:
     action.upsert_edge.request_id = "1"
     async with scene.world() as live:
         party = live.party()
-        return await is_done(party.propose(action))
+        return await is_done(party.propose(action), "SAFEGUARD_VIOLATION")
 
 
 @guard("undo by name", _without(proposals.Proposals, "_demand_proposable", lambda *_: None))
@@ -419,7 +420,8 @@ async def an_undo_by_hand(scene: Scene) -> bool:
         assert done.affected
         item = governed_pb2.RevertedItem(id=edge.id, expected_revision=1)
         revert = governed_pb2.RevertItemsRequest(request_id="x" * 30, items=[item])
-        return await is_done(party.propose(governed_pb2.GovernedAction(revert_items=revert)))
+        action = governed_pb2.GovernedAction(revert_items=revert)
+        return await is_done(party.propose(action), "UNDO_IMPOSSIBLE")
 
 
 @guard("derived level", _without(GraphClient, "preview", _preview_blind))
@@ -475,7 +477,7 @@ async def a_revocation_after_the_end(scene: Scene) -> bool:
         consent = party.consent(proposal, AGENT)
         await party.approve(proposal, AGENT, consent)
         await party.reject(proposal, HUMAN)
-        return await is_done(revoke(party, proposal, AGENT, consent))
+        return await is_done(revoke(party, proposal, AGENT, consent), "PROPOSAL_STATE")
 
 
 @guard("consents that were taken back", _without(decision_guards, "demand_unrevoked", _nothing))
@@ -681,7 +683,7 @@ GUARDS.update(
 async def test_a_guard_holds_and_its_absence_is_noticed(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """V2 V3 V6 V7 V8 With the guard nothing happens; without it the harm is done."""
+    """V1 V2 V3 V6 V7 V8 A2 A3 With the guard nothing happens; without it the harm is done."""
     probe, off = GUARDS[name].probe, GUARDS[name].off
     for place in ("on", "off"):
         (tmp_path / place).mkdir()

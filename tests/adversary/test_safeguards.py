@@ -91,31 +91,6 @@ async def test_principals_are_out_of_reach(
     assert (await party.actions())[-1] == "SAFEGUARD_VIOLATION"
 
 
-async def test_nobody_writes_an_undo_by_hand(party: Party) -> None:
-    """V8 An undo names the proposal that it undoes: its window cannot be got around."""
-    edge = (await party.decide(await party.propose(edge_action()))).affected
-    action = governed_pb2.GovernedAction(
-        revert_items=governed_pb2.RevertItemsRequest(
-            request_id=salt(),
-            items=[governed_pb2.RevertedItem(id=edge[0].id, expected_revision=1)],
-        )
-    )
-
-    failure = await refused(party.propose(action))
-
-    assert failure.reason == "ERROR_REASON_UNDO_IMPOSSIBLE"
-
-
-async def test_an_action_brings_its_salt(party: Party) -> None:
-    """A3 Digests that outlive an action are salted by its own random request id."""
-    action = edge_action()
-    action.upsert_edge.request_id = "short"
-
-    failure = await refused(party.propose(action))
-
-    assert failure.reason == "ERROR_REASON_SAFEGUARD_VIOLATION"
-
-
 async def test_lineage_at_something_constitutive_is_bilateral(party: Party) -> None:
     """V2 G4 What would hide a constitutive item counts as a change of it."""
     rock = governed_pb2.GovernedAction(

@@ -226,19 +226,6 @@ async def test_undo_ends_with_its_retention(live: World, party: Party) -> None:
     assert before == await party.state()
 
 
-async def test_an_undo_consented_too_late_fails(live: World, party: Party) -> None:
-    """V8 The window is checked when it counts: at the end of the undo's own decision."""
-    done = await party.decide(await party.propose(edge_action()))
-    live.clock.pass_(30 * DAY - HOUR)
-    undo = await party.undo(done)
-    await party.approve(undo, AGENT)
-    live.clock.pass_(2 * HOUR)
-
-    failure = await refused(party.approve(undo, HUMAN, party.consent(undo, HUMAN, hours=5)))
-
-    assert reason_of(failure)[0] == "RETENTION_EXPIRED"
-
-
 async def test_undo_after_later_changes_is_refused_naming_them(party: Party) -> None:
     """V8 Conflicting later edits abort the undo, and it says which items they are of."""
     done = await party.decide(await party.propose(edge_action(edge_type=DESCRIPTIVE)))
