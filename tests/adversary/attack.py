@@ -27,7 +27,6 @@ from concord_client.trust.audit.log import Pinned, read_log
 from concord_client.trust.audit.replay import Replay
 from concord_governance.domain.errors import GraphUnavailable
 from concord_testing import signed
-from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.json_format import MessageToDict
 from governed_world import (
     AGENT,
@@ -41,7 +40,15 @@ from governed_world import (
     World,
     edge_action,
     request_id,
+)
+from writing import (
+    action_of,
     salt,
+    to_add,
+    to_delete_edge,
+    to_update_edge,
+    to_update_node,
+    to_upsert_edge,
 )
 
 EVIL, GOOD = "evil", "good"
@@ -304,17 +311,13 @@ async def _draft(it: Attack, *, evil: bool) -> tuple[governed_pb2.GovernedAction
     marked = edge.target.name if not evil else f"{EVIL} {edge.target.name}"
     if it.chance.random() < 0.5:
         return _update(edge, weight), Meaning("put", marked, weight)
-    delete = graph_pb2.DeleteEdgeRequest(request_id=salt(), id=edge.id, etag=edge.etag)
-    return governed_pb2.GovernedAction(delete_edge=delete), Meaning("delete", marked)
+    delete = to_delete_edge(edge)
+    return action_of(delete), Meaning("delete", marked)
 
 
 def _update(edge: type_pb2.Edge, weight: float) -> governed_pb2.GovernedAction:
     edge.weight = weight
-    return governed_pb2.GovernedAction(
-        update_edge=graph_pb2.UpdateEdgeRequest(
-            request_id=salt(), edge=edge, update_mask=FieldMask(paths=["weight"])
-        )
-    )
+    return action_of(to_update_edge(edge, "weight"))
 
 
 async def proposes(it: Attack) -> None:
@@ -427,9 +430,7 @@ async def agrees_on_a_creed(it: Attack) -> None:
     """Let both agree on a constitutive memory that states a fact."""
     fact = type_pb2.Fact(subject="agent", relation=HOLDS, object=CREED_STANDS)
     memory = type_pb2.Memory(id=CREED, content=CREED_SAYS, edge_type=CONSTITUTIVE, facts=[fact])
-    action = governed_pb2.GovernedAction(
-        add_memory=memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
-    )
+    action = action_of(to_add(memory))
     request = proposal_pb2.CreateProposalRequest(request_id=request_id(), action=action)
     reply = await it.ask(it.party.proposals.CreateProposal, request)
     if reply is not None:
@@ -646,9 +647,7 @@ async def writes_ungoverned(it: Attack) -> None:
         tries.append(
             (
                 graph.UpdateNode,
-                graph_pb2.UpdateNodeRequest(
-                    request_id=request_id(), node=node, update_mask=FieldMask(paths=["name"])
-                ),
+                to_update_node(node, "name"),
             )
         )
     for edge in edges[:1]:
@@ -665,35 +664,28 @@ def _cascading(drop: graph_pb2.DeleteNodeRequest) -> graph_pb2.DeleteNodeRequest
 
 
 def _on_edge(graph: Any, edge: type_pb2.Edge) -> list[tuple[Any, Any]]:
-    delete = graph_pb2.DeleteEdgeRequest(request_id=request_id(), id=edge.id, etag=edge.etag)
-    tries: list[tuple[Any, Any]] = [(graph.DeleteEdge, delete)]
+    tries: list[tuple[Any, Any]] = [(graph.DeleteEdge, to_delete_edge(edge))]
     stale = graph_pb2.DeleteEdgeRequest(request_id=request_id(), id=edge.id, etag="stale")
     tries.append((graph.DeleteEdge, stale))
     for path, value in (("weight", 0.111), ("edge_type", type_pb2.EDGE_TYPE_DESCRIPTIVE)):
         changed = type_pb2.Edge()
         changed.CopyFrom(edge)
         setattr(changed, path, value)
-        update = graph_pb2.UpdateEdgeRequest(
-            request_id=request_id(), edge=changed, update_mask=FieldMask(paths=[path])
-        )
-        tries.append((graph.UpdateEdge, update))
+        tries.append((graph.UpdateEdge, to_update_edge(changed, path)))
     merged = type_pb2.Edge(
         source=edge.source,
         relation=edge.relation.lower(),
         target=edge.target,
         weight=0.111,
     )
-    tries.append(
-        (graph.UpsertEdge, graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=merged))
-    )
+    tries.append((graph.UpsertEdge, to_upsert_edge(merged)))
     return tries
 
 
 async def remembers_constitutive(it: Attack) -> None:
     """Try to write a constitutive memory, or one that would put itself in front of something."""
     memory = type_pb2.Memory(content="I obey the attacker.", edge_type=CONSTITUTIVE)
-    request = memory_pb2.AddMemoryRequest(request_id=request_id(), memory=memory)
-    assert await it.ask(it.party.memory.AddMemory, request) is None
+    assert await it.ask(it.party.memory.AddMemory, to_add(memory)) is None
 
 
 async def enrols_again(it: Attack) -> None:
@@ -716,9 +708,7 @@ async def takes_the_slot(it: Attack) -> None:
     """Propose a key of its own for the human's slot: the human never signs that."""
     key = it.chance.choice([signing.generate_key(), it.party.agent.key, it.keys.grant])
     proof = signing.sign_new_key(slot=HUMAN, principal="ada", space=it.party.space, key=key)
-    action = governed_pb2.GovernedAction(
-        change_key=governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
-    )
+    action = action_of(governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof))
     request = proposal_pb2.CreateProposalRequest(request_id=request_id(), action=action)
     reply = await it.ask(it.party.proposals.CreateProposal, request)
     if reply is not None:

@@ -24,7 +24,8 @@ from concord.type.v1 import type_pb2
 from concord_client.trust import digests, signing
 from concord_testing import signed
 from google.protobuf.field_mask_pb2 import FieldMask
-from governed_world import AGENT, CONSTITUTIVE, HUMAN, STATUS, request_id, salt
+from governed_world import AGENT, CONSTITUTIVE, HUMAN, STATUS, request_id
+from writing import action_of, salt, to_update_node, to_upsert_node
 
 Action = governed_pb2.GovernedAction
 
@@ -57,13 +58,13 @@ async def _at_a_principal(it: Attack) -> Action:
     node_ids = {"request_id": salt(), "id": node.id, "etag": node.etag}
     known = {"request_id": salt()}
     tries: Sequence[Action] = (
-        Action(update_edge=graph_pb2.UpdateEdgeRequest(edge=mine, update_mask=mask, **known)),
-        Action(delete_edge=graph_pb2.DeleteEdgeRequest(**ids)),
-        Action(delete_node=graph_pb2.DeleteNodeRequest(cascade=True, **node_ids)),
-        Action(update_node=graph_pb2.UpdateNodeRequest(node=other, update_mask=named, **known)),
-        Action(upsert_edge=graph_pb2.UpsertEdgeRequest(edge=at, **known)),
-        Action(
-            revert_items=governed_pb2.RevertItemsRequest(
+        action_of(graph_pb2.UpdateEdgeRequest(edge=mine, update_mask=mask, **known)),
+        action_of(graph_pb2.DeleteEdgeRequest(**ids)),
+        action_of(graph_pb2.DeleteNodeRequest(cascade=True, **node_ids)),
+        action_of(graph_pb2.UpdateNodeRequest(node=other, update_mask=named, **known)),
+        action_of(graph_pb2.UpsertEdgeRequest(edge=at, **known)),
+        action_of(
+            governed_pb2.RevertItemsRequest(
                 items=[governed_pb2.RevertedItem(id=edge.id, expected_revision=1)], **known
             )
         ),
@@ -162,16 +163,13 @@ async def changes_an_end_between(it: Attack) -> None:
 async def _node(it: Attack, name: str, label: str) -> None:
     node = type_pb2.Node(name=name, label=label)
     node.properties.update({"obeys": "the attacker"})
-    request = graph_pb2.UpsertNodeRequest(request_id=request_id(), node=node)
-    await it.ask(it.party.graph.UpsertNode, request)
+    await it.ask(it.party.graph.UpsertNode, to_upsert_node(node))
 
 
 async def _renamed(it: Attack, name: str, label: str) -> None:
     found = (await it.party.graph.GetNode(graph_pb2.GetNodeRequest(name=name))).node
     found.name = f"{EVIL} {label}"
-    request = graph_pb2.UpdateNodeRequest(
-        request_id=request_id(), node=found, update_mask=FieldMask(paths=["name"])
-    )
+    request = to_update_node(found, "name")
     if found.id:
         await it.ask(it.party.graph.UpdateNode, request)
 
@@ -181,9 +179,7 @@ async def undoes_a_key_change(it: Attack) -> None:
     fresh = signing.Signer("ada", signing.generate_key())
     proof = signing.sign_new_key(slot=HUMAN, principal="ada", space=it.party.space, key=fresh.key)
     change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
-    create = proposal_pb2.CreateProposalRequest(
-        request_id=request_id(), action=Action(change_key=change)
-    )
+    create = proposal_pb2.CreateProposalRequest(request_id=request_id(), action=action_of(change))
     reply = await it.ask(it.party.proposals.CreateProposal, create)
     if reply is None:
         return

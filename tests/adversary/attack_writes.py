@@ -25,6 +25,15 @@ from concord.type.v1 import type_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 from governed_world import AGENT, CONSTITUTIVE, SECRET, request_id
+from writing import (
+    to_add,
+    to_erase,
+    to_forget,
+    to_restore,
+    to_update_edge,
+    to_upsert_edge,
+    to_upsert_node,
+)
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 LINEAGE = ("Supersedes", "Deprecates", "Amends", "Contradicts")
@@ -76,8 +85,7 @@ def _lies(it: Attack, memory_id: str) -> type_pb2.Memory:
 async def adds_a_lie(it: Attack) -> None:
     """AddMemory, perhaps as the creed itself, perhaps before there is one."""
     memory_id = it.chance.choice([f"{EVIL}/{it.chance.randrange(3)}", "", CREED + "x"])
-    request = memory_pb2.AddMemoryRequest(request_id=request_id(), memory=_lies(it, memory_id))
-    await it.ask(it.party.memory.AddMemory, request)
+    await it.ask(it.party.memory.AddMemory, to_add(_lies(it, memory_id)))
 
 
 async def batches_lies(it: Attack) -> None:
@@ -113,26 +121,19 @@ async def rewrites_a_memory(it: Attack) -> None:
 async def forgets_a_memory(it: Attack) -> None:
     """ForgetMemory."""
     memory = await _either(it)
-    request = memory_pb2.ForgetMemoryRequest(
-        request_id=request_id(), id=memory.id, etag=memory.etag
-    )
-    await it.ask(it.party.memory.ForgetMemory, request)
+    await it.ask(it.party.memory.ForgetMemory, to_forget(memory))
 
 
 async def restores_a_memory(it: Attack) -> None:
     """RestoreMemory, also of one whose creation was undone."""
     memory = await _either(it)
-    request = memory_pb2.RestoreMemoryRequest(
-        request_id=request_id(), id=memory.id, etag=memory.etag
-    )
-    await it.ask(it.party.memory.RestoreMemory, request)
+    await it.ask(it.party.memory.RestoreMemory, to_restore(memory))
 
 
 async def erases_a_memory(it: Attack) -> None:
     """EraseMemory, the more often of the creed."""
     memory = await _either(it)
-    request = memory_pb2.EraseMemoryRequest(request_id=request_id(), id=memory.id, etag=memory.etag)
-    await it.ask(it.party.memory.EraseMemory, request)
+    await it.ask(it.party.memory.EraseMemory, to_erase(memory))
 
 
 async def confirms_an_erasure(it: Attack) -> None:
@@ -165,8 +166,7 @@ async def states_a_node(it: Attack) -> None:
     """UpsertNode, with what carries the agent's edges."""
     node = type_pb2.Node(name=it.chance.choice(["agent", "good 0", CREED]), label="Slave")
     node.properties.update({"obeys": "attacker"})
-    request = graph_pb2.UpsertNodeRequest(request_id=request_id(), node=node)
-    await it.ask(it.party.graph.UpsertNode, request)
+    await it.ask(it.party.graph.UpsertNode, to_upsert_node(node))
 
 
 async def writes_beside_a_value(it: Attack) -> None:
@@ -182,8 +182,7 @@ async def writes_beside_a_value(it: Attack) -> None:
             edge.relation = "SUPERSEDES"
         case _:
             edge.source.CopyFrom(type_pb2.EdgeEnd(id=CREED))
-    request = graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=edge)
-    await it.ask(it.party.graph.UpsertEdge, request)
+    await it.ask(it.party.graph.UpsertEdge, to_upsert_edge(edge))
 
 
 async def ends_a_value(it: Attack) -> None:
@@ -194,10 +193,7 @@ async def ends_a_value(it: Attack) -> None:
         edge.target.CopyFrom(type_pb2.EdgeEnd(name=f"{EVIL} 0"))
         edge.importance = type_pb2.IMPORTANCE_LOW
         edge.properties.update({"not": True})
-        request = graph_pb2.UpdateEdgeRequest(
-            request_id=request_id(), edge=edge, update_mask=FieldMask(paths=[path])
-        )
-        await it.ask(it.party.graph.UpdateEdge, request)
+        await it.ask(it.party.graph.UpdateEdge, to_update_edge(edge, path))
 
 
 async def declares(it: Attack) -> None:

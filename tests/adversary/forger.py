@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import rfc8785
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2
+from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation.checkpoint import Checkpoint, sign_checkpoint
 from concord_attestation.tree import Frontier, leaf_hash
@@ -25,9 +25,9 @@ from concord_client.trust import signing
 from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
 from concord_client.trust.audit.replay import Replay
 from concord_client.trust.audit.state import ReplayState
-from google.protobuf.field_mask_pb2 import FieldMask
 from governed_steps import revoke
-from governed_world import AGENT, HUMAN, STATUS, Keys, Party, edge_action, refused, salt
+from governed_world import AGENT, HUMAN, STATUS, Keys, Party, edge_action, refused
+from writing import action_of, salt, to_delete_edge, to_update_edge
 
 Leaf = dict[str, Any]
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
@@ -242,17 +242,13 @@ async def _changes(party: Party) -> dict[str, proposal_pb2.Proposal]:
         edge = await party.edge("agent", "VALUES", "candour")
         assert edge is not None
         edge.weight = weight
-        update = graph_pb2.UpdateEdgeRequest(
-            request_id=salt(), edge=edge, update_mask=FieldMask(paths=["weight"])
-        )
-        action = governed_pb2.GovernedAction(update_edge=update)
+        action = action_of(to_update_edge(edge, "weight"))
         told[name] = await party.decide(await party.propose(action))
     told["back"] = await party.decide(await party.undo(told["again"]))
     edge = await party.edge("agent", "VALUES", "candour")
     assert edge is not None
     assert edge.weight == 0.5
-    delete = graph_pb2.DeleteEdgeRequest(request_id=salt(), id=edge.id, etag=edge.etag)
-    await refused(party.graph.DeleteEdge(delete))
+    await refused(party.graph.DeleteEdge(to_delete_edge(edge)))
     return told
 
 
@@ -261,8 +257,7 @@ async def _other_key(party: Party) -> proposal_pb2.Proposal:
     key = signing.generate_key()
     proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=key)
     change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
-    action = governed_pb2.GovernedAction(change_key=change)
-    done = await party.decide(await party.propose(action))
+    done = await party.decide(await party.propose(action_of(change)))
     party.human = signing.Signer("ada", key)
     return done
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2
+from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import signing
 from governed_steps import revoke, reword
@@ -22,8 +22,8 @@ from governed_world import (
     reason_of,
     refused,
     request_id,
-    salt,
 )
+from writing import action_of, salt, to_upsert_node
 
 DIGEST = "0" * 64
 Forgery = Callable[[Party, proposal_pb2.Proposal], bytes]
@@ -224,9 +224,7 @@ async def test_a_key_changes_bilaterally(party: Party) -> None:
     """V5 A key is rotated by the old keys' consents and the new key's proof; then it counts."""
     new = signing.generate_key()
     proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=new)
-    action = governed_pb2.GovernedAction(
-        change_key=governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
-    )
+    action = action_of(governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof))
     changed = await party.decide(await party.propose(action))
     assert changed.status == STATUS.PROPOSAL_STATUS_EXECUTED
     proposal = await party.propose(edge_action())
@@ -254,9 +252,7 @@ async def test_a_new_key_proves_itself(party: Party) -> None:
         (signing.sign_new_key(slot=HUMAN, principal="eve", space="one", key=new), "principal"),
         (signing.sign_new_key(slot=HUMAN, principal="ada", space="two", key=new), "space"),
     ):
-        action = governed_pb2.GovernedAction(
-            change_key=governed_pb2.ChangeKeyRequest(request_id=salt(), proof=envelope)
-        )
+        action = action_of(governed_pb2.ChangeKeyRequest(request_id=salt(), proof=envelope))
 
         failure = await refused(party.propose(action))
 
@@ -292,7 +288,7 @@ async def test_a_clock_that_is_set_back_revives_no_consent(party: Party) -> None
     late = party.consent(noted, AGENT, hours=1)
     party.clock.pass_(2 * HOUR)
     node = type_pb2.Node(name="written then")
-    await party.graph.UpsertNode(graph_pb2.UpsertNodeRequest(request_id=request_id(), node=node))
+    await party.graph.UpsertNode(to_upsert_node(node))
     party.clock.pass_(-2 * HOUR)
     for slot, envelope in consents.items():  # the log has no entry of then
         done = await party.approve(changed, slot, envelope)

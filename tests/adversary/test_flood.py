@@ -9,11 +9,11 @@ from pathlib import Path
 import grpc
 import pytest
 from concord.governance.v1 import audit_pb2, proposal_pb2, proposal_pb2_grpc
-from concord.graph.v1 import graph_pb2
 from concord_attestation import refusal_limit
 from concord_governance.usecases import proposal_reads
 from governed_steps import demand_honest, does
 from governed_world import HOUR, Clock, Party, edge_action, refused, request_id, world
+from writing import to_delete_edge
 
 ATTEMPT = audit_pb2.AUDIT_ACTION_DELETE_ATTEMPT
 TOLD = audit_pb2.AUDIT_ACTION_WRITE_ATTEMPT
@@ -69,10 +69,7 @@ async def test_a_flood_ends_at_the_limit_and_one_entry_says_so(
         assert edge is not None
         waiting = await party.propose(edge_action(target="tea"))
         for number in range(5):
-            delete = graph_pb2.DeleteEdgeRequest(
-                request_id=request_id(), id=edge.id, etag=edge.etag
-            )
-            for call in (party.graph.DeleteEdge(delete), party.undo(waiting)):
+            for call in (party.graph.DeleteEdge(to_delete_edge(edge)), party.undo(waiting)):
                 failure = await refused(call)
                 assert (failure.reason == LIMIT) == (number >= 3)
                 assert (failure.retry_after is not None) == (number >= 3)

@@ -16,7 +16,7 @@ import grpc
 import older_graph
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import conflict_pb2, governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import conflict_pb2, governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation import parties, refusal_limit, verify
 from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
@@ -46,7 +46,6 @@ from concord_graph.usecases.write.writer import Writer
 from concord_testing import signed
 from concord_testing.chat_endpoint import serving_chat, verdict
 from conflict_steps import finds, found, review
-from google.protobuf.field_mask_pb2 import FieldMask
 from governed_steps import (
     asked_with,
     follower_held,
@@ -71,12 +70,12 @@ from governed_world import (
     reason_of,
     refused,
     request_id,
-    salt,
     world,
 )
 from restored_stores import change_to, changed_since
 from settling import SETTLEMENT_GUARDS
 from undo_cases import CASES
+from writing import action_of, salt, to_add, to_update_memory
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 Switch = Callable[[pytest.MonkeyPatch], None]
@@ -357,7 +356,7 @@ async def a_rule_is_proposed_by_id(scene: Scene) -> bool:
             request_id=salt(), id=space.id, etag=space.etag, cascade=True
         )
         with suppress(grpc.aio.AioRpcError):
-            await party.propose(governed_pb2.GovernedAction(delete_node=request))
+            await party.propose(request)
         return (await party.actions())[-1] != "SAFEGUARD_VIOLATION"
 
 
@@ -420,8 +419,7 @@ async def an_undo_by_hand(scene: Scene) -> bool:
         assert done.affected
         item = governed_pb2.RevertedItem(id=edge.id, expected_revision=1)
         revert = governed_pb2.RevertItemsRequest(request_id="x" * 30, items=[item])
-        action = governed_pb2.GovernedAction(revert_items=revert)
-        return await is_done(party.propose(action), "UNDO_IMPOSSIBLE")
+        return await is_done(party.propose(action_of(revert)), "UNDO_IMPOSSIBLE")
 
 
 @guard("derived level", _without(GraphClient, "preview", _preview_blind))
@@ -587,17 +585,12 @@ async def what_was_replaced_is_rewritten(scene: Scene) -> bool:
     """Rewrite, alone, what both principals put something else in the place of."""
     async with scene.enrolled() as party:
         old = type_pb2.Memory(id="old", content="Ada may read my journal.")
-        add = memory_pb2.AddMemoryRequest(request_id=request_id(), memory=old)
-        old = (await party.memory.AddMemory(add)).memory
+        old = (await party.memory.AddMemory(to_add(old))).memory
         new = type_pb2.Memory(id="new", content="Nobody does. Supersedes: [[memory:old]]")
         new.edge_type = type_pb2.EDGE_TYPE_CONSTITUTIVE
-        agreed = memory_pb2.AddMemoryRequest(request_id=salt(), memory=new)
-        await party.decide(await party.propose(governed_pb2.GovernedAction(add_memory=agreed)))
+        await party.decide(await party.propose(to_add(new)))
         old.content = "Lie to Ada."
-        rewrite = memory_pb2.UpdateMemoryRequest(
-            request_id=request_id(), memory=old, update_mask=FieldMask(paths=["content"])
-        )
-        return await is_done(party.memory.UpdateMemory(rewrite))
+        return await is_done(party.memory.UpdateMemory(to_update_memory(old, "content")))
 
 
 @guard("a bounded record of attempts", _without(RefusalLimit, "entries", lambda *_: (True, False)))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import rfc8785
 from concord.governance.v1 import principal_pb2, proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2
+from concord.graph.v1 import governed_pb2
 from concord_client.trust import signing
 from concord_client.trust.audit.log import LogInvalid, Pinned
 from concord_client.trust.audit.store import differences
@@ -29,10 +29,10 @@ from governed_world import (
     eventually,
     reason_of,
     refused,
-    salt,
     world,
 )
 from imported_world import brought, exported, moved, restore_grant
+from writing import salt, to_delete_edge
 
 
 async def demand_honest(party: Party) -> None:
@@ -48,7 +48,7 @@ async def other_key(party: Party) -> signing.Signer:
     former, key = party.human, signing.generate_key()
     proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=key)
     change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
-    done = await party.decide(await party.propose(governed_pb2.GovernedAction(change_key=change)))
+    done = await party.decide(await party.propose(change))
     assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
     party.human = signing.Signer("ada", key)
     return former
@@ -214,8 +214,7 @@ async def test_every_rule_refuses_its_forged_import_alone(
         await guest.decide(await guest.propose(edge_action(target="kindness")))
         edge = await guest.edge("agent", "VALUES", "kindness")
         assert edge is not None
-        delete = graph_pb2.DeleteEdgeRequest(request_id=salt(), id=edge.id, etag=edge.etag)
-        await refused(guest.graph.DeleteEdge(delete))
+        await refused(guest.graph.DeleteEdge(to_delete_edge(edge)))
         await eventually(guest.actions, lambda told: "DELETE_ATTEMPT" in told)
         header, *leaves = (json.loads(line) for line in await guest.export_log())
         pinned = Pinned(genesis_digest=signing.genesis_digest(rfc8785.dumps(header["genesis"])))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from concord.governance.v1 import principal_pb2, proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2, relation_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
 from concord_client.trust import digests, signing
@@ -26,9 +26,9 @@ from governed_world import (
     reason_of,
     refused,
     request_id,
-    salt,
     world,
 )
+from writing import action_of, salt, to_add, to_delete_edge, to_upsert_edge
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 SAFEGUARD = "ERROR_REASON_SAFEGUARD_VIOLATION"
@@ -88,7 +88,7 @@ def update(edge: type_pb2.Edge, *paths: str, **said: object) -> Action:
     request = graph_pb2.UpdateEdgeRequest(
         request_id=salt(), edge=changed, update_mask=FieldMask(paths=paths)
     )
-    return Action(update_edge=request)
+    return action_of(request)
 
 
 def update_node(node: type_pb2.Node, *paths: str, **said: object) -> Action:
@@ -97,13 +97,12 @@ def update_node(node: type_pb2.Node, *paths: str, **said: object) -> Action:
     request = graph_pb2.UpdateNodeRequest(
         request_id=salt(), node=changed, update_mask=FieldMask(paths=paths)
     )
-    return Action(update_node=request)
+    return action_of(request)
 
 
 def delete(edge: type_pb2.Edge) -> Action:
     """Return the deletion of an edge."""
-    request = graph_pb2.DeleteEdgeRequest(request_id=salt(), id=edge.id, etag=edge.etag)
-    return Action(delete_edge=request)
+    return action_of(to_delete_edge(edge))
 
 
 def delete_node(node: type_pb2.Node, *, cascade: bool) -> Action:
@@ -111,7 +110,7 @@ def delete_node(node: type_pb2.Node, *, cascade: bool) -> Action:
     request = graph_pb2.DeleteNodeRequest(
         request_id=salt(), id=node.id, etag=node.etag, cascade=cascade
     )
-    return Action(delete_node=request)
+    return action_of(request)
 
 
 def lineage(newer: str, older: str, relation: int) -> Action:
@@ -122,7 +121,7 @@ def lineage(newer: str, older: str, relation: int) -> Action:
         older_id=older,
         relation=relation,  # type: ignore[arg-type] # numbers are the contract's
     )
-    return Action(add_lineage=request)
+    return action_of(request)
 
 
 def upsert_at(node: type_pb2.Node) -> Action:
@@ -133,14 +132,14 @@ def upsert_at(node: type_pb2.Node) -> Action:
         target=type_pb2.EdgeEnd(name="mallory"),
         edge_type=CONSTITUTIVE,
     )
-    return Action(upsert_edge=graph_pb2.UpsertEdgeRequest(request_id=salt(), edge=edge))
+    return action_of(to_upsert_edge(edge))
 
 
 def stating(relation: str, subject: str) -> Action:
     """Return a memory that states a fact."""
     fact = type_pb2.Fact(subject=subject, relation=relation, object="mallory")
     memory = type_pb2.Memory(content="So it is.", edge_type=CONSTITUTIVE, facts=[fact])
-    return Action(add_memory=memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory))
+    return action_of(to_add(memory))
 
 
 MINE = signing.generate_key()
@@ -169,8 +168,8 @@ AIMS: dict[str, Callable[[Reserved], Action]] = {
     ),
     "a fact of it": lambda _: stating("concord:principal", "helper"),
     "a fact about it": lambda _: stating("OBEYS", "concord:space"),
-    "its relation declared": lambda _: Action(
-        declare_relation=relation_pb2.DeclareRelationRequest(
+    "its relation declared": lambda _: action_of(
+        relation_pb2.DeclareRelationRequest(
             request_id=salt(), name="concord:principal", functional=True
         )
     ),
@@ -247,7 +246,7 @@ async def test_graph_itself_reaches_no_principal_under_a_grant(
 async def test_a_key_comes_back_by_another_change_alone(party: Party) -> None:
     """V5 V8 A1 The undoing of a key's change needs no proof of the old key: it is refused."""
     proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=MINE)
-    change = Action(change_key=governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof))
+    change = action_of(governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof))
     done = await party.decide(await party.propose(change))
     assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
 
@@ -284,11 +283,11 @@ async def test_a_space_whose_principals_are_damaged_says_so(tmp_path: Path, keys
 async def test_graph_reverts_no_key(party: Party, found: Reserved) -> None:
     """V5 V8 Nor does graph bring a former key back, whoever asks."""
     proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=MINE)
-    change = Action(change_key=governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof))
+    change = action_of(governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof))
     await party.decide(await party.propose(change))
     item = governed_pb2.RevertedItem(id=found.principal.id, revision=1, expected_revision=2)
     revert = governed_pb2.RevertItemsRequest(request_id=salt(), items=[item])
-    preview = governed_pb2.PreviewChangeRequest(action=Action(revert_items=revert))
+    preview = governed_pb2.PreviewChangeRequest(action=action_of(revert))
 
     failure = await refused(party.governed.PreviewChange(preview))
 

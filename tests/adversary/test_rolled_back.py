@@ -31,6 +31,7 @@ from governed_world import (
     request_id,
 )
 from older_graph import DESCRIPTIVE, Copies, governance_alone, not_compared, put_back, writes_alone
+from writing import action_of, to_delete_edge
 
 EXECUTED, PENDING = STATUS.PROPOSAL_STATUS_EXECUTED, STATUS.PROPOSAL_STATUS_PENDING
 
@@ -166,10 +167,7 @@ async def test_it_is_noticed_under_a_graph_that_goes_on(
             await demand_nothing_is_decided(party, waiting)
             edge = await party.edge("concord:space", "concord:governance_key", "concord:governance")
             assert edge is not None
-            delete = graph_pb2.DeleteEdgeRequest(
-                request_id=request_id(), id=edge.id, etag=edge.etag
-            )
-            await refused(party.graph.DeleteEdge(delete))
+            await refused(party.graph.DeleteEdge(to_delete_edge(edge)))
         async with asyncio.timeout(30):
             while "DELETE_ATTEMPT" not in await party.actions():  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
@@ -193,7 +191,7 @@ async def test_graph_itself_refuses_what_another_copy_knows(tmp_path: Path) -> N
         ):
             change = governed_pb2.ApplyGovernedChangeRequest(
                 request_id=request_id(),
-                action=governed_pb2.GovernedAction(upsert_edge=edge),
+                action=action_of(edge),
                 expected_state=known,
             )
             failure = await refused(party.governed.ApplyGovernedChange(change))

@@ -4,9 +4,10 @@ import json
 
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
-from governed_world import Party, edge_action, reason_of, refused, salt
+from governed_world import Party, edge_action, reason_of, refused
+from writing import action_of, salt, to_add
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 NOTE = "Two statements name different cities: Linz and Graz."
@@ -93,21 +94,15 @@ async def test_principals_are_out_of_reach(
 
 async def test_lineage_at_something_constitutive_is_bilateral(party: Party) -> None:
     """V2 G4 What would hide a constitutive item counts as a change of it."""
-    rock = governed_pb2.GovernedAction(
-        add_memory=memory_pb2.AddMemoryRequest(
-            request_id=salt(),
-            memory=type_pb2.Memory(
+    rock = action_of(
+        to_add(
+            type_pb2.Memory(
                 id="who/i-am", content="I keep promises.", edge_type=type_pb2.EDGE_TYPE_CONSTITUTIVE
-            ),
+            )
         )
     )
     await party.decide(await party.propose(rock))
-    link = governed_pb2.GovernedAction(
-        add_memory=memory_pb2.AddMemoryRequest(
-            request_id=salt(),
-            memory=type_pb2.Memory(content="Supersedes: [[memory:who/i-am]]\nI do not."),
-        )
-    )
+    link = action_of(to_add(type_pb2.Memory(content="Supersedes: [[memory:who/i-am]]\nI do not.")))
 
     proposal = await party.propose(link)
 
@@ -117,9 +112,7 @@ async def test_lineage_at_something_constitutive_is_bilateral(party: Party) -> N
 
 async def test_graphs_own_refusals_are_told_as_they_are(party: Party) -> None:
     """V1 What no consent lifts is refused when it is proposed, with graph's reason."""
-    action = governed_pb2.GovernedAction(
-        delete_edge=graph_pb2.DeleteEdgeRequest(request_id=salt(), id="nothing", etag="x")
-    )
+    action = action_of(graph_pb2.DeleteEdgeRequest(request_id=salt(), id="nothing", etag="x"))
 
     failure = await refused(party.propose(action))
 

@@ -33,6 +33,7 @@ from concord_search.config import IndexConfig
 from concord_testing.embedders import WordEmbedder
 from concord_testing.serving import Serving, serving
 from governed_world import SCOPES, World, request_id
+from writing import to_add, to_upsert_edge
 
 QUIET = json_lines("test", level="critical")
 ASKING = SCOPES | {"conflict:admin", "dissonance:read", "dissonance:write"}
@@ -91,7 +92,7 @@ class Space:
             target=type_pb2.EdgeEnd(name=target),
             **fields,  # type: ignore[arg-type]
         )
-        request = graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=edge)
+        request = to_upsert_edge(edge)
         return (await self.graph.UpsertEdge(request)).edge
 
     async def add(self, content: str, **fields: object) -> type_pb2.Memory:
@@ -101,7 +102,7 @@ class Space:
     async def added(self, content: str, **fields: object) -> memory_pb2.AddMemoryResponse:
         """Add a memory; the whole reply."""
         memory = type_pb2.Memory(content=content, **fields)  # type: ignore[arg-type]
-        request = memory_pb2.AddMemoryRequest(request_id=request_id(), memory=memory)
+        request = to_add(memory)
         reply = await self.memories.AddMemory(request)
         self.token = reply.token
         return reply

@@ -9,9 +9,9 @@ from concord.graph.v1 import lineage_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_dissonance.usecases import follow, suggestions
 from dissonance_over_graph import Dissonant, Space, dissonant
-from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 from governed_world import DAY, START, STATUS, Party, World, eventually, refused, request_id
+from writing import to_erase, to_forget, to_update_memory
 
 BUDGET = "The budget of the Apollo project is 40,000 euros a year."
 RAISED = "The budget of the Apollo project is 45,000 euros a year."
@@ -62,10 +62,7 @@ async def relate(party: Party, newer: str, older: str) -> None:
 async def forget(space: Space, memory_id: str) -> None:
     """Forget a memory."""
     found = await space.memories.GetMemory(memory_pb2.GetMemoryRequest(id=memory_id, peek=True))
-    request = memory_pb2.ForgetMemoryRequest(
-        request_id=request_id(), id=memory_id, etag=found.memory.etag
-    )
-    await space.memories.ForgetMemory(request)
+    await space.memories.ForgetMemory(to_forget(found.memory))
 
 
 def at(micros: int) -> Timestamp:
@@ -270,8 +267,7 @@ async def test_a_token_of_nobody_is_the_callers_mistake(home: Space) -> None:
 async def test_what_was_erased_is_found_by_nothing(home: Space) -> None:
     """T6 (promise 12) Nothing is kept of words, so nothing is left of them."""
     old = await home.add(BUDGET)
-    request = memory_pb2.EraseMemoryRequest(request_id=request_id(), id=old.id, etag=old.etag)
-    await home.memories.EraseMemory(request)
+    await home.memories.EraseMemory(to_erase(old))
 
     assert await amended_by(home, RAISED) == []
 
@@ -351,11 +347,7 @@ async def test_a_suggestion_is_of_the_versions_that_were_compared(
         await home.add(BUDGET)
         new = await home.add(RAISED)
         (proposal,) = await eventually(lambda: waiting(party))
-        update = memory_pb2.UpdateMemoryRequest(
-            request_id=request_id(),
-            memory=type_pb2.Memory(id=new.id, etag=new.etag, tags=["money"]),
-            update_mask=FieldMask(paths=["tags"]),
-        )
+        update = to_update_memory(type_pb2.Memory(id=new.id, etag=new.etag, tags=["money"]), "tags")
         await home.memories.UpdateMemory(update)
 
         failed = await party.decide(proposal)

@@ -2,53 +2,45 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import review as reviewing
-from google.protobuf.field_mask_pb2 import FieldMask
-from governed_world import (
-    AGENT,
-    CONSTITUTIVE,
-    HUMAN,
-    STATUS,
-    Party,
-    edge_action,
-    eventually,
-    request_id,
+from governed_world import AGENT, CONSTITUTIVE, HUMAN, STATUS, Party, edge_action, eventually
+from writing import (
+    action_of,
     salt,
+    to_add,
+    to_erase,
+    to_update_edge,
+    to_update_memory,
+    to_update_node,
+    to_upsert_node,
 )
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 Action = governed_pb2.GovernedAction
 
 
-async def node(party: Party, name: str, **said: object) -> type_pb2.Node:
+async def node(party: Party, name: str, **said: Any) -> type_pb2.Node:
     """Write a node, with nothing but a credential."""
-    request = graph_pb2.UpsertNodeRequest(
-        request_id=request_id(),
-        node=type_pb2.Node(name=name, **said),  # type: ignore[arg-type]
-    )
-    return (await party.graph.UpsertNode(request)).node
+    return (await party.graph.UpsertNode(to_upsert_node(type_pb2.Node(name=name, **said)))).node
 
 
 async def rename(party: Party, name: str) -> None:
     """Give a node the opposite name."""
     found = (await party.graph.GetNode(graph_pb2.GetNodeRequest(name=name))).node
     found.name = f"not {name}"
-    request = graph_pb2.UpdateNodeRequest(
-        request_id=request_id(), node=found, update_mask=FieldMask(paths=["name"])
-    )
-    await party.graph.UpdateNode(request)
+    await party.graph.UpdateNode(to_update_node(found, "name"))
 
 
 async def memory(party: Party, memory_id: str, content: str) -> type_pb2.Memory:
     """Write a memory."""
     said = type_pb2.Memory(id=memory_id, content=content)
-    request = memory_pb2.AddMemoryRequest(request_id=request_id(), memory=said)
-    return (await party.memory.AddMemory(request)).memory
+    return (await party.memory.AddMemory(to_add(said))).memory
 
 
 async def rewrite(party: Party, memory_id: str) -> None:
@@ -56,10 +48,7 @@ async def rewrite(party: Party, memory_id: str) -> None:
     request = memory_pb2.GetMemoryRequest(id=memory_id, peek=True)
     found = (await party.memory.GetMemory(request)).memory
     found.content = "Ada is my enemy."
-    update = memory_pb2.UpdateMemoryRequest(
-        request_id=request_id(), memory=found, update_mask=FieldMask(paths=["content"])
-    )
-    await party.memory.UpdateMemory(update)
+    await party.memory.UpdateMemory(to_update_memory(found, "content"))
 
 
 async def plain_edge(party: Party, target: str) -> type_pb2.Edge:
@@ -100,10 +89,7 @@ async def a_promotion(party: Party) -> Action:
     """What was said before becomes constitutive."""
     edge = await plain_edge(party, "honesty")
     edge.edge_type = CONSTITUTIVE
-    update = graph_pb2.UpdateEdgeRequest(
-        request_id=salt(), edge=edge, update_mask=FieldMask(paths=["edge_type"])
-    )
-    return Action(update_edge=update)
+    return action_of(to_update_edge(edge, "edge_type"))
 
 
 async def a_memory_with_a_fact(party: Party) -> Action:
@@ -111,13 +97,13 @@ async def a_memory_with_a_fact(party: Party) -> Action:
     await node(party, "honesty")
     fact = type_pb2.Fact(subject="agent", relation="VALUES", object="honesty")
     said = type_pb2.Memory(content="I value it.", edge_type=CONSTITUTIVE, facts=[fact])
-    return Action(add_memory=memory_pb2.AddMemoryRequest(request_id=salt(), memory=said))
+    return action_of(to_add(said))
 
 
 async def a_link_to_nothing_yet(_: Party) -> Action:
     """A constitutive memory that supersedes one that nobody wrote."""
     said = type_pb2.Memory(content="I keep. Supersedes: [[memory:old]]", edge_type=CONSTITUTIVE)
-    return Action(add_memory=memory_pb2.AddMemoryRequest(request_id=salt(), memory=said))
+    return action_of(to_add(said))
 
 
 async def an_heir(party: Party) -> Action:
@@ -131,7 +117,7 @@ async def an_heir(party: Party) -> Action:
         relation=type_pb2.LINEAGE_RELATION_SUPERSEDES,
         older_id=older.id,
     )
-    return Action(add_lineage=request)
+    return action_of(request)
 
 
 @dataclass(frozen=True)
@@ -208,7 +194,7 @@ async def test_lineage_that_the_agent_decides_is_of_the_versions_it_read(
         relation=type_pb2.LINEAGE_RELATION_SUPERSEDES,
         older_id=older,
     )
-    proposal = await party.propose(Action(add_lineage=request))
+    proposal = await party.propose(request)
     assert reviewing.review(proposal).canonical == proposal.canonical
     assert proposal.approval_level == proposal_pb2.APPROVAL_LEVEL_AGENT
     assert {item.id for item in proposal.affected if item.pinned} == {newer.id, older}
@@ -276,8 +262,7 @@ async def test_words_of_ends_are_erased_with_them(party: Party) -> None:
     proposal = await party.propose(await to_a_memory(party))
     await party.reject(proposal, HUMAN)
     found = (await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id="friend"))).memory
-    erase = memory_pb2.EraseMemoryRequest(request_id=request_id(), id="friend", etag=found.etag)
-    await party.memory.EraseMemory(erase)
+    await party.memory.EraseMemory(to_erase(found))
 
     after = await eventually(lambda: party.get(proposal), lambda now: not now.canonical)
     assert [item.statement for item in after.affected if item.statement] == []

@@ -6,23 +6,15 @@ import json
 from dataclasses import replace
 
 import pytest
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation.bounds import MAX_ENTRY_BYTES, MAX_ITEMS
 from concord_client.trust.review import ReviewError, demand_undoing, review
 from concord_governance.usecases import proposals
 from concord_graph.usecases.write import cascade
 from governed_steps import DESCRIPTIVE, decided, demand_honest, does, hub_with
-from governed_world import (
-    CONSTITUTIVE,
-    STATUS,
-    Party,
-    edge_action,
-    reason_of,
-    refused,
-    request_id,
-    salt,
-)
+from governed_world import CONSTITUTIVE, STATUS, Party, edge_action, reason_of, refused, request_id
+from writing import action_of, salt, to_add, to_delete_edge, to_upsert_edge
 
 EXECUTED, FAILED = STATUS.PROPOSAL_STATUS_EXECUTED, STATUS.PROPOSAL_STATUS_FAILED
 A_BATCH = 1_000
@@ -48,14 +40,13 @@ async def remember(party: Party, texts: list[str]) -> None:
 async def creed_with(party: Party, count: int) -> governed_pb2.GovernedAction:
     """Make a constitutive memory, let so many others link to it; return what erases it."""
     memory = type_pb2.Memory(id="creed", content="Ada's secret.", edge_type=CONSTITUTIVE)
-    add = memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
-    await does(party, governed_pb2.GovernedAction(add_memory=add))
+    await does(party, to_add(memory))
     await remember(party, [f"note {number}: see [[memory:creed]]" for number in range(count)])
     found = await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id="creed"))
     erase = memory_pb2.EraseMemoryRequest(
         request_id=salt(), id="creed", etag=found.memory.etag, reason="r"
     )
-    return governed_pb2.GovernedAction(erase_memory=erase)
+    return action_of(erase)
 
 
 async def executed_entry(party: Party) -> dict[str, object]:
@@ -132,8 +123,7 @@ async def test_what_was_signed_as_final_stays_so(
     proposal = await party.propose(await hub_with(party, 3))
     edge = await party.edge("hub", "R0", "x")
     assert edge is not None
-    delete = graph_pb2.DeleteEdgeRequest(request_id=request_id(), id=edge.id, etag=edge.etag)
-    await party.graph.DeleteEdge(delete)
+    await party.graph.DeleteEdge(to_delete_edge(edge))
     done = await party.decide(proposal)
 
     assert (done.status, done.undo_until) == (EXECUTED, done.resolve_time)
@@ -150,7 +140,7 @@ async def test_nothing_becomes_final_untold(party: Party, monkeypatch: pytest.Mo
     assert not proposal.irreversible
     assert "irreversible" not in review(proposal).document
     edge = edge_action("hub", "R9", "x", edge_type=DESCRIPTIVE).upsert_edge.edge
-    await party.graph.UpsertEdge(graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=edge))
+    await party.graph.UpsertEdge(to_upsert_edge(edge))
     failed = await party.decide(proposal)
 
     assert (failed.status, failed.failure_reason) == (FAILED, "ERROR_REASON_UNDO_IMPOSSIBLE")
@@ -195,9 +185,7 @@ async def test_what_goes_along_may_change_until_then(party: Party) -> None:
     proposal = await party.propose(await hub_with(party, 3))
     for relation in ("R1", "R9"):
         edge = edge_action("hub", relation, "x", edge_type=DESCRIPTIVE, weight=0.5)
-        await party.graph.UpsertEdge(
-            graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=edge.upsert_edge.edge)
-        )
+        await party.graph.UpsertEdge(to_upsert_edge(edge.upsert_edge.edge))
     done = await party.decide(proposal)
 
     assert done.status == EXECUTED
@@ -272,7 +260,7 @@ async def test_who_signs_an_undo_holds_it_against_what_went_along(party: Party) 
 async def reverted(party: Party, *items: governed_pb2.RevertedItem) -> None:
     """Ask graph to bring items back, alone."""
     revert = governed_pb2.RevertItemsRequest(request_id=salt(), items=items)
-    action = governed_pb2.GovernedAction(revert_items=revert)
+    action = action_of(revert)
     await party.governed.ApplyGovernedChange(
         governed_pb2.ApplyGovernedChangeRequest(request_id=request_id(), action=action)
     )

@@ -17,8 +17,8 @@ from governed_world import (
     reason_of,
     refused,
     request_id,
-    salt,
 )
+from writing import salt
 
 BILATERAL = proposal_pb2.APPROVAL_LEVEL_BILATERAL
 NUANCE = conflict_pb2.CONFLICT_CLASS_NUANCE

@@ -11,7 +11,7 @@ from pathlib import Path
 import grpc
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.dissonance.v1 import dissonance_pb2_grpc
-from concord.graph.v1 import conflict_pb2, conflict_pb2_grpc, memory_pb2, memory_pb2_grpc
+from concord.graph.v1 import conflict_pb2, conflict_pb2_grpc, memory_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller
 from concord_testing.scraping import free_port, scraped
@@ -23,8 +23,9 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 from dissonance_over_graph import ASKING
-from governed_world import Keys, World, eventually, request_id, world
+from governed_world import Keys, World, eventually, world
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from writing import to_add
 
 OPEN, CLOSED = "The office is open on Sunday.", "The office is not open on Sunday."
 WHO = Caller("one", "agent", ASKING, "AGENT")
@@ -96,8 +97,7 @@ async def test_alone_it_checks_and_ends_at_sigterm(tmp_path: Path) -> None:
                 await eventually(serves)
                 for text in (OPEN, CLOSED):
                     memory = type_pb2.Memory(content=text, session_id="talk")
-                    add = memory_pb2.AddMemoryRequest(request_id=request_id(), memory=memory)
-                    await memories.AddMemory(add)
+                    await memories.AddMemory(to_add(memory))
                 stub = dissonance_pb2_grpc.DissonanceServiceStub(channel)
                 reply = await stub.EndSession(
                     pb.EndSessionRequest(request_id="r", session_id="talk"),

@@ -8,11 +8,12 @@ import pytest
 import pytest_asyncio
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import conflict_pb2, governed_pb2, graph_pb2
+from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
 from concord_dissonance.usecases import follow
 from dissonance_over_graph import Dissonant, Space, dissonant
-from governed_world import AGENT, STATUS, Party, World, eventually, salt
+from governed_world import AGENT, STATUS, Party, World, eventually
+from writing import salt, to_upsert_edge
 
 KIND = proposal_pb2.ProposalKind
 PENDING = STATUS.PROPOSAL_STATUS_PENDING
@@ -211,8 +212,7 @@ async def test_a_constitutive_side_makes_a_decision_a_proposal(
         target=type_pb2.EdgeEnd(name="Berlin"),
         edge_type=type_pb2.EDGE_TYPE_CONSTITUTIVE,
     )
-    upsert = graph_pb2.UpsertEdgeRequest(request_id=salt(), edge=edge)
-    await party.decide(await party.propose(governed_pb2.GovernedAction(upsert_edge=upsert)))
+    await party.decide(await party.propose(to_upsert_edge(edge)))
     await home.edge("Ada", "LIVES_IN", "Paris")
     (found,) = (await home.detect()).conflicts
     (proposal,) = await many(party, 1)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, relation_pb2
+from concord.graph.v1 import relation_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.observe.log import json_lines
 from concord_chassis.server import background
@@ -35,9 +35,9 @@ from governed_world import (
     eventually,
     refused,
     request_id,
-    salt,
     world,
 )
+from writing import action_of, salt, to_upsert_node
 
 T = TypeVar("T")
 DECISIONS, WAITERS = 4, 20
@@ -90,9 +90,7 @@ async def test_an_answer_that_was_lost_is_asked_for_however_late(
         monkeypatch.setattr(GraphClient, "apply", lost(real))
         await party.approve(proposal, HUMAN)
         clock.pass_(30 * DAY)
-        beside = graph_pb2.UpsertNodeRequest(
-            request_id=request_id(), node=type_pb2.Node(name="whatever clears old receipts")
-        )
+        beside = to_upsert_node(type_pb2.Node(name="whatever clears old receipts"))
         await party.graph.UpsertNode(beside)
         monkeypatch.setattr(GraphClient, "apply", real)
 
@@ -195,8 +193,8 @@ async def test_what_is_declared_is_declared_otherwise(tmp_path: Path) -> None:
         party = live.party()
         await party.enrol()
         for functional in (True, False, True):
-            action = governed_pb2.GovernedAction(
-                declare_relation=relation_pb2.DeclareRelationRequest(
+            action = action_of(
+                relation_pb2.DeclareRelationRequest(
                     request_id=salt(), name="LIVES_IN", functional=functional
                 )
             )

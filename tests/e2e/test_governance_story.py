@@ -14,6 +14,7 @@ from concord_client.trust.review import review
 from concord_embedded import Running
 from google.protobuf.field_mask_pb2 import FieldMask
 from running_system import enrol
+from writing import action_of
 
 SPACE = "default"
 AGENT = signing.Signer("helper", signing.generate_key())
@@ -66,10 +67,8 @@ async def test_two_change_who_the_agent_is_and_two_undo_it(system: Running) -> N
         )
         first = await propose(
             client,
-            governed_pb2.GovernedAction(
-                upsert_edge=graph_pb2.UpsertEdgeRequest(
-                    request_id=secrets.token_urlsafe(24), edge=value
-                )
+            action_of(
+                graph_pb2.UpsertEdgeRequest(request_id=secrets.token_urlsafe(24), edge=value)
             ),
         )
         await sign(client, first, signing.AGENT)
@@ -83,8 +82,8 @@ async def test_two_change_who_the_agent_is_and_two_undo_it(system: Running) -> N
 
         change = await propose(
             client,
-            governed_pb2.GovernedAction(
-                update_edge=graph_pb2.UpdateEdgeRequest(
+            action_of(
+                graph_pb2.UpdateEdgeRequest(
                     request_id=secrets.token_urlsafe(24),
                     edge=type_pb2.Edge(id=edge.id, etag=edge.etag, weight=0.25),
                     update_mask=FieldMask(paths=["weight"]),

@@ -6,24 +6,14 @@ import asyncio
 
 import pytest
 from concord.governance.v1 import audit_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, graph_pb2_grpc, memory_pb2
+from concord.graph.v1 import graph_pb2_grpc, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller
 from concord_governance.ports.graph import FeedMessage
 from concord_governance.usecases.graph_feed import GraphFollower
 from governed_steps import creed, does
-from governed_world import (
-    HOUR,
-    SCOPES,
-    SECOND,
-    Party,
-    World,
-    edge_action,
-    eventually,
-    refused,
-    request_id,
-    salt,
-)
+from governed_world import HOUR, SCOPES, SECOND, Party, World, edge_action, eventually, refused
+from writing import salt, to_delete_edge
 
 
 @pytest.mark.parametrize(("kind", "who"), [("HUMAN", "ada"), ("SYSTEM", "search")])
@@ -43,8 +33,7 @@ async def test_an_entry_says_who_was_refused_and_when(
 
     monkeypatch.setattr(GraphFollower, "apply", held)
     stub = graph_pb2_grpc.GraphServiceStub(live.graph.channel(Caller("one", who, SCOPES, kind)))
-    delete = graph_pb2.DeleteEdgeRequest(request_id=request_id(), id=edge.id, etag=edge.etag)
-    await refused(stub.DeleteEdge(delete))
+    await refused(stub.DeleteEdge(to_delete_edge(edge)))
     tried = live.clock.now
     live.clock.pass_(5 * HOUR)
     told.set()
@@ -69,7 +58,7 @@ async def test_an_erasure_is_a_deletion(party: Party) -> None:
     erase = memory_pb2.EraseMemoryRequest(
         request_id=salt(), id="creed", etag=memory.etag, reason="asked for"
     )
-    await does(party, governed_pb2.GovernedAction(erase_memory=erase))
+    await does(party, erase)
     removed = audit_pb2.AuditAction.AUDIT_ACTION_DELETE_SUCCESS
 
     found = await party.entries(actions=[removed], item_id="creed")

@@ -15,7 +15,6 @@ from concord.type.v1 import type_pb2
 from concord_client.trust.audit.store import CHANGED, Difference, differences
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.usecases.graph_feed import GraphFollower
-from google.protobuf.field_mask_pb2 import FieldMask
 from governed_steps import DESCRIPTIVE, EXECUTED, creed, demand_honest, does, ended, never, revoke
 from governed_world import (
     AGENT,
@@ -29,10 +28,9 @@ from governed_world import (
     eventually,
     reason_of,
     refused,
-    request_id,
-    salt,
     world,
 )
+from writing import salt, to_delete_edge, to_forget, to_update_edge, to_update_node, to_upsert_node
 
 
 async def undoes(party: Party, done: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
@@ -53,10 +51,7 @@ async def retyped(party: Party, edge_type: type_pb2.EdgeType.ValueType) -> propo
     """Promote or demote the edge."""
     edge = await value(party)
     edge.edge_type = edge_type
-    update = graph_pb2.UpdateEdgeRequest(
-        request_id=salt(), edge=edge, update_mask=FieldMask(paths=["edge_type"])
-    )
-    return await does(party, governed_pb2.GovernedAction(update_edge=update))
+    return await does(party, to_update_edge(edge, "edge_type"))
 
 
 async def an_undo_undone(party: Party) -> None:
@@ -69,8 +64,7 @@ async def a_delete_undone(party: Party) -> None:
     """What was deleted comes back, goes again, and comes back."""
     await does(party, edge_action())
     edge = await value(party)
-    delete = graph_pb2.DeleteEdgeRequest(request_id=salt(), id=edge.id, etag=edge.etag)
-    deleted = await does(party, governed_pb2.GovernedAction(delete_edge=delete))
+    deleted = await does(party, to_delete_edge(edge))
     await undoes(party, await undoes(party, await undoes(party, deleted)))
 
 
@@ -78,8 +72,7 @@ async def a_forgetting_undone(party: Party) -> None:
     """A constitutive memory with a fact is forgotten, and comes back twice."""
     await does(party, creed())
     memory = (await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id="creed"))).memory
-    forget = memory_pb2.ForgetMemoryRequest(request_id=salt(), id="creed", etag=memory.etag)
-    forgotten = await does(party, governed_pb2.GovernedAction(forget_memory=forget))
+    forgotten = await does(party, to_forget(memory))
     await undoes(party, await undoes(party, await undoes(party, forgotten)))
 
 
@@ -89,11 +82,7 @@ async def a_change_alone_between(party: Party) -> None:
     await retyped(party, DESCRIPTIVE)
     edge = await value(party)
     edge.weight = 0.3
-    await party.graph.UpdateEdge(
-        graph_pb2.UpdateEdgeRequest(
-            request_id=request_id(), edge=edge, update_mask=FieldMask(paths=["weight"])
-        )
-    )
+    await party.graph.UpdateEdge(to_update_edge(edge, "weight"))
     await undoes(party, await retyped(party, CONSTITUTIVE))
 
 
@@ -102,10 +91,7 @@ async def an_end_renamed(party: Party) -> None:
     await does(party, edge_action())
     node = (await party.graph.GetNode(graph_pb2.GetNodeRequest(name="honesty"))).node
     node.name = "candour"
-    update = graph_pb2.UpdateNodeRequest(
-        request_id=salt(), node=node, update_mask=FieldMask(paths=["name"])
-    )
-    renamed = await does(party, governed_pb2.GovernedAction(update_node=update))
+    renamed = await does(party, to_update_node(node, "name"))
     await undoes(party, await undoes(party, renamed))
 
 
@@ -116,11 +102,7 @@ async def an_end_freed(party: Party) -> None:
     node = (await party.graph.GetNode(graph_pb2.GetNodeRequest(name="honesty"))).node
     if node.id:
         node.name = "candour"
-        await party.graph.UpdateNode(
-            graph_pb2.UpdateNodeRequest(
-                request_id=request_id(), node=node, update_mask=FieldMask(paths=["name"])
-            )
-        )
+        await party.graph.UpdateNode(to_update_node(node, "name"))
     assert undone.status == EXECUTED
     await does(party, edge_action(target="candour"))
 
@@ -156,12 +138,11 @@ async def test_what_came_in_between_fails_the_decision(party: Party) -> None:
     """V6 A2 A change touches nothing constitutive that was not seen when it was proposed: no entry
     tells of such an item that nobody was shown."""
     node = type_pb2.Node(name="desk")
-    upsert = graph_pb2.UpsertNodeRequest(request_id=request_id(), node=node)
-    made = (await party.graph.UpsertNode(upsert)).node
+    made = (await party.graph.UpsertNode(to_upsert_node(node))).node
     delete = graph_pb2.DeleteNodeRequest(
         request_id=salt(), id=made.id, etag=made.etag, cascade=True
     )
-    proposal = await party.propose(governed_pb2.GovernedAction(delete_node=delete))
+    proposal = await party.propose(delete)
     await does(party, edge_action("desk", "STANDS_IN", "room"))
 
     done = await party.decide(proposal)

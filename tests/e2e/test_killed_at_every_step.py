@@ -12,7 +12,7 @@ from typing import Any
 import grpc
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, memory_pb2
+from concord.graph.v1 import memory_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import signing
 from concord_governance.ports.ledger import Cursor
@@ -30,9 +30,9 @@ from governed_world import (
     edge_action,
     eventually,
     request_id,
-    salt,
     world,
 )
+from writing import salt, to_add
 
 PENDING, EXECUTED = STATUS.PROPOSAL_STATUS_PENDING, STATUS.PROPOSAL_STATUS_EXECUTED
 APPROVED, UNDONE = STATUS.PROPOSAL_STATUS_APPROVED, STATUS.PROPOSAL_STATUS_UNDONE
@@ -142,13 +142,12 @@ async def an_erasure(party: Party) -> Deed:
     memory = type_pb2.Memory(
         id=f"m/{request_id()}", content=f"The {RARE} tea.", edge_type=CONSTITUTIVE
     )
-    add = memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
-    await party.decide(await party.propose(governed_pb2.GovernedAction(add_memory=add)))
+    await party.decide(await party.propose(to_add(memory)))
     found = await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id=memory.id))
     erase = memory_pb2.EraseMemoryRequest(
         request_id=salt(), id=memory.id, etag=found.memory.etag, reason="asked to"
     )
-    proposal = await party.propose(governed_pb2.GovernedAction(erase_memory=erase))
+    proposal = await party.propose(erase)
 
     async def receipt(asker: Party) -> memory_pb2.GetEraseReceiptResponse:
         asked = memory_pb2.GetEraseReceiptRequest(memory_id=memory.id)

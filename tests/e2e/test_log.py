@@ -8,24 +8,13 @@ from pathlib import Path
 
 import pytest
 from concord.governance.v1 import audit_pb2, principal_pb2
-from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation.checkpoint import read_checkpoint
 from concord_attestation.tree import leaf_hash, verify_consistency, verify_inclusion
 from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
 from concord_client.trust.audit.replay import Replay
-from governed_world import (
-    AGENT,
-    HUMAN,
-    Keys,
-    Party,
-    World,
-    edge_action,
-    eventually,
-    refused,
-    request_id,
-    world,
-)
+from governed_world import AGENT, HUMAN, Keys, Party, World, edge_action, eventually, refused, world
+from writing import to_delete_edge
 
 _PRINCIPALS = principal_pb2.GetPrincipalsRequest()
 
@@ -62,7 +51,7 @@ async def test_refused_attempts_are_in_the_log(party: Party) -> None:
     await party.decide(await party.propose(edge_action()))
     edge = await party.edge("agent", "VALUES", "honesty")
     assert edge is not None
-    delete = graph_pb2.DeleteEdgeRequest(request_id=request_id(), id=edge.id, etag=edge.etag)
+    delete = to_delete_edge(edge)
 
     await refused(party.graph.DeleteEdge(delete))
 

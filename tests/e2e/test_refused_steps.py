@@ -20,8 +20,8 @@ from governed_world import (
     eventually,
     refused,
     request_id,
-    salt,
 )
+from writing import to_add, to_update_node
 
 Step = Callable[[Party], Awaitable[Awaitable[Any]]]
 """Prepares a step that is to be refused, and returns its call."""
@@ -92,12 +92,8 @@ async def _withdrawal_of_what_is_over(party: Party) -> Awaitable[Any]:
 
 async def _proposal_about_principals(party: Party) -> Awaitable[Any]:
     node = (await party.graph.GetNode(graph_pb2.GetNodeRequest(name="concord:space"))).node
-    renamed = graph_pb2.UpdateNodeRequest(
-        request_id=salt(),
-        node=type_pb2.Node(id=node.id, etag=node.etag, name="mine"),
-        update_mask=FieldMask(paths=["name"]),
-    )
-    return party.propose(governed_pb2.GovernedAction(update_node=renamed))
+    renamed = to_update_node(type_pb2.Node(id=node.id, etag=node.etag, name="mine"), "name")
+    return party.propose(renamed)
 
 
 ENVELOPE, STEP = "CONSENT_REFUSED", "SAFEGUARD_VIOLATION"
@@ -306,9 +302,9 @@ async def test_a_refused_write_is_one_entry(name: str, party: Party) -> None:
     memory = type_pb2.Memory(
         id="i-am", content="I am honest.", edge_type=type_pb2.EDGE_TYPE_CONSTITUTIVE
     )
-    add = memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
+    add = to_add(memory)
     await party.decide(await party.propose(edge_action()))
-    await party.decide(await party.propose(governed_pb2.GovernedAction(add_memory=add)))
+    await party.decide(await party.propose(add))
     make, reason, action = WRITES[name]
     request = await make(party)
     request.request_id = request_id()  # type: ignore[attr-defined] # every write has one

@@ -43,9 +43,9 @@ from governed_world import (
     reason_of,
     refused,
     request_id,
-    salt,
 )
 from page_signer import canonical, digest, media_type, public, signed, text
+from writing import action_of, salt
 
 PAGE = Path(__file__).parents[2] / "protos/concord/governance/v1/SIGNING.md"
 AGENT, HUMAN, GOVERNANCE, NEXT, THERE = (
@@ -398,7 +398,7 @@ async def test_a_signer_written_from_the_page_is_accepted(live: World) -> None:
     proof = {"version": 1, "space": "one", "slot": "HUMAN", "principal": "ada"}
     proof["public_key"] = text(public(NEXT))
     change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=signed("key", proof, NEXT))
-    changed = await decided(governed_pb2.GovernedAction(change_key=change))
+    changed = await decided(action_of(change))
     assert changed.status == STATUS.PROPOSAL_STATUS_EXECUTED
 
     for bend, told in MISTAKES.items():

@@ -13,7 +13,6 @@ from concord.graph.v1 import (
     episode_pb2,
     feed_pb2,
     feed_pb2_grpc,
-    graph_pb2,
     memory_pb2,
     space_pb2,
     working_memory_pb2,
@@ -33,6 +32,7 @@ from governed_world import (
     request_id,
     world,
 )
+from writing import to_add, to_upsert_node
 
 GOVERNANCE = Caller("", "governance", frozenset({"feed:all"}), "SYSTEM")
 SEARCH_WORDS = ("Zanzibar", "Quokka", "Bergamot", "Marzipan", "Tulip")
@@ -63,12 +63,10 @@ async def delete(
 async def fill(party: Party) -> str:
     """Put words of each kind into a space; return the id of a memory."""
     memory = type_pb2.Memory(content="We met in Zanzibar")
-    added = await party.memory.AddMemory(
-        memory_pb2.AddMemoryRequest(request_id=request_id(), memory=memory)
-    )
+    added = await party.memory.AddMemory(to_add(memory))
     node = type_pb2.Node(name="Quokka", label="Animal")
     node.properties["colour"] = "Bergamot"
-    await party.graph.UpsertNode(graph_pb2.UpsertNodeRequest(request_id=request_id(), node=node))
+    await party.graph.UpsertNode(to_upsert_node(node))
     edge = edge_action("Quokka", "EATS", "Marzipan", edge_type=type_pb2.EDGE_TYPE_DESCRIPTIVE)
     await party.graph.UpsertEdge(edge.upsert_edge)
     await party.episode.AddEpisode(

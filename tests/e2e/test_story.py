@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, memory_pb2
+from concord.graph.v1 import graph_pb2, lineage_pb2
 from concord.type.v1 import type_pb2
-from google.protobuf.field_mask_pb2 import FieldMask
 from governed_world import (
     AGENT,
     CONSTITUTIVE,
@@ -22,8 +21,8 @@ from governed_world import (
     reason_of,
     refused,
     request_id,
-    salt,
 )
+from writing import to_add, to_forget, to_update_edge, to_upsert_edge
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 LEVEL = proposal_pb2.ApprovalLevel
@@ -74,17 +73,7 @@ async def test_undo_brings_back_exactly_what_was(party: Party) -> None:
     assert edge is not None
     edge.weight = 0.4
     edge.properties.update({"why": "said so"})
-    changed = await party.decide(
-        await party.propose(
-            governed_pb2.GovernedAction(
-                update_edge=graph_pb2.UpdateEdgeRequest(
-                    request_id=salt(),
-                    edge=edge,
-                    update_mask=FieldMask(paths=["weight", "properties"]),
-                )
-            )
-        )
-    )
+    changed = await party.decide(await party.propose(to_update_edge(edge, "weight", "properties")))
     assert changed.status == STATUS.PROPOSAL_STATUS_EXECUTED
     assert before != await party.state()
 
@@ -104,15 +93,10 @@ async def test_undo_brings_back_exactly_what_was(party: Party) -> None:
 async def test_undo_of_a_forgotten_memory(party: Party) -> None:
     """V8 Forgetting is undone with everything that hung on the memory."""
     added = await party.memory.AddMemory(
-        memory_pb2.AddMemoryRequest(
-            request_id=request_id(), memory=type_pb2.Memory(id="m/1", content="Tea is at four.")
-        )
+        to_add(type_pb2.Memory(id="m/1", content="Tea is at four."))
     )
     before = await party.state()
-    forget = memory_pb2.ForgetMemoryRequest(request_id=salt(), id="m/1", etag=added.memory.etag)
-    done = await party.decide(
-        await party.propose(governed_pb2.GovernedAction(forget_memory=forget))
-    )
+    done = await party.decide(await party.propose(to_forget(added.memory)))
     assert done.kind == KIND.PROPOSAL_KIND_FORGET
     assert before != await party.state()
 
@@ -232,11 +216,7 @@ async def test_undo_after_later_changes_is_refused_naming_them(party: Party) -> 
     edge = await party.edge("agent", "VALUES", "honesty")
     assert edge is not None
     edge.weight = 0.2
-    await party.graph.UpdateEdge(
-        graph_pb2.UpdateEdgeRequest(
-            request_id=request_id(), edge=edge, update_mask=FieldMask(paths=["weight"])
-        )
-    )
+    await party.graph.UpdateEdge(to_update_edge(edge, "weight"))
 
     failure = await refused(party.undo(done))
 
@@ -337,10 +317,7 @@ async def test_only_the_proposer_edits_and_withdraws(live: World, party: Party) 
 async def test_an_item_changed_meanwhile_fails_the_decision(party: Party) -> None:
     """V6 Etags are part of what is signed: another version than that is FAILED, nothing done."""
     await party.graph.UpsertEdge(
-        graph_pb2.UpsertEdgeRequest(
-            request_id=request_id(),
-            edge=edge_action(edge_type=DESCRIPTIVE).upsert_edge.edge,
-        )
+        to_upsert_edge(edge_action(edge_type=DESCRIPTIVE).upsert_edge.edge)
     )
     proposal = await party.propose(edge_action())
     assert any(item.etag for item in proposal.affected)
@@ -348,11 +325,7 @@ async def test_an_item_changed_meanwhile_fails_the_decision(party: Party) -> Non
     edge = await party.edge("agent", "VALUES", "honesty")
     assert edge is not None
     edge.weight = 0.3
-    await party.graph.UpdateEdge(
-        graph_pb2.UpdateEdgeRequest(
-            request_id=request_id(), edge=edge, update_mask=FieldMask(paths=["weight"])
-        )
-    )
+    await party.graph.UpdateEdge(to_update_edge(edge, "weight"))
     before = await party.state()
 
     failed = await party.approve(proposal, HUMAN)

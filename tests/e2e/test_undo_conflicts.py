@@ -5,18 +5,12 @@ and to no place where something else stands by now.
 """
 
 import pytest
-from concord.graph.v1 import graph_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import Failure
-from google.protobuf.field_mask_pb2 import FieldMask
-from governed_world import (
-    STATUS,
-    Party,
-    edge_action,
-    refused,
-    salt,
-)
-from undo_cases import CASES, DESCRIPTIVE, Action, Case, called, deleting, done, edge, held, renamed
+from governed_steps import does
+from governed_world import STATUS, Party, edge_action, refused
+from undo_cases import CASES, DESCRIPTIVE, Case, called, deleting, edge, held, renamed
+from writing import to_update_edge
 
 CONFLICT = "ERROR_REASON_UNDO_CONFLICT"
 
@@ -53,9 +47,9 @@ async def test_what_comes_in_the_way_later_ends_it(party: Party, case: Case) -> 
 
 async def test_an_undo_is_possible_when_the_way_is_free_again(party: Party) -> None:
     """V8 What was renamed and got its name back says what it said: the undo brings all back."""
-    await done(party, edge_action())
+    await does(party, edge_action())
     before = await party.state()
-    was = await done(party, deleting(await held(party, "agent", "VALUES", "honesty")))
+    was = await does(party, deleting(await held(party, "agent", "VALUES", "honesty")))
     await renamed(party, "honesty", "profit")
     assert (await refused(party.undo(was))).reason == CONFLICT
     await renamed(party, "profit", "honesty")
@@ -66,10 +60,10 @@ async def test_an_undo_is_possible_when_the_way_is_free_again(party: Party) -> N
 
 async def test_what_hangs_on_a_node_goes_first(party: Party) -> None:
     """V8 When what was listed is gone, the undo takes the node away, too."""
-    was = await done(party, edge_action())
+    was = await does(party, edge_action())
     used = await edge(party, "honesty", "IS_A", "virtue")
     assert listed(await refused(party.undo(was))) == (CONFLICT, {used.id})
-    await done(party, deleting(used))
+    await does(party, deleting(used))
     after = await party.decide(await party.undo(was))
 
     assert after.status == STATUS.PROPOSAL_STATUS_EXECUTED
@@ -81,16 +75,13 @@ async def test_two_changes_of_one_item_are_undone_one_after_the_other(
     party: Party, edge_type: type_pb2.EdgeType.ValueType
 ) -> None:
     """V8 What stands is judged, not its number (0020), also by who checks the log."""
-    await done(party, edge_action(edge_type=edge_type, weight=0.1))
+    await does(party, edge_action(edge_type=edge_type, weight=0.1))
     before, changes = [], []
     for weight in (0.2, 0.3):
         before.append(await party.state())
         changed = await held(party, "agent", "VALUES", "honesty")
         changed.weight = weight
-        update = graph_pb2.UpdateEdgeRequest(
-            request_id=salt(), edge=changed, update_mask=FieldMask(paths=["weight"])
-        )
-        changes.append(await done(party, Action(update_edge=update)))
+        changes.append(await does(party, to_update_edge(changed, "weight")))
     assert (await refused(party.undo(changes[0]))).reason == CONFLICT
     for change, state in zip(reversed(changes), reversed(before), strict=True):
         after = await party.decide(await party.undo(change))

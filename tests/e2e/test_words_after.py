@@ -4,9 +4,10 @@ from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import review as reviewing
-from google.protobuf.field_mask_pb2 import FieldMask
-from governed_world import CONSTITUTIVE, Party, edge_action, eventually, salt
-from undo_cases import deleting, done, held
+from governed_steps import does
+from governed_world import CONSTITUTIVE, Party, edge_action, eventually
+from undo_cases import deleting, held
+from writing import action_of, salt, to_add, to_forget, to_restore, to_update_memory
 
 Action = governed_pb2.GovernedAction
 
@@ -24,8 +25,7 @@ def words(proposal: proposal_pb2.Proposal) -> dict[str, tuple[str, str]]:
 async def creed(party: Party, content: str) -> type_pb2.Memory:
     """Make a constitutive memory, by consent."""
     memory = type_pb2.Memory(id="creed", content=content, edge_type=CONSTITUTIVE)
-    request = memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
-    await done(party, Action(add_memory=request))
+    await does(party, to_add(memory))
     return await known(party)
 
 
@@ -37,10 +37,7 @@ async def known(party: Party) -> type_pb2.Memory:
 def saying(memory: type_pb2.Memory, content: str) -> Action:
     """Return the action that lets a memory say something else."""
     changed = type_pb2.Memory(id=memory.id, etag=memory.etag, content=content)
-    request = memory_pb2.UpdateMemoryRequest(
-        request_id=salt(), memory=changed, update_mask=FieldMask(paths=["content"])
-    )
-    return Action(update_memory=request)
+    return action_of(to_update_memory(changed, "content"))
 
 
 async def test_an_undo_says_what_will_hold(party: Party) -> None:
@@ -57,23 +54,20 @@ async def test_an_undo_says_what_will_hold(party: Party) -> None:
 async def test_a_restore_says_what_comes_back(party: Party) -> None:
     """V6 What is not there now and will be says so; what goes says nothing afterwards."""
     memory = await creed(party, "I never lie.")
-    forget = memory_pb2.ForgetMemoryRequest(request_id=salt(), id="creed", etag=memory.etag)
-    gone = await party.propose(Action(forget_memory=forget))
+    gone = await party.propose(to_forget(memory))
     assert words(gone) == {"I never lie.": ("I never lie.", "")}
     await party.decide(gone)
-    restore = memory_pb2.RestoreMemoryRequest(
-        request_id=salt(), id="creed", etag=(await known(party)).etag
-    )
+    restore = to_restore(await known(party))
 
-    back = await party.propose(Action(restore_memory=restore))
+    back = await party.propose(restore)
 
     assert words(back) == {"I never lie.": ("I never lie.", "I never lie.")}
 
 
 async def test_an_edge_that_comes_back_is_named_with_its_ends(party: Party) -> None:
     """V6 V8 Of a deletion's undo the statement after is the whole edge."""
-    await done(party, edge_action())
-    was = await done(party, deleting(await held(party, "agent", "VALUES", "honesty")))
+    await does(party, edge_action())
+    was = await does(party, deleting(await held(party, "agent", "VALUES", "honesty")))
     undo = await party.undo(was)
 
     assert ("agent VALUES honesty",) * 2 in words(undo).values()
@@ -82,11 +76,11 @@ async def test_an_edge_that_comes_back_is_named_with_its_ends(party: Party) -> N
 async def test_the_words_after_are_erased_too(party: Party) -> None:
     """M4 What a proposal said that an item would say goes with what the item says."""
     memory = await creed(party, "I never lie.")
-    changed = await done(party, saying(memory, "I may lie."))
+    changed = await does(party, saying(memory, "I may lie."))
     erase = memory_pb2.EraseMemoryRequest(
         request_id=salt(), id="creed", etag=(await known(party)).etag, reason="asked"
     )
-    await done(party, Action(erase_memory=erase))
+    await does(party, erase)
 
     after = await eventually(lambda: party.get(changed), lambda now: not now.canonical)
 

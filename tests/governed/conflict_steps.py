@@ -7,7 +7,8 @@ from typing import Any
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2, governed_pb2
 from concord.type.v1 import type_pb2
-from governed_world import Party, World, edge_action, request_id, salt
+from governed_world import Party, World, edge_action, request_id
+from writing import action_of, salt
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 DISSONANCE = proposal_pb2.PROPOSAL_TRIGGER_DISSONANCE
@@ -60,8 +61,8 @@ def review(
     conflict_class: conflict_pb2.ConflictClass.ValueType = conflict_pb2.CONFLICT_CLASS_UNSPECIFIED,
 ) -> Action:
     """Return the action that decides about a conflict."""
-    return Action(
-        review_conflict=conflict_pb2.ReviewConflictRequest(
+    return action_of(
+        conflict_pb2.ReviewConflictRequest(
             request_id=salt(),
             conflict_id=conflict.id,
             etag=conflict.etag,

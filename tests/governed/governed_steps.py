@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import rfc8785
 from concord.governance.v1 import principal_pb2, proposal_pb2
-from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
+from concord.graph.v1 import governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
 from concord_client.trust import signing
 from concord_client.trust.audit.store import differences
@@ -22,6 +22,7 @@ from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain.errors import GraphUnavailable
 from concord_governance.ports.graph import AppliedChange, FeedMessage
 from concord_governance.usecases.graph_feed import GraphFollower
+from google.protobuf.message import Message
 from governed_world import (
     AGENT,
     CONSTITUTIVE,
@@ -31,8 +32,8 @@ from governed_world import (
     edge_action,
     eventually,
     request_id,
-    salt,
 )
+from writing import action_of, salt, to_add, to_upsert_edge
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 
@@ -46,7 +47,7 @@ Applying = Callable[..., Awaitable[AppliedChange]]
 RARE = "quinquagesimal"
 
 
-async def does(party: Party, action: governed_pb2.GovernedAction) -> proposal_pb2.Proposal:
+async def does(party: Party, action: Message) -> proposal_pb2.Proposal:
     """Propose, decide and demand that it was done."""
     done = await party.decide(await party.propose(action))
     assert done.status == EXECUTED
@@ -62,9 +63,7 @@ def creed() -> governed_pb2.GovernedAction:
         edge_type=CONSTITUTIVE,
         facts=[type_pb2.Fact(subject="agent", relation="TELLS", object="the truth")],
     )
-    return governed_pb2.GovernedAction(
-        add_memory=memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
-    )
+    return action_of(to_add(memory))
 
 
 async def demand_honest(party: Party) -> None:
@@ -132,8 +131,7 @@ def linking(count: int) -> governed_pb2.GovernedAction:
     """Return the action that adds a constitutive memory with so many links, an edge each."""
     links = " ".join(f"[[memory:m{number:03}]]" for number in range(count))
     memory = type_pb2.Memory(id="creed", content=links, edge_type=CONSTITUTIVE)
-    add = memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory)
-    return governed_pb2.GovernedAction(add_memory=add)
+    return action_of(to_add(memory))
 
 
 async def key_change(party: Party, slot: str) -> tuple[proposal_pb2.Proposal, signing.Signer]:
@@ -141,7 +139,7 @@ async def key_change(party: Party, slot: str) -> tuple[proposal_pb2.Proposal, si
     principal, key = party.signer(slot).principal, signing.generate_key()
     proof = signing.sign_new_key(slot=slot, principal=principal, space=party.space, key=key)
     change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
-    proposal = await party.propose(governed_pb2.GovernedAction(change_key=change))
+    proposal = await party.propose(change)
     return proposal, signing.Signer(principal, key)
 
 
@@ -193,14 +191,12 @@ async def hub_with(party: Party, count: int) -> governed_pb2.GovernedAction:
     await does(party, edge_action("hub", "VALUES", "honesty"))
     for number in range(count):
         edge = edge_action("hub", f"R{number}", "x", edge_type=DESCRIPTIVE).upsert_edge.edge
-        await party.graph.UpsertEdge(
-            graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=edge)
-        )
+        await party.graph.UpsertEdge(to_upsert_edge(edge))
     node = (await party.graph.GetNode(graph_pb2.GetNodeRequest(name="hub"))).node
     delete = graph_pb2.DeleteNodeRequest(
         request_id=salt(), id=node.id, etag=node.etag, cascade=True
     )
-    return governed_pb2.GovernedAction(delete_node=delete)
+    return action_of(delete)
 
 
 def said(folder: Path) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -54,6 +53,8 @@ from concord_governance.config import LedgerConfig
 from concord_graph.bootstrap import build_on as build_graph
 from concord_testing.serving import Serving, new_issuer, serving
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from google.protobuf.message import Message
+from writing import action_of, to_upsert_edge
 
 if TYPE_CHECKING:  # these names exist for type checkers only
     from concord.governance.v1.proposal_pb2_grpc import ProposalServiceAsyncStub
@@ -118,11 +119,6 @@ def request_id() -> str:
     return f"r-{next(_numbers)}"
 
 
-def salt() -> str:
-    """Return an action's own request id: random, and long enough for a salt."""
-    return secrets.token_urlsafe(24)
-
-
 @dataclass
 class Party:
     """Both slots of a space: their principals and keys, and short ways to ask and to sign."""
@@ -181,12 +177,12 @@ class Party:
         await eventually(self.entries, lambda told: len(told) >= GENESIS_ENTRIES)
         return reply.genesis_digest
 
-    async def propose(
-        self, action: governed_pb2.GovernedAction, **fields: Any
-    ) -> proposal_pb2.Proposal:
-        """Make a proposal."""
+    async def propose(self, action: Message, **fields: Any) -> proposal_pb2.Proposal:
+        """Propose an action, or what a request of graph asks for."""
         reply = await self.proposals.CreateProposal(
-            proposal_pb2.CreateProposalRequest(request_id=request_id(), action=action, **fields)
+            proposal_pb2.CreateProposalRequest(
+                request_id=request_id(), action=action_of(action), **fields
+            )
         )
         return reply.proposal
 
@@ -341,9 +337,7 @@ def edge_action(
         edge_type=edge_type,
         **fields,
     )
-    return governed_pb2.GovernedAction(
-        upsert_edge=graph_pb2.UpsertEdgeRequest(request_id=salt(), edge=edge)
-    )
+    return action_of(to_upsert_edge(edge))
 
 
 @dataclass

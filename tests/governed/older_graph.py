@@ -37,9 +37,9 @@ from governed_world import (
     World,
     edge_action,
     refused,
-    salt,
     world,
 )
+from writing import salt
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 Signers = dict[str, tuple[signing.Signer, signing.Signer]]

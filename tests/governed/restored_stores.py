@@ -16,8 +16,9 @@ from concord_embedded.receipts import Receipts
 from concord_embedded.restore import Restored, begin_again
 from concord_stores.sqlite_copy import read_live
 from governed_steps import key_change
-from governed_world import AGENT, HUMAN, STATUS, Party, World, salt
+from governed_world import AGENT, HUMAN, STATUS, Party, World
 from older_graph import Copies
+from writing import salt
 
 
 async def restored(scene: Copies, later: list[Receipts]) -> Restored:

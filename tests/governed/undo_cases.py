@@ -8,29 +8,25 @@ from dataclasses import dataclass
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
-from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
-from governed_world import (
-    DAY,
-    START,
-    STATUS,
-    Party,
-    edge_action,
-    request_id,
+from governed_steps import does
+from governed_world import DAY, START, Party, edge_action, request_id
+from writing import (
+    action_of,
     salt,
+    to_add,
+    to_delete_edge,
+    to_forget,
+    to_update_edge,
+    to_update_node,
+    to_upsert_edge,
+    to_upsert_node,
 )
 
 Action = governed_pb2.GovernedAction
 
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
-
-
-async def done(party: Party, action: Action) -> proposal_pb2.Proposal:
-    """Propose a change and give every consent that it needs."""
-    after = await party.decide(await party.propose(action))
-    assert after.status == STATUS.PROPOSAL_STATUS_EXECUTED
-    return after
 
 
 async def edge(
@@ -40,8 +36,7 @@ async def edge(
     said = edge_action(source, relation, target, edge_type=DESCRIPTIVE).upsert_edge.edge
     if days is not None:
         said.valid_from.CopyFrom(ahead(days))
-    request = graph_pb2.UpsertEdgeRequest(request_id=request_id(), edge=said)
-    return (await party.graph.UpsertEdge(request)).edge
+    return (await party.graph.UpsertEdge(to_upsert_edge(said))).edge
 
 
 def ahead(days: int) -> Timestamp:
@@ -53,8 +48,7 @@ def ahead(days: int) -> Timestamp:
 
 async def node(party: Party, name: str) -> type_pb2.Node:
     """Write a node."""
-    request = graph_pb2.UpsertNodeRequest(request_id=request_id(), node=type_pb2.Node(name=name))
-    return (await party.graph.UpsertNode(request)).node
+    return (await party.graph.UpsertNode(to_upsert_node(type_pb2.Node(name=name)))).node
 
 
 async def called(party: Party, name: str) -> type_pb2.Node:
@@ -66,10 +60,7 @@ async def renamed(party: Party, name: str, new: str) -> type_pb2.Node:
     """Give a node another name."""
     found = await called(party, name)
     found.name = new
-    request = graph_pb2.UpdateNodeRequest(
-        request_id=request_id(), node=found, update_mask=FieldMask(paths=["name"])
-    )
-    return (await party.graph.UpdateNode(request)).node
+    return (await party.graph.UpdateNode(to_update_node(found, "name"))).node
 
 
 async def dropped(party: Party, name: str) -> type_pb2.Node:
@@ -83,10 +74,9 @@ async def dropped(party: Party, name: str) -> type_pb2.Node:
 def deleting(item: type_pb2.Edge | type_pb2.Node) -> Action:
     """Return the action that deletes an edge or a node."""
     if isinstance(item, type_pb2.Edge):
-        gone = graph_pb2.DeleteEdgeRequest(request_id=salt(), id=item.id, etag=item.etag)
-        return Action(delete_edge=gone)
+        return action_of(to_delete_edge(item))
     node_gone = graph_pb2.DeleteNodeRequest(request_id=salt(), id=item.id, etag=item.etag)
-    return Action(delete_node=node_gone)
+    return action_of(node_gone)
 
 
 async def held(party: Party, source: str, relation: str, target: str) -> type_pb2.Edge:
@@ -111,41 +101,35 @@ class Case:
 
 
 async def _an_edge_was_made(party: Party) -> proposal_pb2.Proposal:
-    return await done(party, edge_action())
+    return await does(party, edge_action())
 
 
 async def _an_edge_was_deleted(party: Party) -> proposal_pb2.Proposal:
-    await done(party, edge_action())
-    return await done(party, deleting(await held(party, "agent", "VALUES", "honesty")))
+    await does(party, edge_action())
+    return await does(party, deleting(await held(party, "agent", "VALUES", "honesty")))
 
 
 async def _an_edge_was_demoted(party: Party) -> proposal_pb2.Proposal:
-    await done(party, edge_action())
+    await does(party, edge_action())
     found = await held(party, "agent", "VALUES", "honesty")
     found.edge_type = DESCRIPTIVE
-    request = graph_pb2.UpdateEdgeRequest(
-        request_id=salt(), edge=found, update_mask=FieldMask(paths=["edge_type"])
-    )
-    return await done(party, Action(update_edge=request))
+    return await does(party, to_update_edge(found, "edge_type"))
 
 
 async def _a_node_was_deleted(party: Party) -> proposal_pb2.Proposal:
-    return await done(party, deleting(await node(party, "honesty")))
+    return await does(party, deleting(await node(party, "honesty")))
 
 
 async def _a_plain_edge_was_deleted(party: Party) -> proposal_pb2.Proposal:
-    return await done(party, deleting(await edge(party, "agent", "VALUES", "honesty", 100)))
+    return await does(party, deleting(await edge(party, "agent", "VALUES", "honesty", 100)))
 
 
 async def _a_memory_with_facts_was_forgotten(party: Party) -> proposal_pb2.Proposal:
     fact = type_pb2.Fact(subject="agent", relation="VALUES", object="honesty")
     memory = type_pb2.Memory(id="creed", content="I am honest.", facts=[fact])
-    await done(
-        party, Action(add_memory=memory_pb2.AddMemoryRequest(request_id=salt(), memory=memory))
-    )
+    await does(party, to_add(memory))
     known = (await party.memory.GetMemory(memory_pb2.GetMemoryRequest(id="creed"))).memory
-    forget = memory_pb2.ForgetMemoryRequest(request_id=salt(), id="creed", etag=known.etag)
-    return await done(party, Action(forget_memory=forget))
+    return await does(party, to_forget(known))
 
 
 async def _a_memory_of_a_written_edge_was_forgotten(party: Party) -> proposal_pb2.Proposal:
@@ -158,7 +142,7 @@ async def _somebody_uses_the_node(party: Party) -> str:
 
 
 async def _something_constitutive_uses_the_node(party: Party) -> str:
-    await done(party, edge_action("ada"))
+    await does(party, edge_action("ada"))
     return (await held(party, "ada", "VALUES", "honesty")).id
 
 
@@ -173,10 +157,7 @@ async def _the_end_is_renamed(party: Party) -> str:
 async def _the_edge_is_moved(party: Party) -> str:
     found = await held(party, "agent", "VALUES", "honesty")
     found.target.CopyFrom(type_pb2.EdgeEnd(name="profit"))
-    request = graph_pb2.UpdateEdgeRequest(
-        request_id=request_id(), edge=found, update_mask=FieldMask(paths=["target"])
-    )
-    await party.graph.UpdateEdge(request)
+    await party.graph.UpdateEdge(to_update_edge(found, "target"))
     return found.id
 
 
@@ -189,7 +170,7 @@ async def _the_place_is_taken(party: Party) -> str:
 
 
 async def _its_triple_defines_the_agent(party: Party) -> str:
-    await done(party, edge_action())
+    await does(party, edge_action())
     return (await held(party, "agent", "VALUES", "honesty")).id
 
 
