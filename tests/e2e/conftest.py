@@ -14,11 +14,12 @@ from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.ports import Embedder
 from concord_testing import qdrant_server
 from concord_testing.embedders import Shared
+from concord_testing.up_process import spawned
 from governed_fixtures import _graph_server, _ledger_server, _patient_answers, live, party
 from running_system import fresh_spaces
 from search_over_graph import TwoServers, run
 
-__all__ = ["_graph_server", "_ledger_server", "_patient_answers", "live", "party", "system"]
+__all__ = ["_graph_server", "_ledger_server", "_patient_answers", "live", "party"]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,14 +29,26 @@ def _index_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest_asyncio.fixture(loop_scope="function")
-async def system(tmp_path: Path) -> AsyncIterator[Running]:
-    """A running system: the test's own, or two spaces of its own in the one whose folder of
-    credentials CONCORD_SYSTEM names, which is to be told its spaces by the names of an own one's.
-    """
+@pytest.fixture(scope="session")
+def shared_system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of credentials of a system that runs already: the one that CONCORD_SYSTEM names,
+    or one of this run's own."""
     if folder := os.environ.get("CONCORD_SYSTEM"):
-        yield await fresh_spaces(Path(folder))
+        yield Path(folder)
         return
+    with spawned(tmp_path_factory.mktemp("system") / "data") as server:
+        yield server.data
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def system(shared_system: Path) -> Running:
+    """A running system in which two spaces, by the names of an own one's, are the test's own."""
+    return await fresh_spaces(shared_system)
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def own_system(tmp_path: Path) -> AsyncIterator[Running]:
+    """A system in the test's own process."""
     async with whole_system(tmp_path / "data", environ={}, grace=1.0) as live:
         yield live
 

@@ -65,12 +65,12 @@ def test_the_demo_holds_and_is_told_in_words(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("few_peps")
 async def test_the_demo_as_json_tells_each_step_and_can_fail(
-    system: Running, capsys: pytest.CaptureFixture[str]
+    own_system: Running, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """W4 One line a step, with its reply. The second time, the tour's memories are not new."""
-    first = await asyncio.to_thread(tour.walk, system, True)
+    first = await asyncio.to_thread(tour.walk, own_system, True)
     steps = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    second = await asyncio.to_thread(tour.walk, system, True)
+    second = await asyncio.to_thread(tour.walk, own_system, True)
 
     assert (first, second) == (True, False)
     assert [step["step"] for step in steps] == list(STEPS)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import re
 from typing import Any
 
@@ -87,12 +86,11 @@ async def test_an_agent_remembers_corrects_and_recalls(system: Running, door: An
     assert old["memory"]["superseded_by"] == [second["id"]]
 
 
-@pytest.mark.skipif("CONCORD_SYSTEM" in os.environ, reason="waits in a process of its own there")
 async def test_a_write_says_that_search_does_not_find_it_yet(
-    system: Running, monkeypatch: pytest.MonkeyPatch
+    own_system: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """W3 Reads see writes by default; where the index is too slow for that, the answer says so."""
-    async with over_http(system) as agent:
+    async with over_http(own_system) as agent:
         settled = told(await agent.call_tool("add_memory", {"content": "The hall is green."}))
         monkeypatch.setattr("concord_mcp.server.SETTLED", 0.0)
         unsettled = told(await agent.call_tool("add_memory", {"content": "The roof is red."}))
