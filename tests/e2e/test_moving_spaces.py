@@ -169,8 +169,10 @@ def test_what_is_no_export_is_told(tmp_path: Path) -> None:
 def test_what_is_not_indexed_yet_is_counted(tmp_path: Path) -> None:
     """W7 S10 While no embeddings come, `status` and the doctor count the memories that search does
     not find."""
+    memory = type_pb2.Memory(content="The harbour opens at seven.")
     with spawned(tmp_path / "data", settings=NOWHERE) as server:
-        assert ran("add", "The harbour opens at seven.", environ=server.environ).returncode == 0
+        with client_of(server) as client:  # the command would wait for the index
+            client.memory.AddMemory(memory_pb2.AddMemoryRequest(memory=memory))
         shown = ran("status", environ=server.environ).stdout
         asked = json.loads(ran("status", "--json", environ=server.environ).stdout)
         done = ran("doctor", "--json", environ=server.environ)

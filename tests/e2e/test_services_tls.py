@@ -64,12 +64,17 @@ async def test_services_speak_tls_and_nobody_else_is_spoken_to(tmp_path: Path) -
         )
         assert others is not None
         posing = services_tls.ServicesTls(mine.ca, others.cert, others.key, HOST)
-        for service in ENCRYPTED:
+
+        async def answers(service: str) -> list[bool]:
             address = system.address(service)
-            assert await asyncio.to_thread(serves, address, mine)
-            for refused in (None, others, posing):
-                assert not await asyncio.to_thread(serves, address, refused)
-            assert not await asyncio.to_thread(_serves_without_certificate, address, mine.ca)
+            callers = (mine, None, others, posing)
+            return await asyncio.gather(
+                *(asyncio.to_thread(serves, address, caller) for caller in callers),
+                asyncio.to_thread(_serves_without_certificate, address, mine.ca),
+            )
+
+        for found_by in await asyncio.gather(*map(answers, ENCRYPTED)):
+            assert found_by == [True, False, False, False, False]
         assert [await probed(system, each) for each in SERVICES] == [0] * len(SERVICES)
 
 
