@@ -11,6 +11,7 @@ import json
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -40,6 +41,12 @@ def etag(item_id: str, revision: int) -> str:
     return sha256(f"etag {revision} {item_id}".encode()).hexdigest()[:24]
 
 
+@cache
+def _canonical(entry: str) -> bytes:
+    """Return an entry's canonical bytes: a forgery changes few of a log's entries."""
+    return rfc8785.dumps(json.loads(entry))
+
+
 @dataclass
 class Forger:
     """`names`: what each proposal of the story is called, to its id."""
@@ -57,8 +64,8 @@ class Forger:
 
     def copy(self) -> Forger:
         """Return a forger of the same honest log."""
-        honest = copy.deepcopy((self.header, self.leaves))
-        return replace(self, header=honest[0], leaves=honest[1])
+        header, leaves = json.loads(json.dumps([self.header, self.leaves]))
+        return replace(self, header=header, leaves=leaves)
 
     def of(self, name: str, action: str, place: int = 0) -> Leaf:
         """Return an entry about a proposal of the story."""
@@ -170,7 +177,7 @@ class Forger:
         frontier, lines = Frontier(), []
         for index, leaf in enumerate(self.leaves):
             told = leaf | {"index": index} | self.lines_as.get(index, {})
-            data = rfc8785.dumps(told)
+            data = _canonical(json.dumps(told))
             frontier.append(leaf_hash(data))
             lines.append(data + b"\n")
         origin = self.header["log_origin"]
