@@ -15,7 +15,9 @@ from concord_search.ports import Embedder
 from concord_testing import qdrant_server
 from concord_testing.embedders import Shared
 from concord_testing.up_process import spawned
+from dissonance_over_graph import Dissonant, Space, dissonant
 from governed_fixtures import _graph_server, _ledger_server, _patient_answers, live, party
+from governed_world import World, world
 from running_system import fresh_spaces
 from search_over_graph import TwoServers, run
 
@@ -67,3 +69,23 @@ async def running(tmp_path: Path, minilm: Embedder) -> AsyncIterator[TwoServers]
     """Graph and search over an empty data directory, with the real model."""
     async with run(tmp_path, minilm) as system:
         yield system
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def works(live: World) -> AsyncIterator[Dissonant]:
+    """Every service; dissonance does what it is asked to, and nothing by itself."""
+    async with dissonant(live, follow=False) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="function")
+async def home(works: Dissonant) -> Space:
+    """A space as its agent sees it."""
+    return works.space()
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    """Graph and governance, for all tests of a module."""
+    async with world(tmp_path_factory.mktemp("lasting")) as running:
+        yield running

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
 
 import grpc
+from concord.dissonance.v1 import dialectic_pb2, dialectic_pb2_grpc, dissonance_pb2_grpc
 from concord.dissonance.v1 import dissonance_pb2 as pb
-from concord.dissonance.v1 import dissonance_pb2_grpc
+from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import (
     conflict_pb2,
     conflict_pb2_grpc,
@@ -32,7 +33,7 @@ from concord_search.bootstrap import build as build_search
 from concord_search.config import IndexConfig
 from concord_testing.embedders import WordEmbedder
 from concord_testing.serving import Serving, serving
-from governed_world import SCOPES, World, request_id
+from governed_world import SCOPES, Party, World, request_id
 from writing import to_add, to_upsert_edge
 
 QUIET = json_lines("test", level="critical")
@@ -220,6 +221,11 @@ class Dissonant:
         """Return a space as a principal of it sees it."""
         return Space(self.world, self.served, name, principal, kind)
 
+    def dialectic(self, space: str = "one") -> "dialectic_pb2_grpc.DialecticServiceAsyncStub":
+        """Return syntheses and reviews as a principal of a space sees them."""
+        channel = self.served.channel(Caller(space, "agent", ASKING, "AGENT"), cap=60)
+        return dialectic_pb2_grpc.DialecticServiceStub(channel)
+
     async def position(self, name: str = "one") -> int:
         """Return the last change of a space that was followed; 0 before the first one."""
         who = Caller(name, "dissonance", frozenset({"record:all"}), "SYSTEM")
@@ -227,6 +233,25 @@ class Dissonant:
         names = [record_pb2.RecordName(kind="triggers_position")]
         (found,) = (await records.GetRecords(record_pb2.GetRecordsRequest(names=names))).records
         return int(json.loads(found.body or '{"token": ""}')["token"].partition(" ")[0] or 0)
+
+
+async def waiting(
+    party: Party, *others: proposal_pb2.ProposalStatus.ValueType
+) -> Sequence[proposal_pb2.Proposal]:
+    """Return the proposals that wait for consent, and those of the other states that are named."""
+    statuses = [proposal_pb2.PROPOSAL_STATUS_PENDING, *others]
+    request = proposal_pb2.ListProposalsRequest(statuses=statuses, page_size=200)
+    return (await party.proposals.ListProposals(request)).proposals
+
+
+def whole(events: Sequence[dialectic_pb2.DialecticEvent]) -> None:
+    """Fail unless events are those of one run: numbered, rising, with one end."""
+    assert [each.number for each in events] == [*range(1, len(events) + 1)]
+    percents = [each.percent for each in events]
+    assert percents == sorted(percents)
+    ends = [each.WhichOneof("event") in {"done", "failed"} for each in events]
+    assert ends == [False] * (len(events) - 1) + [True]
+    assert events[-1].HasField("failed") or percents[-1] == 100
 
 
 @asynccontextmanager

@@ -1,14 +1,13 @@
 """A memory that edits a former one a little: AMENDS is proposed after the write (T6)."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 import pytest
-import pytest_asyncio
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import lineage_pb2, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_dissonance.usecases import follow, suggestions
-from dissonance_over_graph import Dissonant, Space, dissonant
+from dissonance_over_graph import Dissonant, Space, dissonant, waiting
 from google.protobuf.timestamp_pb2 import Timestamp
 from governed_world import DAY, START, STATUS, Party, World, eventually, refused, request_id
 from writing import to_erase, to_forget, to_update_memory
@@ -26,29 +25,10 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(follow, "QUIET", 0.01)
 
 
-@pytest_asyncio.fixture(loop_scope="function")
-async def works(live: World) -> AsyncIterator[Dissonant]:
-    """Every service; dissonance does what it is asked to."""
-    async with dissonant(live, follow=False) as running:
-        yield running
-
-
-@pytest_asyncio.fixture(loop_scope="function")
-async def home(works: Dissonant) -> Space:
-    """A space as its agent sees it."""
-    return works.space()
-
-
 async def amended_by(space: Space, content: str, **fields: object) -> list[str]:
     """Add a memory; return the ids of those that it may amend."""
     added = await space.add(content, **fields)
     return [each.older_id for each in await space.amendments(added)]
-
-
-async def waiting(party: Party) -> Sequence[proposal_pb2.Proposal]:
-    """Return the proposals that wait."""
-    request = proposal_pb2.ListProposalsRequest(statuses=[PENDING], page_size=200)
-    return (await party.proposals.ListProposals(request)).proposals
 
 
 async def relate(party: Party, newer: str, older: str) -> None:

@@ -1,11 +1,9 @@
 """Dissonance over the real graph, search and governance: what it finds, and what it covers."""
 
 import random
-from collections.abc import AsyncIterator
 
 import grpc
 import pytest
-import pytest_asyncio
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
@@ -20,19 +18,6 @@ CONFIRMED = conflict_pb2.CONFLICT_STATE_CONFIRMED
 DISMISSED = conflict_pb2.CONFLICT_STATE_DISMISSED
 RESOLVED = conflict_pb2.CONFLICT_STATE_RESOLVED
 EVOLUTION = conflict_pb2.CONFLICT_CLASS_EVOLUTION
-
-
-@pytest_asyncio.fixture(loop_scope="function")
-async def works(live: World) -> AsyncIterator[Dissonant]:
-    """Every service, with nothing that decides by itself."""
-    async with dissonant(live, follow=False) as running:
-        yield running
-
-
-@pytest_asyncio.fixture(loop_scope="function")
-async def home(works: Dissonant) -> Space:
-    """A space as its agent sees it."""
-    return works.space()
 
 
 async def disagree(space: Space) -> None:

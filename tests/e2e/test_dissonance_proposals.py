@@ -11,7 +11,7 @@ from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2
 from concord.type.v1 import type_pb2
 from concord_dissonance.usecases import follow
-from dissonance_over_graph import Dissonant, Space, dissonant
+from dissonance_over_graph import Dissonant, Space, dissonant, waiting
 from governed_world import AGENT, STATUS, Party, World, eventually
 from writing import salt, to_upsert_edge
 
@@ -31,26 +31,21 @@ async def works(live: World) -> AsyncIterator[Dissonant]:
         yield running
 
 
-async def waiting(party: Party) -> list[proposal_pb2.Proposal]:
+async def in_order(party: Party) -> list[proposal_pb2.Proposal]:
     """Return the proposals that wait, by number."""
-    request = proposal_pb2.ListProposalsRequest(statuses=[PENDING, REVIEW], page_size=200)
-    reply = await party.proposals.ListProposals(request)
-    return sorted(reply.proposals, key=lambda each: each.number)
+    return sorted(await waiting(party, REVIEW), key=lambda each: each.number)
 
 
 async def many(party: Party, count: int) -> list[proposal_pb2.Proposal]:
     """Wait until so many proposals wait, and return them."""
-    return await eventually(lambda: waiting(party), lambda found: len(found) == count)
+    return await eventually(lambda: in_order(party), lambda found: len(found) == count)
 
 
 async def ended(party: Party, proposal: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
     """Wait until a proposal waits no longer, and return it."""
-
-    async def read() -> proposal_pb2.Proposal:
-        request = proposal_pb2.GetProposalRequest(id=proposal.id)
-        return (await party.proposals.GetProposal(request)).proposal
-
-    return await eventually(read, lambda found: found.status not in (PENDING, REVIEW))
+    return await eventually(
+        lambda: party.get(proposal), lambda found: found.status not in (PENDING, REVIEW)
+    )
 
 
 async def two_homes(space: Space, who: str = "Ada", **fields: object) -> None:
@@ -91,7 +86,7 @@ async def test_a_rejection_leaves_the_conflict_as_it_was(works: Dissonant, party
     await home.detect()
 
     assert list((await home.listed()).conflicts) == [before]
-    assert await waiting(party) == []
+    assert await in_order(party) == []
 
 
 async def test_a_dismissal_withdraws_the_proposal(works: Dissonant, party: Party) -> None:
@@ -144,7 +139,7 @@ async def _flood(home: Space, party: Party) -> None:
         return len(now) == 20 and bool(there - named) and dismissed.id not in there
 
     assert len(found) == 23
-    second = await eventually(lambda: waiting(party), replaced)
+    second = await eventually(lambda: in_order(party), replaced)
     await party.reject(second[0], AGENT)
     third = await many(party, 20)
     assert second[0].id not in {each.id for each in third}
@@ -173,7 +168,7 @@ async def test_five_hundred_findings_flood_nobody(works: Dissonant, party: Party
     await asyncio.sleep(1.0)
 
     assert len({each.conflict_id for each in reply.findings}) == 500
-    assert len(await waiting(party)) == 20
+    assert len(await in_order(party)) == 20
 
 
 async def test_a_nuance_waits_for_the_agents_review(works: Dissonant, party: Party) -> None:
@@ -192,7 +187,7 @@ async def test_a_nuance_waits_for_the_agents_review(works: Dissonant, party: Par
     await home.review(found[0], pb.REVIEW_ACTION_CONFIRM)
     await home.review(found[1], pb.REVIEW_ACTION_DISMISS)
     (left,) = await many(party, 1)
-    left = (await eventually(lambda: waiting(party), lambda one: one[0].status == PENDING))[0]
+    left = (await eventually(lambda: in_order(party), lambda one: one[0].status == PENDING))[0]
 
     assert left.action.review_conflict.conflict_id == found[0].id
     assert (await party.decide(left)).status == STATUS.PROPOSAL_STATUS_EXECUTED
@@ -232,4 +227,4 @@ async def test_a_constitutive_side_makes_a_decision_a_proposal(
     (conflict,) = (await home.listed()).conflicts
     assert conflict.state == RESOLVED
     assert conflict.resolution.superseded_id == gives_way
-    assert await waiting(party) == [], "the others name a conflict that is decided"
+    assert await in_order(party) == [], "the others name a conflict that is decided"

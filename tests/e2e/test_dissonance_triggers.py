@@ -5,14 +5,13 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 import pytest_asyncio
-from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2, feed_pb2, session_pb2, space_pb2
 from concord.type.v1 import type_pb2
 from concord_dissonance.adapters.graph.sessions_client import SessionsClient
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.ports.sessions import Session
 from concord_dissonance.usecases import follow, idle
-from dissonance_over_graph import ETERNAL, Dissonant, Space, dissonant
+from dissonance_over_graph import ETERNAL, Dissonant, Space, dissonant, waiting
 from governed_world import SECOND, STATUS, Party, World, eventually, request_id
 
 OPEN, CLOSED = "The office is open on Sunday.", "The office is not open on Sunday."
@@ -302,12 +301,6 @@ async def test_a_death_between_work_and_position_does_nothing_twice(
 async def _never(*_: object) -> str:
     await asyncio.Event().wait()
     raise AssertionError
-
-
-async def waiting(party: Party) -> Sequence[proposal_pb2.Proposal]:
-    """Return the proposals that wait."""
-    request = proposal_pb2.ListProposalsRequest(statuses=[PENDING], page_size=200)
-    return list((await party.proposals.ListProposals(request)).proposals)
 
 
 async def operations(party: Party) -> Sequence[space_pb2.Operation]:

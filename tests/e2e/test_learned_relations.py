@@ -1,30 +1,14 @@
 """What many facts show of an undeclared relation is proposed, and never assumed (D4)."""
 
-from collections.abc import AsyncIterator, Sequence
-
-import pytest_asyncio
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import relation_pb2
-from dissonance_over_graph import Dissonant, Space, dissonant
+from dissonance_over_graph import Dissonant, Space, waiting
 from google.protobuf.timestamp_pb2 import Timestamp
-from governed_world import AGENT, STATUS, Party, World
+from governed_world import AGENT, STATUS, Party
 
 PENDING = STATUS.PROPOSAL_STATUS_PENDING
 SUBJECTS = 20
 STATE = relation_pb2.TEMPORAL_CLASS_STATE
-
-
-@pytest_asyncio.fixture(loop_scope="function")
-async def works(live: World) -> AsyncIterator[Dissonant]:
-    """Every service; dissonance does what it is asked to."""
-    async with dissonant(live, follow=False) as running:
-        yield running
-
-
-async def waiting(party: Party) -> Sequence[proposal_pb2.Proposal]:
-    """Return the proposals that wait."""
-    request = proposal_pb2.ListProposalsRequest(statuses=[PENDING], page_size=200)
-    return (await party.proposals.ListProposals(request)).proposals
 
 
 def year(number: int) -> Timestamp:

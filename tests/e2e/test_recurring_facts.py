@@ -6,7 +6,7 @@ import pytest_asyncio
 from concord.dissonance.v1 import dissonance_pb2 as pb
 from concord.governance.v1 import proposal_pb2
 from concord.type.v1 import type_pb2
-from dissonance_over_graph import Dissonant, Space, dissonant
+from dissonance_over_graph import Dissonant, Space, dissonant, waiting
 from governed_world import DAY, STATUS, Party, World
 
 VALUE = "Honesty comes before comfort."
@@ -28,12 +28,6 @@ async def held(
     await space.add(content, session_id=f"session {number}", **fields)
     party.clock.pass_(1_000_000)
     return (await space.end_session(f"session {number}")).recurring
-
-
-async def waiting(party: Party) -> Sequence[proposal_pb2.Proposal]:
-    """Return the proposals that wait."""
-    request = proposal_pb2.ListProposalsRequest(statuses=[PENDING], page_size=200)
-    return (await party.proposals.ListProposals(request)).proposals
 
 
 async def test_what_two_say_in_five_sessions_is_proposed(works: Dissonant, party: Party) -> None:

@@ -12,14 +12,13 @@ import grpc
 import pytest
 import pytest_asyncio
 from concord.dissonance.v1 import dialectic_pb2 as pb
-from concord.dissonance.v1 import dialectic_pb2_grpc, review_pb2
+from concord.dissonance.v1 import review_pb2
 from concord.graph.v1 import space_pb2
 from concord_chassis.call.failure import Failure, from_rpc_error
-from concord_chassis.call.identity import Caller
 from concord_testing.chat_endpoint import Body, ChatEndpoint, completion, http, serving_chat
 from concord_testing.council import council_file, data_of, reviewing
-from dissonance_over_graph import ASKING, Dissonant, dissonant
-from governed_world import World, request_id, world
+from dissonance_over_graph import Dissonant, dissonant, whole
+from governed_world import World, request_id
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -39,16 +38,11 @@ class Reviewing:
     works: Dissonant
     endpoint: ChatEndpoint
 
-    def stub(self, space: str = "one") -> "dialectic_pb2_grpc.DialecticServiceAsyncStub":
-        """The service, as a principal of a space sees it."""
-        channel = self.works.served.channel(Caller(space, "agent", ASKING, "AGENT"), cap=60)
-        return dialectic_pb2_grpc.DialecticServiceStub(channel)
-
     async def events(self, **fields: Any) -> list[pb.DialecticEvent]:
         """Every event of a review."""
         asked = {"request_id": request_id(), "question": "Is it?", "answer": "It is."} | fields
         request = review_pb2.ReviewAnswerRequest(**asked)
-        return [reply.event async for reply in self.stub().ReviewAnswer(request)]
+        return [reply.event async for reply in self.works.dialectic().ReviewAnswer(request)]
 
     async def reviewed(self, **fields: Any) -> review_pb2.AnswerReview:
         """The review of an answer."""
@@ -71,17 +65,12 @@ async def council(
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def home(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    """Graph and governance, for all tests here."""
-    async with world(tmp_path_factory.mktemp("home")) as live:
-        yield live
-
-
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def models(home: World, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Reviewing]:
+async def models(
+    lasting: World, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Reviewing]:
     """A quorum of two, so that one may fail."""
     folder = tmp_path_factory.mktemp("models")
-    async with council(home, folder, review={"quorum": 2}) as running:
+    async with council(lasting, folder, review={"quorum": 2}) as running:
         yield running
 
 
@@ -95,16 +84,6 @@ def playing(**plays: Any) -> Any:
     return answer
 
 
-def whole(events: list[pb.DialecticEvent]) -> None:
-    """Fail unless events are those of one run: numbered, rising, with one end."""
-    assert [each.number for each in events] == [*range(1, len(events) + 1)]
-    percents = [each.percent for each in events]
-    assert percents == sorted(percents)
-    ends = [each.WhichOneof("event") in {"done", "failed"} for each in events]
-    assert ends == [False] * (len(events) - 1) + [True]
-    assert events[-1].HasField("failed") or percents[-1] == 100
-
-
 async def test_a_review_is_counted_and_its_run_can_be_followed_again(models: Reviewing) -> None:
     """D9 D10 Every reviewer is an event; replaying a finished run gives the same events."""
     models.endpoint.answer = playing(
@@ -112,7 +91,7 @@ async def test_a_review_is_counted_and_its_run_can_be_followed_again(models: Rev
     )
     events = await models.events(request_id="whole", question="Whole?")
     request = pb.ResumeRunRequest(run_id="whole", after_number=2)
-    rest = [reply.event async for reply in models.stub().ResumeRun(request)]
+    rest = [reply.event async for reply in models.works.dialectic().ResumeRun(request)]
 
     whole(events)
     assert {each.review.reviewer.name for each in events if each.HasField("review")} == {
@@ -132,9 +111,9 @@ async def test_a_review_is_counted_and_its_run_can_be_followed_again(models: Rev
     assert not events[-1].done.HasField("synthesis")
 
 
-async def test_late_reviewers_have_failed(home: World, tmp_path: Path) -> None:
+async def test_late_reviewers_have_failed(lasting: World, tmp_path: Path) -> None:
     """D9 Each has its own time; when it is over there is no verdict."""
-    async with council(home, tmp_path, review={"timeout": 0.2}) as running:
+    async with council(lasting, tmp_path, review={"timeout": 0.2}) as running:
         running.endpoint.answer = lambda _: 600.0
         events = await running.events()
 
@@ -222,7 +201,9 @@ async def refusal(models: Reviewing, space: str = "one", **fields: Any) -> Failu
     """The failure of a review's call."""
     asked = {"request_id": request_id(), "question": "Is it?", "answer": "It is."} | fields
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        async for _ in models.stub(space).ReviewAnswer(review_pb2.ReviewAnswerRequest(**asked)):
+        async for _ in models.works.dialectic(space).ReviewAnswer(
+            review_pb2.ReviewAnswerRequest(**asked)
+        ):
             pass
     return from_rpc_error(refused.value)
 
@@ -252,10 +233,10 @@ async def test_what_cannot_be_reviewed_is_refused_before_the_first_call(
     "limit", [{"llm_request_calls": 2}, {"llm_day_tokens": 100}, {"llm_request_money": 10}]
 )
 async def test_a_budget_ends_a_run_before_the_first_call(
-    home: World, tmp_path: Path, limit: dict[str, Any]
+    lasting: World, tmp_path: Path, limit: dict[str, Any]
 ) -> None:
     """D11 Calls, tokens and money, of the request and of the day."""
-    async with council(home, tmp_path, **limit) as running:
+    async with council(lasting, tmp_path, **limit) as running:
         events = await running.events()
         asked = len(running.endpoint.asked)
 
@@ -345,7 +326,7 @@ async def test_a_synthesis_is_reviewed_as_one_run(models: Reviewing) -> None:
     request = pb.SynthesizeRequest(
         request_id=request_id(), question="Is a permit required?", results=results, review=True
     )
-    events = [reply.event async for reply in models.stub().Synthesize(request)]
+    events = [reply.event async for reply in models.works.dialectic().Synthesize(request)]
 
     whole(events)
     done = events[-1].done
@@ -373,7 +354,7 @@ async def test_a_synthesis_below_the_quorum_keeps_nothing(models: Reviewing) -> 
         keep=pb.KeepSynthesis(memory=True),
         review=True,
     )
-    events = [reply.event async for reply in models.stub().Synthesize(request)]
+    events = [reply.event async for reply in models.works.dialectic().Synthesize(request)]
 
     whole(events)
     assert events[-1].failed.reason == "ERROR_REASON_QUORUM_MISSED"

@@ -1,31 +1,15 @@
 """Synthesis over the real graph, search and governance: from memories, kept as memories."""
 
-from collections.abc import AsyncIterator
-
-import pytest_asyncio
 from concord.dissonance.v1 import dialectic_pb2 as pb
 from concord.dissonance.v1 import dialectic_pb2_grpc
 from concord.graph.v1 import conflict_pb2, lineage_pb2, lineage_pb2_grpc, memory_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller
-from dissonance_over_graph import ASKING, Dissonant, Space, dissonant
-from governed_world import World, request_id
+from dissonance_over_graph import ASKING, Dissonant, Space
+from governed_world import request_id
 
 WHO = Caller("one", "agent", ASKING | {"search:read"}, "AGENT")
 YES, NO = "The permit is required.", "The permit is not required."
-
-
-@pytest_asyncio.fixture(loop_scope="function")
-async def works(live: World) -> AsyncIterator[Dissonant]:
-    """Every service, with nothing that decides by itself."""
-    async with dissonant(live, follow=False) as running:
-        yield running
-
-
-@pytest_asyncio.fixture(loop_scope="function")
-async def home(works: Dissonant) -> Space:
-    """A space as its agent sees it."""
-    return works.space()
 
 
 async def run(works: Dissonant, **fields: object) -> list[pb.DialecticEvent]:

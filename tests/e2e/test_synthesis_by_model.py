@@ -11,10 +11,9 @@ import grpc
 import pytest
 import pytest_asyncio
 from concord.dissonance.v1 import dialectic_pb2 as pb
-from concord.dissonance.v1 import dialectic_pb2_grpc, review_pb2
+from concord.dissonance.v1 import review_pb2
 from concord.graph.v1 import conflict_pb2
 from concord_chassis.call.failure import Failure, from_rpc_error
-from concord_chassis.call.identity import Caller
 from concord_testing.chat_endpoint import Answer, Body, ChatEndpoint, completion, http, serving_chat
 from concord_testing.council import (
     council_file,
@@ -24,8 +23,8 @@ from concord_testing.council import (
     step_of,
     synthesizing,
 )
-from dissonance_over_graph import ASKING, Dissonant, dissonant
-from governed_world import World, request_id, world
+from dissonance_over_graph import Dissonant, dissonant, whole
+from governed_world import World, request_id
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -42,11 +41,6 @@ class Writing:
     works: Dissonant
     endpoint: ChatEndpoint
 
-    def stub(self, space: str = "one") -> "dialectic_pb2_grpc.DialecticServiceAsyncStub":
-        """The service, as a principal of a space sees it."""
-        channel = self.works.served.channel(Caller(space, "agent", ASKING, "AGENT"), cap=60)
-        return dialectic_pb2_grpc.DialecticServiceStub(channel)
-
     async def events(
         self, answer: Answer, *texts: str, space: str = "one", **fields: Any
     ) -> list[pb.DialecticEvent]:
@@ -59,7 +53,7 @@ class Writing:
             "method": pb.SYNTHESIS_METHOD_MODEL,
         }
         request = pb.SynthesizeRequest(**(asked | fields))
-        return [reply.event async for reply in self.stub(space).Synthesize(request)]
+        return [reply.event async for reply in self.works.dialectic(space).Synthesize(request)]
 
     async def found(self, answer: Answer, *texts: str, **fields: Any) -> pb.Synthesis:
         """The synthesis."""
@@ -88,25 +82,10 @@ async def writer(
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def home(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    """Graph and governance, for all tests here."""
-    async with world(tmp_path_factory.mktemp("home")) as live:
-        yield live
-
-
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def model(home: World, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Writing]:
+async def model(lasting: World, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Writing]:
     """One for all tests that need no settings of their own."""
-    async with writer(home, tmp_path_factory.mktemp("model")) as running:
+    async with writer(lasting, tmp_path_factory.mktemp("model")) as running:
         yield running
-
-
-def whole(events: list[pb.DialecticEvent]) -> None:
-    """Fail unless events are those of one run: numbered, rising, with one end."""
-    assert [each.number for each in events] == [*range(1, len(events) + 1)]
-    assert [each.percent for each in events] == sorted(each.percent for each in events)
-    ends = [each.WhichOneof("event") in {"done", "failed"} for each in events]
-    assert ends == [False] * (len(events) - 1) + [True]
 
 
 def thesis(claim: str, *quotes: str, basis: tuple[str, ...] = (), sure: float = 0.9) -> Any:
@@ -395,9 +374,9 @@ async def test_a_model_that_fails_leaves_the_rest_to_rules(
         assert getattr(found, same) == getattr(ruled, same)
 
 
-async def test_a_slow_model_leaves_the_rest_to_rules(home: World, tmp_path: Path) -> None:
+async def test_a_slow_model_leaves_the_rest_to_rules(lasting: World, tmp_path: Path) -> None:
     """D11 It has its time, and no more."""
-    async with writer(home, tmp_path, seconds=0.2) as running:
+    async with writer(lasting, tmp_path, seconds=0.2) as running:
         found = await running.found(lambda _: LATE, YES, NO)
 
     assert found.degraded.failure == review_pb2.REVIEWER_FAILURE_TIMEOUT
@@ -408,10 +387,10 @@ async def test_a_slow_model_leaves_the_rest_to_rules(home: World, tmp_path: Path
     "limit", [{"llm_request_calls": 3}, {"llm_day_tokens": 100}, {"llm_request_money": 10}]
 )
 async def test_a_budget_ends_a_run_before_the_first_call(
-    home: World, tmp_path: Path, limit: dict[str, Any]
+    lasting: World, tmp_path: Path, limit: dict[str, Any]
 ) -> None:
     """D11 Two texts take four calls: calls, tokens and money, of the request and of the day."""
-    async with writer(home, tmp_path, **limit) as running:
+    async with writer(lasting, tmp_path, **limit) as running:
         events = await running.events(synthesizing, YES, NO)
         asked = len(running.endpoint.asked)
 
@@ -422,12 +401,12 @@ async def test_a_budget_ends_a_run_before_the_first_call(
 
 
 async def test_a_model_that_may_not_be_asked_is_refused_before_anything_is_read(
-    model: Writing, home: World
+    model: Writing, lasting: World
 ) -> None:
     """D11 Of a space that is not named, or without a model; the memory is not looked for."""
     asked = len(model.endpoint.asked)
     hidden = await model.refusal(space="two", memory_ids=["nothing"])
-    async with dissonant(home, with_search=False, follow=False) as works:
+    async with dissonant(lasting, with_search=False, follow=False) as works:
         bare = Writing(works, model.endpoint)
         missing = await bare.refusal(memory_ids=["nothing"])
 

@@ -7,13 +7,12 @@ from collections.abc import AsyncIterator, Mapping
 import pytest
 import pytest_asyncio
 from concord.dissonance.v1 import dissonance_pb2 as pb
-from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import conflict_pb2, memory_pb2
 from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord.type.v1 import type_pb2
 from concord_chassis.call.identity import Caller
 from concord_dissonance.usecases import follow
-from dissonance_over_graph import ASKING, Dissonant, Space, dissonant
+from dissonance_over_graph import ASKING, Dissonant, Space, dissonant, waiting
 from governed_world import Party, World, eventually, request_id
 
 OPEN, CLOSED = "The office is open on Sunday.", "The office is not open on Sunday."
@@ -68,12 +67,9 @@ async def health(home: Space, memory_id: str) -> int:
     return (await home.memories.GetMemory(request)).memory.health.status
 
 
-async def waiting(party: Party) -> list[str]:
+async def conflicts_waiting(party: Party) -> list[str]:
     """Return the conflicts for which proposals wait."""
-    request = proposal_pb2.ListProposalsRequest(
-        statuses=[proposal_pb2.PROPOSAL_STATUS_PENDING], page_size=200
-    )
-    found = (await party.proposals.ListProposals(request)).proposals
+    found = await waiting(party)
     return [
         each.action.review_conflict.conflict_id
         for each in found
@@ -104,9 +100,9 @@ async def test_it_moves_no_advice_and_no_health_and_opens_no_proposal(
     (typed,) = [each for each in (await home.detect()).conflicts if not each.is_text_finding]
 
     assert found.is_text_finding
-    await eventually(lambda: waiting(party), lambda there: typed.id in there)
+    await eventually(lambda: conflicts_waiting(party), lambda there: typed.id in there)
     await asyncio.sleep(2 * follow.TOGETHER)  # the next, if there were one
-    assert await waiting(party) == [typed.id]
+    assert await conflicts_waiting(party) == [typed.id]
     assert [each.is_text_finding for each in after.results[0].potential_conflicts] == [True]
     assert f"(memory:{second.id} may say otherwise" in after.context
     assert (after.next_action, list(after.stac_lines)[-1]) == (
