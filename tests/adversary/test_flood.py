@@ -12,7 +12,7 @@ from concord.governance.v1 import audit_pb2, proposal_pb2, proposal_pb2_grpc
 from concord_attestation import refusal_limit
 from concord_governance.usecases import proposal_reads
 from governed_steps import demand_honest, does
-from governed_world import HOUR, Clock, Party, edge_action, refused, request_id, world
+from governed_world import HOUR, Party, World, edge_action, refused, request_id, world
 from writing import to_delete_edge
 
 ATTEMPT = audit_pb2.AUDIT_ACTION_DELETE_ATTEMPT
@@ -29,62 +29,56 @@ async def until(party: Party, count: int, *actions: int) -> Sequence[audit_pb2.A
     return list(reversed(found))
 
 
+@pytest.mark.usefixtures("party")
 async def test_a_flood_hides_nobody_from_the_briefing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    live: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """V9 W7 A briefing of three lines shows everybody's newest before anybody's second."""
     monkeypatch.setattr(proposal_reads, "BRIEFING_LINES", 3)
-    async with world(tmp_path) as live:
-        party = live.party()
-        await party.enrol()
-        honest, flooder = (
-            proposal_pb2_grpc.ProposalServiceStub(live.channel(name, "AGENT"))
-            for name in ("honest", "flooder")
-        )
-        for number, stub in enumerate((honest, *[flooder] * 4)):
-            await stub.CreateProposal(
-                proposal_pb2.CreateProposalRequest(
-                    request_id=f"flood-{number}", action=edge_action(target=f"tea {number}")
-                )
+    honest, flooder = (
+        proposal_pb2_grpc.ProposalServiceStub(live.channel(name, "AGENT"))
+        for name in ("honest", "flooder")
+    )
+    for number, stub in enumerate((honest, *[flooder] * 4)):
+        await stub.CreateProposal(
+            proposal_pb2.CreateProposalRequest(
+                request_id=f"flood-{number}", action=edge_action(target=f"tea {number}")
             )
+        )
 
-        found = await honest.GetBriefing(proposal_pb2.GetBriefingRequest())
+    found = await honest.GetBriefing(proposal_pb2.GetBriefingRequest())
 
-        numbers = [line.number for line in found.proposals]
-        assert (numbers, found.pending_count) == ([5, 4, 1], 5)
+    numbers = [line.number for line in found.proposals]
+    assert (numbers, found.pending_count) == ([5, 4, 1], 5)
 
 
 async def test_a_flood_ends_at_the_limit_and_one_entry_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    party: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A1 A2 W7 At graph and at governance each attempt up to the limit is an entry, one more says
     that it was reached, and then nothing is tried or written for the hour; the log verifies."""
     monkeypatch.setattr(refusal_limit, "MOST_REFUSALS", 3)
-    clock = Clock()
-    async with world(tmp_path, clock=clock) as live:
-        party = live.party()
-        await party.enrol()
-        await does(party, edge_action())
-        edge = await party.edge("agent", "VALUES", "honesty")
-        assert edge is not None
-        waiting = await party.propose(edge_action(target="tea"))
-        for number in range(5):
-            for call in (party.graph.DeleteEdge(to_delete_edge(edge)), party.undo(waiting)):
-                failure = await refused(call)
-                assert (failure.reason == LIMIT) == (number >= 3)
-                assert (failure.retry_after is not None) == (number >= 3)
-        assert (await refused(party.propose(edge_action(target="rest")))).reason == LIMIT
+    await does(party, edge_action())
+    edge = await party.edge("agent", "VALUES", "honesty")
+    assert edge is not None
+    waiting = await party.propose(edge_action(target="tea"))
+    for number in range(5):
+        for call in (party.graph.DeleteEdge(to_delete_edge(edge)), party.undo(waiting)):
+            failure = await refused(call)
+            assert (failure.reason == LIMIT) == (number >= 3)
+            assert (failure.retry_after is not None) == (number >= 3)
+    assert (await refused(party.propose(edge_action(target="rest")))).reason == LIMIT
 
-        at_graph = await until(party, 4, ATTEMPT, TOLD)
-        at_governance = await until(party, 4, STEP)
-        for found in (at_graph, at_governance):
-            *told, limit = found
-            assert (len(told), limit.principal, limit.item_id) == (3, "agent", "")
-            assert all(each.reason.startswith("ERROR_REASON_") for each in told)
-            assert (limit.blocked, limit.reason) == (True, LIMIT)
-        clock.pass_(HOUR)
-        await party.propose(edge_action(target="rest"))
-        await demand_honest(party)
+    at_graph = await until(party, 4, ATTEMPT, TOLD)
+    at_governance = await until(party, 4, STEP)
+    for found in (at_graph, at_governance):
+        *told, limit = found
+        assert (len(told), limit.principal, limit.item_id) == (3, "agent", "")
+        assert all(each.reason.startswith("ERROR_REASON_") for each in told)
+        assert (limit.blocked, limit.reason) == (True, LIMIT)
+    party.clock.pass_(HOUR)
+    await party.propose(edge_action(target="rest"))
+    await demand_honest(party)
 
 
 async def test_a_principal_has_so_many_proposals_waiting_and_no_more(tmp_path: Path) -> None:

@@ -12,15 +12,7 @@ from concord_client.trust import signing
 from concord_client.trust.audit.log import LogInvalid
 from concord_governance.usecases import decision_guards
 from governed_steps import asked_with
-from governed_world import (
-    AGENT,
-    HUMAN,
-    STATUS,
-    edge_action,
-    reason_of,
-    refused,
-    world,
-)
+from governed_world import AGENT, HUMAN, STATUS, Party, edge_action, reason_of, refused
 from restored_stores import (
     Since,
     change,
@@ -144,14 +136,11 @@ async def test_a_restored_store_tells_the_next_one(since: Since) -> None:
     assert (await restored(again, [known_of(since.scene.folder)])).closed_slots == (("one", HUMAN),)
 
 
-async def test_a_replaced_key_does_not_come_back(tmp_path: Path) -> None:
+async def test_a_replaced_key_does_not_come_back(party: Party) -> None:
     """V5 Without a restore, too: receipts say of it that it was replaced."""
-    async with world(tmp_path) as live:
-        party = live.party()
-        await party.enrol()
-        first = party.human
-        await change(party, HUMAN)
-        failure = await refused(change_to(party, HUMAN, first))
+    first = party.human
+    await change(party, HUMAN)
+    failure = await refused(change_to(party, HUMAN, first))
 
     assert reason_of(failure) == ("KEY_INVALID", "retired_key")
 

@@ -31,6 +31,7 @@ from governed_world import (
     Clock,
     Keys,
     Party,
+    World,
     edge_action,
     eventually,
     refused,
@@ -77,58 +78,50 @@ async def test_a_restart_completes_what_was_decided(
 
 
 async def test_an_answer_that_was_lost_is_asked_for_however_late(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    party: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """V6 No effect without its entry: graph says what it did when its other receipts are gone."""
-    clock = Clock()
     real: Applying = GraphClient.apply
-    async with world(tmp_path, keys=Keys(), clock=clock) as live:
-        party = live.party()
-        await party.enrol()
-        proposal = await party.propose(edge_action())
-        await party.approve(proposal, AGENT)
-        monkeypatch.setattr(GraphClient, "apply", lost(real))
-        await party.approve(proposal, HUMAN)
-        clock.pass_(30 * DAY)
-        beside = to_upsert_node(type_pb2.Node(name="whatever clears old receipts"))
-        await party.graph.UpsertNode(beside)
-        monkeypatch.setattr(GraphClient, "apply", real)
+    proposal = await party.propose(edge_action())
+    await party.approve(proposal, AGENT)
+    monkeypatch.setattr(GraphClient, "apply", lost(real))
+    await party.approve(proposal, HUMAN)
+    party.clock.pass_(30 * DAY)
+    beside = to_upsert_node(type_pb2.Node(name="whatever clears old receipts"))
+    await party.graph.UpsertNode(beside)
+    monkeypatch.setattr(GraphClient, "apply", real)
 
-        done = await ended(party, proposal)
+    done = await ended(party, proposal)
 
-        assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
-        assert (await party.verified()).executed == 1
+    assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert (await party.verified()).executed == 1
 
 
 async def test_a_decision_found_expired_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    party: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """V6 A consent that ran out before its effect makes the decision FAILED: nothing is done."""
-    keys, clock = Keys(), Clock()
     real: Applying = GraphClient.apply
-    async with world(tmp_path, keys=keys, clock=clock) as live:
-        party = live.party()
-        await party.enrol()
-        proposal = await party.propose(edge_action())
-        await party.approve(proposal, AGENT)
-        monkeypatch.setattr(GraphClient, "apply", never)
-        await party.approve(proposal, HUMAN)
-        clock.pass_(2 * HOUR)
-        monkeypatch.setattr(GraphClient, "apply", real)
+    proposal = await party.propose(edge_action())
+    await party.approve(proposal, AGENT)
+    monkeypatch.setattr(GraphClient, "apply", never)
+    await party.approve(proposal, HUMAN)
+    party.clock.pass_(2 * HOUR)
+    monkeypatch.setattr(GraphClient, "apply", real)
 
-        done = await ended(party, proposal)
+    done = await ended(party, proposal)
 
-        assert (done.status, done.failure_reason) == (
-            STATUS.PROPOSAL_STATUS_FAILED,
-            "ERROR_REASON_GRANT_INVALID",
-        )
-        assert done.failed_check == "expiry"
-        assert await party.edge("agent", "VALUES", "honesty") is None
-        assert (await party.verified()).executed == 0
+    assert (done.status, done.failure_reason) == (
+        STATUS.PROPOSAL_STATUS_FAILED,
+        "ERROR_REASON_GRANT_INVALID",
+    )
+    assert done.failed_check == "expiry"
+    assert await party.edge("agent", "VALUES", "honesty") is None
+    assert (await party.verified()).executed == 0
 
 
 async def test_a_decision_that_is_stuck_keeps_no_other_waiting(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    party: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """V6 What fails at one decision is tried again; those behind it come to their end."""
     real: Applying = GraphClient.apply
@@ -140,19 +133,16 @@ async def test_a_decision_that_is_stuck_keeps_no_other_waiting(
             raise LedgerBusy
         return await real(self, revision, decision, expected_state=expected_state)
 
-    async with world(tmp_path, keys=Keys(), clock=Clock()) as live:
-        party = live.party()
-        await party.enrol()
-        monkeypatch.setattr(GraphClient, "apply", never)
-        both = [await party.propose(edge_action(target=name)) for name in ("first", "second")]
-        for each in both:
-            await party.decide(each)
-        monkeypatch.setattr(GraphClient, "apply", stuck)
+    monkeypatch.setattr(GraphClient, "apply", never)
+    both = [await party.propose(edge_action(target=name)) for name in ("first", "second")]
+    for each in both:
+        await party.decide(each)
+    monkeypatch.setattr(GraphClient, "apply", stuck)
 
-        done = await ended(party, both[1])
+    done = await ended(party, both[1])
 
-        assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
-        assert (await party.get(both[0])).status == STATUS.PROPOSAL_STATUS_APPROVED
+    assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+    assert (await party.get(both[0])).status == STATUS.PROPOSAL_STATUS_APPROVED
 
 
 async def test_concurrent_approvals_both_count_once(party: Party) -> None:
@@ -187,43 +177,37 @@ async def test_the_same_approval_at_once_counts_once(party: Party) -> None:
     assert (await party.actions()).count("SMF_EXECUTE") == 1
 
 
-async def test_what_is_declared_is_declared_otherwise(tmp_path: Path) -> None:
+async def test_what_is_declared_is_declared_otherwise(party: Party) -> None:
     """V1 T2 A relation's cardinality is proposed, carried out, and proposed the other way round."""
-    async with world(tmp_path, keys=Keys(), clock=Clock()) as live:
-        party = live.party()
-        await party.enrol()
-        for functional in (True, False, True):
-            action = action_of(
-                relation_pb2.DeclareRelationRequest(
-                    request_id=salt(), name="LIVES_IN", functional=functional
-                )
+    for functional in (True, False, True):
+        action = action_of(
+            relation_pb2.DeclareRelationRequest(
+                request_id=salt(), name="LIVES_IN", functional=functional
             )
-            done = await party.approve(await party.propose(action), AGENT)
+        )
+        done = await party.approve(await party.propose(action), AGENT)
 
-            assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
+        assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
 
 
 async def test_a_ledger_that_was_busy_is_written_to_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    party: Party, live: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A1 While the ledger cannot be written graph is not followed, and then from where it was."""
-    async with world(tmp_path, keys=Keys(), clock=Clock()) as live:
-        party = live.party()
-        await party.enrol()
-        tried = asyncio.Event()
+    tried = asyncio.Event()
 
-        async def busy(*_: object) -> None:
-            tried.set()
-            raise LedgerBusy
+    async def busy(*_: object) -> None:
+        tried.set()
+        raise LedgerBusy
 
-        with monkeypatch.context() as patched:
-            patched.setattr(live.app._ledger, "write", busy)
-            await refused(party.graph.UpsertEdge(edge_action().upsert_edge))
-            await asyncio.wait_for(tried.wait(), SECONDS)
-        told = await eventually(party.actions, lambda told: "WRITE_ATTEMPT" in told)
+    with monkeypatch.context() as patched:
+        patched.setattr(live.app._ledger, "write", busy)
+        await refused(party.graph.UpsertEdge(edge_action().upsert_edge))
+        await asyncio.wait_for(tried.wait(), SECONDS)
+    told = await eventually(party.actions, lambda told: "WRITE_ATTEMPT" in told)
 
-        assert told.count("WRITE_ATTEMPT") == 1
-        await eventually(live.app.ready)
+    assert told.count("WRITE_ATTEMPT") == 1
+    await eventually(live.app.ready)
 
 
 @pytest.mark.parametrize("edge_type", [DESCRIPTIVE, CONSTITUTIVE])

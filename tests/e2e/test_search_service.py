@@ -5,7 +5,7 @@ import asyncio
 import grpc
 import pytest
 from concord.graph.v1 import feed_pb2, memory_pb2, session_pb2
-from concord.search.v1 import search_pb2, search_pb2_grpc
+from concord.search.v1 import search_pb2
 from concord.type.v1 import type_pb2
 from concord_chassis.call.failure import Failure, from_rpc_error
 from concord_chassis.call.opaque import seal, unseal
@@ -458,24 +458,6 @@ async def test_a_search_counts_as_reading_unless_it_peeks(running: TwoServers) -
     assert (dog.memory.access.access_count, office.memory.access.access_count) == (1, 0)
 
 
-async def test_spaces_never_see_each_other(running: TwoServers) -> None:
-    """G13 two spaces with the same names: search, similar and status stay apart."""
-    token = await running.add(DOG, space="one")
-    other = await running.add(Memory(id="dog", content="A dog called Wolf."), space="two")
-
-    one = await search(running, "dog", space="one", fresh=token)
-    two = await search(running, "dog", space="two", fresh=other)
-    crossed = await refused(running, "dog", space="one", fresh=other)
-    near = await running.searching("three").FindSimilar(
-        search_pb2.FindSimilarRequest(memory_id="dog")
-    )
-
-    assert [result.memory.content for result in one.results] == [DOG.content]
-    assert [result.memory.content for result in two.results] == ["A dog called Wolf."]
-    assert crossed.reason == "ERROR_REASON_CONSISTENCY_TOKEN_INVALID"
-    assert near.status == type_pb2.LOOKUP_STATUS_NOT_FOUND
-
-
 async def test_a_damaged_token_is_refused(running: TwoServers) -> None:
     """S10 a freshness token that is none is a typed error."""
     failure = await refused(running, "dog", fresh="nonsense")
@@ -651,35 +633,3 @@ async def test_the_status_says_how_far_the_index_is(running: TwoServers) -> None
     assert status.following
     assert (status.model.model_id, status.model.dimension) == ("all-MiniLM-L6-v2", 384)
     assert len(status.model.revision) == 64
-
-
-@pytest.mark.parametrize("scopes", [frozenset[str](), frozenset({"memory:read"})])
-async def test_searching_needs_its_scope(running: TwoServers, scopes: frozenset[str]) -> None:
-    """Design 5: deny by default."""
-    channel = running.channel(running.search, "default", scopes)
-    stub = search_pb2_grpc.SearchServiceStub(channel)
-
-    with pytest.raises(grpc.aio.AioRpcError) as error:
-        await stub.Search(search_pb2.SearchRequest(query="dog"))
-
-    assert from_rpc_error(error.value).reason == "ERROR_REASON_PERMISSION_MISSING"
-
-
-@pytest.mark.parametrize(
-    ("request_", "field"),
-    [
-        (search_pb2.SearchRequest(query=""), "query"),
-        (search_pb2.SearchRequest(query="x" * 2_001), "query"),
-        (search_pb2.SearchRequest(query="x", page_size=101), "page_size"),
-        (search_pb2.SearchRequest(query="x", min_score=1.5), "min_score"),
-        (search_pb2.SearchRequest(query="x", min_score=float("nan")), "min_score"),
-    ],
-)
-async def test_a_malformed_query_names_its_field(
-    running: TwoServers, request_: search_pb2.SearchRequest, field: str
-) -> None:
-    """S1: rules of the contract, enforced by the chassis."""
-    with pytest.raises(grpc.aio.AioRpcError) as error:
-        await running.searching().Search(request_)
-
-    assert [violation.field for violation in from_rpc_error(error.value).violations] == [field]

@@ -11,7 +11,6 @@ from concord.type.v1 import type_pb2
 from governed_world import (
     AGENT,
     CONSTITUTIVE,
-    DAY,
     HOUR,
     HUMAN,
     STATUS,
@@ -198,18 +197,6 @@ async def test_proposals_have_ids_in_order_of_time(party: Party) -> None:
     assert made.int >> 80 == party.clock.now // 1000
 
 
-async def test_undo_ends_with_its_retention(live: World, party: Party) -> None:
-    """V8 V4 After 30 days nothing can be undone, and nothing is changed."""
-    done = await party.decide(await party.propose(edge_action()))
-    before = await party.state()
-    live.clock.pass_(30 * DAY)
-
-    failure = await refused(party.undo(done))
-
-    assert reason_of(failure)[0] == "RETENTION_EXPIRED"
-    assert before == await party.state()
-
-
 async def test_undo_after_later_changes_is_refused_naming_them(party: Party) -> None:
     """V8 Conflicting later edits abort the undo, and it says which items they are of."""
     done = await party.decide(await party.propose(edge_action(edge_type=DESCRIPTIVE)))
@@ -222,16 +209,6 @@ async def test_undo_after_later_changes_is_refused_naming_them(party: Party) -> 
 
     assert failure.reason == "ERROR_REASON_UNDO_CONFLICT"
     assert edge.id in failure.metadata["item_ids"]
-
-
-async def test_only_what_was_executed_is_undone(party: Party) -> None:
-    """V8 There is nothing to undo of what never took effect, or was undone."""
-    waiting = await party.propose(edge_action())
-    assert reason_of(await refused(party.undo(waiting)))[0] == "UNDO_IMPOSSIBLE"
-    done = await party.decide(waiting)
-    await party.decide(await party.undo(done))
-
-    assert reason_of(await refused(party.undo(done)))[0] == "UNDO_IMPOSSIBLE"
 
 
 async def test_rejection_leaves_everything_as_it_was(party: Party) -> None:
@@ -295,23 +272,6 @@ async def test_an_edit_voids_earlier_consents(live: World, party: Party) -> None
     assert reason_of(failure) == ("CONSENT_INVALID", "proposal")
     assert (await party.decide(revised)).status == STATUS.PROPOSAL_STATUS_EXECUTED
     assert await party.edge("agent", "VALUES", "honesty") is None
-
-
-async def test_only_the_proposer_edits_and_withdraws(live: World, party: Party) -> None:
-    """V7 Nobody takes back or rewrites another's proposal."""
-    proposal = await party.propose(edge_action())
-    other = live.party()
-    other.channel = live.channel("somebody", "AGENT")
-    other.__post_init__()
-    withdraw = proposal_pb2.WithdrawProposalRequest(
-        request_id=request_id(), proposal_id=proposal.id
-    )
-
-    failure = await refused(other.proposals.WithdrawProposal(withdraw))
-    assert reason_of(failure)[0] == "NOT_PROPOSER"
-
-    done = (await party.proposals.WithdrawProposal(withdraw)).proposal
-    assert done.status == STATUS.PROPOSAL_STATUS_WITHDRAWN
 
 
 async def test_an_item_changed_meanwhile_fails_the_decision(party: Party) -> None:
@@ -441,33 +401,3 @@ async def test_the_briefing_lists_what_waits(live: World, party: Party) -> None:
     assert found.proposals[1].summary == first.framing.neutral_summary
     live.clock.pass_(48 * HOUR)
     assert not (await party.proposals.GetBriefing(proposal_pb2.GetBriefingRequest())).proposals
-
-
-async def test_the_same_request_proposes_and_approves_once(party: Party) -> None:
-    """V7 A repeated request repeats its reply; with other content it is refused."""
-    create = proposal_pb2.CreateProposalRequest(request_id="same", action=edge_action())
-    first = (await party.proposals.CreateProposal(create)).proposal
-    assert first == (await party.proposals.CreateProposal(create)).proposal
-    approve = proposal_pb2.ApproveProposalRequest(
-        request_id="same", proposal_id=first.id, consent=party.consent(first, AGENT)
-    )
-    await party.proposals.ApproveProposal(approve)
-    again = (await party.proposals.ApproveProposal(approve)).proposal
-    create.language = "de"
-
-    assert len(again.consents) == 1
-    failure = await refused(party.proposals.CreateProposal(create))
-    assert failure.reason == "ERROR_REASON_REQUEST_ID_REUSED"
-
-
-async def test_another_space_sees_nothing(live: World, party: Party) -> None:
-    """G13 V1 A proposal of another space is as one that does not exist."""
-    proposal = await party.propose(edge_action())
-    other = live.party("two")
-    await other.enrol()
-
-    found = await other.proposals.GetProposal(proposal_pb2.GetProposalRequest(id=proposal.id))
-    assert found.status == type_pb2.LOOKUP_STATUS_NOT_FOUND
-    failure = await refused(other.approve(proposal, AGENT))
-    assert failure.reason == "ERROR_REASON_ITEM_NOT_FOUND"
-    assert not (await other.proposals.ListProposals(proposal_pb2.ListProposalsRequest())).proposals
