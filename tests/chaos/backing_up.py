@@ -9,14 +9,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from concord.governance.v1 import proposal_pb2
+import grpc
+import pytest
+from concord.governance.v1 import access_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, memory_pb2, space_pb2
+from concord.search.v1.search_pb2 import SearchRequest
 from concord.type.v1.type_pb2 import (
     EDGE_TYPE_CONSTITUTIVE,
+    PRINCIPAL_KIND_AGENT,
+    Consistency,
     Memory,
 )
 from concord_client import Client, credentials
 from concord_client.credentials import Target
+from concord_client.refusal import Refused
+from concord_client.trust import signing
+from concord_client.trust.audit.log import Pinned, read_log
+from concord_client.trust.audit.replay import Replay
 from concord_testing.up_process import Spawned, clean_environ, ran, spawned
 
 from tests.chaos.governing import (
@@ -25,10 +34,12 @@ from tests.chaos.governing import (
     agree,
     enrol,
     governed,
+    propose,
     settled,
 )
 
 STATUS = proposal_pb2.ProposalStatus
+SECRET = "zanzibarquartz"
 
 
 @contextmanager
@@ -149,6 +160,93 @@ def demand_as_at_its_token(
     entries = head["log_size"]
     assert log[1 : entries + 1] == under_load.log[1 : entries + 1]
     assert json.loads(log[entries + 1])["action"] == "RESTORE"
+
+
+@dataclass
+class Scene:
+    """A system with a backup in its past."""
+
+    data: Path
+    backup: Path
+    parties: Parties
+    operator_key: str
+    revoked_key: str
+    token: str
+    pending: str
+
+
+@contextmanager
+def gone_on_since_its_backup(folder: Path) -> Iterator[tuple[Spawned, Scene]]:
+    """A backup, and a system that has erased, revoked, deleted and decided since; it still runs."""
+    parties = Parties()
+    with spawned(folder / "data") as server, governed(server) as asked:
+        enrol(server, asked, parties)
+        agree(asked, parties, "honesty")
+        agree(asked, parties, "promise", constitutive("promise", "I keep my promises."))
+        with connected(server) as client, connected(server, "concord:system") as operator:
+            add(client, "kept", "The harbour opens at seven.")
+            token = add(client, "secret", f"The word is {SECRET}.").token
+            operator.access.CreateSpace(access_pb2.CreateSpaceRequest(request_id="s", space="team"))
+            agent = access_pb2.CreateKeyRequest(
+                request_id="k",
+                space="default",
+                principal="guest",
+                kind=PRINCIPAL_KIND_AGENT,
+                scopes=[access_pb2.KEY_SCOPE_READ],
+            )
+            guest = operator.access.CreateKey(agent)
+            pending = propose(asked, parties, "tea")
+            answer(asked, parties, pending, signing.AGENT)
+            backup = Path(str(succeeded(server.data, "backup", "create", str(folder))["path"]))
+            erase(client, "secret")
+            revoke = access_pb2.RevokeKeyRequest(request_id="r", key_id=guest.key.id)
+            operator.access.RevokeKey(revoke)
+            delete = access_pb2.DeleteSpaceRequest(request_id="d", space="team", typed_name="team")
+            operator.access.DeleteSpace(delete)
+            agree(asked, parties, "candour")
+            add(client, "later", "This came after the backup.")
+        known = credentials.read(server.data / credentials.FILE_NAME)
+        operator_key = known.keys[credentials.SYSTEM_SPACE]
+        yield (
+            server,
+            Scene(
+                data=server.data,
+                backup=backup,
+                parties=parties,
+                operator_key=operator_key,
+                revoked_key=guest.secret,
+                token=token,
+                pending=pending.id,
+            ),
+        )
+
+
+def demand_ended_since(made: Scene, server: Spawned, asked: Governed) -> None:
+    """Demand of a restored system that what was erased, revoked or deleted since stays so, that the
+    pending proposal has ended and former tokens are refused by name, and that what both agree to
+    from then on is carried out under a log that keeps every rule."""
+    with connected(server) as client:
+        read = memory_pb2.GetMemoryRequest
+        found = {name: client.memory.GetMemory(read(id=name)) for name in ("kept", "later")}
+        assert found["kept"].memory.content == "The harbour opens at seven."
+        assert not found["later"].HasField("memory")
+        demand = Consistency(at_least_as_fresh=made.token)
+        with pytest.raises(Refused) as refused:
+            client.search.Search(SearchRequest(query="harbour", consistency=demand))
+        assert refused.value.reason == "ERROR_REASON_CONSISTENCY_TOKEN_INVALID"
+        until_erased(client, "secret")
+    with Client(Target(server.url, made.revoked_key)) as guest, pytest.raises(Refused) as no:
+        guest.memory.ListMemories(memory_pb2.ListMemoriesRequest())
+    assert no.value.reason == "ERROR_REASON_CREDENTIAL_INVALID"
+    asked_for = proposal_pb2.GetProposalRequest(id=made.pending)
+    proposal = asked.proposals.GetProposal(asked_for).proposal
+    assert proposal.status == STATUS.PROPOSAL_STATUS_EXPIRED
+    with pytest.raises(grpc.RpcError, match="the proposal is EXPIRED"):
+        answer(asked, made.parties, proposal, signing.HUMAN)
+    assert asked.visible() == {"honesty"}
+    agree(asked, Parties(made.parties.agent, made.parties.human), "after")
+    assert asked.visible() == {"honesty", "after"}
+    Replay(read_log(asked.log(), Pinned()), Pinned()).run()
 
 
 def constitutive(memory_id: str, content: str) -> governed_pb2.GovernedAction:

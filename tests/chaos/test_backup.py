@@ -8,52 +8,33 @@ import stat
 import subprocess
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from subprocess import PIPE
 
-import grpc
 import pytest
-from concord.governance.v1 import access_pb2, proposal_pb2
-from concord.graph.v1 import memory_pb2
-from concord.search.v1.search_pb2 import SearchRequest
-from concord.type.v1.type_pb2 import (
-    PRINCIPAL_KIND_AGENT,
-    Consistency,
-)
-from concord_client import Client, credentials
-from concord_client.credentials import Target
-from concord_client.refusal import Refused
-from concord_client.trust import signing
-from concord_client.trust.audit.log import Pinned, read_log
-from concord_client.trust.audit.replay import Replay
+from concord.governance.v1 import access_pb2
+from concord_client import credentials
 from concord_embedded import receipts
 from concord_testing.up_process import COMMAND, clean_environ, ran, spawned
 
 from tests.chaos.backing_up import (
-    add,
-    answer,
+    SECRET,
+    Scene,
     command,
     connected,
-    constitutive,
     demand_as_at_its_token,
-    erase,
+    demand_ended_since,
+    gone_on_since_its_backup,
     made_under_load,
     succeeded,
-    until_erased,
 )
 from tests.chaos.governing import (
-    Parties,
-    agree,
-    enrol,
     governed,
-    propose,
 )
 
-STATUS = proposal_pb2.ProposalStatus
 STORE = Path("graph", "graph.db")
-SECRET = "zanzibarquartz"
 
 
 @pytest.mark.slow
@@ -67,61 +48,14 @@ def test_a_backup_under_load_restores_what_stood_at_its_token(tmp_path: Path) ->
         demand_as_at_its_token(under_load, each, tmp_path / f"restored {place}")
 
 
-@dataclass
-class Scene:
-    """A system with a backup in its past, stopped."""
-
-    data: Path
-    backup: Path
-    parties: Parties
-    operator_key: str
-    revoked_key: str
-    token: str
-    pending: str
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Scene:
     """A backup, and a system that went on: it erased, revoked, deleted and decided since."""
-    folder, parties = tmp_path_factory.mktemp("backup"), Parties()
-    with spawned(folder / "data") as server, governed(server) as asked:
-        enrol(server, asked, parties)
-        agree(asked, parties, "honesty")
-        agree(asked, parties, "promise", constitutive("promise", "I keep my promises."))
-        with connected(server) as client, connected(server, "concord:system") as operator:
-            add(client, "kept", "The harbour opens at seven.")
-            token = add(client, "secret", f"The word is {SECRET}.").token
-            operator.access.CreateSpace(access_pb2.CreateSpaceRequest(request_id="s", space="team"))
-            agent = access_pb2.CreateKeyRequest(
-                request_id="k",
-                space="default",
-                principal="guest",
-                kind=PRINCIPAL_KIND_AGENT,
-                scopes=[access_pb2.KEY_SCOPE_READ],
-            )
-            guest = operator.access.CreateKey(agent)
-            pending = propose(asked, parties, "tea")
-            answer(asked, parties, pending, signing.AGENT)
-            backup = Path(str(succeeded(server.data, "backup", "create", str(folder))["path"]))
-            erase(client, "secret")
-            revoke = access_pb2.RevokeKeyRequest(request_id="r", key_id=guest.key.id)
-            operator.access.RevokeKey(revoke)
-            delete = access_pb2.DeleteSpaceRequest(request_id="d", space="team", typed_name="team")
-            operator.access.DeleteSpace(delete)
-            agree(asked, parties, "candour")
-            add(client, "later", "This came after the backup.")
+    folder = tmp_path_factory.mktemp("backup")
+    with gone_on_since_its_backup(folder) as (server, scene):
         assert command(server.data, "audit", "log")[0] == 0  # which its client remembers
         succeeded(server.data, "backup", "receipts", str(folder / "receipts.jsonl"))
-        known = credentials.read(server.data / credentials.FILE_NAME)
-    return Scene(
-        data=folder / "data",
-        backup=backup,
-        parties=parties,
-        operator_key=known.keys[credentials.SYSTEM_SPACE],
-        revoked_key=guest.secret,
-        token=token,
-        pending=pending.id,
-    )
+    return scene
 
 
 def nonces(store: Path) -> set[tuple[object, ...]]:
@@ -148,28 +82,7 @@ def test_what_ended_since_the_backup_stays_ended(made: Scene, tmp_path: Path, pl
     assert (said["burntNonces"], nonces(data / STORE)) == (len(since), before)
     assert said["endedProposals"] == 1
     with spawned(data) as server, governed(server) as asked:
-        with connected(server) as client:
-            read = memory_pb2.GetMemoryRequest
-            found = {name: client.memory.GetMemory(read(id=name)) for name in ("kept", "later")}
-            assert found["kept"].memory.content == "The harbour opens at seven."
-            assert not found["later"].HasField("memory")
-            demand = Consistency(at_least_as_fresh=made.token)
-            with pytest.raises(Refused) as refused:
-                client.search.Search(SearchRequest(query="harbour", consistency=demand))
-            assert refused.value.reason == "ERROR_REASON_CONSISTENCY_TOKEN_INVALID"
-            until_erased(client, "secret")
-        with Client(Target(server.url, made.revoked_key)) as guest, pytest.raises(Refused) as no:
-            guest.memory.ListMemories(memory_pb2.ListMemoriesRequest())
-        assert no.value.reason == "ERROR_REASON_CREDENTIAL_INVALID"
-        asked_for = proposal_pb2.GetProposalRequest(id=made.pending)
-        proposal = asked.proposals.GetProposal(asked_for).proposal
-        assert proposal.status == STATUS.PROPOSAL_STATUS_EXPIRED
-        with pytest.raises(grpc.RpcError, match="the proposal is EXPIRED"):
-            answer(asked, made.parties, proposal, signing.HUMAN)
-        assert asked.visible() == {"honesty"}
-        agree(asked, Parties(made.parties.agent, made.parties.human), f"after, {place}")
-        assert asked.visible() == {"honesty", f"after, {place}"}
-        Replay(read_log(asked.log(), Pinned()), Pinned()).run()
+        demand_ended_since(made, server, asked)
         shutil.copy(f"{made.data}.pins", f"{data}.pins")
         assert "THE AUDIT LOG WAS REWRITTEN" in command(data, "audit", "log")[2]
         with connected(server, "concord:system") as operator:

@@ -8,34 +8,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from concord.governance.v1 import access_pb2, proposal_pb2
-from concord.graph.v1 import memory_pb2
 from concord.search.v1.search_pb2 import SearchRequest
-from concord.type.v1.type_pb2 import PRINCIPAL_KIND_AGENT, Consistency
-from concord_client import Client, credentials
-from concord_client.credentials import Target
-from concord_client.refusal import Refused
-from concord_client.trust import signing
-from concord_client.trust.audit.log import Pinned, read_log
-from concord_client.trust.audit.replay import Replay
+from concord.type.v1.type_pb2 import Consistency
+from concord_client import credentials
 from concord_testing import neo4j_server, qdrant_server
 from concord_testing.neo4j_server import Address
 from concord_testing.up_process import spawned
 from neo4j import GraphDatabase
 
 from tests.chaos.backing_up import (
+    SECRET,
     add,
-    answer,
     command,
     connected,
-    constitutive,
     demand_as_at_its_token,
+    demand_ended_since,
     erase,
+    gone_on_since_its_backup,
     made_under_load,
     succeeded,
-    until_erased,
 )
-from tests.chaos.governing import STATUS, Parties, agree, enrol, governed, propose
+from tests.chaos.governing import governed
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.timeout(600)]
 EVERYTHING = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS"
@@ -92,44 +85,15 @@ def test_what_ended_since_the_backup_stays_ended(
     """W7 M4 V6 V7 What was erased, burnt, revoked or deleted since stays so, known from the target
     or from a file; pending proposals have ended, former tokens are refused, the index is made anew,
     and what both agree to from then on keeps every rule."""
-    parties = Parties()
-    data, file = tmp_path / "data", tmp_path / "receipts.jsonl"
-    with spawned(data) as server, governed(server) as asked:
-        enrol(server, asked, parties)
-        agree(asked, parties, "honesty")
-        agree(asked, parties, "promise", constitutive("promise", "I keep my promises."))
-        with connected(server) as client, connected(server, "concord:system") as operator:
-            add(client, "kept", "The harbour opens at seven.")
-            token = add(client, "secret", "The word is zanzibarquartz.").token
-            operator.access.CreateSpace(access_pb2.CreateSpaceRequest(request_id="s", space="team"))
-            guest = operator.access.CreateKey(
-                access_pb2.CreateKeyRequest(
-                    request_id="k",
-                    space="default",
-                    principal="guest",
-                    kind=PRINCIPAL_KIND_AGENT,
-                    scopes=[access_pb2.KEY_SCOPE_READ],
-                )
-            )
-            pending = propose(asked, parties, "tea")
-            answer(asked, parties, pending, signing.AGENT)
-            made = succeeded(server.data, "backup", "create", str(tmp_path / "kept"))
-            assert succeeded(server.data, "backup", "verify", made["path"])["spaces"]
-            erase(client, "secret")
-            operator.access.RevokeKey(
-                access_pb2.RevokeKeyRequest(request_id="r", key_id=guest.key.id)
-            )
-            operator.access.DeleteSpace(
-                access_pb2.DeleteSpaceRequest(request_id="d", space="team", typed_name="team")
-            )
-            agree(asked, parties, "candour")
-            add(client, "later", "This came after the backup.")
-        succeeded(server.data, "backup", "receipts", str(file))
-        refused = command(data, "backup", "restore", made["path"], "--replace")
+    file = tmp_path / "receipts.jsonl"
+    with gone_on_since_its_backup(tmp_path) as (server, made):
+        data, backup = made.data, str(made.backup)
+        assert succeeded(data, "backup", "verify", backup)["spaces"]
+        succeeded(data, "backup", "receipts", str(file))
+        refused = command(data, "backup", "restore", backup, "--replace")
         assert "others are connected to the Neo4j" in refused[2]
     burnt = counted(database, "MATCH (n:Nonce) RETURN count(n)")
-    operator_key = credentials.read(data / credentials.FILE_NAME).keys[credentials.SYSTEM_SPACE]
-    no_operator = command(data, "backup", "restore", made["path"], "--replace", key="nobody")
+    no_operator = command(data, "backup", "restore", backup, "--replace", key="nobody")
     assert no_operator[2].startswith("ERROR_REASON_PERMISSION_MISSING")
     options = ["--replace"]
     if knows == "a file":
@@ -137,39 +101,25 @@ def test_what_ended_since_the_backup_stays_ended(
         ran(database, EVERYTHING)
         options = ["--receipts", str(file)]
     else:
-        in_use = command(data, "backup", "restore", made["path"])
+        in_use = command(data, "backup", "restore", backup)
         assert in_use[2].startswith("BACKUP_TARGET_IN_USE")
-    said = succeeded(data, "backup", "restore", made["path"], *options)
+    said = succeeded(data, "backup", "restore", backup, *options)
 
     assert (said["erased"], said["endedKeys"], said["deletedSpaces"]) == (1, 1, 1)
     assert counted(database, "MATCH (n:Nonce) RETURN count(n)") == burnt
     assert said["endedProposals"] == 1
     assert said["ageSeconds"] >= 0
-    assert credentials.read(data / credentials.FILE_NAME).keys["concord:system"] == operator_key
+    assert (
+        credentials.read(data / credentials.FILE_NAME).keys["concord:system"] == made.operator_key
+    )
     with spawned(data) as server, governed(server) as asked:
+        demand_ended_since(made, server, asked)
         with connected(server) as client:
-            read = memory_pb2.GetMemoryRequest
-            kept = client.memory.GetMemory(read(id="kept"))
-            assert kept.memory.content == "The harbour opens at seven."
-            assert not client.memory.GetMemory(read(id="later")).HasField("memory")
-            demand = Consistency(at_least_as_fresh=token)
-            with pytest.raises(Refused) as former:
-                client.search.Search(SearchRequest(query="harbour", consistency=demand))
-            assert former.value.reason == "ERROR_REASON_CONSISTENCY_TOKEN_INVALID"
-            until_erased(client, "secret")
             demand = Consistency(at_least_as_fresh=add(client, "again", "A new memory.").token)
-            for query, found in (("harbour", {"kept"}), ("zanzibarquartz", set())):
+            for query, found in (("harbour", {"kept"}), (SECRET, set())):
                 reply = client.search.Search(SearchRequest(query=query, consistency=demand))
                 ids = {each.memory.id for each in reply.results}
                 assert found <= ids <= {"kept", "promise", "again"}
-        with Client(Target(server.url, guest.secret)) as ended, pytest.raises(Refused) as no:
-            ended.memory.ListMemories(memory_pb2.ListMemoriesRequest())
-        assert no.value.reason == "ERROR_REASON_CREDENTIAL_INVALID"
-        proposal = asked.proposals.GetProposal(proposal_pb2.GetProposalRequest(id=pending.id))
-        assert proposal.proposal.status == STATUS.PROPOSAL_STATUS_EXPIRED
-        agree(asked, Parties(parties.agent, parties.human), "after")
-        assert asked.visible() == {"honesty", "after"}
-        Replay(read_log(asked.log(), Pinned()), Pinned()).run()
     assert not counted(
         database,
         "MATCH (n) WHERE any(k IN keys(n) WHERE toStringOrNull(n[k]) CONTAINS 'zanzibarquartz')"
