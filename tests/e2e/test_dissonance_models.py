@@ -124,7 +124,7 @@ async def test_an_endpoint_that_fails_never_reads_as_no_conflicts(
     live: World, answer: Answer
 ) -> None:
     """D1 D11 The reply is degraded, with counts; what the exact judges found stands."""
-    async with modelled(live, answer) as (works, _):
+    async with modelled(live, answer, llm_timeout=0.5) as (works, _):
         await disagree(works)
         began = time.monotonic()
         before = await works.space().judges()

@@ -308,7 +308,7 @@ async def test_decisions_wait_for_a_feed_that_lags_and_a_ledger_that_is_slow(
         await arrived.wait()
         await applied(self, message)
 
-    monkeypatch.setattr(graph_feed, "_REACH_SECONDS", 0.5)
+    monkeypatch.setattr(graph_feed, "_REACH_SECONDS", 0.2)
     monkeypatch.setattr(graph_feed, "_RETRY_SECONDS", 0.05)
     log = json_lines("governance", stream=said, level="warning")
     async with world(tmp_path, keys=Keys(), clock=Clock(), log=log) as live:

@@ -6,7 +6,7 @@ from pathlib import Path
 import chosen_store
 import pytest
 import pytest_asyncio
-from concord_governance.usecases import graph_feed
+from concord_governance.usecases import execution, graph_feed
 from governed_world import SECONDS, Party, World, world
 
 
@@ -26,8 +26,10 @@ def _graph_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _patient_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers of decisions wait for graph's own entries for as long as these tests do."""
+    """Answers of decisions wait for graph's own entries for as long as these tests do; what was
+    decided and is not done is looked at every twentieth of a second."""
     monkeypatch.setattr(graph_feed, "_REACH_SECONDS", SECONDS)
+    monkeypatch.setattr(execution, "_ROUND_SECONDS", 0.05)
 
 
 @pytest_asyncio.fixture(loop_scope="function")
