@@ -43,8 +43,8 @@ from governed_world import (
 )
 from writing import (
     action_of,
-    salt,
     to_add,
+    to_change_key,
     to_delete_edge,
     to_update_edge,
     to_update_node,
@@ -707,8 +707,7 @@ async def enrols_again(it: Attack) -> None:
 async def takes_the_slot(it: Attack) -> None:
     """Propose a key of its own for the human's slot: the human never signs that."""
     key = it.chance.choice([signing.generate_key(), it.party.agent.key, it.keys.grant])
-    proof = signing.sign_new_key(slot=HUMAN, principal="ada", space=it.party.space, key=key)
-    action = action_of(governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof))
+    action = action_of(to_change_key(signing.Signer("ada", key), HUMAN, it.party.space))
     request = proposal_pb2.CreateProposalRequest(request_id=request_id(), action=action)
     reply = await it.ask(it.party.proposals.CreateProposal, request)
     if reply is not None:

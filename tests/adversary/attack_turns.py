@@ -21,11 +21,11 @@ from attack import (
 from concord.governance.v1 import proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2
 from concord.type.v1 import type_pb2
-from concord_client.trust import digests, signing
-from concord_testing import signed
+from concord_client.trust import signing
 from google.protobuf.field_mask_pb2 import FieldMask
-from governed_world import AGENT, CONSTITUTIVE, HUMAN, STATUS, request_id
-from writing import action_of, salt, to_update_node, to_upsert_node
+from governed_steps import agreed_unproposed
+from governed_world import CONSTITUTIVE, HUMAN, STATUS, request_id
+from writing import action_of, salt, to_change_key, to_update_node, to_upsert_node
 
 Action = governed_pb2.GovernedAction
 
@@ -104,29 +104,8 @@ async def agrees_beside_a_principal(it: Attack) -> None:
     """
     action = await _at_a_principal(it)
     reserved = await _reserved(it)
-    agreed = {
-        "space": it.party.space,
-        "proposal_id": request_id(),
-        "revision": 1,
-        "proposal_digest": "0" * 64,
-        "action_digest": digests.action_digest(action),
-        "etags": {item.id: item.etag for items in reserved for item in items},
-        "policy_digest": "0" * 64,
-        "expire_time": it.party.time(1),
-    }
-    envelopes = {
-        slot: signing.sign_consent(slot=slot, signer=it.party.signer(slot), **agreed)  # type: ignore[arg-type]
-        for slot in (AGENT, HUMAN)
-    }
-    grant = signed.sign_grant(
-        governance=it.keys.grant,
-        decision_id=request_id(),
-        consents=envelopes,
-        **agreed,  # type: ignore[arg-type]
-    )
-    request = governed_pb2.ApplyGovernedChangeRequest(
-        request_id=request_id(), action=action, grant=grant
-    )
+    etags = {item.id: item.etag for items in reserved for item in items}
+    request = agreed_unproposed(it.party, it.keys.grant, action, etags)
     assert await it.ask(it.party.governed.ApplyGovernedChange, request) is None
 
 
@@ -177,8 +156,7 @@ async def _renamed(it: Attack, name: str, label: str) -> None:
 async def undoes_a_key_change(it: Attack) -> None:
     """Let the human change a stolen key, then try to bring the stolen one back."""
     fresh = signing.Signer("ada", signing.generate_key())
-    proof = signing.sign_new_key(slot=HUMAN, principal="ada", space=it.party.space, key=fresh.key)
-    change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
+    change = to_change_key(fresh, HUMAN, it.party.space)
     create = proposal_pb2.CreateProposalRequest(request_id=request_id(), action=action_of(change))
     reply = await it.ask(it.party.proposals.CreateProposal, create)
     if reply is None:

@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 import rfc8785
 from concord.governance.v1 import proposal_pb2
-from concord.graph.v1 import governed_pb2
 from concord.type.v1 import type_pb2
 from concord_attestation.checkpoint import Checkpoint, sign_checkpoint
 from concord_attestation.tree import Frontier, leaf_hash
@@ -28,7 +27,7 @@ from concord_client.trust.audit.replay import Replay
 from concord_client.trust.audit.state import ReplayState
 from governed_steps import revoke
 from governed_world import AGENT, HUMAN, STATUS, Keys, Party, edge_action, refused
-from writing import action_of, salt, to_delete_edge, to_update_edge
+from writing import action_of, salt, to_change_key, to_delete_edge, to_update_edge
 
 Leaf = dict[str, Any]
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
@@ -261,19 +260,16 @@ async def _changes(party: Party) -> dict[str, proposal_pb2.Proposal]:
 
 async def _other_key(party: Party) -> proposal_pb2.Proposal:
     """Change the human's key."""
-    key = signing.generate_key()
-    proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=key)
-    change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
-    done = await party.decide(await party.propose(action_of(change)))
-    party.human = signing.Signer("ada", key)
+    new = signing.Signer("ada", signing.generate_key())
+    done = await party.decide(await party.propose(to_change_key(new)))
+    party.human = new
     return done
 
 
 def own_key() -> Leaf:
     """Return the action that gives the human a key of the forger's."""
-    key = signing.generate_key()
-    proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=key)
-    return {"change_key": {"request_id": salt(), "proof": b64encode(proof).decode()}}
+    change = to_change_key(signing.Signer("ada", signing.generate_key()))
+    return {"change_key": {"request_id": salt(), "proof": b64encode(change.proof).decode()}}
 
 
 Forgery = Callable[[Forger], object]

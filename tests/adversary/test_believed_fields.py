@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from concord.governance.v1 import proposal_pb2
 from concord.type.v1 import type_pb2
 from forger import Forger, Leaf, refusal, told_by
-from governed_world import DAY, Keys, Party, edge_action, request_id, world
+from governed_world import DAY, Keys, Party, edge_action, world
 from settling import REJECT, plain, settle
 
 PAGE = Path(__file__).parents[2] / "services" / "decisions" / "0009-who-can-do-what.md"
@@ -42,17 +41,8 @@ async def test_the_page_lists_every_field_that_can_be_told_otherwise(tmp_path: P
 
 async def _revised_withdrawn_and_expired(party: Party) -> None:
     waiting = await party.propose(edge_action(target="rum"))
-    revision = proposal_pb2.ReviseProposalRequest(
-        request_id=request_id(),
-        proposal_id=waiting.id,
-        revision=1,
-        action=edge_action(target="rye", edge_type=type_pb2.EDGE_TYPE_DESCRIPTIVE),
-    )
-    await party.proposals.ReviseProposal(revision)
-    withdrawal = proposal_pb2.WithdrawProposalRequest(
-        request_id=request_id(), proposal_id=waiting.id
-    )
-    await party.proposals.WithdrawProposal(withdrawal)
+    descriptive = edge_action(target="rye", edge_type=type_pb2.EDGE_TYPE_DESCRIPTIVE)
+    await party.withdraw(await party.revise(waiting, descriptive))
     await party.propose(edge_action(target="port"))
     party.clock.pass_(3 * DAY)
 

@@ -23,7 +23,7 @@ from governed_world import (
     refused,
     request_id,
 )
-from writing import action_of, salt, to_upsert_node
+from writing import action_of, salt, to_change_key, to_upsert_node
 
 DIGEST = "0" * 64
 Forgery = Callable[[Party, proposal_pb2.Proposal], bytes]
@@ -222,10 +222,8 @@ async def test_a_slot_burns_no_other_slots_nonce(party: Party) -> None:
 
 async def test_a_key_changes_bilaterally(party: Party) -> None:
     """V5 A key is rotated by the old keys' consents and the new key's proof; then it counts."""
-    new = signing.generate_key()
-    proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=new)
-    action = action_of(governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof))
-    changed = await party.decide(await party.propose(action))
+    new = signing.Signer("ada", signing.generate_key())
+    changed = await party.decide(await party.propose(to_change_key(new)))
     assert changed.status == STATUS.PROPOSAL_STATUS_EXECUTED
     proposal = await party.propose(edge_action())
     await party.approve(proposal, AGENT)
@@ -233,7 +231,7 @@ async def test_a_key_changes_bilaterally(party: Party) -> None:
     failure = await refused(party.approve(proposal, HUMAN))
     assert reason_of(failure) == ("CONSENT_INVALID", "signature")
 
-    party.human = signing.Signer("ada", new)
+    party.human = new
     assert (await party.approve(proposal, HUMAN)).status == STATUS.PROPOSAL_STATUS_EXECUTED
     assert (await party.verified()).executed == 2
 

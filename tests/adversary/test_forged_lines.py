@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
-import pytest_asyncio
 import rfc8785
 from concord_attestation.checkpoint import Checkpoint, sign_checkpoint
 from concord_client.trust.audit.log import LogInvalid, Pinned, read_log
-from forger import Forger, Forgery, demand_refused, told_by
-from governed_world import Keys, world
-
-
-@pytest_asyncio.fixture(loop_scope="function")
-async def forger(tmp_path: Path) -> AsyncIterator[Forger]:
-    """An honest log with something of everything."""
-    keys = Keys()
-    async with world(tmp_path, keys=keys) as live:
-        party = live.party()
-        await party.enrol()
-        yield await told_by(party, keys)
+from forger import Forger, Forgery, demand_refused
 
 
 def _time_back(it: Forger) -> None:

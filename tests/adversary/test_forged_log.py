@@ -8,38 +8,27 @@ from __future__ import annotations
 import ast
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import concord_client.trust.audit
 import pytest
-import pytest_asyncio
 from concord.graph.v1 import governed_pb2
 from concord_client.trust.audit.log import LogInvalid, read_log
 from concord_client.trust.audit.replay import Replay, UndecidedWrites
 from concord_client.trust.audit.store import differences
 from concord_governance.domain.entries import Action, Actor, Entry
-from concord_testing import signed
 from concord_testing.command_line import CommandLine
 from forged_decisions import DECISION_FORGERIES
 from forged_envelopes import PAPER_FORGERIES, READ_FORGERIES
 from forged_imports import IMPORT_FORGERIES
 from forged_writes import WRITE_FORGERIES
-from forger import Forger, demand_refused, demand_refused_alone, refusal, told_by
+from forger import Forger, demand_refused, demand_refused_alone, refusal
+from governed_steps import past_governance
 from governed_world import AGENT, HUMAN, Keys, Party, World, edge_action, eventually, world
 
 ALONE = PAPER_FORGERIES | DECISION_FORGERIES | WRITE_FORGERIES
-
-
-@pytest_asyncio.fixture(loop_scope="function")
-async def forger(tmp_path: Path) -> AsyncIterator[Forger]:
-    """An honest log with something of everything."""
-    keys = Keys()
-    async with world(tmp_path, keys=keys) as live:
-        party = live.party()
-        await party.enrol()
-        yield await told_by(party, keys)
 
 
 async def test_every_rule_refuses_its_forged_log_alone(forger: Forger) -> None:
@@ -126,23 +115,9 @@ async def test_a_change_made_past_governance_is_found(tmp_path: Path) -> None:
         party = live.party()
         await party.enrol()
         proposal = await party.propose(edge_action())
-        grant = signed.sign_grant(
-            governance=keys.grant,
-            space="one",
-            decision_id="mine",
-            proposal_id=proposal.id,
-            revision=1,
-            proposal_digest=proposal.digest,
-            action_digest=proposal.action_digest,
-            etags={item.id: item.etag for item in proposal.affected},
-            policy_digest=proposal.policy_digest,
-            consents={slot: party.consent(proposal, slot) for slot in (AGENT, HUMAN)},
-            expire_time=party.time(1),
-        )
+        consents = {slot: party.consent(proposal, slot) for slot in (AGENT, HUMAN)}
         await party.governed.ApplyGovernedChange(
-            governed_pb2.ApplyGovernedChangeRequest(
-                request_id="mine", action=proposal.action, grant=grant
-            )
+            past_governance(party, proposal, keys.grant, consents)
         )
         await eventually(party.actions, lambda told: "WRITE_SUCCESS" in told)
 

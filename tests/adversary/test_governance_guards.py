@@ -43,7 +43,6 @@ from concord_graph.usecases.governed import apply as governed_changes
 from concord_graph.usecases.governed import undo_conflicts
 from concord_graph.usecases.write import cascade
 from concord_graph.usecases.write.writer import Writer
-from concord_testing import signed
 from concord_testing.chat_endpoint import serving_chat, verdict
 from conflict_steps import finds, found, review
 from governed_steps import (
@@ -52,6 +51,7 @@ from governed_steps import (
     hub_with,
     key_change,
     linking,
+    past_governance,
     revocations,
     revoke,
     reword,
@@ -69,7 +69,6 @@ from governed_world import (
     edge_action,
     reason_of,
     refused,
-    request_id,
     world,
 )
 from restored_stores import change_to, changed_since
@@ -393,10 +392,7 @@ async def an_undo_becomes_something_else(scene: Scene) -> bool:
     """Revise an undo into another change: its window and what it undoes would mean nothing."""
     async with scene.enrolled() as party:
         undo = await party.undo(await party.decide(await party.propose(edge_action())))
-        request = proposal_pb2.ReviseProposalRequest(
-            request_id=request_id(), proposal_id=undo.id, revision=1, action=edge_action(target="x")
-        )
-        return await is_done(party.proposals.ReviseProposal(request))
+        return await is_done(party.revise(undo, edge_action(target="x")))
 
 
 @guard("salt", _without(actions, "FEWEST_SALT_CHARACTERS", 0))
@@ -439,32 +435,9 @@ async def a_revoked_consent_is_used(scene: Scene) -> bool:
         await party.approve(proposal, AGENT, envelopes[AGENT])
         with suppress(grpc.aio.AioRpcError):
             await revoke(party, proposal, AGENT, envelopes[AGENT])
-        await _carried(scene, party, proposal, envelopes)
+        request = past_governance(party, proposal, scene.keys.grant, envelopes)
+        await is_done(party.governed.ApplyGovernedChange(request))
         return await party.edge("agent", "VALUES", "honesty") is not None
-
-
-async def _carried(
-    scene: Scene, party: Party, proposal: proposal_pb2.Proposal, envelopes: dict[str, bytes]
-) -> None:
-    grant = signed.sign_grant(
-        governance=scene.keys.grant,
-        space="one",
-        decision_id="mine",
-        proposal_id=proposal.id,
-        revision=1,
-        proposal_digest=proposal.digest,
-        action_digest=proposal.action_digest,
-        etags={item.id: item.etag for item in proposal.affected},
-        policy_digest=proposal.policy_digest,
-        consents=envelopes,
-        expire_time=party.time(1),
-    )
-    with suppress(grpc.aio.AioRpcError):
-        await party.governed.ApplyGovernedChange(
-            governed_pb2.ApplyGovernedChangeRequest(
-                request_id="mine", action=proposal.action, grant=grant
-            )
-        )
 
 
 @guard("nothing after the end", _taking_everything_back)

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 import rfc8785
 from concord.governance.v1 import principal_pb2, proposal_pb2
-from concord.graph.v1 import governed_pb2
 from concord_client.trust import signing
 from concord_client.trust.audit.log import LogInvalid, Pinned
-from concord_client.trust.audit.store import differences
 from concord_governance.domain.errors import GraphUnavailable
 from concord_governance.ports.graph import FeedMessage
 from concord_governance.usecases import imports
@@ -20,6 +18,7 @@ from concord_governance.usecases.graph_feed import GraphFollower
 from concord_graph.servicer import feed
 from forged_imports import IMPORT_FORGERIES, READ_IMPORTS
 from forger import Forger, demand_refused, demand_refused_alone
+from governed_steps import demand_honest, does
 from governed_world import (
     HUMAN,
     STATUS,
@@ -32,25 +31,14 @@ from governed_world import (
     world,
 )
 from imported_world import brought, exported, moved, restore_grant
-from writing import salt, to_delete_edge
-
-
-async def demand_honest(party: Party) -> None:
-    """Demand that the log verifies and that the store is as it says."""
-    findings = await party.verified()
-    request = governed_pb2.GetConstitutiveDigestsRequest()
-    stored = (await party.governed.GetConstitutiveDigests(request)).items
-    assert differences(findings.constitutive, stored) == []
+from writing import to_change_key, to_delete_edge
 
 
 async def other_key(party: Party) -> signing.Signer:
     """Change the human's key; return the former signer."""
-    former, key = party.human, signing.generate_key()
-    proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=key)
-    change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
-    done = await party.decide(await party.propose(change))
-    assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
-    party.human = signing.Signer("ada", key)
+    former, new = party.human, signing.Signer("ada", signing.generate_key())
+    await does(party, to_change_key(new))
+    party.human = new
     return former
 
 

@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance import verification
 from concord_client.trust.audit.log import LogInvalid, Pinned
 from concord_client.trust.keyfiles import encoded
 from concord_client.trust.pins import Kept, Seen
 from concord_client.trust.witness import WitnessError
-from forger import Forger, told_by
-from governed_world import Keys, world
-
-
-@pytest_asyncio.fixture(loop_scope="function")
-async def forger(tmp_path: Path) -> AsyncIterator[Forger]:
-    """An honest log with something of everything, and the key to sign another."""
-    keys = Keys()
-    async with world(tmp_path, keys=keys) as live:
-        party = live.party()
-        await party.enrol()
-        yield await told_by(party, keys)
+from forger import Forger
 
 
 def exported(forger: Forger, size: int) -> list[bytes]:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from concord.governance.v1 import principal_pb2, proposal_pb2
+from concord.governance.v1 import principal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2, lineage_pb2, relation_pb2
 from concord.type.v1 import type_pb2
 from concord.type.v1.type_pb2 import SLOT_AGENT, SLOT_HUMAN
-from concord_client.trust import digests, signing
-from concord_testing import signed
+from concord_client.trust import signing
 from google.protobuf.field_mask_pb2 import FieldMask
+from governed_steps import agreed_unproposed
 from governed_world import (
     AGENT,
     CONSTITUTIVE,
@@ -25,10 +25,9 @@ from governed_world import (
     edge_action,
     reason_of,
     refused,
-    request_id,
     world,
 )
-from writing import action_of, salt, to_add, to_delete_edge, to_upsert_edge
+from writing import action_of, salt, to_add, to_change_key, to_delete_edge, to_upsert_edge
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 SAFEGUARD = "ERROR_REASON_SAFEGUARD_VIOLATION"
@@ -189,14 +188,8 @@ async def test_no_proposal_reaches_a_principal(aim: str, party: Party, found: Re
 async def test_no_revision_reaches_a_principal(party: Party, found: Reserved) -> None:
     """V2 V6 An innocent proposal does not become a key's change by a revision."""
     proposal = await party.propose(edge_action(target="patience"))
-    revise = proposal_pb2.ReviseProposalRequest(
-        request_id=request_id(),
-        proposal_id=proposal.id,
-        revision=1,
-        action=AIMS["another key by id"](found),
-    )
 
-    failure = await refused(party.proposals.ReviseProposal(revise))
+    failure = await refused(party.revise(proposal, AIMS["another key by id"](found)))
 
     assert failure.reason == SAFEGUARD
     entry = (await party.entries(page_size=1))[0]
@@ -212,27 +205,7 @@ async def test_graph_itself_reaches_no_principal_under_a_grant(
     before = await party.state()
     action = AIMS[aim](found)
     etags = {each.id: each.etag for each in vars(found).values()}
-    agreed = {
-        "space": party.space,
-        "proposal_id": "p",
-        "revision": 1,
-        "proposal_digest": "0" * 64,
-        "action_digest": digests.action_digest(action),
-        "etags": etags,
-        "policy_digest": "0" * 64,
-        "expire_time": party.time(1),
-    }
-    envelopes = {
-        slot: signing.sign_consent(slot=slot, signer=party.signer(slot), **agreed)  # type: ignore[arg-type]
-        for slot in (AGENT, HUMAN)
-    }
-    grant = signed.sign_grant(
-        governance=keys.grant,
-        decision_id="d",
-        consents=envelopes,
-        **agreed,  # type: ignore[arg-type]
-    )
-    request = governed_pb2.ApplyGovernedChangeRequest(request_id="d", action=action, grant=grant)
+    request = agreed_unproposed(party, keys.grant, action, etags)
 
     failure = await refused(party.governed.ApplyGovernedChange(request))
 
@@ -245,9 +218,7 @@ async def test_graph_itself_reaches_no_principal_under_a_grant(
 
 async def test_a_key_comes_back_by_another_change_alone(party: Party) -> None:
     """V5 V8 A1 The undoing of a key's change needs no proof of the old key: it is refused."""
-    proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=MINE)
-    change = action_of(governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof))
-    done = await party.decide(await party.propose(change))
+    done = await party.decide(await party.propose(to_change_key(signing.Signer("ada", MINE))))
     assert done.status == STATUS.PROPOSAL_STATUS_EXECUTED
 
     failure = await refused(party.undo(done))
@@ -282,9 +253,7 @@ async def test_a_space_whose_principals_are_damaged_says_so(tmp_path: Path, keys
 
 async def test_graph_reverts_no_key(party: Party, found: Reserved) -> None:
     """V5 V8 Nor does graph bring a former key back, whoever asks."""
-    proof = signing.sign_new_key(slot=HUMAN, principal="ada", space="one", key=MINE)
-    change = action_of(governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof))
-    await party.decide(await party.propose(change))
+    await party.decide(await party.propose(to_change_key(signing.Signer("ada", MINE))))
     item = governed_pb2.RevertedItem(id=found.principal.id, revision=1, expected_revision=2)
     revert = governed_pb2.RevertItemsRequest(request_id=salt(), items=[item])
     preview = governed_pb2.PreviewChangeRequest(action=action_of(revert))

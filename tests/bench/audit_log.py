@@ -40,8 +40,6 @@ START = 1_800_000_000_000_000
 HOUR = 3_600_000_000
 POLICY = sha256(rfc8785.dumps(policy(Settings()))).hexdigest()
 ORIGIN = "concord.local/bench"
-PER_PROPOSAL = 6
-"""Entries of a proposal that both sign: made, two consents, decided, written, executed."""
 
 
 async def bench(run: Run) -> AsyncIterator[Row]:

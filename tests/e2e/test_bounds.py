@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from concord.governance.v1 import proposal_pb2
 from concord_attestation.bounds import MAX_ITEMS
 from governed_steps import linking
-from governed_world import STATUS, Party, reason_of, refused, request_id
+from governed_world import STATUS, Party, reason_of, refused
 
 EXECUTED = STATUS.PROPOSAL_STATUS_EXECUTED
 
@@ -41,13 +40,7 @@ async def test_a_change_of_one_item_more_is_refused_when_it_is_proposed(party: P
 async def test_a_revision_is_held_to_the_same_bound(party: Party) -> None:
     """V6 A proposal that fits cannot be revised into one that does not."""
     proposal = await party.propose(linking(3))
-    revise = proposal_pb2.ReviseProposalRequest(
-        request_id=request_id(),
-        proposal_id=proposal.id,
-        revision=proposal.revision,
-        action=linking(MAX_ITEMS),
-    )
-    failure = await refused(party.proposals.ReviseProposal(revise))
+    failure = await refused(party.revise(proposal, linking(MAX_ITEMS)))
 
     assert reason_of(failure) == ("PROPOSAL_TOO_LARGE", "")
     assert (await party.get(proposal)).revision == proposal.revision

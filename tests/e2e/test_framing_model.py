@@ -199,14 +199,8 @@ async def test_a_revision_is_judged_anew(tmp_path: Path) -> None:
     replies = [verdict(), verdict("a careful reader sees")]
     async with Judged(tmp_path, lambda _: replies.pop(0)) as (party, _):
         made = await party.propose(edge_action(), note=NOTE)
-        request = proposal_pb2.ReviseProposalRequest(
-            request_id="again",
-            proposal_id=made.id,
-            revision=1,
-            action=made.action,
-            note="A careful reader sees where this leads.",
-        )
-        failure = await refused(party.proposals.ReviseProposal(request))
+        note = "A careful reader sees where this leads."
+        failure = await refused(party.revise(made, made.action, note=note))
 
         assert failure.metadata["words"] == "a careful reader sees"
 

@@ -78,16 +78,11 @@ async def _undo_of_what_was_changed_since(party: Party) -> Awaitable[Any]:
 
 async def _stale_revision(party: Party) -> Awaitable[Any]:
     made = await party.propose(edge_action())
-    request = proposal_pb2.ReviseProposalRequest(
-        request_id=request_id(), proposal_id=made.id, revision=7, action=edge_action()
-    )
-    return party.proposals.ReviseProposal(request)
+    return party.revise(made, edge_action(), revision=7)
 
 
 async def _withdrawal_of_what_is_over(party: Party) -> Awaitable[Any]:
-    done = await party.decide(await party.propose(edge_action()))
-    request = proposal_pb2.WithdrawProposalRequest(request_id=request_id(), proposal_id=done.id)
-    return party.proposals.WithdrawProposal(request)
+    return party.withdraw(await party.decide(await party.propose(edge_action())))
 
 
 async def _proposal_about_principals(party: Party) -> Awaitable[Any]:

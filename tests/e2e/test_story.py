@@ -172,16 +172,10 @@ async def test_an_undo_can_say_why_otherwise(party: Party) -> None:
     done = await party.decide(await party.propose(edge_action()))
     undo = await party.undo(done)
     note = "The value was noted twice."
-    request = proposal_pb2.ReviseProposalRequest(
-        request_id=request_id(),
-        proposal_id=undo.id,
-        revision=1,
-        action=undo.action,
-        note=note,
-    )
 
-    revised = (await party.proposals.ReviseProposal(request)).proposal
-    again = (await party.proposals.ReviseProposal(request)).proposal
+    revised, again = [
+        await party.revise(undo, undo.action, note=note, request_id="same") for _ in range(2)
+    ]
     await party.decide(revised)
 
     assert (revised.kind, revised.undo_of, revised.note) == (undo.kind, done.id, note)
@@ -255,16 +249,7 @@ async def test_an_edit_voids_earlier_consents(live: World, party: Party) -> None
     old = party.consent(proposal, HUMAN)
     await party.approve(proposal, AGENT)
     live.clock.pass_(HOUR)
-    revised = (
-        await party.proposals.ReviseProposal(
-            proposal_pb2.ReviseProposalRequest(
-                request_id=request_id(),
-                proposal_id=proposal.id,
-                revision=1,
-                action=edge_action(target="kindness"),
-            )
-        )
-    ).proposal
+    revised = await party.revise(proposal, edge_action(target="kindness"))
 
     assert (revised.revision, list(revised.consents)) == (2, [])
     assert revised.expire_time.seconds - proposal.expire_time.seconds == 3600

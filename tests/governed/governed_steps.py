@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, closing
 from hashlib import sha256
 from pathlib import Path
@@ -16,12 +16,14 @@ import rfc8785
 from concord.governance.v1 import principal_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2, graph_pb2
 from concord.type.v1 import type_pb2
-from concord_client.trust import signing
+from concord_client.trust import digests, signing
 from concord_client.trust.audit.store import differences
 from concord_governance.adapters.graph.client import GraphClient
 from concord_governance.domain.errors import GraphUnavailable
 from concord_governance.ports.graph import AppliedChange, FeedMessage
 from concord_governance.usecases.graph_feed import GraphFollower
+from concord_testing import signed
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from google.protobuf.message import Message
 from governed_world import (
     AGENT,
@@ -33,7 +35,7 @@ from governed_world import (
     eventually,
     request_id,
 )
-from writing import action_of, salt, to_add, to_upsert_edge
+from writing import action_of, salt, to_add, to_change_key, to_upsert_edge
 
 DESCRIPTIVE = type_pb2.EDGE_TYPE_DESCRIPTIVE
 
@@ -136,11 +138,8 @@ def linking(count: int) -> governed_pb2.GovernedAction:
 
 async def key_change(party: Party, slot: str) -> tuple[proposal_pb2.Proposal, signing.Signer]:
     """Propose another key for a slot; return the proposal and who signs by the new key."""
-    principal, key = party.signer(slot).principal, signing.generate_key()
-    proof = signing.sign_new_key(slot=slot, principal=principal, space=party.space, key=key)
-    change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
-    proposal = await party.propose(change)
-    return proposal, signing.Signer(principal, key)
+    new = signing.Signer(party.signer(slot).principal, signing.generate_key())
+    return await party.propose(to_change_key(new, slot, party.space)), new
 
 
 async def keys_of(party: Party) -> list[bytes]:
@@ -210,4 +209,58 @@ async def decided(party: Party, proposal: proposal_pb2.Proposal) -> proposal_pb2
     found = await party.decide(proposal)
     return await eventually(
         lambda: party.get(found), lambda now: now.status != STATUS.PROPOSAL_STATUS_APPROVED
+    )
+
+
+def past_governance(
+    party: Party,
+    proposal: proposal_pb2.Proposal,
+    governance: Ed25519PrivateKey,
+    consents: Mapping[str, bytes],
+) -> governed_pb2.ApplyGovernedChangeRequest:
+    """Return what graph is asked to carry out, under a grant by governance's own key."""
+    grant = signed.sign_grant(
+        governance=governance,
+        space=party.space,
+        decision_id="mine",
+        proposal_id=proposal.id,
+        revision=proposal.revision,
+        proposal_digest=proposal.digest,
+        action_digest=proposal.action_digest,
+        etags={item.id: item.etag for item in proposal.affected},
+        policy_digest=proposal.policy_digest,
+        consents=consents,
+        expire_time=party.time(1),
+    )
+    return governed_pb2.ApplyGovernedChangeRequest(
+        request_id="mine", action=proposal.action, grant=grant
+    )
+
+
+def agreed_unproposed(
+    party: Party,
+    governance: Ed25519PrivateKey,
+    action: governed_pb2.GovernedAction,
+    etags: Mapping[str, str],
+) -> governed_pb2.ApplyGovernedChangeRequest:
+    """Return what graph is asked with both consents to an action that no governance looked at."""
+    agreed: dict[str, Any] = {
+        "space": party.space,
+        "proposal_id": request_id(),
+        "revision": 1,
+        "proposal_digest": "0" * 64,
+        "action_digest": digests.action_digest(action),
+        "etags": etags,
+        "policy_digest": "0" * 64,
+        "expire_time": party.time(1),
+    }
+    consents = {
+        slot: signing.sign_consent(slot=slot, signer=party.signer(slot), **agreed)
+        for slot in (AGENT, HUMAN)
+    }
+    grant = signed.sign_grant(
+        governance=governance, decision_id=request_id(), consents=consents, **agreed
+    )
+    return governed_pb2.ApplyGovernedChangeRequest(
+        request_id=request_id(), action=action, grant=grant
     )

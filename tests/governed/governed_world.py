@@ -274,6 +274,23 @@ class Party:
         )
         return reply.proposal
 
+    async def revise(
+        self, proposal: proposal_pb2.Proposal, action: Message, **fields: Any
+    ) -> proposal_pb2.Proposal:
+        """Propose another action in the same proposal, at the revision that was read."""
+        said: dict[str, Any] = {"request_id": request_id(), "revision": proposal.revision}
+        request = proposal_pb2.ReviseProposalRequest(
+            proposal_id=proposal.id, action=action_of(action), **(said | fields)
+        )
+        return (await self.proposals.ReviseProposal(request)).proposal
+
+    async def withdraw(self, proposal: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
+        """Take a proposal back."""
+        reply = await self.proposals.WithdrawProposal(
+            proposal_pb2.WithdrawProposalRequest(request_id=request_id(), proposal_id=proposal.id)
+        )
+        return reply.proposal
+
     async def get(self, proposal: proposal_pb2.Proposal) -> proposal_pb2.Proposal:
         """Read a proposal as it is now."""
         reply = await self.proposals.GetProposal(proposal_pb2.GetProposalRequest(id=proposal.id))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from concord.governance.v1 import audit_pb2, proposal_pb2
-from concord.graph.v1 import governed_pb2
 from concord_client.trust import signing
 from concord_embedded import receipts
 from concord_embedded.backup import Backup
@@ -18,7 +17,7 @@ from concord_stores.sqlite_copy import read_live
 from governed_steps import key_change
 from governed_world import AGENT, HUMAN, STATUS, Party, World
 from older_graph import Copies
-from writing import salt
+from writing import to_change_key
 
 
 async def restored(scene: Copies, later: list[Receipts]) -> Restored:
@@ -100,8 +99,4 @@ async def change(party: Party, slot: str) -> None:
 
 async def change_to(party: Party, slot: str, signer: signing.Signer) -> proposal_pb2.Proposal:
     """Propose a key that exists for a slot, proven by its own signature."""
-    proof = signing.sign_new_key(
-        slot=slot, principal=signer.principal, space=party.space, key=signer.key
-    )
-    change = governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
-    return await party.propose(governed_pb2.GovernedAction(change_key=change))
+    return await party.propose(to_change_key(signer, slot, party.space))

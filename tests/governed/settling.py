@@ -62,13 +62,7 @@ async def _settles_what_was_not_read(scene: Any) -> bool:
     async with scene.world() as live:
         party = live.party()
         proposal = await plain(party)
-        revision = proposal_pb2.ReviseProposalRequest(
-            request_id=request_id(),
-            proposal_id=proposal.id,
-            revision=1,
-            action=edge_action(target="gin", edge_type=DESCRIPTIVE),
-        )
-        await party.proposals.ReviseProposal(revision)
+        await party.revise(proposal, edge_action(target="gin", edge_type=DESCRIPTIVE))
         with suppress(grpc.aio.AioRpcError):
             await settle(party, proposal)
         return await _is_settled(party, proposal)

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from concord.graph.v1 import governed_pb2, graph_pb2, memory_pb2
 from concord.type.v1 import type_pb2
+from concord_client.trust import signing
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
 
@@ -83,3 +84,11 @@ def to_update_node(node: type_pb2.Node, *paths: str) -> graph_pb2.UpdateNodeRequ
     return graph_pb2.UpdateNodeRequest(
         request_id=salt(), node=node, update_mask=FieldMask(paths=paths)
     )
+
+
+def to_change_key(
+    signer: signing.Signer, slot: str = signing.HUMAN, space: str = "one"
+) -> governed_pb2.ChangeKeyRequest:
+    """Return the request to give a slot another key, proven by its own signature."""
+    proof = signing.sign_new_key(slot=slot, principal=signer.principal, space=space, key=signer.key)
+    return governed_pb2.ChangeKeyRequest(request_id=salt(), proof=proof)
