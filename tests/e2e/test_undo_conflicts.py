@@ -21,25 +21,19 @@ def listed(failure: Failure) -> tuple[str, set[str]]:
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-async def test_what_stands_in_the_way_is_listed(party: Party, case: Case) -> None:
-    """V8 G4 An undo is refused, naming what is in its way, and changes nothing."""
+async def test_what_stands_in_the_way_is_listed_and_ends_what_is_signed(
+    party: Party, case: Case
+) -> None:
+    """V8 G4 V6 An undo is refused, naming what is in its way; one that was proposed before that
+    came, and that both sign, fails. Neither changes anything."""
     was = await case.was(party)
+    undo = await party.undo(was)
     there = await case.since(party)
     before = await party.state()
     failure = await refused(party.undo(was))
-
-    assert listed(failure) == (CONFLICT, {there})
-    assert await party.state() == before
-
-
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-async def test_what_comes_in_the_way_later_ends_it(party: Party, case: Case) -> None:
-    """V8 V6 An undo that both signed before something came in its way fails, and does nothing."""
-    undo = await party.undo(await case.was(party))
-    await case.since(party)
-    before = await party.state()
     after = await party.decide(undo)
 
+    assert listed(failure) == (CONFLICT, {there})
     assert after.status == STATUS.PROPOSAL_STATUS_FAILED
     assert after.failure_reason in {CONFLICT, "ERROR_REASON_GRANT_INVALID"}
     assert await party.state() == before
