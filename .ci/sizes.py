@@ -89,7 +89,6 @@ LINES: dict[str, int] = {
     "tests/e2e/test_mcp_arguments.py": 450,
     "tests/e2e/test_search_service.py": 700,
     "tests/e2e/test_signing_page.py": 450,
-    "tests/e2e/test_story.py": 550,
     "tests/e2e/test_synthesis_by_model.py": 500,
     "tests/governed/governed_world.py": 500,
     "tests/security/test_guards.py": 750,
