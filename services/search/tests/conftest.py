@@ -11,7 +11,7 @@ from concord_search.ports import Embedder, VersionedIndex
 from concord_testing import qdrant_server
 from concord_testing.embedders import Shared, WordEmbedder
 from following import Following, follower_of
-from search_lab import SPACE, Lab, MakeState, OpenIndex, OpenLab, make_index, plain_state
+from search_lab import SPACE, Lab, OpenLab, make_index
 
 
 @pytest.fixture
@@ -29,12 +29,6 @@ def minilm() -> Iterator[Embedder]:
     asyncio.run(model.close())
 
 
-@pytest.fixture
-def make_state() -> MakeState:
-    """Makes a state; what is not said is ordinary."""
-    return plain_state
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _index_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A Qdrant server, when it keeps the index: tests that cannot have it fail."""
@@ -42,14 +36,8 @@ def _index_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(name="make_index")
-def _make_index() -> OpenIndex:
-    """Makes an index; not opened yet."""
-    return make_index
-
-
 @pytest.fixture
-async def open_lab(words: WordEmbedder, make_index: OpenIndex) -> AsyncIterator[OpenLab]:
+async def open_lab(words: WordEmbedder) -> AsyncIterator[OpenLab]:
     """Opens labs over a directory, with an empty default space; closes them in the end."""
     opened: list[VersionedIndex] = []
 

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 from concord_chassis.server.background import Background
-from concord_search.ports import Embedder, IndexState, Vectors
+from concord_search.ports import Embedder, EmbeddingModel, IndexState, Vector, Vectors
 from concord_search.usecases.embedders import Embedders
 from concord_search.usecases.follow import Follow
 from concord_search.usecases.progress import Progress
@@ -29,6 +30,18 @@ class MoodyEmbedder(WordEmbedder):
         self.asked.append(texts)
         self.mood(texts)
         return await super().embed(texts)
+
+
+OTHER = EmbeddingModel("other words", 384, "1")
+
+
+class OtherWords(MoodyEmbedder):
+    """Knows words too, and every direction the other way round."""
+
+    model = OTHER
+
+    def vector(self, text: str) -> Vector:
+        return np.ascontiguousarray(super().vector(text)[::-1])
 
 
 @dataclass

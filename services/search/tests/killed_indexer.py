@@ -17,30 +17,18 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import numpy as np
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.adapters.edge.shard import EdgeShard
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.domain.changes import ChangeKind
-from concord_search.ports import EmbeddingModel, Vector
 from concord_search.usecases import slices
 from concord_testing.embedders import WordEmbedder
 from concord_testing.polling import until
-from following import Following, MoodyEmbedder, follower_of
+from following import OTHER, Following, OtherWords, follower_of
 from scripted_graph import ScriptedGraph
 from search_lab import SPACE, Lab, plain_state
 
-OTHER = EmbeddingModel("other words", 384, "1")
 LAST = 400
-
-
-class OtherWords(MoodyEmbedder):
-    """Knows words too, and every direction the other way round."""
-
-    model = OTHER
-
-    def vector(self, text: str) -> Vector:
-        return np.ascontiguousarray(super().vector(text)[::-1])
 
 
 def story(graph: ScriptedGraph) -> None:

@@ -27,6 +27,9 @@ NOW: Micros = START + 10_000_000_000
 
 SPACE = "default"
 
+SCOPE = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
+"""What holds now and is not superseded, unfiltered."""
+
 QUIET = json_lines("test", level="critical")
 
 
@@ -34,10 +37,6 @@ def part_of(root: Path) -> Path:
     """The directory of the only space."""
     (part,) = (path for path in root.iterdir() if path.is_dir())
     return part
-
-
-MakeState = Callable[..., MemoryState]
-"""Makes a state, see `plain_state`."""
 
 
 def plain_state(item_id: str, seq: int, content: str = "", **said: object) -> MemoryState:
@@ -71,12 +70,11 @@ def plain_state(item_id: str, seq: int, content: str = "", **said: object) -> Me
     return replace(plain, **said)  # type: ignore[arg-type] # the tests name real fields
 
 
-OpenIndex = Callable[..., VersionedIndex]
-"""Makes an index of a directory and its models; not opened yet."""
-
-
 def make_index(root: Path, *models: EmbeddingModel, **options: Any) -> VersionedIndex:
-    """Makes an index of the kind that INDEX_STORE chooses; the options are the embedded one's."""
+    """Makes an index of the kind that INDEX_STORE chooses; not opened yet.
+
+    The options are the embedded one's.
+    """
     if (qdrant := read_qdrant(os.environ)) is not None:
         return index_at(root, qdrant, models)
     return PartVersions(EdgeIndex(root, *models, **options), root / "versions.json")

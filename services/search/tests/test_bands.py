@@ -7,13 +7,12 @@ from concord_concepts import extract
 from concord_search.adapters.edge.index import EdgeIndex
 from concord_search.domain.certainty import certainties
 from concord_search.domain.confidence import Band
-from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.profiles import shipped
 from concord_search.domain.ranking import Ranking
 from concord_search.domain.signals import QueryFacts
 from concord_search.ports import Batch, Embedder, Question
 from concord_testing.embedders import ready
-from search_lab import NOW, SPACE, plain_state
+from search_lab import NOW, SCOPE, SPACE, plain_state
 
 MEMORIES = (
     "The billing service stores invoices in PostgreSQL since March.",
@@ -49,8 +48,7 @@ async def test_only_what_memory_can_answer_is_not_low(
         last = states[-1]
         await index.apply(SPACE, Batch(last.seq, last.record_from, pairs, model=minilm.model))
         vector = await minilm.embed_query(query)
-        scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
-        asked = Question(ready(vector), query, scope, minilm.model, extract(query))
+        asked = Question(ready(vector), query, SCOPE, minilm.model, extract(query))
         found = await index.ask(SPACE, asked)
         ranking = Ranking(found.candidates, QueryFacts(NOW, False, True, True), shipped())
         first = int(ranking.order[0])

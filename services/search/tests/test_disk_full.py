@@ -12,7 +12,7 @@ from concord_search.ports import Batch
 from concord_search.usecases.reconcile import Reconcile
 from concord_testing.polling import SECONDS, until
 from following import Following, follower_of
-from search_lab import NOW, SPACE, MakeState, OpenLab
+from search_lab import NOW, SPACE, OpenLab, plain_state
 
 
 class Disk:
@@ -47,14 +47,14 @@ async def at_work_there(tmp_path: Path, open_lab: OpenLab, disk: Disk) -> AsyncI
 
 
 async def test_the_index_waits_for_room_and_then_goes_on(
-    at_work_there: Following, disk: Disk, make_state: MakeState
+    at_work_there: Following, disk: Disk
 ) -> None:
     """S10 Without room nothing is written, what is there is found, and nothing is parked."""
     graph = at_work_there.graph
-    graph.say(SPACE, make_state("a", 1, "red fox"))
+    graph.say(SPACE, plain_state("a", 1, "red fox"))
     await at_work_there.reached(1)
     disk.free = SPARE - 1
-    graph.say(SPACE, make_state("b", 2, "blue whale"))
+    graph.say(SPACE, plain_state("b", 2, "blue whale"))
     await disk.asked_again()
 
     assert at_work_there.progress.of(SPACE).applied_seq == 1
@@ -71,15 +71,13 @@ async def test_the_index_waits_for_room_and_then_goes_on(
     assert at_work_there.progress.keeps_up
 
 
-async def test_a_comparison_does_not_wait_for_room(
-    at_work_there: Following, disk: Disk, make_state: MakeState
-) -> None:
+async def test_a_comparison_does_not_wait_for_room(at_work_there: Following, disk: Disk) -> None:
     """S10 While a change waits for room, it is told how the index compares, or why it cannot be."""
     graph = at_work_there.graph
-    graph.say(SPACE, make_state("a", 1, "red fox"))
+    graph.say(SPACE, plain_state("a", 1, "red fox"))
     await at_work_there.reached(1)
     disk.free = 0
-    graph.say(SPACE, make_state("b", 2, "blue whale"))
+    graph.say(SPACE, plain_state("b", 2, "blue whale"))
     await disk.asked_again()
     reconcile = Reconcile(at_work_there.context)
     async with asyncio.timeout(SECONDS):
@@ -92,13 +90,11 @@ async def test_a_comparison_does_not_wait_for_room(
     assert (await at_work_there.reached(2)).memories == 2
 
 
-async def test_a_new_space_waits_for_room(
-    at_work_there: Following, disk: Disk, make_state: MakeState
-) -> None:
+async def test_a_new_space_waits_for_room(at_work_there: Following, disk: Disk) -> None:
     """S10 A part is not begun without room, and is when there is some."""
     disk.free = 0
     at_work_there.graph.log["new"] = []
-    at_work_there.graph.say("new", make_state("a", 1, "red fox"))
+    at_work_there.graph.say("new", plain_state("a", 1, "red fox"))
     await disk.asked_again()
 
     assert "new" not in await at_work_there.lab.index.states()
@@ -112,12 +108,10 @@ async def test_a_new_space_waits_for_room(
     at_work_there.progress.demand_following("nothing matches")
 
 
-async def test_an_erasure_waits_for_room(
-    at_work_there: Following, disk: Disk, make_state: MakeState
-) -> None:
+async def test_an_erasure_waits_for_room(at_work_there: Following, disk: Disk) -> None:
     """M4 S10 Files are made anew once there is room for them; then the erasure is confirmed."""
     graph = at_work_there.graph
-    graph.say(SPACE, make_state("a", 1, "red fox"))
+    graph.say(SPACE, plain_state("a", 1, "red fox"))
     await at_work_there.reached(1)
     disk.free = 0
     graph.erase(SPACE, "a", 2)
@@ -132,7 +126,7 @@ async def test_an_erasure_waits_for_room(
 
 
 async def test_a_write_without_room_changes_nothing_and_says_what_to_do(
-    tmp_path: Path, open_lab: OpenLab, disk: Disk, make_state: MakeState
+    tmp_path: Path, open_lab: OpenLab, disk: Disk
 ) -> None:
     """S10 The refusal comes before the batch, names the disk, and is typed for who asked."""
     lab = await open_lab(tmp_path / "index", free_bytes=disk)
@@ -141,7 +135,7 @@ async def test_a_write_without_room_changes_nothing_and_says_what_to_do(
         await lab.index.apply(SPACE, Batch(1, NOW))
 
     disk.free = SPARE
-    await lab.write(make_state("a", 1, "red fox"))
+    await lab.write(plain_state("a", 1, "red fox"))
 
     assert (await lab.ask("fox")).candidates.seqs.tolist() == [1]
     told = translate(caught.value)

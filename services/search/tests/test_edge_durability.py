@@ -29,7 +29,7 @@ from concord_search.domain.filters import Superseded
 from concord_search.domain.memory import Parked, property_of
 from concord_search.ports import Batch, EmbeddingModel
 from concord_testing.embedders import WordEmbedder
-from search_lab import NOW, SPACE, Lab, MakeState, OpenLab, part_of, plain_state
+from search_lab import NOW, SPACE, Lab, OpenLab, part_of, plain_state
 
 MODEL = WordEmbedder.model
 
@@ -94,14 +94,14 @@ async def test_what_apply_returned_from_survives_kill_nine(
 
 
 async def test_a_crash_between_writing_and_closing_is_mended(
-    tmp_path: Path, open_lab: OpenLab, make_state: MakeState
+    tmp_path: Path, open_lab: OpenLab
 ) -> None:
     """S10 two open states of one memory, as a crash may leave them, become one on opening."""
     before = await open_lab(tmp_path)
-    await before.write(make_state("a", 1, "red fox"))
+    await before.write(plain_state("a", 1, "red fox"))
     await before.index.close()
     directory = part_of(tmp_path)
-    newer = make_state("a", 2, "red panda")
+    newer = plain_state("a", 2, "red panda")
     points = shard.load(directory / "shard")
     vectors: Vectors = {DENSE: WordEmbedder().vector(newer.content).tolist()}
     values = payload.of_state(newer, read_key(directory / "key"), ())

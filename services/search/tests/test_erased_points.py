@@ -17,7 +17,7 @@ from concord_search.ports import Batch
 from concord_testing.embedders import WordEmbedder
 from concord_testing.polling import SECONDS, until
 from following import Following
-from search_lab import NOW, SPACE, Lab, MakeState, OpenLab, part_of, plain_state
+from search_lab import NOW, SPACE, Lab, OpenLab, part_of, plain_state
 
 TEXT = "zorblax lives in plingtown"
 
@@ -193,12 +193,10 @@ async def test_what_was_never_indexed_is_confirmed_without_a_copy(
     assert [path.name for path in part_of(tmp_path).glob("shard*")] == ["shard"]
 
 
-async def test_graph_is_told_again_until_it_hears(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_graph_is_told_again_until_it_hears(at_work: Following) -> None:
     """M4 A confirmation outlives graph's absence and the follower's own restart."""
-    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
-    at_work.graph.say(SPACE, make_state("b", 2, "blue whale"))
+    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
+    at_work.graph.say(SPACE, plain_state("b", 2, "blue whale"))
     await at_work.reached(2)
     at_work.graph.erase(SPACE, "a", 3)
     at_work.graph.fail()

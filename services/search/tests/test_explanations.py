@@ -1,20 +1,18 @@
 """Reasons in words."""
 
-from collections.abc import Callable
-
 import pytest
 from concord_search.domain.explanation import Context, ago, reason, relevance_reason
 from concord_search.domain.instants import DAY
-from concord_search.domain.memory import MemoryState
 from concord_search.domain.ranking import Breakdown, SignalPart
+from search_lab import plain_state
 
 NOW = 1_760_000_000_000_000
 
 
 @pytest.fixture
-def context(make_state: Callable[..., MemoryState]) -> Context:
+def context() -> Context:
     """A memory of the billing domain, asked about from beside it."""
-    memory = make_state(
+    memory = plain_state(
         "m",
         1,
         "The Berlin office of billing",

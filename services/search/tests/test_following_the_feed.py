@@ -20,14 +20,14 @@ from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.slices import SLICE
 from concord_testing.polling import SECONDS, until
 from following import Following
-from search_lab import SPACE, MakeState
+from search_lab import SPACE, plain_state
 
 
-async def test_changes_are_applied_as_they_come(at_work: Following, make_state: MakeState) -> None:
+async def test_changes_are_applied_as_they_come(at_work: Following) -> None:
     """S10 the index follows the feed: what was there, and what comes."""
-    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
+    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
     await at_work.reached(1)
-    at_work.graph.say(SPACE, make_state("a", 2, "blue whale"), ChangeKind.UPDATED)
+    at_work.graph.say(SPACE, plain_state("a", 2, "blue whale"), ChangeKind.UPDATED)
 
     state = await at_work.reached(2)
 
@@ -36,11 +36,11 @@ async def test_changes_are_applied_as_they_come(at_work: Following, make_state: 
 
 
 async def test_a_new_space_is_not_up_to_date_before_all_of_it_is_indexed(
-    at_work: Following, make_state: MakeState
+    at_work: Following,
 ) -> None:
     """S10 The first slice of an imported space is written: the rest counts as not applied."""
 
-    at_work.graph.say(SPACE, make_state("a", 1))
+    at_work.graph.say(SPACE, plain_state("a", 1))
     await at_work.reached(1)  # the feed is followed, and the other space is not there yet
 
     def fail_after_a_slice(_: object) -> None:
@@ -49,19 +49,19 @@ async def test_a_new_space_is_not_up_to_date_before_all_of_it_is_indexed(
 
     at_work.embedder.mood = fail_after_a_slice
     for seq in range(1, SLICE + 100):
-        at_work.graph.say("new", make_state(f"m{seq}", seq))
+        at_work.graph.say("new", plain_state(f"m{seq}", seq))
     await at_work.reached(SLICE, "new")
 
     assert at_work.progress.lag()["new"] == 99
 
 
-async def test_it_resumes_where_it_stopped(at_work: Following, make_state: MakeState) -> None:
+async def test_it_resumes_where_it_stopped(at_work: Following) -> None:
     """S10 it resumes from its own applied_seq and asks for nothing twice."""
     for seq in range(1, 11):
-        at_work.graph.say(SPACE, make_state(f"m{seq}", seq))
+        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq))
     await at_work.reached(10)
     await at_work.stop()
-    at_work.graph.say(SPACE, make_state("m11", 11))
+    at_work.graph.say(SPACE, plain_state("m11", 11))
     before = at_work.graph.hydrated
 
     at_work.follow()
@@ -71,16 +71,14 @@ async def test_it_resumes_where_it_stopped(at_work: Following, make_state: MakeS
     assert at_work.graph.hydrated == before + 1
 
 
-async def test_it_reconnects_when_graph_comes_back(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_it_reconnects_when_graph_comes_back(at_work: Following) -> None:
     """S10 a lost feed is told, and followed again."""
-    at_work.graph.say(SPACE, make_state("a", 1))
+    at_work.graph.say(SPACE, plain_state("a", 1))
     await at_work.reached(1)
     at_work.graph.fail()
     await until(lambda: not at_work.progress.following)
     at_work.graph.down = False
-    at_work.graph.say(SPACE, make_state("b", 2))
+    at_work.graph.say(SPACE, plain_state("b", 2))
 
     await at_work.reached(2)
 
@@ -88,15 +86,13 @@ async def test_it_reconnects_when_graph_comes_back(
     assert at_work.graph.connections == 2
 
 
-async def test_a_space_is_reindexed_right_after_its_first_write(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_a_space_is_reindexed_right_after_its_first_write(at_work: Following) -> None:
     """S10 Before the feed has told of a space it has no part: the part is begun, and the version
     that then serves has the change."""
     states = at_work.lab.index.states
     await until(lambda: at_work.progress.following)
     at_work.graph.log["new"] = []
-    at_work.graph.say("new", make_state("first", 1, "a red fox"))
+    at_work.graph.say("new", plain_state("first", 1, "a red fox"))
     assert "new" not in await states()
 
     await at_work.reindex("new", "")
@@ -118,7 +114,7 @@ async def test_a_space_without_a_write_has_nothing_to_reindex(at_work: Following
 
 
 async def test_an_index_that_a_write_lost_is_named_with_its_reason(
-    at_work: Following, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
+    at_work: Following, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S10 What failed below the follower of a space is told in its own words, also to searches."""
     reason = "Qdrant does not answer at http://127.0.0.1:6334"
@@ -128,30 +124,28 @@ async def test_an_index_that_a_write_lost_is_named_with_its_reason(
 
     with monkeypatch.context() as gone:
         gone.setattr(at_work.lab.index, "apply", lost)
-        at_work.graph.say(SPACE, make_state("a", 1))
+        at_work.graph.say(SPACE, plain_state("a", 1))
         await until(lambda: at_work.progress.index_lost != "")
 
         assert at_work.progress.index_lost == reason
     await at_work.reached(1)
 
 
-async def test_every_kind_of_change_does_what_it_says(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_every_kind_of_change_does_what_it_says(at_work: Following) -> None:
     """S10, M4, G6 created, updated, deleted, restored, supersession, touched, refused."""
     graph = at_work.graph
-    graph.say(SPACE, make_state("a", 1, "red fox"))
-    graph.say(SPACE, make_state("a", 2, "red fox", access_count=3), ChangeKind.TOUCHED)
-    graph.say(SPACE, make_state("b", 3, "red owl"))
-    graph.say(SPACE, make_state("b", 4, "red owl", forgotten=True), ChangeKind.DELETED)
-    graph.say(SPACE, make_state("c", 5, "red hen"))
-    graph.say(SPACE, make_state("c", 6, "red hen", forgotten=True), ChangeKind.DELETED)
-    graph.say(SPACE, make_state("c", 7, "red hen"), ChangeKind.RESTORED)
-    graph.say(SPACE, make_state("d", 8, "red cat"))
-    graph.say(SPACE, make_state("d", 9, "red cat", superseded_from=1), ChangeKind.STANDING_CHANGED)
-    graph.say(SPACE, make_state("e", 10, "red eel"))
+    graph.say(SPACE, plain_state("a", 1, "red fox"))
+    graph.say(SPACE, plain_state("a", 2, "red fox", access_count=3), ChangeKind.TOUCHED)
+    graph.say(SPACE, plain_state("b", 3, "red owl"))
+    graph.say(SPACE, plain_state("b", 4, "red owl", forgotten=True), ChangeKind.DELETED)
+    graph.say(SPACE, plain_state("c", 5, "red hen"))
+    graph.say(SPACE, plain_state("c", 6, "red hen", forgotten=True), ChangeKind.DELETED)
+    graph.say(SPACE, plain_state("c", 7, "red hen"), ChangeKind.RESTORED)
+    graph.say(SPACE, plain_state("d", 8, "red cat"))
+    graph.say(SPACE, plain_state("d", 9, "red cat", superseded_from=1), ChangeKind.STANDING_CHANGED)
+    graph.say(SPACE, plain_state("e", 10, "red eel"))
     graph.erase(SPACE, "e", 11)
-    graph.say(SPACE, make_state("a", 12, "red fox"), ChangeKind.REFUSED)
+    graph.say(SPACE, plain_state("a", 12, "red fox"), ChangeKind.REFUSED)
 
     state = await at_work.reached(12)
     found = await at_work.lab.ask("red")
@@ -161,14 +155,12 @@ async def test_every_kind_of_change_does_what_it_says(
     assert (state.memories, state.parked_count) == (3, 0)
 
 
-async def test_an_unchanged_text_is_not_embedded_again(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_an_unchanged_text_is_not_embedded_again(at_work: Following) -> None:
     """S10 a change of supersession reuses the vector."""
-    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
+    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
     await at_work.reached(1)
     at_work.graph.say(
-        SPACE, make_state("a", 2, "red fox", predecessors=1), ChangeKind.STANDING_CHANGED
+        SPACE, plain_state("a", 2, "red fox", predecessors=1), ChangeKind.STANDING_CHANGED
     )
     await at_work.reached(2)
 
@@ -176,9 +168,7 @@ async def test_an_unchanged_text_is_not_embedded_again(
     assert (await at_work.lab.ask("fox")).candidates.is_head.tolist() == [True]
 
 
-async def test_a_poison_row_is_parked_and_the_feed_goes_on(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_a_poison_row_is_parked_and_the_feed_goes_on(at_work: Following) -> None:
     """S10, design 5: one row cannot stop the others; it is counted and shown without content."""
 
     def spoil(item_id: str) -> None:
@@ -187,7 +177,7 @@ async def test_a_poison_row_is_parked_and_the_feed_goes_on(
 
     at_work.graph.spoil = spoil
     for seq in range(1, 31):
-        at_work.graph.say(SPACE, make_state(f"m{seq}", seq))
+        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq))
 
     state = await at_work.reached(30)
 
@@ -197,51 +187,37 @@ async def test_a_poison_row_is_parked_and_the_feed_goes_on(
     assert state.parked[0].reason == "graph refuses (INTERNAL)"
 
 
-async def test_a_bug_in_a_row_is_parked_by_its_kind_alone(
-    at_work: Following, make_state: MakeState
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(EmbeddingRefused("HTTP 400"), "HTTP 400"), (ValueError("cannot take bad"), "ValueError")],
+)
+async def test_a_text_that_cannot_be_embedded_is_parked(
+    at_work: Following, error: Exception, reason: str
 ) -> None:
-    """Design 5: a parked change's reason holds no content."""
-
-    def mood(texts: Sequence[str]) -> None:
-        if any("poison" in text for text in texts):
-            raise ValueError(f"cannot take {texts}")
-
-    at_work.embedder.mood = mood
-    at_work.graph.say(SPACE, make_state("a", 1, "a poison text"))
-    at_work.graph.say(SPACE, make_state("b", 2, "a good text"))
-
-    state = await at_work.reached(2)
-
-    assert [(p.seq, p.reason) for p in state.parked] == [(1, "ValueError")]
-    assert state.memories == 1
-
-
-async def test_a_text_the_embedder_refuses_is_parked(
-    at_work: Following, make_state: MakeState
-) -> None:
-    """S10: what no retry would help is set aside, what a retry may help is not."""
+    """S10, design 5: a text that no retry would help is set aside; of a bug, its kind alone."""
 
     def mood(texts: Sequence[str]) -> None:
         if "bad" in texts:
-            raise EmbeddingRefused("HTTP 400")
+            raise error
 
     at_work.embedder.mood = mood
     for seq, text in enumerate(("good", "bad", "fine"), start=1):
-        at_work.graph.say(SPACE, make_state(f"m{seq}", seq, text))
+        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq, text))
 
     state = await at_work.reached(3)
 
-    assert [(p.item_id, p.reason) for p in state.parked] == [("m2", "HTTP 400")]
+    assert [(p.seq, p.item_id, p.reason) for p in state.parked] == [(2, "m2", reason)]
+    assert state.memories == 2
 
 
-async def test_a_parked_row_counts_once(at_work: Following, make_state: MakeState) -> None:
+async def test_a_parked_row_counts_once(at_work: Following) -> None:
     """S10 replaying the feed does not park a change twice."""
 
     def spoil(item_id: str) -> None:
         raise GraphRefused(f"no {item_id}")
 
     at_work.graph.spoil = spoil
-    at_work.graph.say(SPACE, make_state("a", 1))
+    at_work.graph.say(SPACE, plain_state("a", 1))
     await at_work.reached(1)
     await at_work.stop()
     await at_work.lab.index.begin(SPACE, "epoch-1")
@@ -252,9 +228,7 @@ async def test_a_parked_row_counts_once(at_work: Following, make_state: MakeStat
     assert state.parked_count == 1
 
 
-async def test_an_embedder_that_is_away_is_waited_for(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_an_embedder_that_is_away_is_waited_for(at_work: Following) -> None:
     """S10: nothing is parked because the endpoint was down."""
     away = 2
 
@@ -265,16 +239,14 @@ async def test_an_embedder_that_is_away_is_waited_for(
             raise EmbeddingUnavailable("away")
 
     at_work.embedder.mood = mood
-    at_work.graph.say(SPACE, make_state("a", 1))
+    at_work.graph.say(SPACE, plain_state("a", 1))
 
     state = await at_work.reached(1)
 
     assert (state.memories, state.parked_count) == (1, 0)
 
 
-async def test_spaces_do_not_wait_for_one_another(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_spaces_do_not_wait_for_one_another(at_work: Following) -> None:
     """S10, G13 a space whose texts cannot be embedded now holds up no other."""
 
     def mood(texts: Sequence[str]) -> None:
@@ -282,8 +254,8 @@ async def test_spaces_do_not_wait_for_one_another(
             raise EmbeddingUnavailable("away")
 
     at_work.embedder.mood = mood
-    at_work.graph.say("stuck", make_state("a", 1, "stuck"))
-    at_work.graph.say(SPACE, make_state("b", 1, "fine"))
+    at_work.graph.say("stuck", plain_state("a", 1, "stuck"))
+    at_work.graph.say(SPACE, plain_state("b", 1, "fine"))
 
     await at_work.reached(1)
 
@@ -291,16 +263,14 @@ async def test_spaces_do_not_wait_for_one_another(
     assert at_work.progress.lag()["stuck"] == 1
 
 
-async def test_a_restored_store_is_followed_from_its_beginning(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_a_restored_store_is_followed_from_its_beginning(at_work: Following) -> None:
     """S10 when the epoch changes, what was derived is void."""
-    at_work.graph.say(SPACE, make_state("old", 5))
+    at_work.graph.say(SPACE, plain_state("old", 5))
     await at_work.reached(5)
     at_work.graph.fail()
     await until(lambda: not at_work.progress.following)
     at_work.graph.epoch, at_work.graph.log = "epoch-2", {SPACE: []}
-    at_work.graph.say(SPACE, make_state("new", 1, "red fox"))
+    at_work.graph.say(SPACE, plain_state("new", 1, "red fox"))
     at_work.graph.down = False
 
     await until(lambda: at_work.progress.of(SPACE).epoch == "epoch-2")
@@ -311,11 +281,9 @@ async def test_a_restored_store_is_followed_from_its_beginning(
         await at_work.progress.wait(SPACE, Demand(SPACE, "epoch-1", 5), 0.01)
 
 
-async def test_a_space_that_left_the_store_leaves_the_index(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_a_space_that_left_the_store_leaves_the_index(at_work: Following) -> None:
     """S10 no orphan in the index."""
-    at_work.graph.say("other", make_state("a", 1))
+    at_work.graph.say("other", plain_state("a", 1))
     await at_work.reached(1, "other")
     await at_work.stop()
     at_work.graph.log.pop("other")
@@ -326,10 +294,10 @@ async def test_a_space_that_left_the_store_leaves_the_index(
     assert (await at_work.lab.index.states())["other"].memories == 0
 
 
-async def test_many_changes_go_in_slices(at_work: Following, make_state: MakeState) -> None:
+async def test_many_changes_go_in_slices(at_work: Following) -> None:
     """S10 a backlog is applied in slices, each found as soon as it is written."""
     for seq in range(1, 2 * SLICE + 11):
-        at_work.graph.say(SPACE, make_state(f"m{seq}", seq))
+        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq))
 
     state = await at_work.reached(2 * SLICE + 10)
 
@@ -337,17 +305,15 @@ async def test_many_changes_go_in_slices(at_work: Following, make_state: MakeSta
     assert max(len(texts) for texts in at_work.embedder.asked) <= SLICE
 
 
-async def test_waiting_ends_when_the_change_is_applied(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_waiting_ends_when_the_change_is_applied(at_work: Following) -> None:
     """S10 at least as fresh as: the read waits, and no longer than needed."""
     await until(lambda: at_work.progress.of(SPACE).epoch != "")
     demand = Demand(SPACE, "epoch-1", 2)
     waiting = asyncio.create_task(at_work.progress.wait(SPACE, demand, SECONDS))
-    at_work.graph.say(SPACE, make_state("a", 1))
+    at_work.graph.say(SPACE, plain_state("a", 1))
     await at_work.reached(1)
     still_waiting = not waiting.done()
-    at_work.graph.say(SPACE, make_state("b", 2))
+    at_work.graph.say(SPACE, plain_state("b", 2))
     await waiting
 
     assert still_waiting

@@ -9,16 +9,16 @@ from concord_search.adapters.bm25 import Bm25
 from concord_search.adapters.qdrant.shard import DENSE, WORDS
 from concord_search.domain.fusion import fused, scale
 from concord_search.domain.signals import Weights
-from search_lab import SPACE, Lab, MakeState
+from search_lab import SPACE, Lab, plain_state
 
 WORDS_OF_TEXTS = ["red", "blue", "green", "fox", "whale", "owl", "river", "stone", "glass", "paper"]
 
 
-async def test_it_equals_the_engines_own_fusion(lab: Lab, make_state: MakeState) -> None:
+async def test_it_equals_the_engines_own_fusion(lab: Lab) -> None:
     """S1 score-distribution fusion of dense and BM25, as the engine computes it in one query."""
     rng = np.random.default_rng(7)
     states = [
-        make_state(f"m{at}", at + 1, " ".join(rng.choice(WORDS_OF_TEXTS, size=5)))
+        plain_state(f"m{at}", at + 1, " ".join(rng.choice(WORDS_OF_TEXTS, size=5)))
         for at in range(60)
     ]
     await lab.write(*states)
@@ -54,10 +54,10 @@ def engine_fusion(lab: Lab, query: str, limit: int) -> dict[int, float]:
     return {(hit.payload or {})["seq"]: hit.score for hit in hits}
 
 
-async def test_every_candidate_has_its_raw_cosine(lab: Lab, make_state: MakeState) -> None:
+async def test_every_candidate_has_its_raw_cosine(lab: Lab) -> None:
     """S3 raw similarity is reported unblended, also for what only words found."""
     states = [
-        make_state(f"m{at}", at + 1, f"fox number {at} {'whale' * (at % 2)}") for at in range(9)
+        plain_state(f"m{at}", at + 1, f"fox number {at} {'whale' * (at % 2)}") for at in range(9)
     ]
     await lab.write(*states)
 

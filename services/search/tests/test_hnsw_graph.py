@@ -12,10 +12,9 @@ from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.ports import Batch, EmbeddingModel, Vectors
 from concord_testing.killing import kill, mortal
 from concord_testing.polling import until
-from search_lab import NOW, SPACE, START, MakeState, part_of
+from search_lab import NOW, SCOPE, SPACE, START, part_of, plain_state
 
 MODEL = EmbeddingModel("drawn", 64, "1")
-SCOPE = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
 COUNT = 1_500
 
 
@@ -39,11 +38,11 @@ async def opened(root: Path, *, graph_from: int) -> EdgeIndex:
     return index
 
 
-async def write(index: EdgeIndex, make_state: MakeState, first: int, end: int) -> None:
+async def write(index: EdgeIndex, first: int, end: int) -> None:
     """Writes memories by number."""
     for start in range(first, end, 100):
         numbers = range(start, min(end, start + 100))
-        states = [(make_state(f"m{n}", n + 1, f"fox {n}", tags=(f"t{n % 50}",)), VECTORS[n])
+        states = [(plain_state(f"m{n}", n + 1, f"fox {n}", tags=(f"t{n % 50}",)), VECTORS[n])
                   for n in numbers]  # fmt: skip
         await index.apply(SPACE, Batch(numbers[-1] + 1, START, states=states, model=MODEL))
 
@@ -64,11 +63,11 @@ async def built(index: EdgeIndex) -> None:
     await until(lambda: outside(index) < COUNT)
 
 
-async def test_a_build_that_is_killed_is_begun_again(tmp_path: Path, make_state: MakeState) -> None:
+async def test_a_build_that_is_killed_is_begun_again(tmp_path: Path) -> None:
     """S1 A build that died of a bug of ours is begun again by itself."""
     with mortal():
         index = await opened(tmp_path, graph_from=COUNT)
-        await write(index, make_state, 0, COUNT)
+        await write(index, 0, COUNT)
         index._consider(SPACE)
         (building,) = index._building.values()
         await asyncio.sleep(0)  # it begins
@@ -77,17 +76,15 @@ async def test_a_build_that_is_killed_is_begun_again(tmp_path: Path, make_state:
         await index.close()
 
 
-async def test_a_graph_is_built_beside_writes_and_finds_the_same(
-    tmp_path: Path, make_state: MakeState
-) -> None:
+async def test_a_graph_is_built_beside_writes_and_finds_the_same(tmp_path: Path) -> None:
     """S1, S10 no write is lost, recall@10 is at least .99, and it is there after a restart."""
     exact = await opened(tmp_path / "exact", graph_from=1_000_000)
     index = await opened(tmp_path / "index", graph_from=COUNT)
-    await write(exact, make_state, 0, COUNT + 200)
+    await write(exact, 0, COUNT + 200)
 
-    await write(index, make_state, 0, COUNT)
+    await write(index, 0, COUNT)
     index._consider(SPACE)
-    await write(index, make_state, COUNT, COUNT + 200)
+    await write(index, COUNT, COUNT + 200)
     gone = Batch(COUNT + 201, START, erased=["m3"])
     for each in (index, exact):
         await each.apply(SPACE, gone)
@@ -109,15 +106,15 @@ async def test_a_graph_is_built_beside_writes_and_finds_the_same(
 
 
 async def test_a_graph_that_cannot_be_built_leaves_exact_search(
-    tmp_path: Path, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S10 a builder that fails takes nothing with it, and leaves no files."""
     index = await opened(tmp_path, graph_from=100)
     monkeypatch.setattr(index, "_built", refused)
-    await write(index, make_state, 0, 200)
+    await write(index, 0, 200)
     index._consider(SPACE)
     await until(lambda: bool(asked))
-    await write(index, make_state, 200, 300)
+    await write(index, 200, 300)
 
     found = await nearest(index, 250)
     await index.close()
@@ -135,12 +132,10 @@ async def refused(copy: Path, _: int) -> bool:
     return False
 
 
-async def test_erased_bytes_that_a_copy_took_along_are_still_scrubbed(
-    tmp_path: Path, make_state: MakeState
-) -> None:
+async def test_erased_bytes_that_a_copy_took_along_are_still_scrubbed(tmp_path: Path) -> None:
     """M4 a graph is built over a copy of the files: what was erased before is in it too."""
     index = await opened(tmp_path, graph_from=1_000_000)
-    await write(index, make_state, 0, 100)
+    await write(index, 0, 100)
     await index.apply(SPACE, Batch(101, START, erased=["m3"], to_confirm=["m3"]))
     part = index._parts[SPACE]
     async with index._remaking[SPACE]:

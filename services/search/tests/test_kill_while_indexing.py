@@ -13,7 +13,8 @@ import pytest
 from concord_search.ports import Version
 from concord_search.usecases.reconcile import Reconcile
 from concord_testing.polling import until
-from killed_indexer import LAST, OTHER
+from following import OTHER
+from killed_indexer import LAST
 from search_lab import SPACE
 
 DRAWN = random.Random(15).sample(range(1_000), 200)

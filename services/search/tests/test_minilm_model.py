@@ -1,7 +1,7 @@
 """The built-in model: its files, its check, and that it computes what its card says."""
 
 import importlib.util
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -57,31 +57,24 @@ def test_wrong_weights_are_refused_in_a_sentence(tmp_path: Path) -> None:
     assert str(wrong) in str(refused.value)
 
 
-async def test_a_model_with_one_changed_byte_does_not_start(tmp_path: Path) -> None:
-    """S10: the weights' SHA-256 is checked at every start."""
+@pytest.mark.parametrize(
+    ("damaged", "said"),
+    [
+        (lambda whole: whole[:-1] + bytes([whole[-1] ^ 1]), "SHA-256"),
+        (lambda whole: whole[:100_000], "make clean setup"),
+    ],
+    ids=["one byte changed", "truncated"],
+)
+async def test_a_damaged_model_does_not_start(
+    tmp_path: Path, damaged: Callable[[bytes], bytes], said: str
+) -> None:
+    """S10, must hold: the weights' SHA-256 is checked at every start; damage is a sentence."""
     real = weights.installed()
     copy = tmp_path / "model.safetensors"
-    shutil.copyfile(real.weights, copy)
-    with copy.open("r+b") as file:
-        file.seek(-1, 2)
-        last = file.read(1)
-        file.seek(-1, 2)
-        file.write(bytes([last[0] ^ 1]))
+    copy.write_bytes(damaged(real.weights.read_bytes()))
     model = MiniLm(ModelFiles(copy, real.tokenizer))
 
-    with pytest.raises(ModelMismatch, match="SHA-256"):
-        await model.open()
-    await model.close()
-
-
-async def test_a_truncated_model_does_not_start(tmp_path: Path) -> None:
-    """Must hold: a damaged model is a sentence, not a crash."""
-    real = weights.installed()
-    copy = tmp_path / "model.safetensors"
-    copy.write_bytes(real.weights.read_bytes()[:100_000])
-    model = MiniLm(ModelFiles(copy, real.tokenizer))
-
-    with pytest.raises(ModelMismatch, match="make clean setup"):
+    with pytest.raises(ModelMismatch, match=said):
         await model.open()
     await model.close()
 

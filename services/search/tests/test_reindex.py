@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 from concord_search.adapters.versions import index as versions
 from concord_search.adapters.versions.index import PartVersions
@@ -16,28 +15,15 @@ from concord_search.domain.errors import (
     ModelUnknown,
     ReindexUnderWay,
 )
-from concord_search.domain.filters import MemoryFilter, Scope, Superseded
-from concord_search.ports import Batch, EmbeddingModel, Question, Vector, Version
+from concord_search.ports import Batch, EmbeddingModel, Question, Version
 from concord_search.usecases.parked import ParkedChanges
 from concord_search.usecases.reconcile import Reconcile
 from concord_search.usecases.space_follower import SpaceFollower
 from concord_testing.embedders import WordEmbedder, ready
 from concord_testing.killing import kill, mortal
 from concord_testing.polling import until
-from following import Following, MoodyEmbedder, follower_of
-from search_lab import NOW, SPACE, Lab, MakeState, make_index
-
-OTHER = EmbeddingModel("other words", 384, "1")
-SCOPE = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
-
-
-class OtherWords(MoodyEmbedder):
-    """Knows words too, and every direction the other way round."""
-
-    model = OTHER
-
-    def vector(self, text: str) -> Vector:
-        return np.ascontiguousarray(super().vector(text)[::-1])
+from following import OTHER, Following, OtherWords, follower_of
+from search_lab import NOW, SCOPE, SPACE, Lab, make_index, plain_state
 
 
 @pytest.fixture
@@ -81,18 +67,16 @@ async def serves(at_work: Following, model: EmbeddingModel) -> None:
     await until(lambda: at_work.lab.index.model(SPACE) == model)
 
 
-async def test_a_model_changes_while_memories_are_written_and_searched(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_a_model_changes_while_memories_are_written_and_searched(at_work: Following) -> None:
     """S10 no lost write, no mixed comparison, and every search finds what the lesser one would."""
     for seq in range(1, 601):
-        at_work.graph.say(SPACE, make_state(f"m{seq}", seq, f"fox number{seq}"))
+        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq, f"fox number{seq}"))
     await at_work.reached(600)
     await at_work.reindex(SPACE, OTHER.model_id)
     seq, missed = 600, []
     while at_work.lab.index.model(SPACE) != OTHER or seq < 700:
         seq += 1
-        at_work.graph.say(SPACE, make_state(f"own id {seq}", seq, f"fox number{seq}"))
+        at_work.graph.say(SPACE, plain_state(f"own id {seq}", seq, f"fox number{seq}"))
         if (await asked(at_work, "fox number77"))[:1] != ["m77"]:
             missed.append(seq)
     state = await at_work.reached(seq)
@@ -108,16 +92,14 @@ async def test_a_model_changes_while_memories_are_written_and_searched(
     assert 600 <= former.applied_seq <= seq
 
 
-async def test_a_roll_back_brings_the_former_version_up_to_date(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_a_roll_back_brings_the_former_version_up_to_date(at_work: Following) -> None:
     """S10 the former version serves again, with what was written since; embedding only that."""
     for seq in range(1, 21):
-        at_work.graph.say(SPACE, make_state(f"m{seq}", seq, f"fox number{seq}"))
+        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq, f"fox number{seq}"))
     await at_work.reached(20)
     await at_work.reindex(SPACE, OTHER.model_id)
     await serves(at_work, OTHER)
-    at_work.graph.say(SPACE, make_state("late", 21, "late owl"))
+    at_work.graph.say(SPACE, plain_state("late", 21, "late owl"))
     await at_work.reached(21)
     at_work.embedder.asked.clear()
 
@@ -131,11 +113,11 @@ async def test_a_roll_back_brings_the_former_version_up_to_date(
 
 
 async def test_building_goes_on_after_a_restart(
-    tmp_path: Path, at_work: Following, other: OtherWords, make_state: MakeState
+    tmp_path: Path, at_work: Following, other: OtherWords
 ) -> None:
     """S10 a process that ends half-way leaves the rest to the next one; strays are removed."""
     for seq in range(1, 31):
-        at_work.graph.say(SPACE, make_state(f"m{seq}", seq, f"fox number{seq}"))
+        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq, f"fox number{seq}"))
     await at_work.reached(30)
     other.mood = waits_for(begun := asyncio.Event())
     await at_work.reindex(SPACE, OTHER.model_id)
@@ -166,16 +148,16 @@ def waits_for(begun: asyncio.Event) -> Callable[[Sequence[str]], None]:
 
 
 async def test_a_version_that_lacks_changes_does_not_serve(
-    at_work: Following, other: OtherWords, make_state: MakeState
+    at_work: Following, other: OtherWords
 ) -> None:
     """S10 recall is never below the lesser one's: what is parked in the other is not found."""
-    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
-    at_work.graph.say(SPACE, make_state("b", 2, "toxic owl"))
+    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
+    at_work.graph.say(SPACE, plain_state("b", 2, "toxic owl"))
     await at_work.reached(2)
     other.mood = refuses("toxic")
     await at_work.reindex(SPACE, OTHER.model_id)
     await until(lambda: len(other.asked) > 2)  # the slice, and each of its rows alone
-    at_work.graph.say(SPACE, make_state("c", 3, "new hen"))
+    at_work.graph.say(SPACE, plain_state("c", 3, "new hen"))
     await at_work.reached(3)
 
     assert at_work.lab.index.model(SPACE) == WordEmbedder.model
@@ -194,12 +176,10 @@ def refuses(word: str) -> Callable[[Sequence[str]], None]:
     return mood
 
 
-async def test_what_is_erased_leaves_the_former_version_too(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_what_is_erased_leaves_the_former_version_too(at_work: Following) -> None:
     """M4, S10 an erasure is confirmed when no version holds the memory, and not before."""
-    at_work.graph.say(SPACE, make_state("doomed", 1, "red fox"))
-    at_work.graph.say(SPACE, make_state("kept", 2, "red owl"))
+    at_work.graph.say(SPACE, plain_state("doomed", 1, "red fox"))
+    at_work.graph.say(SPACE, plain_state("kept", 2, "red owl"))
     await at_work.reached(2)
     await at_work.reindex(SPACE, OTHER.model_id)
     await serves(at_work, OTHER)
@@ -214,9 +194,9 @@ async def test_what_is_erased_leaves_the_former_version_too(
     assert await asked(at_work, "red fox") == ["kept"]
 
 
-async def test_what_cannot_be_done_says_why(at_work: Following, make_state: MakeState) -> None:
+async def test_what_cannot_be_done_says_why(at_work: Following) -> None:
     """S10 typed errors: an unknown model, no former version, a second one at once."""
-    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
+    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
     await at_work.reached(1)
 
     with pytest.raises(ModelUnknown, match="words, other words"):
@@ -233,10 +213,10 @@ async def test_what_cannot_be_done_says_why(at_work: Following, make_state: Make
 
 
 async def test_a_question_from_before_the_swap_is_answered_by_the_former_version(
-    at_work: Following, make_state: MakeState
+    at_work: Following,
 ) -> None:
     """S10 a query that was embedded a moment before the swap finds what it would have found."""
-    at_work.graph.say(SPACE, make_state("own id", 1, "red fox"))
+    at_work.graph.say(SPACE, plain_state("own id", 1, "red fox"))
     await at_work.reached(1)
     index, vector = at_work.lab.index, at_work.embedder.vector("red fox")
     before = Question(ready(vector), "red fox", SCOPE, WordEmbedder.model)
@@ -255,10 +235,10 @@ async def test_a_question_from_before_the_swap_is_answered_by_the_former_version
 
 
 async def test_vectors_of_another_model_are_neither_written_nor_compared(
-    at_work: Following, other: OtherWords, make_state: MakeState
+    at_work: Following, other: OtherWords
 ) -> None:
     """S10 mixing is refused: the guard of writes, of questions and of near ones."""
-    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
+    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
     await at_work.reached(1)
     index, vector = at_work.lab.index, other.vector("red fox")
 
@@ -266,18 +246,16 @@ async def test_vectors_of_another_model_are_neither_written_nor_compared(
         await index.ask(SPACE, Question(ready(vector), "red fox", SCOPE, OTHER))
     with pytest.raises(ModelReplaced):
         await index.near(SPACE, vector, SCOPE, 5, -1.0, model=OTHER)
-    batch = Batch(2, NOW, states=[(make_state("b", 2), vector)], model=OTHER)
+    batch = Batch(2, NOW, states=[(plain_state("b", 2), vector)], model=OTHER)
     with pytest.raises(ModelReplaced):
         await index.apply(SPACE, batch)
 
 
-async def test_another_build_begins_just_after_a_swap(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_another_build_begins_just_after_a_swap(at_work: Following) -> None:
     """B1 Whenever a reindex or a roll back begins, each ends, and so do those of other spaces."""
     await at_work.lab.index.begin("second", "epoch-1")
     for space in (SPACE, "second"):
-        at_work.graph.say(space, make_state("a", 1, "red fox"))
+        at_work.graph.say(space, plain_state("a", 1, "red fox"))
         await at_work.reached(1, space)
     await at_work.reindex(SPACE, OTHER.model_id)
     await serves(at_work, OTHER)
@@ -293,10 +271,10 @@ async def test_another_build_begins_just_after_a_swap(
 
 
 async def test_a_version_that_is_removed_while_it_is_built_ends_no_other_build(
-    at_work: Following, make_state: MakeState
+    at_work: Following,
 ) -> None:
     """B1 Its builder ends without an error, and the next build of the space serves."""
-    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
+    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
     await at_work.reached(1)
     index = at_work.lab.index
     for turns in range(12):  # the part is gone at each place where the builder waits
@@ -312,12 +290,10 @@ async def test_a_version_that_is_removed_while_it_is_built_ends_no_other_build(
 
 
 @pytest.mark.parametrize("points", [3, pytest.param(20, marks=pytest.mark.soak)])
-async def test_a_builder_that_is_killed_goes_on(
-    at_work: Following, make_state: MakeState, points: int
-) -> None:
+async def test_a_builder_that_is_killed_goes_on(at_work: Following, points: int) -> None:
     """B1 Must hold: at any place where it waits, it goes on by itself, and the new one serves."""
     for seq in range(1, 21):
-        at_work.graph.say(SPACE, make_state(f"m{seq}", seq, f"fox number{seq}"))
+        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq, f"fox number{seq}"))
     await at_work.reached(20)
     with mortal():
         for point in range(points):
@@ -334,12 +310,12 @@ async def test_a_builder_that_is_killed_goes_on(
 
 
 async def test_a_follower_that_dies_follows_again_and_alone(
-    at_work: Following, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
+    at_work: Following, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S10 B1 A bug in one space's follower keeps no other space waiting, and loses no change."""
     other = "second"
-    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
-    at_work.graph.say(other, make_state("a", 1, "red fox"))
+    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
+    at_work.graph.say(other, plain_state("a", 1, "red fox"))
     await at_work.reached(1, SPACE)
     await at_work.reached(1, other)
     reads = SpaceFollower._reads
@@ -354,11 +330,11 @@ async def test_a_follower_that_dies_follows_again_and_alone(
             patched.setattr(SpaceFollower, "_reads", broken)
             await at_work.stop()
             at_work.follow()
-            at_work.graph.say(SPACE, make_state("b", 2, "new hen"))
+            at_work.graph.say(SPACE, plain_state("b", 2, "new hen"))
             await until(lambda: at_work.background.fails("follow a space", SPACE))
             for seq in range(2, 250):  # more than a dead follower's queue could hold
-                at_work.graph.say(SPACE, make_state(f"m{seq}", seq + 1, f"owl number{seq}"))
-                at_work.graph.say(other, make_state(f"m{seq}", seq, f"owl number{seq}"))
+                at_work.graph.say(SPACE, plain_state(f"m{seq}", seq + 1, f"owl number{seq}"))
+                at_work.graph.say(other, plain_state(f"m{seq}", seq, f"owl number{seq}"))
                 await at_work.reached(seq, other)
             assert at_work.background.fails("follow a space", SPACE)
             assert not at_work.background.is_stuck
@@ -367,13 +343,11 @@ async def test_a_follower_that_dies_follows_again_and_alone(
     assert state.memories == 250
 
 
-async def test_parked_changes_are_listed_and_tried_again_on_demand(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_parked_changes_are_listed_and_tried_again_on_demand(at_work: Following) -> None:
     """S10 poison rows have a list with their reasons, in pages, and a way to try them again."""
     at_work.embedder.mood = refuses("toxic")
     for seq in range(1, 6):
-        at_work.graph.say(SPACE, make_state(f"m{seq}", seq, f"toxic owl number{seq}"))
+        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq, f"toxic owl number{seq}"))
     await at_work.reached(5)
     parked = ParkedChanges(at_work.context)
 

@@ -141,12 +141,8 @@ def test_a_number_out_of_bounds_is_named(setting: str, given: str, told: str) ->
 @pytest.mark.parametrize(
     "changed",
     [
-        {"SEARCH_WEIGHTS": "lexical=-1"},
-        {"SEARCH_WEIGHTS": "charm=1"},
-        {"SEARCH_WEIGHTS": "lexical=much"},
         {"SEARCH_WEIGHTS": "lexical=0,vector_similarity=0"},
         {"SEARCH_THRESHOLDS": "band_high=0.1"},
-        {"SEARCH_THRESHOLDS": "ask_vector=2"},
         {"SEARCH_EMBEDDER": "other"},
         {"SEARCH_EMBEDDER": "openai"},
         {**OPENAI, "SEARCH_OPENAI_DIMENSION": "0"},

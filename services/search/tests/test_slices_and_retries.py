@@ -13,11 +13,11 @@ from concord_search.usecases.slices import SLICE
 from concord_search.usecases.space_follower import RETRIED
 from concord_testing.polling import until
 from following import Following
-from search_lab import SPACE, MakeState
+from search_lab import SPACE, plain_state
 
 
 async def test_the_next_slice_is_embedded_while_one_is_written(
-    at_work: Following, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
+    at_work: Following, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Design 7 neither the model nor the engine waits for the other; order is kept."""
     written: list[int] = []
@@ -31,21 +31,19 @@ async def test_the_next_slice_is_embedded_while_one_is_written(
 
     monkeypatch.setattr(at_work.lab.index, "apply", slow)
     for seq in range(1, 3 * SLICE + 1):
-        at_work.graph.say(SPACE, make_state(f"m{seq}", seq))
+        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq))
 
     await at_work.reached(3 * SLICE)
 
     assert written == sorted(written)
 
 
-async def test_a_text_on_its_way_is_not_embedded_again(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_a_text_on_its_way_is_not_embedded_again(at_work: Following) -> None:
     """S10 what a slice ahead says counts as known, also before it is written."""
     await at_work.stop()
     for seq in range(1, SLICE + 1):
-        at_work.graph.say(SPACE, make_state(f"m{seq}", seq, f"number {seq}"))
-    again = make_state("m7", SLICE + 1, "number 7", predecessors=1)
+        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq, f"number {seq}"))
+    again = plain_state("m7", SLICE + 1, "number 7", predecessors=1)
     at_work.graph.say(SPACE, again, ChangeKind.STANDING_CHANGED)
     at_work.follow()
 
@@ -56,17 +54,15 @@ async def test_a_text_on_its_way_is_not_embedded_again(
     assert (await at_work.lab.ask("7", only=("m7",))).candidates.is_head.tolist() == [True]
 
 
-async def test_a_text_that_comes_back_has_its_own_vector(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_a_text_that_comes_back_has_its_own_vector(at_work: Following) -> None:
     """S10 the newest state before decides, not the newest one that is written already."""
-    at_work.graph.say(SPACE, make_state("a", 1, "red fox"))
+    at_work.graph.say(SPACE, plain_state("a", 1, "red fox"))
     await at_work.reached(1)
     await at_work.stop()
-    at_work.graph.say(SPACE, make_state("a", 2, "blue whale"), ChangeKind.UPDATED)
+    at_work.graph.say(SPACE, plain_state("a", 2, "blue whale"), ChangeKind.UPDATED)
     for seq in range(3, SLICE + 2):
-        at_work.graph.say(SPACE, make_state(f"m{seq}", seq))
-    at_work.graph.say(SPACE, make_state("a", SLICE + 2, "red fox"), ChangeKind.UPDATED)
+        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq))
+    at_work.graph.say(SPACE, plain_state("a", SLICE + 2, "red fox"), ChangeKind.UPDATED)
     at_work.follow()
 
     state = await at_work.reached(SLICE + 2)
@@ -90,11 +86,9 @@ async def parked(at_work: Following, *states: MemoryState) -> None:
     await at_work.stop()
 
 
-async def test_parked_changes_are_tried_again_at_the_start(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_parked_changes_are_tried_again_at_the_start(at_work: Following) -> None:
     """S10 what was set aside is not lost: it is found once its reason is gone."""
-    await parked(at_work, make_state("a", 1, "red fox"), make_state("b", 2, "red owl"))
+    await parked(at_work, plain_state("a", 1, "red fox"), plain_state("b", 2, "red owl"))
     at_work.graph.spoil = lambda _: None
     at_work.follow()
     await until(lambda: at_work.progress.retries == 2 and at_work.progress.parked() == 0)
@@ -105,11 +99,9 @@ async def test_parked_changes_are_tried_again_at_the_start(
     assert sorted(at_work.lab.ids(await at_work.lab.ask("red"))) == ["a", "b"]
 
 
-async def test_parked_changes_are_tried_again_from_time_to_time(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_parked_changes_are_tried_again_from_time_to_time(at_work: Following) -> None:
     """S10 also while the service runs; what still fails stays parked and is counted."""
-    await parked(at_work, make_state("a", 1, "red fox"))
+    await parked(at_work, plain_state("a", 1, "red fox"))
     at_work.follow(retry_every=0.02)
     await until(lambda: at_work.progress.retries >= 3)
     still = at_work.progress.parked()
@@ -121,7 +113,7 @@ async def test_parked_changes_are_tried_again_from_time_to_time(
 
 
 async def test_texts_that_a_model_refused_for_a_while_come_in_soon(
-    at_work: Following, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
+    at_work: Following, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S10 an endpoint answers 400 to all, and is mended: no round waits for the next then."""
     monkeypatch.setattr(space_follower, "FIRST_RETRY", 0.02)
@@ -132,7 +124,7 @@ async def test_texts_that_a_model_refused_for_a_while_come_in_soon(
     at_work.embedder.mood = refuses
     many = RETRIED + 20
     for seq in range(1, many + 1):
-        at_work.graph.say(SPACE, make_state(f"m{seq}", seq))
+        at_work.graph.say(SPACE, plain_state(f"m{seq}", seq))
     await until(lambda: at_work.progress.parked() == many)
     await until(lambda: at_work.progress.retries > 2)
     listed = (await at_work.lab.index.states())[SPACE].parked
@@ -146,10 +138,10 @@ async def test_texts_that_a_model_refused_for_a_while_come_in_soon(
     assert (await at_work.lab.index.states())[SPACE].memories == many
 
 
-async def test_a_round_of_retries_is_bounded(at_work: Following, make_state: MakeState) -> None:
+async def test_a_round_of_retries_is_bounded(at_work: Following) -> None:
     """S10 many parked changes take turns, a round's worth at a time."""
     many = RETRIED + 20
-    await parked(at_work, *(make_state(f"m{seq}", seq) for seq in range(1, many + 1)))
+    await parked(at_work, *(plain_state(f"m{seq}", seq) for seq in range(1, many + 1)))
     tried: list[str] = []
     times: list[float] = []
 
@@ -166,13 +158,11 @@ async def test_a_round_of_retries_is_bounded(at_work: Following, make_state: Mak
     assert tried[:many] == [f"m{seq}" for seq in range(1, many + 1)]
 
 
-async def test_what_was_erased_or_forgotten_since_is_not_brought_back(
-    at_work: Following, make_state: MakeState
-) -> None:
+async def test_what_was_erased_or_forgotten_since_is_not_brought_back(at_work: Following) -> None:
     """M4 a retry takes what graph says now."""
-    await parked(at_work, make_state("a", 1, "red fox"), make_state("b", 2, "red owl"))
+    await parked(at_work, plain_state("a", 1, "red fox"), plain_state("b", 2, "red owl"))
     at_work.graph.erase(SPACE, "a", 3)
-    at_work.graph.say(SPACE, make_state("b", 4, "red owl", forgotten=True), ChangeKind.DELETED)
+    at_work.graph.say(SPACE, plain_state("b", 4, "red owl", forgotten=True), ChangeKind.DELETED)
     at_work.graph.spoil = lambda _: None
     at_work.follow()
 

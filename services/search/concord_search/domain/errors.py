@@ -28,7 +28,7 @@ class _FieldRefused(SearchError):
 
 
 class _Unreachable(SearchError):
-    """A dependency does not answer."""
+    """A dependency does not answer, or not now."""
 
     code = "UNAVAILABLE"
     reason = "ERROR_REASON_UNAVAILABLE"
@@ -122,11 +122,9 @@ class GraphRefused(SearchError):
     """Graph refuses; trying again does not help."""
 
 
-class ModelReplaced(SearchError):
+class ModelReplaced(_Unreachable):
     """The vectors are of another model than those of the index."""
 
-    code = "UNAVAILABLE"
-    reason = "ERROR_REASON_UNAVAILABLE"
     message = "The embedding model of the index was replaced meanwhile."
 
 
@@ -205,11 +203,9 @@ class IndexUnavailable(_Unreachable):
     more part; the text says which."""
 
 
-class IndexDiskFull(SearchError):
+class IndexDiskFull(_Unreachable):
     """The index's disk has no room for a write; the text says how much it has."""
 
-    code = "UNAVAILABLE"
-    reason = "ERROR_REASON_UNAVAILABLE"
     message = "The disk of the index has no room. Make some: it goes on by itself."
 
 

@@ -13,7 +13,7 @@ from concord_search.ports import Batch
 from concord_testing.embedders import WordEmbedder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search_lab import NOW, START, Lab, MakeState, OpenIndex, plain_state
+from search_lab import NOW, START, Lab, make_index, plain_state
 
 ITEMS = ("one", "two", "three")
 TIMES = (START - 2 * DAY, START, START + DAY, START + 3 * DAY)
@@ -133,7 +133,7 @@ async def check(lab: Lab, space: str, replay: Replay, v: Micros | None, r: Micro
 
 
 @pytest.fixture
-def at_work(tmp_path: Path, make_index: OpenIndex) -> Iterator[tuple[asyncio.Runner, Lab]]:
+def at_work(tmp_path: Path) -> Iterator[tuple[asyncio.Runner, Lab]]:
     """An open index, and the loop that it runs in."""
     with asyncio.Runner() as runner:
         embedder = WordEmbedder()
@@ -176,7 +176,7 @@ def test_the_index_at_any_instant_equals_a_naive_replay(
     plays()
 
 
-async def test_reads_and_restarts_keep_former_states(tmp_path: Path, make_index: OpenIndex) -> None:
+async def test_reads_and_restarts_keep_former_states(tmp_path: Path) -> None:
     """T3 G6 S10 What was read since counts; what was known before outlives a restart."""
     embedder = WordEmbedder()
     for part in range(2):
@@ -198,12 +198,10 @@ async def test_reads_and_restarts_keep_former_states(tmp_path: Path, make_index:
         await index.close()
 
 
-async def test_named_memories_are_scored_in_the_state_of_then(
-    lab: Lab, make_state: MakeState
-) -> None:
+async def test_named_memories_are_scored_in_the_state_of_then(lab: Lab) -> None:
     """T3 T4 Whatever filter and lineage say of them: only what was unknown then is left out."""
-    await lab.write(make_state("a", 1, "fox", superseded_from=START), make_state("b", 2, "fox"))
-    await lab.write(make_state("a", 3, "whale"), make_state("c", 4, "fox"))
+    await lab.write(plain_state("a", 1, "fox", superseded_from=START), plain_state("b", 2, "fox"))
+    await lab.write(plain_state("a", 3, "whale"), plain_state("c", 4, "fox"))
 
     found = await lab.ask(
         "fox",

@@ -11,7 +11,7 @@ from concord_search.ports import VersionedIndex
 from concord_testing.embedders import WordEmbedder
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
-from search_lab import NOW, SPACE, START, Lab, MakeState, OpenIndex, plain_state
+from search_lab import NOW, SPACE, START, Lab, make_index, plain_state
 
 MODEL = WordEmbedder.model
 TAGS = ("red", "green", "blue")
@@ -106,7 +106,6 @@ nested_filter = some.builds(MemoryFilter, all_of=parts, any_of=parts, none_of=pa
 )
 def test_the_index_finds_exactly_what_is_admitted(
     tmp_path_factory: pytest.TempPathFactory,
-    make_index: OpenIndex,
     each_said: list[dict[str, object]],
     filters: list[MemoryFilter],
 ) -> None:
@@ -160,13 +159,13 @@ async def _compare(
     ],
 )  # fmt: skip
 async def test_filters_read_as_they_are_written(
-    lab: Lab, make_state: MakeState, wanted: MemoryFilter, expected: set[str]
+    lab: Lab, wanted: MemoryFilter, expected: set[str]
 ) -> None:
     """S2 a domain stands for those below it, a source for speaker or file, trust for at least."""
     states = [
-        make_state("pay", 1, domain="work.hr.pay", origins=(Origin("Ann", "notes.md", 2),)),
-        make_state("work", 2, domain="work", origins=(Origin("Bob", "", 1),)),
-        make_state("shop", 3, domain="workshop", tags=("t",)),
+        plain_state("pay", 1, domain="work.hr.pay", origins=(Origin("Ann", "notes.md", 2),)),
+        plain_state("work", 2, domain="work", origins=(Origin("Bob", "", 1),)),
+        plain_state("shop", 3, domain="workshop", tags=("t",)),
     ]
     await lab.write(*states)
 
@@ -176,18 +175,18 @@ async def test_filters_read_as_they_are_written(
     assert {state.id for state in states if matches(wanted, state)} == expected
 
 
-async def test_a_node_is_never_ignored(lab: Lab, make_state: MakeState) -> None:
+async def test_a_node_is_never_ignored(lab: Lab) -> None:
     """S2 The index does not know nodes: without the items there, it refuses."""
-    await lab.write(make_state("a", 1))
+    await lab.write(plain_state("a", 1))
 
     with pytest.raises(FilterUnsupported):
         await lab.ask("memory", wanted=MemoryFilter(any_of=(MemoryFilter(node="n"),)))
 
 
-async def test_a_node_of_then_finds_the_state_of_then(lab: Lab, make_state: MakeState) -> None:
+async def test_a_node_of_then_finds_the_state_of_then(lab: Lab) -> None:
     """S2 T3 At a record time the items at a node are found in the state that they had."""
-    await lab.write(make_state("a", 1, "fox"), make_state("b", 2, "fox"))
-    await lab.write(make_state("a", 3, "whale"))
+    await lab.write(plain_state("a", 1, "fox"), plain_state("b", 2, "fox"))
+    await lab.write(plain_state("a", 3, "whale"))
     wanted = MemoryFilter(node="n", about=frozenset({"a"}))
 
     then = await lab.ask("fox", wanted=wanted, as_of=AsOf(record=START + 2_500_000))

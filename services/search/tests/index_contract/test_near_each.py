@@ -1,21 +1,16 @@
 """What is near to each of many memories, by the stored vectors (spec D3)."""
 
-from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.memory import Ending
 from concord_search.ports import Batch
 from concord_testing.embedders import WordEmbedder
-from search_lab import NOW, SPACE, START, Lab, MakeState
-
-SCOPE = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
+from search_lab import SCOPE, SPACE, START, Lab, plain_state
 
 
-async def test_each_memory_gets_what_near_says_of_its_vector_without_itself(
-    lab: Lab, make_state: MakeState
-) -> None:
+async def test_each_memory_gets_what_near_says_of_its_vector_without_itself(lab: Lab) -> None:
     """D3 candidates by meaning: many at once are the same as one by one."""
     texts = [f"fox number {number} sleeps in the {'red' if number % 2 else 'old'} den"
              for number in range(40)]  # fmt: skip
-    await lab.write(*(make_state(f"m{n:02}", n + 1, text) for n, text in enumerate(texts)))
+    await lab.write(*(plain_state(f"m{n:02}", n + 1, text) for n, text in enumerate(texts)))
     ids = [f"m{number:02}" for number in range(40)]
 
     found = await lab.index.near_each(SPACE, ids, SCOPE, 5, -1.0)
@@ -31,11 +26,11 @@ async def test_each_memory_gets_what_near_says_of_its_vector_without_itself(
         ]
 
 
-async def test_what_the_index_does_not_have_is_none(lab: Lab, make_state: MakeState) -> None:
+async def test_what_the_index_does_not_have_is_none(lab: Lab) -> None:
     """D3, G13: an unknown memory, a forgotten one and one of another space are not there."""
     await lab.index.begin("other", "epoch-1")
-    await lab.write(make_state("here", 1, "a fox"), make_state("gone", 2, "a fox too"))
-    await lab.write(make_state("there", 1, "a fox elsewhere"), space="other")
+    await lab.write(plain_state("here", 1, "a fox"), plain_state("gone", 2, "a fox too"))
+    await lab.write(plain_state("there", 1, "a fox elsewhere"), space="other")
     await lab.index.apply(SPACE, Batch(3, START, endings=[Ending("gone", 3, START)]))
 
     found = await lab.index.near_each(SPACE, ["here", "gone", "there", "no"], SCOPE, 5, -1.0)

@@ -9,12 +9,12 @@ from concord_search.domain.filters import Superseded
 from concord_search.domain.instants import DAY
 from concord_search.domain.memory import Ending, Parked, Touch
 from concord_search.ports import Batch
-from search_lab import NOW, SPACE, Lab, MakeState, OpenLab
+from search_lab import NOW, SPACE, Lab, OpenLab, plain_state
 
 
-async def test_a_state_is_found_by_meaning_and_by_words(lab: Lab, make_state: MakeState) -> None:
+async def test_a_state_is_found_by_meaning_and_by_words(lab: Lab) -> None:
     """S1 dense and BM25 each generate candidates; every candidate has both raw scores."""
-    await lab.write(make_state("a", 1, "red fox"), make_state("b", 2, "blue whale"))
+    await lab.write(plain_state("a", 1, "red fox"), plain_state("b", 2, "blue whale"))
 
     found = await lab.ask("fox")
 
@@ -24,9 +24,9 @@ async def test_a_state_is_found_by_meaning_and_by_words(lab: Lab, make_state: Ma
     assert found.candidates.lexical[1] == 0
 
 
-async def test_a_query_of_stop_words_has_no_words(lab: Lab, make_state: MakeState) -> None:
+async def test_a_query_of_stop_words_has_no_words(lab: Lab) -> None:
     """S3 the lexical signal can say that it has no data."""
-    await lab.write(make_state("a", 1, "red fox"))
+    await lab.write(plain_state("a", 1, "red fox"))
 
     found = await lab.ask("the and of")
 
@@ -34,10 +34,10 @@ async def test_a_query_of_stop_words_has_no_words(lab: Lab, make_state: MakeStat
     assert lab.ids(found) == ["a"]
 
 
-async def test_a_newer_state_takes_the_place_of_the_older(lab: Lab, make_state: MakeState) -> None:
+async def test_a_newer_state_takes_the_place_of_the_older(lab: Lab) -> None:
     """S10, T3 one point per state; the newest closes its predecessor's record interval."""
-    await lab.write(make_state("a", 1, "red fox"))
-    await lab.write(make_state("a", 5, "blue whale"))
+    await lab.write(plain_state("a", 1, "red fox"))
+    await lab.write(plain_state("a", 5, "blue whale"))
 
     found = await lab.ask("red fox")
 
@@ -46,12 +46,10 @@ async def test_a_newer_state_takes_the_place_of_the_older(lab: Lab, make_state: 
     assert (await lab.index.states())[SPACE].memories == 1
 
 
-async def test_an_older_event_never_overwrites_a_newer_state(
-    lab: Lab, make_state: MakeState
-) -> None:
+async def test_an_older_event_never_overwrites_a_newer_state(lab: Lab) -> None:
     """S10 the revision guard."""
-    await lab.write(make_state("a", 5, "blue whale"))
-    await lab.write(make_state("a", 1, "red fox"))
+    await lab.write(plain_state("a", 5, "blue whale"))
+    await lab.write(plain_state("a", 1, "red fox"))
 
     found = await lab.ask("red fox")
 
@@ -59,22 +57,22 @@ async def test_an_older_event_never_overwrites_a_newer_state(
 
 
 async def test_without_its_guard_an_older_event_does_overwrite(
-    tmp_path: Path, open_lab: OpenLab, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, open_lab: OpenLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S10 the guard is what holds: with it off, the newer state is gone."""
     monkeypatch.setattr(space, "is_stale", lambda *_: False)
     unguarded = await open_lab(tmp_path)
-    await unguarded.write(make_state("a", 5, "blue whale"))
-    await unguarded.write(make_state("a", 1, "red fox"))
+    await unguarded.write(plain_state("a", 5, "blue whale"))
+    await unguarded.write(plain_state("a", 1, "red fox"))
 
     found = await unguarded.ask("blue whale")
 
     assert found.candidates.seqs.tolist() != [5]
 
 
-async def test_applying_twice_changes_nothing(lab: Lab, make_state: MakeState) -> None:
+async def test_applying_twice_changes_nothing(lab: Lab) -> None:
     """S10 the feed may repeat itself."""
-    states = [make_state("a", 1, "red fox"), make_state("a", 2, "red panda")]
+    states = [plain_state("a", 1, "red fox"), plain_state("a", 2, "red panda")]
     await lab.write(*states)
     before = (await lab.ask("red"), await lab.index.states())
     await lab.write(*states)
@@ -84,9 +82,9 @@ async def test_applying_twice_changes_nothing(lab: Lab, make_state: MakeState) -
     assert after[0].candidates.seqs.tolist() == before[0].candidates.seqs.tolist() == [2]
 
 
-async def test_supersession_begins_at_its_instant(lab: Lab, make_state: MakeState) -> None:
+async def test_supersession_begins_at_its_instant(lab: Lab) -> None:
     """T2, T4 is_superseded is evaluated at the instant asked about, not when it was written."""
-    await lab.write(make_state("a", 1, "red fox", superseded_from=NOW + DAY))
+    await lab.write(plain_state("a", 1, "red fox", superseded_from=NOW + DAY))
 
     today = await lab.ask("fox")
     on_the_day = await lab.ask("fox", now=NOW + DAY)
@@ -95,9 +93,9 @@ async def test_supersession_begins_at_its_instant(lab: Lab, make_state: MakeStat
     assert [len(each.candidates) for each in (today, on_the_day, with_all)] == [1, 0, 1]
 
 
-async def test_a_memory_shows_only_while_it_holds(lab: Lab, make_state: MakeState) -> None:
+async def test_a_memory_shows_only_while_it_holds(lab: Lab) -> None:
     """T3, T4 the stated interval is half-open and applies before supersession."""
-    held = make_state("a", 1, "red fox", valid_from=NOW + 10, stated_until=NOW + 20)
+    held = plain_state("a", 1, "red fox", valid_from=NOW + 10, stated_until=NOW + 20)
     await lab.write(held)
 
     async def shown(now: int, mode: Superseded) -> int:
@@ -108,35 +106,31 @@ async def test_a_memory_shows_only_while_it_holds(lab: Lab, make_state: MakeStat
     assert await shown(NOW, Superseded.HISTORY) == 1
 
 
-async def test_a_forgotten_memory_is_not_found_until_it_is_restored(
-    lab: Lab, make_state: MakeState
-) -> None:
+async def test_a_forgotten_memory_is_not_found_until_it_is_restored(lab: Lab) -> None:
     """M4 forgetting closes the newest state; restoring makes a new one."""
-    await lab.write(make_state("a", 1, "red fox"))
+    await lab.write(plain_state("a", 1, "red fox"))
     await lab.index.apply(SPACE, Batch(2, NOW, endings=[Ending("a", 2, NOW)]))
     forgotten = await lab.ask("fox", superseded=Superseded.HISTORY)
     memories = (await lab.index.states())[SPACE].memories
-    await lab.write(make_state("a", 3, "red fox"))
+    await lab.write(plain_state("a", 3, "red fox"))
     restored = await lab.ask("fox")
 
     assert (len(forgotten.candidates), memories) == (0, 0)
     assert restored.candidates.seqs.tolist() == [3]
 
 
-async def test_a_state_from_before_the_forgetting_does_not_bring_it_back(
-    lab: Lab, make_state: MakeState
-) -> None:
+async def test_a_state_from_before_the_forgetting_does_not_bring_it_back(lab: Lab) -> None:
     """S10 the revision guard knows of endings too."""
-    await lab.write(make_state("a", 1, "red fox"))
+    await lab.write(plain_state("a", 1, "red fox"))
     await lab.index.apply(SPACE, Batch(5, NOW, endings=[Ending("a", 5, NOW)]))
-    await lab.write(make_state("a", 3, "red fox"))
+    await lab.write(plain_state("a", 3, "red fox"))
 
     assert len((await lab.ask("fox")).candidates) == 0
 
 
-async def test_reads_rewrite_only_the_newest_states_access(lab: Lab, make_state: MakeState) -> None:
+async def test_reads_rewrite_only_the_newest_states_access(lab: Lab) -> None:
     """G6 touches change the access fields and nothing else; an older count changes nothing."""
-    await lab.write(make_state("a", 1, "red fox"), make_state("a", 2, "red fox"))
+    await lab.write(plain_state("a", 1, "red fox"), plain_state("a", 2, "red fox"))
     await lab.index.apply(SPACE, Batch(3, NOW, touches=[Touch("a", 7, NOW)]))
     await lab.index.apply(SPACE, Batch(4, NOW, touches=[Touch("a", 3, NOW - 5), Touch("x", 1, 1)]))
 
@@ -146,11 +140,11 @@ async def test_reads_rewrite_only_the_newest_states_access(lab: Lab, make_state:
     assert found.seqs.tolist() == [2]
 
 
-async def test_an_erased_memory_leaves_no_point(lab: Lab, make_state: MakeState) -> None:
+async def test_an_erased_memory_leaves_no_point(lab: Lab) -> None:
     """M4 erasing removes every state of a memory."""
-    await lab.write(make_state("a", 1, "red fox"), make_state("a", 2, "red fox two"))
+    await lab.write(plain_state("a", 1, "red fox"), plain_state("a", 2, "red fox two"))
     await lab.index.apply(SPACE, Batch(3, NOW, erased=["a", "unknown"]))
-    await lab.write(make_state("b", 4, "red fox"))
+    await lab.write(plain_state("b", 4, "red fox"))
 
     found = await lab.ask("fox", superseded=Superseded.HISTORY)
 
@@ -158,14 +152,12 @@ async def test_an_erased_memory_leaves_no_point(lab: Lab, make_state: MakeState)
     assert (await lab.index.states())[SPACE].memories == 1
 
 
-async def test_a_state_with_the_same_text_needs_no_new_vector(
-    lab: Lab, make_state: MakeState
-) -> None:
+async def test_a_state_with_the_same_text_needs_no_new_vector(lab: Lab) -> None:
     """S10 when only supersession changed, the vector is taken over."""
-    await lab.write(make_state("a", 1, "red fox"))
-    changed = make_state("a", 2, "red fox", superseded_from=NOW - 1)
+    await lab.write(plain_state("a", 1, "red fox"))
+    changed = plain_state("a", 2, "red fox", superseded_from=NOW - 1)
     wanted = await lab.index.unembedded(
-        SPACE, [changed, make_state("a", 2, "other"), make_state("b", 2)]
+        SPACE, [changed, plain_state("a", 2, "other"), plain_state("b", 2)]
     )
     await lab.index.apply(SPACE, Batch(2, NOW, states=[(changed, None)]))
 
@@ -176,12 +168,12 @@ async def test_a_state_with_the_same_text_needs_no_new_vector(
     assert found.candidates.cosine[0] == pytest.approx(0.7, abs=0.1)
 
 
-async def test_candidates_carry_what_the_signals_need(lab: Lab, make_state: MakeState) -> None:
+async def test_candidates_carry_what_the_signals_need(lab: Lab) -> None:
     """S3 concepts, domains, importance, access and heads come with each candidate."""
     await lab.write(
-        make_state("a", 1, "fox", concepts=("x", "y", "z"), domain="work.hr", importance=3),
-        make_state("b", 2, "fox", concepts=(), domain="work.it", importance=1, predecessors=1),
-        make_state("c", 3, "fox", concepts=("y",), domain="work", importance=2, access_count=4),
+        plain_state("a", 1, "fox", concepts=("x", "y", "z"), domain="work.hr", importance=3),
+        plain_state("b", 2, "fox", concepts=(), domain="work.it", importance=1, predecessors=1),
+        plain_state("c", 3, "fox", concepts=("y",), domain="work", importance=2, access_count=4),
     )
 
     found = await lab.ask("fox", concepts=("y", "z", "w"), domain="work.hr")
@@ -197,21 +189,21 @@ async def test_candidates_carry_what_the_signals_need(lab: Lab, make_state: Make
     assert columns.is_head[order].tolist() == [False, True, False]
 
 
-async def test_only_named_memories_are_scored_when_asked(lab: Lab, make_state: MakeState) -> None:
+async def test_only_named_memories_are_scored_when_asked(lab: Lab) -> None:
     """T4 history scores whole chains, whatever their words."""
-    await lab.write(*(make_state(name, at + 1, name * 3) for at, name in enumerate("abc")))
+    await lab.write(*(plain_state(name, at + 1, name * 3) for at, name in enumerate("abc")))
 
     found = await lab.ask("zzz", only=("a", "c", "unknown"))
 
     assert sorted(lab.ids(found)) == ["a", "c"]
 
 
-async def test_spaces_share_nothing(lab: Lab, make_state: MakeState) -> None:
+async def test_spaces_share_nothing(lab: Lab) -> None:
     """G13, S1 a space's scores do not depend on what another holds, nor are ids told across."""
-    await lab.write(make_state("a", 1, "red fox"), make_state("b", 2, "red whale"))
+    await lab.write(plain_state("a", 1, "red fox"), plain_state("b", 2, "red whale"))
     before = (await lab.ask("fox")).candidates
     await lab.index.begin("other", "epoch-1")
-    others = [make_state(f"o{at}", at + 1, "red fox fox") for at in range(50)]
+    others = [plain_state(f"o{at}", at + 1, "red fox fox") for at in range(50)]
     await lab.write(*others, space="other")
 
     after = (await lab.ask("fox")).candidates
@@ -222,13 +214,11 @@ async def test_spaces_share_nothing(lab: Lab, make_state: MakeState) -> None:
     assert len(nowhere.candidates) == 0
 
 
-async def test_everything_is_there_after_reopening(
-    tmp_path: Path, open_lab: OpenLab, make_state: MakeState
-) -> None:
+async def test_everything_is_there_after_reopening(tmp_path: Path, open_lab: OpenLab) -> None:
     """S10 applied_seq, access data, endings and parked changes survive a restart."""
     first = await open_lab(tmp_path)
-    await first.write(make_state("a", 1, "red fox"), make_state("b", 2, "blue whale"))
-    await first.write(make_state("a", 3, "red panda"))
+    await first.write(plain_state("a", 1, "red fox"), plain_state("b", 2, "blue whale"))
+    await first.write(plain_state("a", 3, "red panda"))
     parked = [Parked(4, "secret-name", "no")]
     await first.index.apply(SPACE, Batch(4, NOW, endings=[Ending("b", 4, NOW)], parked=parked))
     await first.index.apply(SPACE, Batch(5, NOW, touches=[Touch("a", 7, NOW)]))
@@ -245,9 +235,9 @@ async def test_everything_is_there_after_reopening(
         assert np.array_equal(getattr(after[0], column), getattr(before[0], column))
 
 
-async def test_another_epoch_empties_the_part(lab: Lab, make_state: MakeState) -> None:
+async def test_another_epoch_empties_the_part(lab: Lab) -> None:
     """S10 what was derived from a store that was restored is void."""
-    await lab.write(make_state("a", 1, "red fox"))
+    await lab.write(plain_state("a", 1, "red fox"))
     await lab.index.begin(SPACE, "epoch-1")
     kept = (await lab.index.states())[SPACE]
     await lab.index.begin(SPACE, "epoch-2")

@@ -12,7 +12,7 @@ from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.instants import DAY
 from concord_search.ports import Place, Question
 from concord_testing.embedders import ready
-from search_lab import NOW, SPACE, Lab, MakeState, OpenLab
+from search_lab import NOW, SPACE, Lab, OpenLab, plain_state
 
 CONSTITUTIVE = type_pb2.EDGE_TYPE_CONSTITUTIVE
 OPEN = MemoryFilter()
@@ -42,7 +42,7 @@ async def weigh(
 
 @pytest.mark.parametrize("seed", range(8))
 async def test_at_equal_text_relevance_what_is_constitutive_comes_first(
-    lab: Lab, make_state: MakeState, seed: int
+    lab: Lab, seed: int
 ) -> None:
     """S6 Whatever ages and counts, at every weight within its bounds, among 0 to 30 others."""
     chance = Random(seed)
@@ -54,11 +54,11 @@ async def test_at_equal_text_relevance_what_is_constitutive_comes_first(
             "importance": chance.choice([1, 2, 3]),
         }
 
-    same = [make_state(f"m{n}", n + 1, "honesty matters most", **access()) for n in range(5)]
+    same = [plain_state(f"m{n}", n + 1, "honesty matters most", **access()) for n in range(5)]
     chance.shuffle(same)
     same[0] = replace(same[0], edge_type=CONSTITUTIVE)
     others = chance.randint(0, 30)
-    fill = [make_state(f"o{n}", 50 + n, f"honesty and number {n}") for n in range(others)]
+    fill = [plain_state(f"o{n}", 50 + n, f"honesty and number {n}") for n in range(others)]
     await lab.write(*same, *fill)
 
     found = await weigh(lab, "honesty matters", chance.uniform(1.5, 5.0))
@@ -70,7 +70,7 @@ async def test_at_equal_text_relevance_what_is_constitutive_comes_first(
         assert 0.0 <= each.place.text_relevance <= 1.0
 
 
-async def test_the_engine_counts_as_the_formula_does(lab: Lab, make_state: MakeState) -> None:
+async def test_the_engine_counts_as_the_formula_does(lab: Lab) -> None:
     """S6 G7 exp(-d/S) with S = 100 (1 + ln(1 + reads)), at least 200 for high importance; 1 for
     what is constitutive, whose factor is the weight."""
     said = {
@@ -82,7 +82,7 @@ async def test_the_engine_counts_as_the_formula_does(lab: Lab, make_state: MakeS
     }
     text = "a value to hold"
     await lab.write(
-        *(make_state(i, at + 1, text, **each) for at, (i, each) in enumerate(said.items()))
+        *(plain_state(i, at + 1, text, **each) for at, (i, each) in enumerate(said.items()))
     )
 
     found = {each.item_id: each for each in await weigh(lab, text, 3.0)}
@@ -103,16 +103,14 @@ async def test_the_engine_counts_as_the_formula_does(lab: Lab, make_state: MakeS
         )
 
 
-async def test_a_value_is_a_candidate_behind_any_number_of_better_texts(
-    lab: Lab, make_state: MakeState
-) -> None:
+async def test_a_value_is_a_candidate_behind_any_number_of_better_texts(lab: Lab) -> None:
     """S6 The weight is applied to all that is constitutive, not to a list that was cut before."""
     fill = [
-        make_state(f"m{n}", n + 1, "honesty now " + " ".join(f"w{n}x{i}" for i in range(n // 8)))
+        plain_state(f"m{n}", n + 1, "honesty now " + " ".join(f"w{n}x{i}" for i in range(n // 8)))
         for n in range(250)
     ]
     text = "honesty now " + " ".join(f"v{i}" for i in range(40))
-    await lab.write(*fill, make_state("value", 300, text, edge_type=CONSTITUTIVE))
+    await lab.write(*fill, plain_state("value", 300, text, edge_type=CONSTITUTIVE))
 
     found = await weigh(lab, "honesty now", 5.0)
 
@@ -121,12 +119,12 @@ async def test_a_value_is_a_candidate_behind_any_number_of_better_texts(
     assert "value" in [each.item_id for each in found]
 
 
-async def test_constitutive_edges_are_found_as_sentences_by_this_query_alone(
-    lab: Lab, make_state: MakeState
-) -> None:
+async def test_constitutive_edges_are_found_as_sentences_by_this_query_alone(lab: Lab) -> None:
     """S6 A space whose constitutive facts are edges only; no other search meets an edge."""
-    edge = make_state("edge", 1, "Ada VALUES honesty", edge_type=CONSTITUTIVE, kind=0, is_edge=True)
-    await lab.write(edge, make_state("note", 2, "Ada wrote about honesty"))
+    edge = plain_state(
+        "edge", 1, "Ada VALUES honesty", edge_type=CONSTITUTIVE, kind=0, is_edge=True
+    )
+    await lab.write(edge, plain_state("note", 2, "Ada wrote about honesty"))
 
     found = await weigh(lab, "does Ada value honesty")
     near = await lab.index.near(
@@ -148,11 +146,11 @@ async def test_constitutive_edges_are_found_as_sentences_by_this_query_alone(
     assert list(await lab.index.held(SPACE)) == [("note", 2)]
 
 
-async def test_filters_restrict_values_too(lab: Lab, make_state: MakeState) -> None:
+async def test_filters_restrict_values_too(lab: Lab) -> None:
     """S2 S6 A filter is never ignored."""
     await lab.write(
-        make_state("value", 1, "honesty", edge_type=CONSTITUTIVE, tags=("a",)),
-        make_state("note", 2, "honesty", tags=("b",)),
+        plain_state("value", 1, "honesty", edge_type=CONSTITUTIVE, tags=("a",)),
+        plain_state("note", 2, "honesty", tags=("b",)),
     )
 
     tagged = await weigh(lab, "honesty", wanted=MemoryFilter(tags_any=("b",)))
@@ -171,13 +169,13 @@ async def test_nothing_is_found_where_nothing_is(lab: Lab) -> None:
     assert len((await lab.index.weigh("nowhere", question, ready(2.0))).found.candidates) == 0
 
 
-async def test_edges_are_back_after_a_restart(
-    tmp_path: Path, open_lab: OpenLab, make_state: MakeState
-) -> None:
+async def test_edges_are_back_after_a_restart(tmp_path: Path, open_lab: OpenLab) -> None:
     """S10 Columns know an edge when they are read again."""
     first = await open_lab(tmp_path / "i")
-    edge = make_state("edge", 1, "Ada VALUES honesty", edge_type=CONSTITUTIVE, kind=0, is_edge=True)
-    await first.write(edge, make_state("note", 2, "Ada wrote about honesty"))
+    edge = plain_state(
+        "edge", 1, "Ada VALUES honesty", edge_type=CONSTITUTIVE, kind=0, is_edge=True
+    )
+    await first.write(edge, plain_state("note", 2, "Ada wrote about honesty"))
     await first.index.close()
 
     again = await open_lab(tmp_path / "i")

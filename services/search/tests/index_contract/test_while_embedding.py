@@ -10,19 +10,19 @@ from concord_search.adapters.qdrant.query import CandidateQuery
 from concord_search.adapters.qdrant.shard import DENSE, WORDS, Scored
 from concord_search.domain.candidates import Bools, Ints
 from concord_search.domain.errors import EmbeddingUnavailable, IndexUnavailable
-from concord_search.domain.filters import MemoryFilter, Scope, Superseded
 from concord_search.domain.memory import Ending
 from concord_search.ports import Batch, Found, Question, Vector, Version
 from concord_testing.embedders import ready
 from concord_testing.polling import until
-from search_lab import NOW, SPACE, Lab, MakeState
+from search_lab import NOW, SCOPE, SPACE, Lab, plain_state
 
 QUERY = "red fox"
 Asked = tuple[asyncio.Task[Found], asyncio.Future[Vector]]
+Ask = Callable[..., Awaitable[Asked]]
 
 
 @pytest.fixture
-def ask(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Awaitable[Asked]]:
+def ask(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Ask:
     """Asks until the words have answered; returns the question's task, and the vector to make."""
     begun: list[None] = []
     begin = CandidateQuery.begin
@@ -35,9 +35,8 @@ def ask(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Awaitable[As
 
     async def ask(limit: int = 200) -> Asked:
         vector: asyncio.Future[Vector] = asyncio.get_running_loop().create_future()
-        scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
-        question = replace(
-            Question(vector, QUERY, scope, lab.embedder.model), limit=limit, branch_limit=limit
+        question = Question(
+            vector, QUERY, SCOPE, lab.embedder.model, limit=limit, branch_limit=limit
         )
         task = asyncio.create_task(lab.index.ask(SPACE, question))
         await until(lambda: bool(begun))
@@ -46,11 +45,9 @@ def ask(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Awaitable[As
     return ask
 
 
-async def test_words_are_looked_for_before_the_vector_is_there(
-    lab: Lab, make_state: MakeState, ask: Callable[..., Awaitable[Asked]]
-) -> None:
+async def test_words_are_looked_for_before_the_vector_is_there(lab: Lab, ask: Ask) -> None:
     """S1 The answer is the same as for a vector that was there before."""
-    await lab.write(make_state("fox", 1, "a red fox"), make_state("whale", 2, "a blue whale"))
+    await lab.write(plain_state("fox", 1, "a red fox"), plain_state("whale", 2, "a blue whale"))
     task, vector = await ask()
     assert not task.done()
 
@@ -64,11 +61,9 @@ async def test_words_are_looked_for_before_the_vector_is_there(
     assert found.fusion.tolist() == known.fusion.tolist()
 
 
-async def test_what_changes_meanwhile_is_found_as_it_is_in_the_end(
-    lab: Lab, make_state: MakeState, ask: Callable[..., Awaitable[Asked]]
-) -> None:
+async def test_what_changes_meanwhile_is_found_as_it_is_in_the_end(lab: Lab, ask: Ask) -> None:
     """S1 S10 A memory that was erased or forgotten after its words were found is not returned."""
-    await lab.write(*(make_state(name, n, "a red fox") for n, name in enumerate("abc", 1)))
+    await lab.write(*(plain_state(name, n, "a red fox") for n, name in enumerate("abc", 1)))
     task, vector = await ask()
     await lab.index.apply(SPACE, Batch(4, NOW, erased=("a",)))
     await lab.index.apply(SPACE, Batch(5, NOW, endings=(Ending("b", 5, NOW),)))
@@ -78,29 +73,26 @@ async def test_what_changes_meanwhile_is_found_as_it_is_in_the_end(
     assert lab.ids(await task) == ["c"]
 
 
-async def test_a_vector_that_is_not_made_fails_the_question(
-    lab: Lab, make_state: MakeState, ask: Callable[..., Awaitable[Asked]]
-) -> None:
+async def test_a_vector_that_is_not_made_fails_the_question(lab: Lab, ask: Ask) -> None:
     """S1 S10 Words alone are no answer; not even where nothing is."""
-    await lab.write(make_state("fox", 1, "a red fox"))
+    await lab.write(plain_state("fox", 1, "a red fox"))
     task, vector = await ask()
 
     vector.set_exception(EmbeddingUnavailable("away"))
 
     with pytest.raises(EmbeddingUnavailable):
         await task
-    scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
     with pytest.raises(EmbeddingUnavailable):
-        await lab.index.ask("nowhere", Question(vector, QUERY, scope, lab.embedder.model))
+        await lab.index.ask("nowhere", Question(vector, QUERY, SCOPE, lab.embedder.model))
 
 
 async def test_a_memory_with_a_new_state_meanwhile_is_found_by_its_words(
-    lab: Lab, make_state: MakeState, ask: Callable[..., Awaitable[Asked]]
+    lab: Lab, ask: Ask
 ) -> None:
     """S1 S10 Neither lost, nor taken for one that shares no word; for a full branch, too."""
     padding = " ".join(f"padding{n}" for n in range(60))
-    former = make_state("fox", 1, f"a red fox {padding}")
-    others = [make_state(f"red {n}", n, f"red tea {n}") for n in range(2, 32)]
+    former = plain_state("fox", 1, f"a red fox {padding}")
+    others = [plain_state(f"red {n}", n, f"red tea {n}") for n in range(2, 32)]
     await lab.write(former, *others)
     task, vector = await ask(10)
     await lab.write(replace(former, seq=40, record_from=NOW - 1, tags=("new",)))
@@ -115,10 +107,10 @@ async def test_a_memory_with_a_new_state_meanwhile_is_found_by_its_words(
 
 
 async def test_a_memory_with_a_new_state_while_meaning_is_asked_is_found_by_its_words(
-    lab: Lab, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S1 S10 The branches are asked one after the other; the second may know a newer state."""
-    fox = make_state("fox", 1, "a red fox")
+    fox = plain_state("fox", 1, "a red fox")
     await lab.write(fox)
     branch, asked = CandidateQuery._branch, list[str]()
     loop, new = asyncio.get_running_loop(), replace(fox, seq=2, record_from=NOW - 1, tags=("new",))
@@ -137,12 +129,10 @@ async def test_a_memory_with_a_new_state_while_meaning_is_asked_is_found_by_its_
     assert found.lexical.tolist() > [0.0]
 
 
-async def test_files_made_anew_meanwhile_answer(
-    lab: Lab, make_state: MakeState, ask: Callable[..., Awaitable[Asked]]
-) -> None:
+async def test_files_made_anew_meanwhile_answer(lab: Lab, ask: Ask) -> None:
     """M4 S10 The former ones are removed, and get no more changes."""
-    fox = make_state("fox", 1, "a red fox")
-    await lab.write(fox, make_state("erased", 2, "a red fox"))
+    fox = plain_state("fox", 1, "a red fox")
+    await lab.write(fox, plain_state("erased", 2, "a red fox"))
     task, vector = await ask()
     await lab.index.apply(SPACE, Batch(3, NOW, erased=("erased",)))
     await lab.index.scrub(SPACE)
@@ -153,11 +143,9 @@ async def test_files_made_anew_meanwhile_answer(
     assert lab.ids(await task) == ["fox"]
 
 
-async def test_the_version_that_serves_answers_for_one_that_was_removed(
-    lab: Lab, make_state: MakeState, ask: Callable[..., Awaitable[Asked]]
-) -> None:
+async def test_the_version_that_serves_answers_for_one_that_was_removed(lab: Lab, ask: Ask) -> None:
     """S10 That a version is gone does not mean that nothing was found."""
-    fox = make_state("fox", 1, "a red fox")
+    fox = plain_state("fox", 1, "a red fox")
     await lab.write(fox)
     task, vector = await ask()
     model, known = lab.embedder.model, lab.embedder.vector(fox.content)
@@ -173,16 +161,16 @@ async def test_the_version_that_serves_answers_for_one_that_was_removed(
 
 
 async def test_nothing_is_made_for_a_question_that_failed(
-    lab: Lab, make_state: MakeState, monkeypatch: pytest.MonkeyPatch
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S1 S10 Neither where the index does not answer, nor where another part was not made."""
-    await lab.write(make_state("fox", 1, "a red fox"))
-    loop, scope = asyncio.get_running_loop(), Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
+    await lab.write(plain_state("fox", 1, "a red fox"))
+    loop = asyncio.get_running_loop()
     vector: asyncio.Future[Vector] = loop.create_future()
     weight: asyncio.Future[float] = loop.create_future()
     failed: asyncio.Future[Vector] = loop.create_future()
     failed.set_exception(EmbeddingUnavailable("away"))
-    question = Question(failed, QUERY, scope, lab.embedder.model)
+    question = Question(failed, QUERY, SCOPE, lab.embedder.model)
     with pytest.raises(EmbeddingUnavailable):
         await lab.index.weigh(SPACE, question, weight)
 
@@ -191,7 +179,7 @@ async def test_nothing_is_made_for_a_question_that_failed(
 
     monkeypatch.setattr(CandidateQuery, "begin", away)
     with pytest.raises(IndexUnavailable):
-        await lab.index.ask(SPACE, Question(vector, QUERY, scope, lab.embedder.model))
+        await lab.index.ask(SPACE, Question(vector, QUERY, SCOPE, lab.embedder.model))
 
     assert weight.cancelled()
     assert vector.cancelled()
@@ -199,10 +187,10 @@ async def test_nothing_is_made_for_a_question_that_failed(
 
 @pytest.mark.parametrize("by_values", [False, True])
 async def test_a_memory_erased_while_it_is_ranked_is_not_returned(
-    lab: Lab, make_state: MakeState, monkeypatch: pytest.MonkeyPatch, *, by_values: bool
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, *, by_values: bool
 ) -> None:
     """S1 S6 V8 Between the engine's answer and the description of what it found."""
-    await lab.write(make_state("a", 1, "a red fox"), make_state("b", 2, "a red fox"))
+    await lab.write(plain_state("a", 1, "a red fox"), plain_state("b", 2, "a red fox"))
     described = CandidateQuery._there
 
     def erased(query: CandidateQuery, rows: Ints) -> Bools:
@@ -212,8 +200,7 @@ async def test_a_memory_erased_while_it_is_ranked_is_not_returned(
     monkeypatch.setattr(CandidateQuery, "_there", erased)
 
     if by_values:
-        scope = Scope(NOW, Superseded.EXCLUDE, MemoryFilter())
-        question = Question(ready(lab.embedder.vector(QUERY)), QUERY, scope, lab.embedder.model)
+        question = Question(ready(lab.embedder.vector(QUERY)), QUERY, SCOPE, lab.embedder.model)
         found = (await lab.index.weigh(SPACE, question, ready(2.0))).found
     else:
         found = await lab.ask(QUERY)

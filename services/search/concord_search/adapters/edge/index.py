@@ -143,7 +143,8 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
             if await self._built(copy, part.model.dimension):
                 fresh = await self._copier.run(shard.load, copy)
                 is_taken = True
-                await self._writer.run(self._take_graph, space, part, fresh)
+                take = partial(self._take, space, part, fresh, has_traces=True)
+                await self._writer.run(take)
         finally:
             if not is_taken:
                 await self._writer.run(self._leave, part, copy)
@@ -180,9 +181,6 @@ class EdgeIndex(QdrantIndex[EdgeShard]):
 
     def _warn(self, **why: object) -> None:
         self._log.warning("no graph built: searches stay exact", **why)
-
-    def _take_graph(self, space: str, part: SpaceIndex[EdgeShard], fresh: EdgeShard) -> None:
-        self._take(space, part, fresh, has_traces=True)
 
 
 class EdgeShards:

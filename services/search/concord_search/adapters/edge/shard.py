@@ -162,26 +162,23 @@ class EdgeShard:
 
     def scroll(self) -> Iterator[tuple[PointId, Payload]]:
         """Every point with its payload."""
-        offset = None
-        while True:
-            request = qdrant.ScrollRequest(
-                offset=offset, limit=SCROLL_PAGE, with_payload=True, with_vector=False
-            )
-            records, offset = self._engine.scroll(request)
-            for record in records:
+        for page in self._pages(SCROLL_PAGE, with_vectors=False):
+            for record in page:
                 yield cast(PointId, record.id), record.payload or {}
-            if offset is None:
-                return
 
     def whole(self) -> Iterator[Points]:
         """Every point, as it is written, in pages."""
+        for page in self._pages(COPIED_PAGE, with_vectors=True):
+            yield [_written(record) for record in page]
+
+    def _pages(self, size: int, *, with_vectors: bool) -> Iterator[Sequence[qdrant.Record]]:
         offset = None
         while True:
             request = qdrant.ScrollRequest(
-                offset=offset, limit=COPIED_PAGE, with_payload=True, with_vector=True
+                offset=offset, limit=size, with_payload=True, with_vector=with_vectors
             )
             records, offset = self._engine.scroll(request)
-            yield [_written(record) for record in records]
+            yield records
             if offset is None:
                 return
 

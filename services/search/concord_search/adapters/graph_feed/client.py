@@ -2,9 +2,9 @@
 
 import asyncio
 import hashlib
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Collection, Mapping, Sequence
 from contextlib import aclosing
+from functools import lru_cache
 from typing import TypeVar
 
 import grpc
@@ -102,7 +102,7 @@ class GraphClient:
         self._graph = graph_pb2_grpc.GraphServiceStub(self._channel)
         self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
-        self._tokens: OrderedDict[str, RenewedToken] = OrderedDict()
+        self._token_of = lru_cache(REMEMBERED_SPACES)(self._new_token)
 
     async def heads(self) -> Sequence[SpaceHead]:
         found = await reply(self._feed.ListSpaces(feed_pb2.ListSpacesRequest()))
@@ -340,14 +340,11 @@ class GraphClient:
 
     def _reading(self, space: str) -> tuple[tuple[str, str], ...]:
         """The credential under which a space's memories and conflicts are read."""
-        token = self._tokens.get(space)
-        if token is None:
-            who = Caller(space, PRINCIPAL, frozenset({"memory:read", "graph:read"}), "SYSTEM")
-            token = self._tokens[space] = RenewedToken(self._issuer, who)
-        self._tokens.move_to_end(space)
-        if len(self._tokens) > REMEMBERED_SPACES:
-            self._tokens.popitem(last=False)
-        return (("authorization", f"Bearer {token()}"),)
+        return (("authorization", f"Bearer {self._token_of(space)()}"),)
+
+    def _new_token(self, space: str) -> RenewedToken:
+        who = Caller(space, PRINCIPAL, frozenset({"memory:read", "graph:read"}), "SYSTEM")
+        return RenewedToken(self._issuer, who)
 
     async def close(self) -> None:
         await self._follower.close()

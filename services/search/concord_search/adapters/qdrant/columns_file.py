@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from concord_search.adapters.durable_file import sync_folder
 from concord_search.adapters.qdrant.columns import Columns
 from concord_search.domain.candidates import Ints
 
@@ -63,11 +64,7 @@ class ColumnsFile:
             return
         for path in (self._draft, self._path):
             path.unlink(missing_ok=True)
-        folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(self._path.parent)
         self._void = True
 
 

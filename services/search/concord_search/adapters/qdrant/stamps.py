@@ -1,11 +1,11 @@
 """The stamp of a part: a file that names its model and its current shard."""
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from concord_search.adapters.durable_file import replace_json
 from concord_search.domain.errors import IndexCorrupt
 
 
@@ -24,14 +24,4 @@ def read(directory: Path) -> Mapping[str, Any] | None:
 
 def write(directory: Path, stamp: Mapping[str, Any]) -> None:
     """Writes the stamp to the disk, since the shard that it no longer names is removed next."""
-    draft = directory / "stamp.tmp"
-    with draft.open("w", encoding="utf-8") as file:
-        json.dump(stamp, file)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(directory / "stamp.json")
-    folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    replace_json(directory / "stamp.json", stamp)

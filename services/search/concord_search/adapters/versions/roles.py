@@ -5,10 +5,10 @@ file has one version, the part with the space's name.
 """
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from concord_search.adapters.durable_file import replace_json
 from concord_search.domain.errors import IndexCorrupt
 from concord_search.ports import Version
 
@@ -34,14 +34,4 @@ def read(path: Path) -> dict[str, Roles]:
 
 def write(path: Path, roles: Mapping[str, Roles]) -> None:
     """Writes the roles to the disk, since parts that they no longer name are removed next."""
-    draft = path.with_suffix(".tmp")
-    with draft.open("w", encoding="utf-8") as file:
-        json.dump(roles, file)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    replace_json(path, roles)
