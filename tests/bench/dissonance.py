@@ -181,7 +181,7 @@ def _speed(folder: Path) -> Iterator[Row]:
 def _milliseconds(texts: Sequence[tuple[str, str]]) -> tuple[float, float]:
     """Return how long reading a pair takes, and judging it once it is read."""
     pairs = [
-        tuple(Side(str(at), 1, Kind.FACT, text) for at, text in enumerate(pair)) for pair in texts
+        tuple(Side(str(at), Kind.FACT, text) for at, text in enumerate(pair)) for pair in texts
     ]
     start = time.process_time()
     for pair in pairs:

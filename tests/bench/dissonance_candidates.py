@@ -91,7 +91,7 @@ def _is_found(near: dict[str, list[str]], older: frozenset[str], newer: frozense
 
 def _memories(corpus: Corpus, times: dict[str, int]) -> list[Statement]:
     return [
-        Statement(Side(text_id, 0, Kind.FACT, text, valid_from=_time(times.get(text_id))), "")
+        Statement(Side(text_id, Kind.FACT, text, valid_from=_time(times.get(text_id))), "")
         for text_id, text in corpus.texts.items()
     ]
 

@@ -105,11 +105,11 @@ def _turns(side_id: str, said: list[Any], time: int, *, masked: bool = False) ->
     text = "\n".join(each["text"] for each in said)
     text = MASKED.sub(" ", text) if masked else text
     source = frozenset({"user"})
-    return Side(side_id, 1, Kind.FACT, text, valid_from=Micros(START + time), sources=source)
+    return Side(side_id, Kind.FACT, text, valid_from=Micros(START + time), sources=source)
 
 
 def _text(side_id: str, text: str) -> Side:
-    return Side(side_id, 1, Kind.FACT, text)
+    return Side(side_id, Kind.FACT, text)
 
 
 def facts(folder: Path) -> Iterator[tuple[PairSet, PairSet]]:
@@ -217,7 +217,6 @@ def _triple(row: Mapping[str, str], *names: str) -> TypedFact:
 def _fact(name: object, fact: TypedFact, begin: int | None, end: int | None = None) -> Side:
     return Side(
         str(name),
-        1,
         Kind.EDGE,
         fact=fact,
         valid_from=None if begin is None else Micros(begin),

@@ -18,7 +18,7 @@ BUDGET = "The budget of the Apollo project is 40,000 euros a year."
 
 def memory(id: str, text: str, kind: Kind = Kind.FACT, written: int = 0) -> Side:  # noqa: A002
     """Return a memory with an id."""
-    return Side(id, 1, kind, text, written=Micros(written))
+    return Side(id, kind, text, written=Micros(written))
 
 
 def changed(former: str, later: str) -> list[tuple[str, str]] | None:

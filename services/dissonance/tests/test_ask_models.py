@@ -27,7 +27,7 @@ UNKNOWN = Abstention(Abstained.UNKNOWN_FILLERS)
 
 def side(name: str, kind: Kind = Kind.FACT) -> Side:
     """A memory or an edge."""
-    return Side(name, 1, kind, f"The text of {name}.")
+    return Side(name, kind, f"The text of {name}.")
 
 
 def pairs(count: int) -> list[tuple[Side, Side]]:

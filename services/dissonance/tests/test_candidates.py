@@ -22,7 +22,6 @@ def memory(
     """Return a memory as a statement."""
     side = Side(
         f"m{place:04}",
-        0,
         Kind.FACT,
         text,
         valid_from=start,  # type: ignore[arg-type] # µs
@@ -43,7 +42,7 @@ def edge(
 ) -> Statement:
     """Return an edge of Ada as a statement."""
     fact = TypedFact("Ada", relation, value)
-    side = Side(name, 0, Kind.EDGE, fact=fact, valid_from=start, valid_until=end)  # type: ignore[arg-type] # µs
+    side = Side(name, Kind.EDGE, fact=fact, valid_from=start, valid_until=end)  # type: ignore[arg-type] # µs
     return Statement(side, "etag", is_superseded=is_superseded)
 
 

@@ -22,7 +22,7 @@ NO_RULES = Rules()
 
 def memory(text: str, **fields: object) -> Side:
     """Return a fact that nobody dated."""
-    return replace(Side(text, 1, Kind.FACT, text), **fields)  # type: ignore[arg-type] # as given
+    return replace(Side(text, Kind.FACT, text), **fields)  # type: ignore[arg-type] # as given
 
 
 def judged(
@@ -355,7 +355,6 @@ TIMES = st.none() | st.integers(0, 3).map(Micros)
 SIDES = st.builds(
     Side,
     id=st.sampled_from("abc"),
-    revision=st.just(1),
     kind=st.sampled_from([Kind.FACT, Kind.PLAN, Kind.TURN]),
     text=SENTENCES | st.text(max_size=40),
     valid_from=TIMES,

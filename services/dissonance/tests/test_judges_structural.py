@@ -29,7 +29,7 @@ STATE = RelationRule(functional=True, temporal_class=TemporalClass.STATE)
 
 def fact(value: str, begin: int | None = None, end: int | None = None, **fields: object) -> Side:
     """Return an edge that says where Anna lives."""
-    side = Side(value, 1, Kind.EDGE, fact=TypedFact("Anna", "LIVES_IN", value))
+    side = Side(value, Kind.EDGE, fact=TypedFact("Anna", "LIVES_IN", value))
     times = {
         "valid_from": None if begin is None else Micros(begin),
         "valid_until": None if end is None else Micros(end),

@@ -70,7 +70,7 @@ def folder(tmp_path: Path) -> Path:
 
 def side(text: str) -> Side:
     """A fact."""
-    return Side(text, 1, Kind.FACT, text)
+    return Side(text, Kind.FACT, text)
 
 
 async def test_a_contradiction_in_both_orders_counts(folder: Path) -> None:

@@ -29,8 +29,8 @@ from concord_testing.daily_cost import Day
 from pydantic import SecretStr
 
 MANY = Cost(1_000, 1_000_000, 1_000_000)
-OPEN = Side("a", 1, Kind.FACT, "The shop on Mill Lane is open on Sundays.")
-SHUT = Side("b", 1, Kind.FACT, "On Sundays nobody gets into the shop on Mill Lane.")
+OPEN = Side("a", Kind.FACT, "The shop on Mill Lane is open on Sundays.")
+SHUT = Side("b", Kind.FACT, "On Sundays nobody gets into the shop on Mill Lane.")
 
 
 def budget(request: Cost = MANY) -> Budget:

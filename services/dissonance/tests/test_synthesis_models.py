@@ -49,7 +49,7 @@ QUIET = json_lines("test", stream=io.StringIO())
 def theses(*claims: str, is_constitutive: bool = False) -> list[Scoped]:
     """The theses of claims, each of a memory of its own."""
     sides = [
-        Side(f"m{at}", 1, Kind.FACT, claim, is_constitutive=is_constitutive)
+        Side(f"m{at}", Kind.FACT, claim, is_constitutive=is_constitutive)
         for at, claim in enumerate(claims)
     ]
     sources = [Source("A", [Claim(each.text)], memory=Statement(each, etag="1")) for each in sides]

@@ -38,7 +38,7 @@ class _Unlimited:
 
 def _side(name: str, text: str, stated: int | None = None) -> Side:
     valid_from = None if stated is None else Micros(stated)
-    return Side(name, 1, Kind.FACT, text, valid_from=valid_from)
+    return Side(name, Kind.FACT, text, valid_from=valid_from)
 
 
 NINE = _side("a", "The corner shop opens at nine.")

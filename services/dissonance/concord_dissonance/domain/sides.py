@@ -53,7 +53,6 @@ class Side:
     """One item as it is judged."""
 
     id: str
-    revision: int
     kind: Kind
     text: str = ""
     """The statement, up to 20,000 characters; empty for an edge that states none."""

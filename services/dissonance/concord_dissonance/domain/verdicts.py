@@ -83,6 +83,11 @@ class Reason(Enum):
     RESTATED = "the same source said it anew later"
     MODEL = "a model's judgement"
 
+    @property
+    def rule(self) -> str:
+        """The rule's name in contracts, e.g. "later-state"."""
+        return self.name.lower().replace("_", "-")
+
 
 class Abstained(Enum):
     """Why a judge does not decide."""

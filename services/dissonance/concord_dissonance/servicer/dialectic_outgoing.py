@@ -176,7 +176,7 @@ def _contradiction(described: Described) -> pb.Contradiction:
         potential_resolutions=described.resolutions,
         confidence=verdict.confidence,
         judge=_graphs_number("JUDGE", verdict.judge),
-        rule=verdict.reason.name.lower().replace("_", "-"),
+        rule=verdict.reason.rule,
         prevailing=found.prevailing,
     )
     if found.strategy is not None:

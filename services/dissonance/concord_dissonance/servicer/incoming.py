@@ -40,7 +40,6 @@ def _side(said: pb.Statement, place: str) -> Side:
         fact = TypedFact(*(normalize("NFC", word) for word in words))
     return Side(
         id=place,
-        revision=0,
         kind=Kind.FACT if fact is None else Kind.EDGE,
         text=said.text,
         fact=fact,

@@ -36,20 +36,25 @@ def verdict(said: Verdict | Abstention) -> pb.Verdict:
         return pb.Verdict(abstention=said.reason.name)
     message = pb.Verdict(
         confidence=said.confidence,
-        judge=_number("JUDGE", said.judge),
-        rule=said.reason.name.lower().replace("_", "-"),
         first_spans=map(_span, said.first),
         second_spans=map(_span, said.second),
     )
+    _add_verdict(message, said)
     if said.conflict is not ConflictClass.NONE:
         message.conflict_class = _number("CONFLICT_CLASS", said.conflict)
     if said.older is not Older.NEITHER:
         message.older = 1 if said.older is Older.FIRST else 2
+    return message
+
+
+def _add_verdict(message: pb.Verdict | conflict_pb2.Conflict, said: Verdict) -> None:
+    """Add a verdict's judge, rule, type and severity."""
+    message.judge = _number("JUDGE", said.judge)
+    message.rule = said.reason.rule
     if said.type is not None:
         message.type = _number("CONFLICT_TYPE", said.type)
     if said.severity is not None:
         message.severity = _number("CONFLICT_SEVERITY", said.severity)
-    return message
 
 
 def check(answer: CheckAnswer) -> pb.CheckDissonanceResponse:
@@ -131,12 +136,7 @@ def conflict(found: Found) -> conflict_pb2.Conflict:
     if said is None:
         return message
     message.conflict_class = _number("CONFLICT_CLASS", said.conflict)
-    message.judge = _number("JUDGE", said.judge)
-    message.rule = said.reason.name.lower().replace("_", "-")
-    if said.type is not None:
-        message.type = _number("CONFLICT_TYPE", said.type)
-    if said.severity is not None:
-        message.severity = _number("CONFLICT_SEVERITY", said.severity)
+    _add_verdict(message, said)
     if said.older is not Older.NEITHER:
         older = found.finding.first if said.older is Older.FIRST else found.finding.second
         message.older_id = older.id

@@ -18,7 +18,7 @@ from concord_dissonance.adapters.decisions import (
     suggested_action,
     suggestion_of,
 )
-from concord_dissonance.adapters.service_calls import OwnTokens, in_name_of, of_caller, own
+from concord_dissonance.adapters.service_calls import OwnCalls, in_name_of
 from concord_dissonance.domain.errors import ServiceRefused
 from concord_dissonance.domain.reviews import Decision
 from concord_dissonance.domain.suggestions import Declare, Promote, Suggestion
@@ -40,7 +40,7 @@ class GovernanceClient:
 
     def __init__(self, address: str, issuer: TokenIssuer) -> None:
         self._issuer = issuer
-        self._tokens = OwnTokens(issuer, _SCOPES)
+        self._call = OwnCalls(GOVERNANCE, issuer, _SCOPES)
         self._channel = connect(address, token=None)
         self._proposals = proposal_pb2_grpc.ProposalServiceStub(self._channel)
         self._principals = principal_pb2_grpc.PrincipalServiceStub(self._channel)
@@ -58,13 +58,9 @@ class GovernanceClient:
         self, space: str, request: proposal_pb2.ListProposalsRequest
     ) -> list[proposal_pb2.Proposal]:
         found: list[proposal_pb2.Proposal] = []
-        while True:
-            call = self._proposals.ListProposals(request, metadata=self._tokens.of(space))
-            page = await own(GOVERNANCE, call)
+        async for page in self._call.pages(space, self._proposals.ListProposals, request):
             found += page.proposals
-            request.page_token = page.next_page_token
-            if not request.page_token:
-                return found
+        return found
 
     async def propose(
         self, space: str, request_id: str, decision: Decision, who: Credential | None = None
@@ -73,11 +69,11 @@ class GovernanceClient:
             request_id=request_id, action=action_of(decision, self._salt(space, request_id))
         )
         if who is not None:
-            call = self._proposals.CreateProposal(request, metadata=in_name_of(who))
-            return _proposal((await of_caller(call)).proposal)
-        request.trigger = proposal_pb2.PROPOSAL_TRIGGER_DISSONANCE
-        call = self._proposals.CreateProposal(request, metadata=self._tokens.of(space))
-        return _proposal((await own(GOVERNANCE, call)).proposal)
+            reply = await in_name_of(who, self._proposals.CreateProposal, request)
+        else:
+            request.trigger = proposal_pb2.PROPOSAL_TRIGGER_DISSONANCE
+            reply = await self._call(space, self._proposals.CreateProposal, request)
+        return _proposal(reply.proposal)
 
     async def suggest(self, space: str, request_id: str, suggestion: Suggestion) -> Proposal:
         request = proposal_pb2.CreateProposalRequest(
@@ -87,13 +83,12 @@ class GovernanceClient:
             session_id=suggestion.session_id if isinstance(suggestion, Promote) else "",
             note=suggestion.support if isinstance(suggestion, Declare) else "",
         )
-        call = self._proposals.CreateProposal(request, metadata=self._tokens.of(space))
-        return _proposal((await own(GOVERNANCE, call)).proposal)
+        reply = await self._call(space, self._proposals.CreateProposal, request)
+        return _proposal(reply.proposal)
 
     async def human(self, space: str) -> str:
         request = principal_pb2.GetPrincipalsRequest()
-        call = self._principals.GetPrincipals(request, metadata=self._tokens.of(space))
-        slots = (await own(GOVERNANCE, call)).slots
+        slots = (await self._call(space, self._principals.GetPrincipals, request)).slots
         return next((each.principal for each in slots if each.slot == type_pb2.SLOT_HUMAN), "")
 
     async def revise(self, space: str, proposal: Proposal, decision: Decision) -> None:
@@ -104,16 +99,14 @@ class GovernanceClient:
             revision=proposal.revision,
             action=action_of(decision, self._salt(space, request_id)),
         )
-        call = self._proposals.ReviseProposal(request, metadata=self._tokens.of(space))
-        await own(GOVERNANCE, call)
+        await self._call(space, self._proposals.ReviseProposal, request)
 
     async def withdraw(self, space: str, proposal_id: str) -> None:
         request = proposal_pb2.WithdrawProposalRequest(
             request_id=f"withdraw-{proposal_id}", proposal_id=proposal_id
         )
-        call = self._proposals.WithdrawProposal(request, metadata=self._tokens.of(space))
         try:
-            await own(GOVERNANCE, call)
+            await self._call(space, self._proposals.WithdrawProposal, request)
         except ServiceRefused as refused:
             if refused.reason != _ENDED:
                 raise

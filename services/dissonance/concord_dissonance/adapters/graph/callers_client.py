@@ -21,7 +21,7 @@ from concord_chassis.channel.channel import connect
 
 from concord_dissonance.adapters.decisions import message_of
 from concord_dissonance.adapters.graph import messages
-from concord_dissonance.adapters.service_calls import in_name_of, of_caller
+from concord_dissonance.adapters.service_calls import in_name_of
 from concord_dissonance.domain.dialectic.theses import Source
 from concord_dissonance.domain.errors import ItemUnknown
 from concord_dissonance.domain.reviews import Decision
@@ -56,13 +56,12 @@ class CallersGraphClient:
         if pair is not None:
             both = conflict_pb2.ConflictPair(first_id=pair[0], second_id=pair[1])
             request = conflict_pb2.GetConflictRequest(pair=both)
-        call = self._conflicts.GetConflict(request, metadata=in_name_of(who))
-        reply = await of_caller(call)
+        reply = await in_name_of(who, self._conflicts.GetConflict, request)
         return messages.of_conflict(reply.conflict) if reply.HasField("conflict") else None
 
     async def conflicts(self, who: Credential, query: Shown) -> ConflictPage:
         assert isinstance(query, conflict_pb2.ListConflictsRequest)  # noqa: S101 - our servicer's
-        page = await of_caller(self._conflicts.ListConflicts(query, metadata=in_name_of(who)))
+        page = await in_name_of(who, self._conflicts.ListConflicts, query)
         found = [messages.of_conflict(each) for each in page.conflicts]
         return ConflictPage(found, page.next_page_token)
 
@@ -70,7 +69,7 @@ class CallersGraphClient:
         request = conflict_pb2.GetConflictRequest(id=conflict.id)
         changed = cast(conflict_pb2.Conflict, conflict.shown).modify_time
         request.as_of.record_time.FromMicroseconds(changed.ToMicroseconds() - 1)
-        found = await of_caller(self._conflicts.GetConflict(request, metadata=in_name_of(who)))
+        found = await in_name_of(who, self._conflicts.GetConflict, request)
         return found.conflict.etag
 
     async def etags(self, who: Credential, ids: Sequence[str]) -> Mapping[str, str]:
@@ -78,27 +77,26 @@ class CallersGraphClient:
 
     async def _etag(self, who: Credential, item_id: str) -> str:
         memory = memory_pb2.GetMemoryRequest(id=item_id, peek=True)
-        found = await of_caller(self._memories.GetMemory(memory, metadata=in_name_of(who)))
+        found = await in_name_of(who, self._memories.GetMemory, memory)
         if found.status == type_pb2.LOOKUP_STATUS_FOUND:
             return found.memory.etag
         edge = graph_pb2.GetEdgeRequest(id=item_id, peek=True)
-        at = await of_caller(self._graph.GetEdge(edge, metadata=in_name_of(who)))
+        at = await in_name_of(who, self._graph.GetEdge, edge)
         if at.status == type_pb2.LOOKUP_STATUS_FOUND:
             return at.edge.etag
         raise ItemUnknown(item_id)
 
     async def decide(self, who: Credential, request_id: str, decision: Decision) -> Decided:
         message = message_of(decision, request_id)
-        own = in_name_of(who)
         match message:
             case conflict_pb2.ReviewConflictRequest():
-                reviewed = await of_caller(self._conflicts.ReviewConflict(message, metadata=own))
+                reviewed = await in_name_of(who, self._conflicts.ReviewConflict, message)
                 return _decided(reviewed, reviewed.dependent_ids)
             case conflict_pb2.ResolveConflictRequest():
-                resolved = await of_caller(self._conflicts.ResolveConflict(message, metadata=own))
+                resolved = await in_name_of(who, self._conflicts.ResolveConflict, message)
                 return _decided(resolved, resolved.dependent_ids, resolved)
             case _:
-                reopened = await of_caller(self._conflicts.ReopenConflict(message, metadata=own))
+                reopened = await in_name_of(who, self._conflicts.ReopenConflict, message)
                 return _decided(reopened, (), reopened)
 
     async def dismiss_run(
@@ -107,21 +105,21 @@ class CallersGraphClient:
         request = conflict_pb2.DismissRunRequest(
             request_id=request_id, run_id=run_id, context=context
         )
-        done = await of_caller(self._conflicts.DismissRun(request, metadata=in_name_of(who)))
+        done = await in_name_of(who, self._conflicts.DismissRun, request)
         return Dismissed(done.dismissed_count, done.left_count, done.is_complete, done.token)
 
     async def end_session(
         self, who: Credential, request_id: str, session_id: str
     ) -> tuple[Session, str]:
         request = session_pb2.EndSessionRequest(request_id=request_id, session_id=session_id)
-        reply = await of_caller(self._sessions.EndSession(request, metadata=in_name_of(who)))
+        reply = await in_name_of(who, self._sessions.EndSession, request)
         return messages.of_session(reply.session), reply.token
 
     async def sources(self, who: Credential, memory_ids: Sequence[str]) -> Sequence[Source]:
         found = []
         for memory_id in memory_ids:
             request = memory_pb2.GetMemoryRequest(id=memory_id, peek=True)
-            reply = await of_caller(self._memories.GetMemory(request, metadata=in_name_of(who)))
+            reply = await in_name_of(who, self._memories.GetMemory, request)
             gone = reply.memory.HasField("forget_time") or reply.memory.HasField("erase_time")
             if reply.status != type_pb2.LOOKUP_STATUS_FOUND or gone:
                 raise ItemUnknown(memory_id)
@@ -140,7 +138,7 @@ class CallersGraphClient:
         )
         # extracted: a link in a source's words must not become lineage of the insight
         request = memory_pb2.AddMemoryRequest(request_id=request_id, memory=memory, extracted=True)
-        reply = await of_caller(self._memories.AddMemory(request, metadata=in_name_of(who)))
+        reply = await in_name_of(who, self._memories.AddMemory, request)
         return reply.memory.id, reply.token
 
     async def amend(self, who: Credential, request_id: str, newer_id: str, older_id: str) -> str:
@@ -150,8 +148,7 @@ class CallersGraphClient:
             newer_id=newer_id,
             older_id=older_id,
         )
-        call = self._lineage.AddLineage(request, metadata=in_name_of(who))
-        return (await of_caller(call)).token
+        return (await in_name_of(who, self._lineage.AddLineage, request)).token
 
     async def close(self) -> None:
         await self._channel.close()

@@ -20,7 +20,7 @@ from concord.graph.v1 import (
     relation_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.channel.channel import connect
 from concord_chassis.channel.records import Body, SmallRecords
 from concord_models.budget import Cost
@@ -28,13 +28,13 @@ from concord_models.budget import Cost
 from concord_dissonance.adapters.decisions import class_of
 from concord_dissonance.adapters.graph import messages, positions
 from concord_dissonance.adapters.graph.watching import replay, watch
-from concord_dissonance.adapters.service_calls import OwnTokens, own
+from concord_dissonance.adapters.service_calls import OwnCalls, feed_token, own
 from concord_dissonance.domain import model_spend
 from concord_dissonance.domain.errors import PairStale, ServiceUnavailable
 from concord_dissonance.domain.reviews import Resolve
 from concord_dissonance.domain.sides import Kind, RelationRule
 from concord_dissonance.domain.statements import Finding, Recorded, State, Statement, Versions
-from concord_dissonance.ports.calls import PRINCIPAL, Clock
+from concord_dissonance.ports.calls import Clock
 from concord_dissonance.ports.feed import Changed, Heard, Judged, Position
 from concord_dissonance.ports.graph import Conflict
 
@@ -67,10 +67,8 @@ class GraphClient:
     """Graph behind an address."""
 
     def __init__(self, address: str, issuer: TokenIssuer) -> None:
-        service = RenewedToken(
-            issuer, Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM", PRINCIPAL)
-        )
-        self._tokens = OwnTokens(issuer, _SCOPES)
+        service = feed_token(issuer)
+        self._call = OwnCalls(GRAPH, issuer, _SCOPES)
         self._channel = connect(address, token=service)
         self._follower = connect(address, token=service, cap=None)
         self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
@@ -79,20 +77,15 @@ class GraphClient:
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
         self._lineage = lineage_pb2_grpc.LineageServiceStub(self._channel)
         self._relations = relation_pb2_grpc.RelationServiceStub(self._channel)
-        self._records = SmallRecords(self._channel, self._tokens.of)
+        self._records = SmallRecords(self._channel, self._call.metadata)
         self._conflicts = conflict_pb2_grpc.ConflictServiceStub(self._channel)
 
     async def relations(self, space: str) -> Mapping[str, RelationRule]:
         rules: dict[str, RelationRule] = {}
         request = relation_pb2.ListRelationsRequest(page_size=PAGE)
-        while True:
-            found = await own(
-                GRAPH, self._relations.ListRelations(request, metadata=self._tokens.of(space))
-            )
+        async for found in self._call.pages(space, self._relations.ListRelations, request):
             rules |= {each.name: messages.of_relation(each) for each in found.relations}
-            request.page_token = found.next_page_token
-            if not request.page_token:
-                return rules
+        return rules
 
     def daily_cost(self, space: str, clock: Clock) -> "DailyCostOfSpace":
         """The cost of models for a space today, in graph's records."""
@@ -102,26 +95,14 @@ class GraphClient:
         self, space: str, filter_: graph_pb2.EdgeFilter | None = None
     ) -> AsyncIterator[Sequence[Statement]]:
         request = graph_pb2.ListEdgesRequest(filter=filter_, page_size=PAGE)
-        while True:
-            found = await own(
-                GRAPH, self._graph.ListEdges(request, metadata=self._tokens.of(space))
-            )
+        async for found in self._call.pages(space, self._graph.ListEdges, request):
             yield [messages.of_edge(e) for e in found.edges if messages.states_something(e)]
-            request.page_token = found.next_page_token
-            if not request.page_token:
-                return
 
     async def memories(self, space: str) -> AsyncIterator[Sequence[Statement]]:
         wanted = memory_pb2.MemoryFilter(kinds=CHECKED_KINDS)
         request = memory_pb2.ListMemoriesRequest(filter=wanted, page_size=PAGE)
-        while True:
-            found = await own(
-                GRAPH, self._memories.ListMemories(request, metadata=self._tokens.of(space))
-            )
+        async for found in self._call.pages(space, self._memories.ListMemories, request):
             yield [messages.of_memory(each) for each in found.memories]
-            request.page_token = found.next_page_token
-            if not request.page_token:
-                return
 
     async def around(self, space: str, node: str, radius: int) -> Sequence[Statement] | None:
         for start in (type_pb2.EdgeEnd(name=node), type_pb2.EdgeEnd(id=node)):
@@ -151,16 +132,11 @@ class GraphClient:
             peek=True,
         )
         edges: list[type_pb2.Edge] = []
-        while True:
-            found = await own(
-                GRAPH, self._graph.QueryNeighbors(request, metadata=self._tokens.of(space))
-            )
+        async for found in self._call.pages(space, self._graph.QueryNeighbors, request):
             if found.status != type_pb2.LOOKUP_STATUS_FOUND:
                 return None
             edges += [each.edge for each in found.neighbors]
-            request.page_token = found.next_page_token
-            if not request.page_token:
-                return edges
+        return edges
 
     async def memories_of(self, space: str, ids: Sequence[str]) -> Sequence[Statement]:
         found: list[Statement] = []
@@ -176,7 +152,7 @@ class GraphClient:
         found: list[Statement] = []
         for edge_id in ids:
             request = graph_pb2.GetEdgeRequest(id=edge_id, peek=True)
-            reply = await own(GRAPH, self._graph.GetEdge(request, metadata=self._tokens.of(space)))
+            reply = await self._call(space, self._graph.GetEdge, request)
             if reply.status == type_pb2.LOOKUP_STATUS_FOUND and messages.states_something(
                 reply.edge
             ):
@@ -202,8 +178,8 @@ class GraphClient:
 
     async def related(self, space: str, memory_id: str) -> frozenset[str]:
         request = lineage_pb2.GetLineageRequest(id=memory_id)
-        call = self._lineage.GetLineage(request, metadata=self._tokens.of(space))
-        ends = [{edge.source.id, edge.target.id} for edge in (await own(GRAPH, call)).edges]
+        reply = await self._call(space, self._lineage.GetLineage, request)
+        ends = [{edge.source.id, edge.target.id} for edge in reply.edges]
         return frozenset().union(*(each for each in ends if memory_id in each)) - {memory_id}
 
     async def judged(self, space: str) -> Judged:
@@ -250,8 +226,7 @@ class GraphClient:
         request = conflict_pb2.RecordConflictsRequest(
             request_id=request_id, findings=map(messages.finding, findings), run_id=run_id
         )
-        call = self._conflicts.RecordConflicts(request, metadata=self._tokens.of(space))
-        reply = await own(GRAPH, call)
+        reply = await self._call(space, self._conflicts.RecordConflicts, request)
         return [messages.of_recorded(each) for each in reply.findings], reply.token
 
     async def open_conflicts(self, space: str, item_ids: Sequence[str]) -> Sequence[Conflict]:
@@ -264,8 +239,8 @@ class GraphClient:
 
     async def records_text(self, space: str) -> bool:
         request = conflict_pb2.GetCheckSettingsRequest()
-        call = self._conflicts.GetCheckSettings(request, metadata=self._tokens.of(space))
-        return (await own(GRAPH, call)).settings.records_text_findings
+        reply = await self._call(space, self._conflicts.GetCheckSettings, request)
+        return reply.settings.records_text_findings
 
     async def _conflicts_in(
         self,
@@ -279,15 +254,8 @@ class GraphClient:
             request = conflict_pb2.ListConflictsRequest(
                 states=states, item_ids=item_ids[start : start + IDS_A_CALL], page_size=PAGE
             )
-            while True:
-                page = await own(
-                    GRAPH,
-                    self._conflicts.ListConflicts(request, metadata=self._tokens.of(space)),
-                )
+            async for page in self._call.pages(space, self._conflicts.ListConflicts, request):
                 found |= {each.id: each for each in page.conflicts}
-                request.page_token = page.next_page_token
-                if not request.page_token:
-                    break
         return list(found.values())
 
     async def open_conflict(
@@ -306,8 +274,7 @@ class GraphClient:
             judge=conflict_pb2.JUDGE_CALLER,
         )
         request = conflict_pb2.RecordConflictsRequest(request_id=request_id, findings=[finding])
-        call = self._conflicts.RecordConflicts(request, metadata=self._tokens.of(space))
-        (recorded,) = (await own(GRAPH, call)).findings
+        (recorded,) = (await self._call(space, self._conflicts.RecordConflicts, request)).findings
         if not recorded.conflict_id:
             raise PairStale
         return recorded.conflict_id

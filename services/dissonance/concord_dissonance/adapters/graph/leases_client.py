@@ -1,11 +1,10 @@
 """Graph's leases, behind an address."""
 
 from concord.graph.v1 import feed_pb2, feed_pb2_grpc
-from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.channel.channel import connect
 
-from concord_dissonance.adapters.service_calls import own
-from concord_dissonance.ports.calls import PRINCIPAL
+from concord_dissonance.adapters.service_calls import feed_token, own
 from concord_dissonance.ports.feed import Lease
 
 GRAPH = "graph"
@@ -17,8 +16,7 @@ class LeasesClient:
     """Leases of one process. `holder`: the id that the process drew at its start."""
 
     def __init__(self, address: str, issuer: TokenIssuer, holder: str) -> None:
-        service = Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM", PRINCIPAL)
-        self._channel = connect(address, token=RenewedToken(issuer, service))
+        self._channel = connect(address, token=feed_token(issuer))
         self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
         self._holder = holder
 

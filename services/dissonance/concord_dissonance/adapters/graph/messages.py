@@ -59,7 +59,6 @@ def of_edge(edge: type_pb2.Edge) -> Statement:
     fact = TypedFact(_end(edge.source), edge.relation, _end(edge.target))
     side = Side(
         id=edge.id,
-        revision=0,
         kind=Kind.EDGE,
         fact=fact,
         valid_from=stated(edge, "valid_from"),
@@ -82,7 +81,6 @@ def of_memory(memory: type_pb2.Memory) -> Statement:
     """A memory as a statement."""
     side = Side(
         id=memory.id,
-        revision=0,
         kind=_KINDS[memory.kind],
         text=memory.content,
         valid_from=stated(memory, "valid_from"),
@@ -210,7 +208,7 @@ def finding(found: Finding) -> conflict_pb2.Finding:
         return message
     message.conflict_class = _number("CONFLICT_CLASS", verdict.conflict)
     message.judge = _number("JUDGE", verdict.judge)
-    message.rule = verdict.reason.name.lower().replace("_", "-")
+    message.rule = verdict.reason.rule
     if verdict.type is not None:
         message.type = _number("CONFLICT_TYPE", verdict.type)
     if verdict.severity is not None:

@@ -15,16 +15,15 @@ from concord.graph.v1 import (
     space_pb2_grpc,
 )
 from concord.type.v1 import type_pb2
-from concord_chassis.call.identity import Caller, RenewedToken, TokenIssuer
+from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.call.opaque import seal
 from concord_chassis.channel.channel import connect
 from concord_chassis.channel.records import SmallRecords
 
 from concord_dissonance.adapters.graph import messages, positions
 from concord_dissonance.adapters.graph.watching import replay
-from concord_dissonance.adapters.service_calls import OwnTokens, own
+from concord_dissonance.adapters.service_calls import OwnCalls, feed_token, own
 from concord_dissonance.domain.sides import Micros
-from concord_dissonance.ports.calls import PRINCIPAL
 from concord_dissonance.ports.feed import Followed, Judged, Position
 from concord_dissonance.ports.sessions import Session
 
@@ -44,17 +43,15 @@ class SessionsClient:
     """Graph behind an address."""
 
     def __init__(self, address: str, issuer: TokenIssuer) -> None:
-        service = RenewedToken(
-            issuer, Caller("", PRINCIPAL, frozenset({"feed:all"}), "SYSTEM", PRINCIPAL)
-        )
-        self._tokens = OwnTokens(issuer, _SCOPES)
-        self._ending = OwnTokens(issuer, frozenset({"graph:write"}))
+        service = feed_token(issuer)
+        self._call = OwnCalls(GRAPH, issuer, _SCOPES)
+        self._ending = OwnCalls(GRAPH, issuer, frozenset({"graph:write"}))
         self._channel = connect(address, token=service)
         self._follower = connect(address, token=service, cap=None)
         self._feed = feed_pb2_grpc.ChangeFeedServiceStub(self._channel)
         self._watched = feed_pb2_grpc.ChangeFeedServiceStub(self._follower)
         self._memories = memory_pb2_grpc.MemoryServiceStub(self._channel)
-        self._records = SmallRecords(self._channel, self._tokens.of)
+        self._records = SmallRecords(self._channel, self._call.metadata)
         self._sessions = session_pb2_grpc.SessionServiceStub(self._channel)
         self._spaces = space_pb2_grpc.SpaceServiceStub(self._channel)
 
@@ -71,13 +68,9 @@ class SessionsClient:
         )
         request.idle_since.FromMicroseconds(since)
         found: list[Session] = []
-        while True:
-            call = self._sessions.ListSessions(request, metadata=self._tokens.of(space))
-            page = await own(GRAPH, call)
+        async for page in self._call.pages(space, self._sessions.ListSessions, request):
             found += map(messages.of_session, page.sessions)
-            request.page_token = page.next_page_token
-            if not request.page_token:
-                return found
+        return found
 
     async def end_idle(self, space: str, session: Session) -> None:
         request = session_pb2.EndSessionRequest(
@@ -86,21 +79,19 @@ class SessionsClient:
             session_id=session.id,
         )
         request.last_use_time.FromMicroseconds(session.last_use)
-        call = self._sessions.EndSession(request, metadata=self._ending.of(space))
-        await own(GRAPH, call)
+        await self._ending(space, self._sessions.EndSession, request)
 
     async def session(self, space: str, session_id: str) -> Session | None:
         request = session_pb2.GetSessionRequest(session_id=session_id)
-        call = self._sessions.GetSession(request, metadata=self._tokens.of(space))
-        reply = await own(GRAPH, call)
+        reply = await self._call(space, self._sessions.GetSession, request)
         return messages.of_session(reply.session) if reply.HasField("session") else None
 
     async def ended(self, space: str, count: int) -> Sequence[str]:
         request = session_pb2.ListSessionsRequest(
             page_size=PAGE, state=session_pb2.SESSION_STATE_ENDED
         )
-        call = self._sessions.ListSessions(request, metadata=self._tokens.of(space))
-        found = [messages.of_session(each) for each in (await own(GRAPH, call)).sessions]
+        page = await self._call(space, self._sessions.ListSessions, request)
+        found = [messages.of_session(each) for each in page.sessions]
         found.sort(key=lambda each: (-each.end, each.id))
         return [each.id for each in found[:count]]
 
@@ -108,21 +99,15 @@ class SessionsClient:
         self, space: str, session_ids: Sequence[str]
     ) -> Mapping[str, frozenset[str]]:
         request = session_pb2.ListRestatedRequest(session_ids=session_ids, least_sessions=1)
-        call = self._sessions.ListRestated(request, metadata=self._tokens.of(space))
-        found = (await own(GRAPH, call)).memories
+        found = (await self._call(space, self._sessions.ListRestated, request)).memories
         return {each.memory_id: frozenset(each.session_ids) for each in found}
 
     async def written_in(self, space: str, session: Session) -> tuple[Sequence[str], Sequence[str]]:
         request = memory_pb2.ListMemoriesRequest(page_size=PAGE)
         request.filter.session_id = session.id
         memory_ids: list[str] = []
-        while True:
-            call = self._memories.ListMemories(request, metadata=self._tokens.of(space))
-            page = await own(GRAPH, call)
+        async for page in self._call.pages(space, self._memories.ListMemories, request):
             memory_ids += [each.id for each in page.memories]
-            request.page_token = page.next_page_token
-            if not request.page_token:
-                break
         asked = space_pb2.ListOperationsRequest(
             item_kinds=[type_pb2.ITEM_KIND_EDGE], types=_WRITES, page_size=PAGE
         )
@@ -143,14 +128,10 @@ class SessionsClient:
     ) -> list[space_pb2.Operation]:
         """Operations, only the newest of each item and principal."""
         found: dict[tuple[str, str], space_pb2.Operation] = {}
-        while True:
-            call = self._spaces.ListOperations(request, metadata=self._tokens.of(space))
-            page = await own(GRAPH, call)
+        async for page in self._call.pages(space, self._spaces.ListOperations, request):
             for each in page.operations:
                 found.setdefault((each.item_id, each.principal), each)
-            request.page_token = page.next_page_token
-            if not request.page_token:
-                return list(found.values())
+        return list(found.values())
 
     async def followed(self, space: str) -> Judged:
         return await positions.read_position(self._records, space, positions.FOLLOWED)

@@ -6,7 +6,7 @@ from concord.search.v1 import search_pb2, search_pb2_grpc
 from concord_chassis.channel.channel import connect
 
 from concord_dissonance.adapters.search.client import CAP
-from concord_dissonance.adapters.service_calls import in_name_of, of_caller
+from concord_dissonance.adapters.service_calls import in_name_of
 from concord_dissonance.ports.calls import Credential
 
 _SURE = frozenset({search_pb2.CONFIDENCE_BAND_MEDIUM, search_pb2.CONFIDENCE_BAND_HIGH})
@@ -22,7 +22,7 @@ class CallersSearchClient:
     async def found(self, who: Credential, query: str, limit: int, fresh: str) -> Sequence[str]:
         request = search_pb2.SearchRequest(query=query, page_size=limit, peek=True)
         request.consistency.at_least_as_fresh = fresh
-        reply = await of_caller(self._search.Search(request, metadata=in_name_of(who)))
+        reply = await in_name_of(who, self._search.Search, request)
         return [each.memory.id for each in reply.results if each.confidence in _SURE]
 
     async def close(self) -> None:

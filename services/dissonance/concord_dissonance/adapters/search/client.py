@@ -8,7 +8,7 @@ from concord_chassis.call.identity import TokenIssuer
 from concord_chassis.channel.channel import connect
 
 from concord_dissonance.adapters.graph.client import CHECKED_KINDS
-from concord_dissonance.adapters.service_calls import OwnTokens, own
+from concord_dissonance.adapters.service_calls import OwnCalls
 
 SEARCH = "search"
 IDS_A_CALL = 256
@@ -27,7 +27,7 @@ class SearchClient:
     """Search behind an address."""
 
     def __init__(self, address: str, issuer: TokenIssuer) -> None:
-        self._tokens = OwnTokens(issuer, frozenset({"search:read"}))
+        self._call = OwnCalls(SEARCH, issuer, frozenset({"search:read"}))
         self._channel = connect(address, token=None, cap=CAP)
         self._search = search_pb2_grpc.SearchServiceStub(self._channel)
 
@@ -57,8 +57,7 @@ class SearchClient:
         request.consistency.at_least_as_fresh = fresh
         for start in range(0, len(memory_ids), IDS_A_CALL):
             request.memory_ids[:] = memory_ids[start : start + IDS_A_CALL]
-            call = self._search.BatchFindSimilar(request, metadata=self._tokens.of(space))
-            reply = await own(SEARCH, call)
+            reply = await self._call(space, self._search.BatchFindSimilar, request)
             for each in reply.found:
                 found[each.memory_id] = [(n.memory_id, n.similarity) for n in each.similar]
         return found

@@ -107,7 +107,7 @@ class Scoped:
         core = self._core
         texts = (self.thesis.claim, core, self.phrases.without_circumstances(core))
         worded = [" ".join(self.phrases.in_one_word(text).split()).strip(" ,") for text in texts]
-        sides = {text: Side("", 0, Kind.FACT, text) for text in worded}
+        sides = {text: Side("", Kind.FACT, text) for text in worded}
         return [sides[text] for text in worded]
 
     @cached_property
@@ -247,7 +247,7 @@ def _in_order(side: Side, other: Side) -> Side:
         return side
     words = rest.split()
     at = following.index(verb.casefold(), 1)
-    return Side("", 0, Kind.FACT, " ".join([*words[:at], verb, *words[at:]]))
+    return Side("", Kind.FACT, " ".join([*words[:at], verb, *words[at:]]))
 
 
 def _apart(side: Side, own: Scoped, other: Scoped) -> Side:
@@ -260,4 +260,4 @@ def _apart(side: Side, own: Scoped, other: Scoped) -> Side:
         root = found["root"]
         return f"{negation} {root}" if root.casefold() in other.words else found.group()
 
-    return Side("", 0, Kind.FACT, _PREFIXED.sub(apart, side.text))
+    return Side("", Kind.FACT, _PREFIXED.sub(apart, side.text))
