@@ -25,7 +25,8 @@ from tests.bench.used_before import use
 from tests.bench.values_in_time import stamp, store
 
 SMALL, LARGE, OTHER = "small", "large", "other"
-BATCH = 100
+BATCH = 25
+"""Memories of a batch, of at most two facts each: no batch states more than 50 facts."""
 RELATIONS = ("LIVES_IN", "WORKS_AT", "LIKES", "OWNS")
 _MEMORY = "/concord.graph.v1.MemoryService/"
 

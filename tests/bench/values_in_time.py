@@ -32,7 +32,8 @@ from tests.bench.table import Bar, Row
 from tests.bench.timelines import Asked, Stated, Timelines, dated, monthly, numbered
 
 SEEDS = (1, 2, 3)
-BATCH = 100
+BATCH = 50
+"""Memories of a batch, a fact each: no batch states more facts."""
 ON_NEO4J = 150
 """Questions, or a few more: a part of each set, for each of its orders."""
 Read = Callable[[Path], Timelines]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from concord.governance.v1 import access_pb2
 from concord.rules.v1 import rules_pb2
-from concord_client.cli.app import RENAMED, app
+from concord_client.cli.app import app
 from concord_client.cli.examples import EXAMPLES
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import clean_environ
@@ -125,14 +125,3 @@ def test_the_example_of_a_keys_id_is_one() -> None:
     form = field.GetOptions().Extensions[rules_pb2.field].string.pattern
 
     assert re.fullmatch(f"key revoke {form}", EXAMPLES["key revoke"])
-
-
-def test_a_former_name_names_todays() -> None:
-    """W4 Who types a command by the name that it had is told the one that it has."""
-    assert "pending" in RENAMED
-    line = CommandLine(clean_environ())
-    for former, today in RENAMED.items():
-        assert former not in GROUP.commands
-        read(shlex.split(today))
-        done = line(former, "--json")
-        assert (done.exit_code, f"`concord {today}` now." in done.stderr) == (1, True)

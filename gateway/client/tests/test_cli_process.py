@@ -1,15 +1,11 @@
 """The command as its users have it: a process, a pipe, a terminal."""
 
-import fcntl
 import json
 import os
-import pty
 import re
 import shlex
-import struct
 import subprocess
 import sys
-import termios
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,6 +21,7 @@ from concord_client.cli.commands.system.up import typed_as
 from concord_client.credentials import CredentialsError
 from concord_testing.command_line import CommandLine
 from concord_testing.up_process import COMMAND, Spawned, clean_environ, ran
+from two_signers import typed
 
 Unique = Callable[[str], str]
 HELP_WITHIN = 0.3
@@ -34,22 +31,10 @@ FLOOR = "import rich.console, typer"
 
 def on_a_terminal(environ: dict[str, str], columns: int, *arguments: str) -> str:
     """What a command prints on a terminal of so many columns."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    environ = {**environ, "TERM": "xterm-256color"}
-    with subprocess.Popen(
-        [*COMMAND, *arguments], env=environ, stdin=theirs, stdout=theirs, stderr=theirs
-    ) as process:
-        os.close(theirs)
-        said = b""
-        try:
-            while piece := os.read(ours, 65_536):
-                said += piece
-        except OSError:  # how Linux says that the other side has closed
-            pass
-        os.close(ours)
-        assert process.wait(100) == 0
-    return said.decode().replace("\r\n", "\n")
+    colourful = {**environ, "TERM": "xterm-256color"}
+    status, screen = typed(colourful, [], *arguments, columns=columns)
+    assert status == 0
+    return screen.replace("\r\n", "\n")
 
 
 def test_help_starts_at_once() -> None:

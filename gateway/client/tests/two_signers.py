@@ -1,9 +1,12 @@
 """Somebody who holds both keys of a space, and what they do at a command line."""
 
+import fcntl
 import json
 import os
 import pty
+import struct
 import subprocess
+import termios
 from pathlib import Path
 
 from concord.governance.v1 import proposal_pb2
@@ -59,9 +62,15 @@ def parsed(text: str) -> proposal_pb2.Proposal:
     return ParseDict(json.loads(text)["proposal"], proposal_pb2.Proposal())
 
 
-def typed(environ: dict[str, str], words: list[str], *arguments: str) -> tuple[int, str]:
-    """Exit status and screen of a command on a terminal, on which `words` are typed in turn."""
+def typed(
+    environ: dict[str, str], words: list[str], *arguments: str, columns: int = 0
+) -> tuple[int, str]:
+    """Exit status and screen of a command on a terminal, on which `words` are typed in turn.
+
+    0 `columns`: the terminal does not know its width.
+    """
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     with subprocess.Popen(
         [*COMMAND, *arguments],
         env=environ,

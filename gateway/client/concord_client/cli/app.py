@@ -51,7 +51,6 @@ from concord_client.cli.commands.spaces import export, import_, import_space, ke
 from concord_client.cli.commands.system import backup, demo, doctor, reconcile, reindex, up
 from concord_client.cli.errors import (
     BROKEN_PIPE,
-    CommandError,
     discard_output,
     error_report,
     reported_errors,
@@ -59,9 +58,6 @@ from concord_client.cli.errors import (
 from concord_client.cli.help_pages import make_options_readable, make_readable, panel_examples
 from concord_client.cli.session import Globals, JsonOption, Party, SpaceOption
 from concord_client.credentials import ACT_AS_VARIABLE
-
-RENAMED = {"pending": "proposals --status pending"}
-"""The names that commands had, with what is typed today."""
 
 
 class Commands(TyperGroup):
@@ -82,12 +78,6 @@ class Commands(TyperGroup):
         """Writes the help of `concord` itself."""
         make_options_readable(ctx, self)
         super().format_help(ctx, formatter)
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # as below
-        """Finds the command that the arguments name; refuses a former name with today's."""
-        if args[0] in RENAMED:
-            raise CommandError(f"`concord {args[0]}` is `concord {RENAMED[args[0]]}` now.")
-        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:  # the types are of typer's private copy of click
         """Runs the command that the arguments name."""

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from functools import cache
-from types import FunctionType, GenericAlias, TracebackType
+from types import FunctionType, GenericAlias
 from typing import Any, Generic, ParamSpec, Self, TypeVar, cast, get_args, overload
 
 from concord.governance.v1.audit_pb2 import ExportAuditLogRequest
@@ -204,12 +204,7 @@ class Concord(_Verbs):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
 
@@ -267,10 +262,5 @@ class AsyncConcord(_Verbs):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self.close()
