@@ -144,15 +144,14 @@ def _amended(view: View, ids: Sequence[str]) -> View:
 async def with_ends(tx: Reads, views: Sequence[View], at: Instant) -> list[View]:
     """Fill in the heads of superseded items' chains (T2); mark lineage that lost an end (V8)."""
     above: dict[str, Collection[str]] = {}
+    replaced = [view for view in views if view.supersession.is_superseded(at.valid)]
     for kind in (ItemKind.EDGE, ItemKind.MEMORY):
-        replaced = {
-            view.item.id
-            for view in views
-            if view.item.kind == kind and view.supersession.is_superseded(at.valid)
-        }
-        if replaced:
-            above |= await _above(tx, kind, replaced, at)
-    ended = [_with_heads(view, above) if view.item.id in above else view for view in views]
+        if ids := {view.item.id for view in replaced if view.item.kind == kind}:
+            above |= await _above(tx, kind, ids, at)
+    ended = [
+        _with_heads(view, above) if view.supersession.is_superseded(at.valid) else view
+        for view in views
+    ]
     return await with_orphans(tx, ended, at)
 
 
