@@ -11,9 +11,12 @@ from concord.graph.v1 import governed_pb2
 from concord_client.trust import signing
 from concord_embedded import receipts
 from concord_embedded.backup import Backup
-from concord_embedded.backup_stores import SqliteKnown
+from concord_embedded.copies import Copy
 from concord_embedded.receipts import Receipts
-from concord_embedded.restore import Restored, begin_again
+from concord_embedded.restore import begin_again
+from concord_embedded.restored import Restored
+from concord_governance import backup as ledger_backup
+from concord_graph import backup as graph_backup
 from concord_stores.sqlite_copy import read_live
 from governed_steps import key_change
 from governed_world import AGENT, HUMAN, STATUS, Party, World, salt
@@ -29,7 +32,10 @@ async def restored(scene: Copies, later: list[Receipts]) -> Restored:
 def known_of(folder: Path) -> Receipts:
     """Return the receipts of the stores in a folder, read back from their file."""
     with read_live(folder / "graph.db") as graph, read_live(folder / "ledger.db") as ledger:
-        receipts.write(folder / "receipts", receipts.known(SqliteKnown(graph, ledger), "", 0))
+        receipts.write(
+            folder / "receipts",
+            receipts.known(Copy(graph_backup.in_file(graph), ledger_backup.in_file(ledger)), "", 0),
+        )
     return receipts.read(folder / "receipts")
 
 
