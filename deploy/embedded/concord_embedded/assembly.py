@@ -18,25 +18,20 @@ from concord_chassis.server.process import App, Observation
 from concord_chassis.server.server import BindError
 from concord_dissonance import bootstrap as dissonance_parts
 from concord_dissonance import config as dissonance_config
-from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_gateway import bootstrap as gateway_parts
 from concord_gateway import config as gateway_config
-from concord_gateway.addresses import PortInUse
 from concord_gateway.bootstrap import Gateway
-from concord_gateway.errors import TlsRefused
+from concord_gateway.errors import PortInUse, TlsRefused
 from concord_governance import backup as ledger_backup
 from concord_governance import bootstrap as governance_parts
 from concord_governance import config as governance_config
 from concord_governance.bootstrap import GovernanceApp
 from concord_graph import bootstrap as graph_parts
 from concord_graph.config import Limits, SqliteConfig, read_enrolment, read_store
-from concord_graph.domain.errors import StoreUnusable
 from concord_search import bootstrap as search_parts
 from concord_search import config as search_config
 from concord_search.bootstrap import SearchApp
-from concord_search.domain.errors import SearchError
-from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
-from concord_stores.sqlite_file import FileUnusable
+from concord_stores.neo4j_config import Neo4jConfig
 
 from concord_embedded import credentials, service_keys
 from concord_embedded.data_directory import DataDirectory
@@ -283,8 +278,12 @@ def _start_errors() -> Iterator[None]:
     try:
         yield
     except (
-        *(BindError, ConfigError, FileUnusable, JudgeUnavailable, SearchError),
-        *(ServerUnusable, StoreUnusable),
+        BindError,
+        ConfigError,
+        *graph_parts.START_ERRORS,
+        *search_parts.START_ERRORS,
+        *governance_parts.START_ERRORS,
+        *dissonance_parts.START_ERRORS,
     ) as error:
         raise StartError(str(error)) from error
 

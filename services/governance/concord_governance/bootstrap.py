@@ -22,7 +22,8 @@ from concord_chassis.observe.log import Logger, json_lines
 from concord_chassis.observe.metrics import Metrics, Values
 from concord_chassis.server.background import Background
 from concord_chassis.server.server import Registration
-from concord_stores.neo4j_config import Neo4jConfig
+from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
+from concord_stores.sqlite_file import FileUnusable
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from concord_governance.adapters.graph.client import GraphClient
@@ -48,6 +49,9 @@ from concord_governance.usecases.proposal_reads import ProposalReads
 from concord_governance.usecases.proposals import Proposals
 from concord_governance.usecases.settlements import Settlements
 from concord_governance.usecases.spaces import ERASE, Spaces
+
+START_ERRORS = (FileUnusable, ServerUnusable)
+"""Why the ledger's store cannot serve; the text says what to do."""
 
 
 def system_clock() -> int:

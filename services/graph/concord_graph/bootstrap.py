@@ -49,7 +49,7 @@ from concord_stores.sqlite_file import BUSY_SECONDS
 from concord_graph.adapters.markdown.links import parse_links
 from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.config import SqliteConfig
-from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable
+from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable, StoreUnusable
 from concord_graph.ports import EXPORTERS, Clock, GraphStore
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.conflict import ConflictServicer
@@ -81,6 +81,8 @@ from concord_graph.usecases.records import Records
 from concord_graph.usecases.transfer.exports import Exports
 from concord_graph.usecases.write.commands import Commands
 
+START_ERRORS = (StoreUnusable,)
+"""Why graph cannot start; the text says what to do."""
 CONFIRMERS = ("search",)
 """The services that store data derived from memories, by default."""
 
