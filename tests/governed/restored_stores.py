@@ -32,10 +32,8 @@ async def restored(scene: Copies, later: list[Receipts]) -> Restored:
 def known_of(folder: Path) -> Receipts:
     """Return the receipts of the stores in a folder, read back from their file."""
     with read_live(folder / "graph.db") as graph, read_live(folder / "ledger.db") as ledger:
-        receipts.write(
-            folder / "receipts",
-            receipts.known(Copy(graph_backup.in_file(graph), ledger_backup.in_file(ledger)), "", 0),
-        )
+        copy = Copy(graph_backup.SqliteCopy(graph), ledger_backup.SqliteCopy(ledger))
+        receipts.write(folder / "receipts", receipts.known(copy, "", 0))
     return receipts.read(folder / "receipts")
 
 

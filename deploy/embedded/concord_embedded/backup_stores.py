@@ -65,14 +65,15 @@ def copied(folder: Path) -> Iterator[Copy]:
         yield read_copy(folder / NEO4J)
         return
     with read_only(folder / GRAPH) as graph, read_only(folder / LEDGER) as ledger:
-        yield Copy(graph_backup.in_file(graph), ledger_backup.in_file(ledger))
+        yield Copy(graph_backup.SqliteCopy(graph), ledger_backup.SqliteCopy(ledger))
 
 
 def newest_schemas(folder: Path) -> Mapping[str, int]:
     """The newest schema versions that this program knows, for the kind of stores in a backup."""
-    if (folder / NEO4J).exists():
-        return {"graph": graph_backup.neo4j_schema(), "ledger": ledger_backup.neo4j_schema()}
-    return {"graph": graph_backup.SQLITE_SCHEMA, "ledger": ledger_backup.SQLITE_SCHEMA}
+    neo4j = (folder / NEO4J).exists()
+    graph = graph_backup.in_nodes() if neo4j else graph_backup.SqliteCopy
+    ledger = ledger_backup.in_nodes() if neo4j else ledger_backup.SqliteCopy
+    return {"graph": graph.NEWEST, "ledger": ledger.NEWEST}
 
 
 def demand_whole(folder: Path) -> None:
@@ -104,8 +105,8 @@ class SqliteStores:
                 for each in (data.graph_store, data.ledger)
             )
             yield Known(
-                graph_backup.in_file(graph) if graph else None,
-                ledger_backup.in_file(ledger) if ledger else None,
+                graph_backup.SqliteCopy(graph) if graph else None,
+                ledger_backup.SqliteCopy(ledger) if ledger else None,
             )
 
     async def copy(self, data: DataDirectory, folder: Path) -> None:

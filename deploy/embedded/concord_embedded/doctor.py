@@ -195,8 +195,8 @@ def _ports(data: DataDirectory, port: int) -> Iterator[Finding]:
 def _stores(data: DataDirectory, now: int) -> Iterator[Finding]:
     sound = True
     for path, newest in (
-        (data.graph_store, graph_backup.SQLITE_SCHEMA),
-        (data.ledger, ledger_backup.SQLITE_SCHEMA),
+        (data.graph_store, graph_backup.SqliteCopy.NEWEST),
+        (data.ledger, ledger_backup.SqliteCopy.NEWEST),
     ):
         try:
             with read_live(path) as db:
@@ -208,8 +208,8 @@ def _stores(data: DataDirectory, now: int) -> Iterator[Finding]:
     if not sound:
         return
     with read_live(data.graph_store) as graph, read_live(data.ledger) as ledger:
-        copied = graph_backup.in_file(graph)
-        for space in backup.rolled_back(Copy(copied, ledger_backup.in_file(ledger))):
+        copied = graph_backup.SqliteCopy(graph)
+        for space in backup.rolled_back(Copy(copied, ledger_backup.SqliteCopy(ledger))):
             advice = "stop Concord and restore the newer copy of the graph's store, or a backup"
             yield Finding("stores", f"the graph is older than the audit log of {space}", advice)
         latest = copied.last_time()
@@ -245,7 +245,7 @@ def _keys(data: DataDirectory, now: int) -> Iterator[Finding]:
         return
     try:
         with read_live(data.ledger) as db:
-            ledger = ledger_backup.in_file(db)
+            ledger = ledger_backup.SqliteCopy(db)
             known = {key: ledger.key_of(digest_of(key)) for key in held}
             ending = list(ledger.ended_keys())
     except (FileUnusable, sqlite3.DatabaseError):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from concord_governance.backup import Clock
+from concord_graph.backup import Clock
 from concord_stores import neo4j_copy
 from neo4j import AsyncDriver
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Protocol
 
 from concord_governance import config as governance_config
-from concord_governance.backup import Clock
 from concord_graph import config as graph_config
+from concord_graph.backup import Clock
 
 from concord_embedded import backup, backup_stores, data_directory, receipts, restored
 from concord_embedded.backup import CREDENTIALS, KEYS, Backup

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from concord_attestation.instants import format_time
 from concord_governance import backup as ledger_backup
 from concord_governance import config as governance_config
-from concord_governance.backup import Clock
 from concord_graph import backup as graph_backup
 from concord_graph import config as graph_config
-from concord_graph.backup import ErasedByBoth
+from concord_graph.backup import Clock, ErasedByBoth
 from concord_stores.neo4j_config import Neo4jConfig
 from concord_stores.sqlite_file import FileUnusable
 
@@ -100,7 +99,7 @@ async def applied(
                 [each for known in later for each in known.burnt],
             )
         except ErasedByBoth as error:
-            raise erased_by_both(error.space, error.memory_id) from error
+            raise erased_by_both(*error.args) from error
         deleted_spaces, ended_keys = await ledger.apply(
             [each for known in later for each in known.deleted],
             [each for known in later for each in known.ended],

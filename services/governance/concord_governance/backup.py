@@ -12,11 +12,11 @@ from concord_stores.sqlite_copy import read_live
 from concord_stores.sqlite_file import FileUnusable
 
 from concord_governance.adapters.sqlite.copies import SqliteCopy
-from concord_governance.adapters.sqlite.ledger import SCHEMA, open_ledger
+from concord_governance.bootstrap import opened
 from concord_governance.config import SqliteConfig
 from concord_governance.domain.access import SYSTEM_SPACE, ApiKey, KeyStatus, Space, is_operator
 from concord_governance.ports.copies import EndedKey, LedgerCopy
-from concord_governance.ports.ledger import Clock, Ledger
+from concord_governance.ports.ledger import Clock
 from concord_governance.usecases.restore import Restoring
 
 if TYPE_CHECKING:
@@ -25,21 +25,13 @@ if TYPE_CHECKING:
 __all__ = [
     "SYSTEM_SPACE",
     "ApiKey",
-    "Clock",
     "EndedKey",
     "KeyStatus",
     "LedgerCopy",
-    "Restoring",
     "Space",
+    "SqliteCopy",
     "is_operator",
 ]
-SQLITE_SCHEMA = SCHEMA.version
-"""The newest version of a file's schema that this program knows."""
-
-
-def in_file(db: sqlite3.Connection) -> SqliteCopy:
-    """Return the ledger in a SQLite file."""
-    return SqliteCopy(db)
 
 
 def in_nodes() -> Neo4jCopy:
@@ -49,13 +41,6 @@ def in_nodes() -> Neo4jCopy:
     return Neo4jCopy()
 
 
-def neo4j_schema() -> int:
-    """Return the newest version of a database's schema that this program knows."""
-    from concord_governance.adapters.neo4j.schema import VERSION  # slow
-
-    return VERSION
-
-
 async def deleted_spaces(settings: SqliteConfig | Neo4jConfig) -> frozenset[str]:
     """Return the names of the deleted spaces; none of a file that cannot be read.
 
@@ -63,19 +48,23 @@ async def deleted_spaces(settings: SqliteConfig | Neo4jConfig) -> frozenset[str]
         ServerUnusable: the database cannot be read; the text says what to do.
     """
     if isinstance(settings, Neo4jConfig):
-        copy = in_nodes()
-        await _take_spaces(settings, copy)
-        return frozenset(space.name for space in copy.deleted_spaces())
+        return _names(await _spaces_in(settings))
     try:
         with read_live(settings.ledger_path) as db:
-            return frozenset(space.name for space in SqliteCopy(db).deleted_spaces())
+            return _names(SqliteCopy(db))
     except (FileUnusable, sqlite3.DatabaseError):
         return frozenset()  # it does not exist yet, or the start says what is wrong with it
 
 
-async def _take_spaces(settings: Neo4jConfig, copy: Neo4jCopy) -> None:
+def _names(copy: LedgerCopy) -> frozenset[str]:
+    return frozenset(space.name for space in copy.deleted_spaces())
+
+
+async def _spaces_in(settings: Neo4jConfig) -> Neo4jCopy:
     from concord_stores.neo4j_copy import labelled  # slow
     from concord_stores.neo4j_server import ServerFailure, connect, patiently
+
+    copy = in_nodes()
 
     async def start() -> None:
         async with await connect(settings) as driver:
@@ -86,6 +75,7 @@ async def _take_spaces(settings: Neo4jConfig, copy: Neo4jCopy) -> None:
         await patiently(start, settings)
     except ServerFailure as error:
         raise ServerUnusable(f"{error}: try again.") from error
+    return copy
 
 
 @asynccontextmanager
@@ -95,13 +85,7 @@ async def restoring(settings: SqliteConfig | Neo4jConfig, clock: Clock) -> Async
     Raises:
         FileUnusable, ServerUnusable: the ledger cannot be used; the text says what to do.
     """
-    ledger: Ledger
-    if isinstance(settings, Neo4jConfig):
-        from concord_governance.adapters.neo4j.ledger import open_ledger as open_neo4j  # slow
-
-        ledger = await open_neo4j(settings, clock, restoring=True)
-    else:
-        ledger = open_ledger(settings.ledger_path, clock, readers=settings.readers)
+    ledger = await opened(settings, clock, restoring=True)
     try:
         yield Restoring(ledger)
     finally:

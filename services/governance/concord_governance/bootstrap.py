@@ -198,17 +198,8 @@ async def build(
     logger = logger.bind(GOVERNANCE_GRAPH_ADDRESS=config.graph_address)
     settings = read_settings(config.settings_file)
     listed_keys = read_keys(config.keys_file)
-    ledger: Ledger
-    if isinstance(store, Neo4jConfig):
-        from concord_governance.adapters.neo4j.ledger import open_ledger as open_neo4j  # slow
-
-        ledger = await open_neo4j(store, clock)
-    else:
-        ledger = await asyncio.to_thread(
-            open_ledger, store.ledger_path, clock, readers=store.readers
-        )
     return GovernanceApp(
-        ledger=ledger,
+        ledger=await opened(store, clock),
         graph=GraphClient(config.graph_address, issuer),
         grant_key=GrantKey(grant_key),
         log_key=LogKey(log_key, config.log_name),
@@ -219,6 +210,21 @@ async def build(
         most_pending=config.pending_per_principal,
         listed_keys=listed_keys,
     )
+
+
+async def opened(
+    store: SqliteConfig | Neo4jConfig, clock: Clock, *, restoring: bool = False
+) -> Ledger:
+    """Open the ledger that the settings choose. `restoring`: the caller is putting a copy there.
+
+    Raises:
+        FileUnusable, ServerUnusable: the ledger's store cannot serve; the text says what to do.
+    """
+    if isinstance(store, Neo4jConfig):
+        from concord_governance.adapters.neo4j.ledger import open_ledger as open_neo4j  # slow
+
+        return await open_neo4j(store, clock, restoring=restoring)
+    return await asyncio.to_thread(open_ledger, store.ledger_path, clock, readers=store.readers)
 
 
 def _judge(config: LedgerConfig, log: Logger) -> FramingJudge | None:

@@ -300,24 +300,32 @@ async def build_on(
     Raises:
         StoreUnusable: the store cannot be used; the text says what to do.
     """
-    store: GraphStore
-    if isinstance(settings, Neo4jConfig):
-        from concord_graph.adapters.neo4j.store import open_store as open_neo4j  # slow
-
-        store = await open_neo4j(settings, clock, exporters=exporters)
-    else:
-        store = await asyncio.to_thread(
-            open_store,
-            settings.store_path,
-            clock,
-            readers=settings.readers,
-            exporters=exporters,
-        )
     return GraphApp(
-        store,
+        await opened(settings, clock, exporters),
         clock,
         enrolment or {},
         working_capacity=working_capacity,
         confirmers=confirmers,
         log=log,
+    )
+
+
+async def opened(
+    settings: SqliteConfig | Neo4jConfig,
+    clock: Clock,
+    exporters: int = EXPORTERS,
+    *,
+    restoring: bool = False,
+) -> GraphStore:
+    """Open the store that the settings choose. `restoring`: the caller is putting a copy there.
+
+    Raises:
+        StoreUnusable: the store cannot be used; the text says what to do.
+    """
+    if isinstance(settings, Neo4jConfig):
+        from concord_graph.adapters.neo4j.store import open_store as open_neo4j  # slow
+
+        return await open_neo4j(settings, clock, exporters=exporters, restoring=restoring)
+    return await asyncio.to_thread(
+        open_store, settings.store_path, clock, readers=settings.readers, exporters=exporters
     )

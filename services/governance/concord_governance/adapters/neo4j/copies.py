@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from concord_attestation.tree import Frontier
+from concord_stores.neo4j_copy import Rows
 
 from concord_governance.adapters.neo4j.access import key_of_fields, space_of_fields
-from concord_governance.adapters.neo4j.schema import STAMP
+from concord_governance.adapters.neo4j.schema import STAMP, VERSION
 from concord_governance.domain.access import ApiKey, Space
 from concord_governance.ports.copies import EndedKey, LogHead
 from concord_governance.ports.ledger import Cursor
@@ -21,6 +22,8 @@ class Neo4jCopy:
     Without hashes it has no log heads.
     """
 
+    NEWEST = VERSION
+    """The newest version of the schema that this program knows."""
     HEAD = "ConcordLedger"
     """The label of the nodes that writers lock."""
     SPACE = "ConcordSpace"
@@ -28,15 +31,12 @@ class Neo4jCopy:
     """The labels of spaces and keys, which are written under the lock of the operators' space."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, list[Mapping[str, Any]]] = {
-            label: [] for label in ("Store", self.HEAD, *self.ACCESS)
-        }
+        self._rows = Rows(STAMP, (self.HEAD, *self.ACCESS))
         self._hashes: dict[tuple[str, int, int], bytes] = {}
 
     def take(self, labels: Collection[str], properties: Mapping[str, Any]) -> None:
         """Keep a node, unless it is a hash of a log or of no matter to a backup."""
-        for label in self._rows.keys() & set(labels):
-            self._rows[label].append(properties)
+        self._rows.take(labels, properties)
 
     def take_hash(self, labels: Collection[str], properties: Mapping[str, Any]) -> None:
         """Keep a node that is a hash on the edge of a log."""
@@ -46,42 +46,37 @@ class Neo4jCopy:
                 self._hashes[place] = properties["hash"]
 
     @property
-    def stamped(self) -> bool:
-        """Whether the nodes tell the ledger's schema."""
-        return len(self._stamps()) == 1
-
-    @property
     def schema(self) -> int:
-        return int(self._stamps()[0]["schema"])
+        return int(self._rows.stamp()["schema"])
 
     def changes(self) -> Iterator[tuple[str, int]]:
         """Yield (space, sequence number) of the last change of graph in each log."""
-        return ((row["space"], row["feed_seq"]) for row in self._rows[self.HEAD])
+        return ((row["space"], row["feed_seq"]) for row in self._rows.of(self.HEAD))
 
     def log_heads(self) -> Mapping[str, LogHead]:
-        return {row["space"]: self._head(row) for row in self._rows[self.HEAD]}
+        return {row["space"]: self._head(row) for row in self._rows.of(self.HEAD)}
 
     def ended_keys(self) -> Iterator[EndedKey]:
-        for key in sorted(map(key_of_fields, self._rows["ConcordKey"]), key=lambda key: key.id):
+        for key in sorted(map(key_of_fields, self._rows.of("ConcordKey")), key=lambda key: key.id):
             if key.revoke_time is not None or key.expire_time is not None:
                 yield EndedKey(key.id, key.space, key.revoke_time, key.expire_time)
 
     def deleted_spaces(self) -> Iterator[Space]:
         for space in sorted(
-            map(space_of_fields, self._rows[self.SPACE]), key=lambda space: space.name
+            map(space_of_fields, self._rows.of(self.SPACE)), key=lambda space: space.name
         ):
             if space.delete_time is not None:
                 yield space
 
     def key_of(self, digest: str) -> ApiKey | None:
-        rows = (row for row in self._rows["ConcordKey"] if row["digest"] == digest)
+        rows = (row for row in self._rows.of("ConcordKey") if row["digest"] == digest)
         return next(map(key_of_fields, rows), None)
 
     @cached_property
     def _edges(self) -> set[tuple[str, int, int]]:
         return {
             (row["space"], *name)
-            for row in self._rows[self.HEAD]
+            for row in self._rows.of(self.HEAD)
             for name in Frontier.edge_of(int(row["log_size"]))
         }
 
@@ -90,6 +85,3 @@ class Neo4jCopy:
         edge = [self._hashes[row["space"], *name] for name in Frontier.edge_of(size)]
         cursor = Cursor(row["feed_epoch"], row["feed_seq"], row.get("feed_mark") or "")
         return LogHead(size, Frontier(size, edge).root(), cursor)
-
-    def _stamps(self) -> list[Mapping[str, Any]]:
-        return [row for row in self._rows["Store"] if row["key"] == STAMP]

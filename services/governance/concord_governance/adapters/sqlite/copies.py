@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from concord_stores.sqlite_file import drive
 
 from concord_governance.adapters.sqlite.access import SqliteAccessReads
+from concord_governance.adapters.sqlite.ledger import SCHEMA
 from concord_governance.adapters.sqlite.reads import SqliteLedgerReads
 from concord_governance.domain.access import ApiKey, Space
 from concord_governance.ports.copies import EndedKey, LogHead
@@ -16,6 +17,9 @@ from concord_governance.ports.ledger import frontier_of
 
 class SqliteCopy:
     """The ledger in a file, which its program may write meanwhile."""
+
+    NEWEST = SCHEMA.version
+    """The newest version of the schema that this program knows."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db

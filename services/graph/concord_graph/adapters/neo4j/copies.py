@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterator, Mapping
 from typing import Any
 
+from concord_stores.neo4j_copy import Rows
+
 from concord_graph.adapters.changes import COLUMNS, change_of
+from concord_graph.adapters.neo4j.schema import VERSION
 from concord_graph.usecases.governed.change_digest import digest_of
 
 STAMP = "concord"
@@ -19,15 +22,15 @@ class Neo4jCopy:
     Without changes it has no digests.
     """
 
+    NEWEST = VERSION
+    """The newest version of the schema that this program knows."""
     HEAD = "Space"
     """The label of the nodes that writers lock."""
     RECEIPTS = ("Erasure", "Nonce")
     """The labels of the receipts of erasures and of burnt nonces, which no restore may undo."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, list[Mapping[str, Any]]] = {
-            label: [] for label in ("Store", self.HEAD, *self.RECEIPTS)
-        }
+        self._rows = Rows(STAMP, (self.HEAD, *self.RECEIPTS))
         self._changes: dict[tuple[str, int], Mapping[str, Any]] = {}
         self.constitutive: set[tuple[str, str]] = set()
         """(space, id) of each live constitutive memory."""
@@ -36,8 +39,7 @@ class Neo4jCopy:
         """Keep a node, unless it is a change or of no matter to a backup."""
         if _CONSTITUTIVE_MEMORY.issubset(labels):
             self.constitutive.add((properties["space"], properties["id"]))
-        for label in self._rows.keys() & set(labels):
-            self._rows[label].append(properties)
+        self._rows.take(labels, properties)
 
     def take_change(
         self,
@@ -50,20 +52,15 @@ class Neo4jCopy:
             self._changes[properties["space"], properties["seq"]] = properties
 
     @property
-    def stamped(self) -> bool:
-        """Whether the nodes tell the store's epoch and schema."""
-        return len(self._stamps()) == 1
-
-    @property
     def epoch(self) -> str:
-        return str(self._stamps()[0]["epoch"])
+        return str(self._rows.stamp()["epoch"])
 
     @property
     def schema(self) -> int:
-        return int(self._stamps()[0]["schema"])
+        return int(self._rows.stamp()["schema"])
 
     def heads(self) -> Mapping[str, int]:
-        return {row["space"]: int(row["seq"]) for row in self._rows[self.HEAD] if row.get("seq")}
+        return {row["space"]: int(row["seq"]) for row in self._rows.of(self.HEAD) if row.get("seq")}
 
     def digest_at(self, space: str, seq: int, epoch: str) -> str:
         change = self._changes.get((space, seq))
@@ -72,10 +69,7 @@ class Neo4jCopy:
         return digest_of(epoch, change_of([change.get(name) for name in COLUMNS]))
 
     def erasures(self) -> Iterator[tuple[str, str]]:
-        yield from sorted((row["space"], row["memory_id"]) for row in self._rows["Erasure"])
+        yield from sorted((row["space"], row["memory_id"]) for row in self._rows.of("Erasure"))
 
     def nonces(self) -> Iterator[tuple[str, str]]:
-        yield from sorted((row["space"], row["nonce"]) for row in self._rows["Nonce"])
-
-    def _stamps(self) -> list[Mapping[str, Any]]:
-        return [row for row in self._rows["Store"] if row["key"] == STAMP]
+        yield from sorted((row["space"], row["nonce"]) for row in self._rows.of("Nonce"))

@@ -8,11 +8,15 @@ from contextlib import closing
 from pathlib import Path
 
 from concord_graph.adapters.sqlite import record
+from concord_graph.adapters.sqlite.schema import SCHEMA
 from concord_graph.usecases.governed.change_digest import digest_of
 
 
 class SqliteCopy:
     """The store in a file, which its program may write meanwhile."""
+
+    NEWEST = SCHEMA.version
+    """The newest version of the schema that this program knows."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
