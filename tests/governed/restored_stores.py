@@ -9,15 +9,11 @@ from pathlib import Path
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord.graph.v1 import governed_pb2
 from concord_client.trust import signing
-from concord_embedded import receipts
+from concord_embedded import backup_stores, receipts
 from concord_embedded.backup import Backup
-from concord_embedded.copies import Copy
 from concord_embedded.receipts import Receipts
 from concord_embedded.restore import begin_again
 from concord_embedded.restored import Restored
-from concord_governance import backup as ledger_backup
-from concord_graph import backup as graph_backup
-from concord_stores.sqlite_copy import read_live
 from governed_steps import key_change
 from governed_world import AGENT, HUMAN, STATUS, Party, World, salt
 from older_graph import Copies
@@ -31,8 +27,7 @@ async def restored(scene: Copies, later: list[Receipts]) -> Restored:
 
 def known_of(folder: Path) -> Receipts:
     """Return the receipts of the stores in a folder, read back from their file."""
-    with read_live(folder / "graph.db") as graph, read_live(folder / "ledger.db") as ledger:
-        copy = Copy(graph_backup.SqliteCopy(graph), ledger_backup.SqliteCopy(ledger))
+    with backup_stores.copied(folder) as copy:
         receipts.write(folder / "receipts", receipts.known(copy, "", 0))
     return receipts.read(folder / "receipts")
 

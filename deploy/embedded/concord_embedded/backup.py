@@ -7,7 +7,6 @@ written last. It has no index, which is rebuilt from graph.
 
 import base64
 import json
-import os
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -86,7 +85,7 @@ async def create(root: Path, folder: Path, now: int, api_key: str, stores: Store
             part.rename(whole)
         finally:
             shutil.rmtree(part, ignore_errors=True)
-        synced(folder)
+        secret_files.sync(folder)
         secret_files.write(data.last_backup, json.dumps({"path": str(whole), "time": now}).encode())
     return replace(made, path=whole)
 
@@ -187,15 +186,6 @@ def rolled_back(stores: Copy) -> Sequence[str]:
             or log.cursor.change_digest not in ("", graph.digest_at(space, log.cursor.seq, epoch))
         )
     ]
-
-
-def synced(folder: Path) -> None:
-    """Flush a folder's entries to the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 async def _fill(data: DataDirectory, part: Path, now: int, stores: Stores) -> None:

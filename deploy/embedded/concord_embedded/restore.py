@@ -16,7 +16,7 @@ from concord_governance import config as governance_config
 from concord_graph import config as graph_config
 from concord_graph.backup import Clock
 
-from concord_embedded import backup, backup_stores, data_directory, receipts, restored
+from concord_embedded import backup, backup_stores, data_directory, receipts, restored, secret_files
 from concord_embedded.backup import CREDENTIALS, KEYS, Backup
 from concord_embedded.backup_stores import SqliteStores, Stores
 from concord_embedded.copies import GRAPH, LEDGER, NEO4J
@@ -142,4 +142,4 @@ def _put_in_place(data: DataDirectory) -> None:
             with suppress(FileNotFoundError):
                 place.with_name(place.name + end).unlink()
         made.replace(place)
-        backup.synced(place.parent)
+        secret_files.sync(place.parent)
