@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 MOST_LINES, MOST_FILES = 400, 25
 GENERATED = "protos/gen/"
 ROOMS = {
-    "deploy/embedded": 2871,
+    "deploy/embedded": 2684,
     "deploy/neo4j": 304,
     "gateway/client": 23814,
     "gateway/concord_gateway": 3585,
@@ -51,6 +51,13 @@ RISES: list[tuple[str, int, str]] = [
     ("services/search", 123, "votes, moves and claims are decided here: they were in graph"),
     ("tests", 81, "records of services are tested as such, their rules by themselves"),
     ("tools", 5, "these five lines"),
+    ("services/graph", 175, "reading and restoring its store for a backup: it was in deploy"),
+    ("services/governance", 190, "reading and restoring its ledger for a backup: it was in deploy"),
+    ("services/libs/stores", 26, "a database's nodes by label, for both services' backups"),
+    ("services/dissonance", 3, "its errors of the start have one name: deploy knew each"),
+    ("services/search", 4, "its errors of the start have one name: deploy knew each"),
+    ("gateway/client", 3, "two steps of a review are functions: they were methods"),
+    ("tools", 7, "these seven lines"),
 ]
 """Lines that a room may have above its ceiling, and what for."""
 SLACK = 100

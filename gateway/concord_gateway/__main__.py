@@ -29,8 +29,7 @@ async def _serve() -> None:
         gateway = bootstrap.build(
             settings, registry=registry, spans=spans_of("gateway"), logger=log
         )
-        await gateway.start()
-        await serve_until_signal((), lambda: gateway.stop(settings.grace))
+        await serve_until_signal(gateway.start, lambda: gateway.stop(settings.grace))
 
 
 _START_ERRORS = (BindError, ConfigError, IssuerKeyError, NoUpstreamError, TlsRefused)

@@ -10,12 +10,10 @@ from concord_chassis.channel.addresses import ROUND_ROBIN, target
 from concord_chassis.channel.keepalive import CHANNEL_KEEPALIVE, Keepalive
 from concord_chassis.server.server import BindError
 
+from concord_gateway.errors import PortInUse
+
 UNLIMITED = -1
 BACKLOG = 128
-
-
-class PortInUse(BindError):
-    """Another program listens on the address already; the text says what to do."""
 
 
 def bound(listen: str, setting: str) -> socket.socket:

@@ -2,9 +2,12 @@
 
 ├── IssuerKeyError    the issuer's key file cannot be used
 ├── NoUpstreamError   a service of the contracts has no address
+├── PortInUse         another program listens on an address of the gateway
 ├── TlsRefused        the settings of TLS contradict each other or name unusable files
 └── GovernanceSilent  governance does not answer whose a key is; never leaves the gateway
 """
+
+from concord_chassis.server.server import BindError
 
 
 class IssuerKeyError(Exception):
@@ -13,6 +16,10 @@ class IssuerKeyError(Exception):
 
 class NoUpstreamError(Exception):
     """A service of the contracts has no address; the text names it."""
+
+
+class PortInUse(BindError):
+    """Another program listens on the address already; the text says what to do."""
 
 
 class TlsRefused(Exception):

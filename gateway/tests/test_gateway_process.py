@@ -11,8 +11,8 @@ import grpc
 import pytest
 from concord_chassis.server.server import BindError
 from concord_gateway import bootstrap
-from concord_gateway.addresses import PortInUse
 from concord_gateway.config import Config
+from concord_gateway.errors import PortInUse
 from concord_testing.scraping import free_port, scraped
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from gateway_echo import SECONDS, Front, quiet, write_issuer_key

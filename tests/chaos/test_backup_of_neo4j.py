@@ -178,7 +178,7 @@ def stopped_half_way(patch: pytest.MonkeyPatch, data: Path, backup: Path) -> Non
     """Restore until the copy is there, and no further."""
     import asyncio
 
-    from concord_embedded import backup_stores, neo4j_restore, restore
+    from concord_embedded import backup_stores, restore, restored
 
     class Stopped(Exception):
         pass
@@ -186,7 +186,7 @@ def stopped_half_way(patch: pytest.MonkeyPatch, data: Path, backup: Path) -> Non
     async def stop(*_: object) -> None:
         raise Stopped
 
-    patch.setattr(neo4j_restore, "_applied", stop)
+    patch.setattr(restored, "applied", stop)
     key = credentials.read(data / credentials.FILE_NAME).keys[credentials.SYSTEM_SPACE]
     run = restore.into(backup_stores.of(os.environ))
     with pytest.raises(Stopped):

@@ -8,12 +8,11 @@ from pathlib import Path
 
 from concord.governance.v1 import audit_pb2, proposal_pb2
 from concord_client.trust import signing
-from concord_embedded import receipts
+from concord_embedded import backup_stores, receipts
 from concord_embedded.backup import Backup
-from concord_embedded.backup_stores import SqliteKnown
 from concord_embedded.receipts import Receipts
-from concord_embedded.restore import Restored, begin_again
-from concord_stores.sqlite_copy import read_live
+from concord_embedded.restore import begin_again
+from concord_embedded.restored import Restored
 from governed_steps import key_change
 from governed_world import AGENT, HUMAN, STATUS, Party, World
 from older_graph import Copies
@@ -28,8 +27,8 @@ async def restored(scene: Copies, later: list[Receipts]) -> Restored:
 
 def known_of(folder: Path) -> Receipts:
     """Return the receipts of the stores in a folder, read back from their file."""
-    with read_live(folder / "graph.db") as graph, read_live(folder / "ledger.db") as ledger:
-        receipts.write(folder / "receipts", receipts.known(SqliteKnown(graph, ledger), "", 0))
+    with backup_stores.copied(folder) as copy:
+        receipts.write(folder / "receipts", receipts.known(copy, "", 0))
     return receipts.read(folder / "receipts")
 
 

@@ -1,7 +1,6 @@
 """Connects the gateway and the four services by Unix sockets, and starts and stops them."""
 
 import asyncio
-import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
@@ -19,26 +18,20 @@ from concord_chassis.server.process import App, Observation
 from concord_chassis.server.server import BindError
 from concord_dissonance import bootstrap as dissonance_parts
 from concord_dissonance import config as dissonance_config
-from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_gateway import bootstrap as gateway_parts
 from concord_gateway import config as gateway_config
-from concord_gateway.addresses import PortInUse
 from concord_gateway.bootstrap import Gateway
-from concord_gateway.errors import TlsRefused
+from concord_gateway.errors import PortInUse, TlsRefused
+from concord_governance import backup as ledger_backup
 from concord_governance import bootstrap as governance_parts
 from concord_governance import config as governance_config
-from concord_governance.adapters.sqlite import copies as ledger_copies
 from concord_governance.bootstrap import GovernanceApp
 from concord_graph import bootstrap as graph_parts
 from concord_graph.config import Limits, SqliteConfig, read_enrolment, read_store
-from concord_graph.domain.errors import StoreUnusable
 from concord_search import bootstrap as search_parts
 from concord_search import config as search_config
 from concord_search.bootstrap import SearchApp
-from concord_search.domain.errors import SearchError
-from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
-from concord_stores.sqlite_copy import read_live
-from concord_stores.sqlite_file import FileUnusable
+from concord_stores.neo4j_config import Neo4jConfig
 
 from concord_embedded import credentials, service_keys
 from concord_embedded.data_directory import DataDirectory
@@ -276,15 +269,7 @@ async def deleted_spaces(data: DataDirectory, environ: Mapping[str, str]) -> fro
         store = governance_config.read_store(
             {**environ, "GOVERNANCE_LEDGER_PATH": str(data.ledger)}
         )
-        if isinstance(store, Neo4jConfig):
-            from concord_embedded.neo4j_stores import deleted_spaces_in  # slow
-
-            return await deleted_spaces_in(store)
-    try:
-        with read_live(data.ledger) as ledger:
-            return frozenset(space.name for space in ledger_copies.deleted_spaces(ledger))
-    except (FileUnusable, sqlite3.DatabaseError):
-        return frozenset()  # it does not exist yet, or governance says what is wrong with it
+        return await ledger_backup.deleted_spaces(store)
 
 
 @contextmanager
@@ -293,8 +278,12 @@ def _start_errors() -> Iterator[None]:
     try:
         yield
     except (
-        *(BindError, ConfigError, FileUnusable, JudgeUnavailable, SearchError),
-        *(ServerUnusable, StoreUnusable),
+        BindError,
+        ConfigError,
+        *graph_parts.START_ERRORS,
+        *search_parts.START_ERRORS,
+        *governance_parts.START_ERRORS,
+        *dissonance_parts.START_ERRORS,
     ) as error:
         raise StartError(str(error)) from error
 

@@ -7,7 +7,6 @@ written last. It has no index, which is rebuilt from graph.
 
 import base64
 import json
-import os
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,13 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from concord_gateway.credentials import digest_of
-from concord_governance.domain.access import KeyStatus, is_operator
-from concord_graph.servicer.outgoing import token
+from concord_governance.backup import KeyStatus, is_operator
+from concord_graph.backup import token
 from concord_stores.neo4j_config import CopyDamaged, ServerUnusable
 from concord_stores.sqlite_file import FileFailure, FileUnusable
 
 from concord_embedded import backup_stores, receipts, secret_files
-from concord_embedded.backup_stores import Copy, Known, Stores
+from concord_embedded.backup_stores import Stores
+from concord_embedded.copies import Copy, Known
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import BackupError
 
@@ -56,7 +56,7 @@ class Backup:
 
 def demand_operator(stores: Known, api_key: str, now: int) -> None:
     """Demand an active key with the scope `operator`. Raises `BackupError`."""
-    key = stores.key_of(digest_of(api_key))
+    key = stores.ledger.key_of(digest_of(api_key)) if stores.ledger else None
     active = key is not None and key.status(now) is KeyStatus.ACTIVE
     if key is None or not active or not is_operator(key.space, key.permissions):
         raise BackupError(
@@ -85,7 +85,7 @@ async def create(root: Path, folder: Path, now: int, api_key: str, stores: Store
             part.rename(whole)
         finally:
             shutil.rmtree(part, ignore_errors=True)
-        synced(folder)
+        secret_files.sync(folder)
         secret_files.write(data.last_backup, json.dumps({"path": str(whole), "time": now}).encode())
     return replace(made, path=whole)
 
@@ -174,26 +174,18 @@ def log_key_of(keys: Path) -> str:
 
 def rolled_back(stores: Copy) -> Sequence[str]:
     """Return the spaces for which the ledger knows changes that this graph does not have."""
-    epoch, heads = stores.epoch, stores.heads()
+    graph = stores.graph
+    epoch, heads = graph.epoch, graph.heads()
     return [
         space
-        for space, log in stores.log_heads().items()
+        for space, log in stores.ledger.log_heads().items()
         if log.cursor.seq
         and (
             log.cursor.epoch != epoch
             or log.cursor.seq > heads.get(space, 0)
-            or log.cursor.change_digest not in ("", stores.digest_at(space, log.cursor.seq, epoch))
+            or log.cursor.change_digest not in ("", graph.digest_at(space, log.cursor.seq, epoch))
         )
     ]
-
-
-def synced(folder: Path) -> None:
-    """Flush a folder's entries to the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 async def _fill(data: DataDirectory, part: Path, now: int, stores: Stores) -> None:
@@ -232,14 +224,15 @@ def _described(stores: Copy) -> dict[str, Any]:
             f"The graph is older than the audit log of {', '.join(behind)}: restore the newer "
             "copy of the graph's store, or another backup.",
         )
-    epoch, heads, logs = stores.epoch, stores.heads(), stores.log_heads()
+    graph, logs = stores.graph, stores.ledger.log_heads()
+    epoch, heads = graph.epoch, graph.heads()
     return {
         "epoch": epoch,
-        "schemas": dict(stores.schemas),
+        "schemas": {"graph": graph.schema, "ledger": stores.ledger.schema},
         "spaces": {
             space: {
                 "seq": heads.get(space, 0),
-                "change_digest": stores.digest_at(space, heads.get(space, 0), epoch),
+                "change_digest": graph.digest_at(space, heads.get(space, 0), epoch),
                 "token": token(space, epoch, heads.get(space, 0)),
                 "log_size": logs[space].size if space in logs else 0,
                 "log_root": logs[space].root.hex() if space in logs else "",

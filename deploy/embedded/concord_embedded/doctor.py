@@ -18,11 +18,10 @@ from concord_chassis.config import ConfigError, load
 from concord_dissonance import config as dissonance_config
 from concord_gateway import config as gateway_config
 from concord_gateway.credentials import digest_of
+from concord_governance import backup as ledger_backup
 from concord_governance import config as governance_config
-from concord_governance.adapters.sqlite import copies as ledger_copies
-from concord_governance.adapters.sqlite.ledger import SCHEMA as LEDGER_SCHEMA
-from concord_governance.domain.access import SYSTEM_SPACE, ApiKey, KeyStatus
-from concord_graph.adapters.sqlite.schema import SCHEMA as GRAPH_SCHEMA
+from concord_governance.backup import SYSTEM_SPACE, ApiKey, KeyStatus
+from concord_graph import backup as graph_backup
 from concord_graph.config import Limits, read_store
 from concord_search import config as search_config
 from concord_stores.sqlite_copy import read_live
@@ -30,7 +29,7 @@ from concord_stores.sqlite_file import FileUnusable
 
 from concord_embedded import backup
 from concord_embedded.assembly import LOOPBACK
-from concord_embedded.backup_stores import SqliteCopy
+from concord_embedded.copies import Copy
 from concord_embedded.data_directory import LOCK_NAME, OTHERS_MAY_WRITE, DataDirectory
 
 LEAST_FREE = 256 << 20
@@ -195,10 +194,13 @@ def _ports(data: DataDirectory, port: int) -> Iterator[Finding]:
 
 def _stores(data: DataDirectory, now: int) -> Iterator[Finding]:
     sound = True
-    for path, newest in ((data.graph_store, GRAPH_SCHEMA), (data.ledger, LEDGER_SCHEMA)):
+    for path, newest in (
+        (data.graph_store, graph_backup.SqliteCopy.NEWEST),
+        (data.ledger, ledger_backup.SqliteCopy.NEWEST),
+    ):
         try:
             with read_live(path) as db:
-                found = list(_store(path, db, newest.version))
+                found = list(_store(path, db, newest))
         except (FileUnusable, sqlite3.DatabaseError) as error:
             found = [Finding("stores", str(error), "restore a backup: `concord backup restore`")]
         sound = sound and not found
@@ -206,10 +208,11 @@ def _stores(data: DataDirectory, now: int) -> Iterator[Finding]:
     if not sound:
         return
     with read_live(data.graph_store) as graph, read_live(data.ledger) as ledger:
-        for space in backup.rolled_back(SqliteCopy(graph, ledger)):
+        copied = graph_backup.SqliteCopy(graph)
+        for space in backup.rolled_back(Copy(copied, ledger_backup.SqliteCopy(ledger))):
             advice = "stop Concord and restore the newer copy of the graph's store, or a backup"
             yield Finding("stores", f"the graph is older than the audit log of {space}", advice)
-        (latest,) = graph.execute("SELECT coalesce(max(last_time), 0) FROM space").fetchone()
+        latest = copied.last_time()
     if latest > now + CLOCK_SLACK:
         problem = f"this machine's clock is behind what was recorded at {_when(latest)}"
         advice = "set the clock; what is written until then is recorded right after that"
@@ -242,8 +245,9 @@ def _keys(data: DataDirectory, now: int) -> Iterator[Finding]:
         return
     try:
         with read_live(data.ledger) as db:
-            known = {key: ledger_copies.key_of(db, digest_of(key)) for key in held}
-            ending = list(ledger_copies.ended_keys(db))
+            ledger = ledger_backup.SqliteCopy(db)
+            known = {key: ledger.key_of(digest_of(key)) for key in held}
+            ending = list(ledger.ended_keys())
     except (FileUnusable, sqlite3.DatabaseError):
         return  # `_stores` says so
     for key, where in held.items():

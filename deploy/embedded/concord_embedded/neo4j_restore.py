@@ -11,20 +11,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from concord_governance.adapters.neo4j.ledger import open_ledger
-from concord_governance.ports.ledger import Clock
-from concord_graph.adapters.neo4j.store import open_store
+from concord_graph.backup import Clock
 from concord_stores import neo4j_copy
 from neo4j import AsyncDriver
 
-from concord_embedded import backup, receipts, restore
-from concord_embedded.backup import CREDENTIALS, KEYS, Backup
-from concord_embedded.backup_stores import NEO4J
+from concord_embedded import backup, receipts, restored
+from concord_embedded.backup import CREDENTIALS, KEYS
+from concord_embedded.copies import NEO4J
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import BackupError
-from concord_embedded.neo4j_stores import Neo4jCopy, Neo4jStores
+from concord_embedded.neo4j_stores import Neo4jStores, read_copy
 from concord_embedded.receipts import Receipts
-from concord_embedded.restore import Restored
+from concord_embedded.restored import Restored
 
 FORMER = "restoring-receipts.jsonl"
 """Exists in the data directory during a restore: the receipts of the stores that it replaces."""
@@ -54,7 +52,7 @@ async def run(
         raise BackupError(
             "BACKUP_UNSUPPORTED", f"{path} is of files: unset GRAPH_STORE and GOVERNANCE_STORE."
         )
-    copy = Neo4jCopy(path / NEO4J)
+    copy = read_copy(path / NEO4J)
     backup.demand_operator(copy, api_key, clock())
     data = DataDirectory(root)
     with backup.explained():
@@ -63,17 +61,18 @@ async def run(
             await neo4j_copy.demand_unused(driver)
             later = [] if receipts_file is None else [receipts.read(receipts_file)]
             if await _holds_concord(driver):
-                restore.demand_replace(stores.settings.uri, replace=replace)
+                restored.demand_replace(stores.settings.uri, replace=replace)
                 later += [] if ignore_target else await _former(data, stores)
-            restore.demand_same(whole, later, stores.settings.uri)
+            restored.demand_same(whole, later, stores.settings.uri)
             for space, memory_id in (each for known in later for each in known.erased):
                 if (space, memory_id) in copy.constitutive:
-                    raise restore.erased_by_both(space, memory_id)
+                    raise restored.erased_by_both(space, memory_id)
             async with neo4j_copy.replacing(driver, path / NEO4J):
-                restored = await _applied(whole, stores, later, clock)
+                place = (stores.settings, stores.settings)
+                outcome = await restored.applied(whole, place, later, clock)
                 _put_in_place(path, data)
         (root / FORMER).unlink(missing_ok=True)
-    return restored
+    return outcome
 
 
 async def _holds_concord(driver: AsyncDriver) -> bool:
@@ -86,23 +85,9 @@ async def _former(data: DataDirectory, stores: Neo4jStores) -> Sequence[Receipts
     file = data.root / FORMER
     if file.exists():
         return [receipts.read(file)]
-    known = await restore.known_of(stores, data)
+    known = await restored.known_of(stores, data)
     receipts.write(file, known)
     return [known]
-
-
-async def _applied(
-    whole: Backup, stores: Neo4jStores, later: Sequence[Receipts], clock: Clock
-) -> Restored:
-    store = await open_store(stores.settings, clock, restoring=True)
-    try:
-        ledger = await open_ledger(stores.settings, clock, restoring=True)
-        try:
-            return await restore.applied(whole, store, ledger, later, clock)
-        finally:
-            await ledger.close()
-    finally:
-        await store.close()
 
 
 def _put_in_place(path: Path, data: DataDirectory) -> None:

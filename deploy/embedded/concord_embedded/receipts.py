@@ -12,11 +12,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from concord_governance.domain.access import Space
-from concord_governance.usecases.restore import EndedKey
+from concord_governance.backup import EndedKey, Space
 
 from concord_embedded import secret_files
-from concord_embedded.backup_stores import Known
+from concord_embedded.copies import Known
 from concord_embedded.errors import BackupError
 
 FORMAT = 1
@@ -38,13 +37,14 @@ class Receipts:
 
 def known(stores: Known, log_key: str, time: int) -> Receipts:
     """Return the receipts in stores."""
+    graph, ledger = stores.graph, stores.ledger
     return Receipts(
         log_key=log_key,
         time=time,
-        erased=tuple(stores.erasures()),
-        burnt=tuple(stores.nonces()),
-        ended=tuple(stores.ended_keys()),
-        deleted=tuple(stores.deleted_spaces()),
+        erased=tuple(graph.erasures()) if graph else (),
+        burnt=tuple(graph.nonces()) if graph else (),
+        ended=tuple(ledger.ended_keys()) if ledger else (),
+        deleted=tuple(ledger.deleted_spaces()) if ledger else (),
     )
 
 

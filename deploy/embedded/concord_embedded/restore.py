@@ -6,55 +6,24 @@ together and decides nothing; repeating the restore completes it.
 """
 
 import shutil
-import sqlite3
-import uuid
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from concord_attestation.instants import format_time
-from concord_governance.adapters.sqlite.ledger import open_ledger
-from concord_governance.ports.ledger import Clock, Cursor, Ledger
-from concord_governance.usecases.restore import Restoring
-from concord_graph.adapters.sqlite import copies as graph_copies
-from concord_graph.adapters.sqlite.store import open_store
-from concord_graph.domain.errors import ConstitutiveProtected
-from concord_graph.ports import GraphStore
-from concord_graph.usecases.governed.change_digest import digest_at
-from concord_graph.usecases.governed.principal_keys import closed_slots
-from concord_graph.usecases.memory.erase_again import ErasingAgain
-from concord_stores.sqlite_file import FileUnusable
+from concord_governance import config as governance_config
+from concord_graph import config as graph_config
+from concord_graph.backup import Clock
 
-from concord_embedded import backup, backup_stores, data_directory, receipts
+from concord_embedded import backup, backup_stores, data_directory, receipts, restored, secret_files
 from concord_embedded.backup import CREDENTIALS, KEYS, Backup
-from concord_embedded.backup_stores import GRAPH, LEDGER, NEO4J, SqliteStores, Stores
+from concord_embedded.backup_stores import SqliteStores, Stores
+from concord_embedded.copies import GRAPH, LEDGER, NEO4J
 from concord_embedded.data_directory import DataDirectory
 from concord_embedded.errors import BackupError
 from concord_embedded.receipts import Receipts
-
-CONFIRMERS = ("search", "governance")
-"""The services that confirm an erasure once the system runs."""
-
-
-@dataclass(frozen=True)
-class Restored:
-    """The counts of a restore's own changes. `age`: µs from the backup's instant to the restore.
-
-    `closed_slots`: (space, slot) of each principal's key that was replaced since the backup.
-    """
-
-    backup: Backup
-    age: int
-    epoch: str
-    erased: int
-    burnt: int
-    ended_keys: int
-    deleted_spaces: int
-    ended_proposals: int
-    closed_slots: tuple[tuple[str, str], ...]
+from concord_embedded.restored import Restored
 
 
 class Restore(Protocol):
@@ -120,11 +89,11 @@ async def restore(
         shutil.rmtree(data.restoring, ignore_errors=True)
         shutil.copytree(path, data.restoring)
         try:
-            restored = await begin_again(whole, data.restoring, later, clock)
+            outcome = await begin_again(whole, data.restoring, later, clock)
             _put_in_place(data)
         finally:
             shutil.rmtree(data.restoring, ignore_errors=True)
-    return restored
+    return outcome
 
 
 async def _later(
@@ -138,131 +107,25 @@ async def _later(
     """Return the receipts of `receipts_file` and of the stores that are to be replaced."""
     later = [] if receipts_file is None else [receipts.read(receipts_file)]
     if data.graph_store.exists() or data.ledger.exists():
-        demand_replace(str(data.root), replace=replace)
+        restored.demand_replace(str(data.root), replace=replace)
         if not ignore_target:
-            later.append(await known_of(SqliteStores(), data))
-    demand_same(whole, later, str(data.root))
+            later.append(await restored.known_of(SqliteStores(), data))
+    restored.demand_same(whole, later, str(data.root))
     return later
-
-
-def demand_replace(where: str, *, replace: bool) -> None:
-    """Demand the caller's permission to replace the stores that are there."""
-    if not replace:
-        raise BackupError(
-            "BACKUP_TARGET_IN_USE",
-            f"{where} holds a Concord: --replace restores in its place, for ever.",
-        )
-
-
-def demand_same(whole: Backup, later: Sequence[Receipts], where: str) -> None:
-    """Demand that receipts are of the backup's own system, by the public key of its log."""
-    own = backup.log_key_of(whole.path / KEYS)
-    for each in later:
-        if each.log_key != own:
-            raise BackupError(
-                "BACKUP_OF_ANOTHER",
-                "The backup is of another Concord than the receipts, or than what is in "
-                f"{where}: restore it into an empty one, with its own receipts.",
-            )
-
-
-async def known_of(stores: Stores, data: DataDirectory) -> Receipts:
-    """Return the receipts of the stores that are to be replaced."""
-    try:
-        async with stores.known(data) as known:
-            return receipts.known(known, backup.log_key_of(data.keys), 0)
-    except (FileUnusable, sqlite3.DatabaseError) as error:
-        raise BackupError(
-            "BACKUP_TARGET_UNREADABLE",
-            f"{error}. What was erased and revoked since the backup is written there: name a file "
-            "of it with --receipts, and leave the rest out with --ignore-target.",
-        ) from error
 
 
 async def begin_again(
     whole: Backup, stage: Path, later: Sequence[Receipts], clock: Clock
 ) -> Restored:
-    """Begin a new epoch in the stores of a folder, `graph.db` and `ledger.db`, and apply receipts.
+    """Apply receipts to the stores of a folder, `graph.db` and `ledger.db`, under a new epoch.
 
     Raises `BackupError` if a memory that is constitutive there was erased later.
     """
-    graph_copies.begin_epoch(stage / GRAPH, str(uuid.uuid4()))
-    store = open_store(stage / GRAPH, clock)
-    try:
-        ledger = open_ledger(stage / LEDGER, clock)
-        try:
-            return await applied(whole, store, ledger, later, clock)
-        finally:
-            await ledger.close()
-    finally:
-        await store.close()
-
-
-async def applied(
-    whole: Backup, store: GraphStore, ledger: Ledger, later: Sequence[Receipts], clock: Clock
-) -> Restored:
-    """Apply later receipts to stores of a new epoch, and end the proposals pending there.
-
-    Raises `BackupError` if a memory that is constitutive there was erased later.
-    """
-    again = ErasingAgain(store, clock, CONFIRMERS)
-    here = {head.space for head in await store.spaces()}
-    erased, burnt = await _graph_again(again, here, later)
-    await store.scrub(thorough=True)
-    restoring = Restoring(ledger)
-    gone = [await restoring.delete_space(space) for known in later for space in known.deleted]
-    keys = [await restoring.end_key(key) for known in later for key in known.ended]
-    evidence = {
-        "backup_time": format_time(whole.time),
-        "epoch": store.epoch,
-        "former_epoch": whole.epoch,
-    }
-    ended = []
-    for space in await ledger.spaces():
-        reached = (await ledger.read(space, lambda tx: tx.feed_cursor())).seq
-        cursor = Cursor(store.epoch, reached, await digest_at(store, space, reached))
-        ended.append(await restoring.begin_again(space, cursor, evidence))
-    await ledger.scrub()
-    return Restored(
-        backup=whole,
-        age=max(0, clock() - whole.time),
-        epoch=store.epoch,
-        erased=erased,
-        burnt=burnt,
-        ended_keys=sum(keys),
-        deleted_spaces=sum(gone),
-        ended_proposals=sum(ended),
-        closed_slots=tuple(
-            [(space, slot) for space in sorted(here) for slot in await closed_slots(store, space)]
-        ),
+    stores = (
+        graph_config.SqliteConfig(store_path=stage / GRAPH),
+        governance_config.SqliteConfig(ledger_path=stage / LEDGER),
     )
-
-
-async def _graph_again(
-    again: ErasingAgain, here: Container[str], later: Sequence[Receipts]
-) -> tuple[int, int]:
-    burnt = [
-        await again.burn(space, nonce)
-        for known in later
-        for space, nonce in known.burnt
-        if space in here
-    ]
-    erased = 0
-    for space, memory_id in (each for known in later for each in known.erased):
-        try:
-            erased += space in here and await again.erase(space, memory_id)
-        except ConstitutiveProtected as error:
-            raise erased_by_both(space, memory_id) from error
-    return erased, sum(burnt)
-
-
-def erased_by_both(space: str, memory_id: str) -> BackupError:
-    """Return the error for a memory that is constitutive in the backup and was erased since."""
-    return BackupError(
-        "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED",
-        f"Both principals of {space} have erased {memory_id} since this backup, in which it is "
-        "constitutive: nobody erases it again without them. Restore a backup from after that.",
-    )
+    return await restored.applied(whole, stores, later, clock)
 
 
 def _put_in_place(data: DataDirectory) -> None:
@@ -279,4 +142,4 @@ def _put_in_place(data: DataDirectory) -> None:
             with suppress(FileNotFoundError):
                 place.with_name(place.name + end).unlink()
         made.replace(place)
-        backup.synced(place.parent)
+        secret_files.sync(place.parent)

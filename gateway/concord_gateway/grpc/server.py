@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 import grpc
-from concord_chassis.call.sizes import TRANSPORT_BYTES
 from concord_chassis.channel.keepalive import SERVER_KEEPALIVE
 from concord_chassis.server.reflection import serve_reflection
-from concord_chassis.server.server import MAX_CONCURRENT_STREAMS, PENDING_CALLS_OPTIONS, BindError
+from concord_chassis.server.server import BindError, options
 from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
@@ -32,11 +31,8 @@ class GrpcServer:
         self._health = health
         self._server = grpc.aio.server(
             options=[
-                ("grpc.so_reuseport", 0),
-                ("grpc.max_receive_message_length", max(TRANSPORT_BYTES, 2 * max_message_bytes)),
+                *options(max_message_bytes),
                 ("grpc.max_send_message_length", -1),
-                ("grpc.max_concurrent_streams", MAX_CONCURRENT_STREAMS),
-                *PENDING_CALLS_OPTIONS,
                 *SERVER_KEEPALIVE.of_server(),
             ]
         )

@@ -11,9 +11,8 @@ from concord_chassis.server import process
 from concord_chassis.server.key_files import read_private_key, read_public_key
 from concord_chassis.server.starting import run
 
-from concord_dissonance.bootstrap import build
+from concord_dissonance.bootstrap import START_ERRORS, build
 from concord_dissonance.config import PREFIX, DissonanceConfig
-from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_dissonance.ports.calls import PRINCIPAL
 
 
@@ -32,4 +31,4 @@ async def _main() -> None:
 
 
 if __name__ == "__main__":
-    run("dissonance", _main(), JudgeUnavailable)
+    run("dissonance", _main(), *START_ERRORS)

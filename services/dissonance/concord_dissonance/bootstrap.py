@@ -25,6 +25,7 @@ from concord_dissonance.adapters.graph.sessions_client import SessionsClient
 from concord_dissonance.adapters.search.callers_client import CallersSearchClient
 from concord_dissonance.adapters.search.client import SearchClient
 from concord_dissonance.config import Addresses
+from concord_dissonance.domain.errors import JudgeUnavailable
 from concord_dissonance.domain.sides import Micros
 from concord_dissonance.ports.calls import Clock
 from concord_dissonance.ports.models import Council, TextJudge
@@ -51,6 +52,8 @@ from concord_dissonance.usecases.reviews import Reviews
 from concord_dissonance.usecases.suggestions import Suggestions
 from concord_dissonance.usecases.triggers import Triggers
 
+START_ERRORS = (JudgeUnavailable,)
+"""Why a judge's model cannot be loaded; the text says what to do."""
 ALONE = "alone"
 """The holder of leases of a single process: after a restart it still has its leases."""
 

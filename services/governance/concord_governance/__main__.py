@@ -9,11 +9,9 @@ from concord_chassis.observe.log import json_lines
 from concord_chassis.server import process
 from concord_chassis.server.key_files import read_private_key, read_public_key
 from concord_chassis.server.starting import run, until_usable
-from concord_stores.neo4j_config import ServerUnusable
-from concord_stores.sqlite_file import FileUnusable
 
 from concord_governance.adapters.graph.client import PRINCIPAL
-from concord_governance.bootstrap import GovernanceApp, build
+from concord_governance.bootstrap import START_ERRORS, GovernanceApp, build
 from concord_governance.config import PREFIX, GovernanceConfig, read_store
 
 
@@ -33,7 +31,7 @@ async def _main() -> None:
         await app.start()
         return app
 
-    app = await until_usable(begun, log, FileUnusable, ServerUnusable)
+    app = await until_usable(begun, log, *START_ERRORS)
     await process.serve(
         "governance", app, config, verifier, observation, log=log, measure=app.measure
     )

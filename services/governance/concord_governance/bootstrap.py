@@ -22,7 +22,8 @@ from concord_chassis.observe.log import Logger, json_lines
 from concord_chassis.observe.metrics import Metrics, Values
 from concord_chassis.server.background import Background
 from concord_chassis.server.server import Registration
-from concord_stores.neo4j_config import Neo4jConfig
+from concord_stores.neo4j_config import Neo4jConfig, ServerUnusable
+from concord_stores.sqlite_file import FileUnusable
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from concord_governance.adapters.graph.client import GraphClient
@@ -48,6 +49,9 @@ from concord_governance.usecases.proposal_reads import ProposalReads
 from concord_governance.usecases.proposals import Proposals
 from concord_governance.usecases.settlements import Settlements
 from concord_governance.usecases.spaces import ERASE, Spaces
+
+START_ERRORS = (FileUnusable, ServerUnusable)
+"""Why the ledger's store cannot serve; the text says what to do."""
 
 
 def system_clock() -> int:
@@ -194,17 +198,8 @@ async def build(
     logger = logger.bind(GOVERNANCE_GRAPH_ADDRESS=config.graph_address)
     settings = read_settings(config.settings_file)
     listed_keys = read_keys(config.keys_file)
-    ledger: Ledger
-    if isinstance(store, Neo4jConfig):
-        from concord_governance.adapters.neo4j.ledger import open_ledger as open_neo4j  # slow
-
-        ledger = await open_neo4j(store, clock)
-    else:
-        ledger = await asyncio.to_thread(
-            open_ledger, store.ledger_path, clock, readers=store.readers
-        )
     return GovernanceApp(
-        ledger=ledger,
+        ledger=await opened(store, clock),
         graph=GraphClient(config.graph_address, issuer),
         grant_key=GrantKey(grant_key),
         log_key=LogKey(log_key, config.log_name),
@@ -215,6 +210,21 @@ async def build(
         most_pending=config.pending_per_principal,
         listed_keys=listed_keys,
     )
+
+
+async def opened(
+    store: SqliteConfig | Neo4jConfig, clock: Clock, *, restoring: bool = False
+) -> Ledger:
+    """Open the ledger that the settings choose. `restoring`: the caller is putting a copy there.
+
+    Raises:
+        FileUnusable, ServerUnusable: the ledger's store cannot serve; the text says what to do.
+    """
+    if isinstance(store, Neo4jConfig):
+        from concord_governance.adapters.neo4j.ledger import open_ledger as open_neo4j  # slow
+
+        return await open_neo4j(store, clock, restoring=restoring)
+    return await asyncio.to_thread(open_ledger, store.ledger_path, clock, readers=store.readers)
 
 
 def _judge(config: LedgerConfig, log: Logger) -> FramingJudge | None:

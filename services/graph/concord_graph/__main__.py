@@ -10,9 +10,8 @@ from concord_chassis.server import process
 from concord_chassis.server.key_files import read_public_key
 from concord_chassis.server.starting import run, until_usable
 
-from concord_graph.bootstrap import GraphApp, build_on
+from concord_graph.bootstrap import START_ERRORS, GraphApp, build_on
 from concord_graph.config import GraphConfig, read_enrolment, read_store
-from concord_graph.domain.errors import StoreUnusable
 
 
 async def _main() -> None:
@@ -36,7 +35,7 @@ async def _main() -> None:
         await app.start()
         return app
 
-    app = await until_usable(begun, log, StoreUnusable)
+    app = await until_usable(begun, log, *START_ERRORS)
     await process.serve("graph", app, config, verifier, observation, log=log)
 
 

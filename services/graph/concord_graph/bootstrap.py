@@ -49,7 +49,7 @@ from concord_stores.sqlite_file import BUSY_SECONDS
 from concord_graph.adapters.markdown.links import parse_links
 from concord_graph.adapters.sqlite.store import open_store
 from concord_graph.config import SqliteConfig
-from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable
+from concord_graph.domain.errors import Overloaded, StoreCorrupt, StoreUnavailable, StoreUnusable
 from concord_graph.ports import EXPORTERS, Clock, GraphStore
 from concord_graph.servicer.actions import Actions
 from concord_graph.servicer.conflict import ConflictServicer
@@ -81,6 +81,8 @@ from concord_graph.usecases.records import Records
 from concord_graph.usecases.transfer.exports import Exports
 from concord_graph.usecases.write.commands import Commands
 
+START_ERRORS = (StoreUnusable,)
+"""Why graph cannot start; the text says what to do."""
 CONFIRMERS = ("search",)
 """The services that store data derived from memories, by default."""
 
@@ -298,24 +300,32 @@ async def build_on(
     Raises:
         StoreUnusable: the store cannot be used; the text says what to do.
     """
-    store: GraphStore
-    if isinstance(settings, Neo4jConfig):
-        from concord_graph.adapters.neo4j.store import open_store as open_neo4j  # slow
-
-        store = await open_neo4j(settings, clock, exporters=exporters)
-    else:
-        store = await asyncio.to_thread(
-            open_store,
-            settings.store_path,
-            clock,
-            readers=settings.readers,
-            exporters=exporters,
-        )
     return GraphApp(
-        store,
+        await opened(settings, clock, exporters),
         clock,
         enrolment or {},
         working_capacity=working_capacity,
         confirmers=confirmers,
         log=log,
+    )
+
+
+async def opened(
+    settings: SqliteConfig | Neo4jConfig,
+    clock: Clock,
+    exporters: int = EXPORTERS,
+    *,
+    restoring: bool = False,
+) -> GraphStore:
+    """Open the store that the settings choose. `restoring`: the caller is putting a copy there.
+
+    Raises:
+        StoreUnusable: the store cannot be used; the text says what to do.
+    """
+    if isinstance(settings, Neo4jConfig):
+        from concord_graph.adapters.neo4j.store import open_store as open_neo4j  # slow
+
+        return await open_neo4j(settings, clock, exporters=exporters, restoring=restoring)
+    return await asyncio.to_thread(
+        open_store, settings.store_path, clock, readers=settings.readers, exporters=exporters
     )

@@ -30,7 +30,7 @@ from concord_search.adapters.graph_feed.records import RecordsClient
 from concord_search.adapters.minilm.embedder import MiniLm
 from concord_search.adapters.versions.index import PartVersions
 from concord_search.config import IndexConfig, QdrantConfig
-from concord_search.domain.errors import IndexDiskFull
+from concord_search.domain.errors import IndexDiskFull, SearchError
 from concord_search.domain.instants import Micros
 from concord_search.ports import Clock, Embedder, EmbeddingModel, Index, VersionedIndex
 from concord_search.servicer.feedback import FeedbackServicer
@@ -52,6 +52,9 @@ from concord_search.usecases.reindex import Reindex
 from concord_search.usecases.scrub import SCRUB, Scrub
 from concord_search.usecases.search import Formula, Search
 from concord_search.usecases.suggest import SuggestProactively
+
+START_ERRORS = (SearchError,)
+"""Why search cannot start; the text says what to do."""
 
 
 def system_clock() -> Micros:

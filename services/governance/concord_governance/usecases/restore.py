@@ -5,12 +5,13 @@ It runs while no other process has the ledger, before governance follows graph.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
 
 from concord_governance.domain.access import SYSTEM_SPACE, Space
 from concord_governance.domain.entries import Action, Actor, Entry
 from concord_governance.domain.proposals import Json, Status
+from concord_governance.ports.copies import EndedKey
 from concord_governance.ports.ledger import Cursor, Ledger, LedgerWrites
 from concord_governance.usecases.api_keys import evidence_of
 from concord_governance.usecases.ledger_commands import ended_as
@@ -19,27 +20,41 @@ from concord_governance.usecases.spaces import mark_deleted
 _FOREVER = (1 << 63) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class EndedKey:
-    """A key that another copy of the ledger knows to be revoked or to end at a time (µs)."""
-
-    id: str
-    space: str
-    revoke_time: int | None
-    expire_time: int | None
-
-
 class Restoring:
     """Applies revocations, ends and deletions from after the backup to a restored ledger."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    async def begin_again(self, space: str, cursor: Cursor, evidence: Mapping[str, Json]) -> int:
+    async def apply(self, deleted: Iterable[Space], ended: Iterable[EndedKey]) -> tuple[int, int]:
+        """Delete spaces and end keys as another copy knows them; return how many of each."""
+        gone = [await self._delete_space(space) for space in deleted]
+        keys = [await self._end_key(key) for key in ended]
+        return sum(gone), sum(keys)
+
+    async def begin_again(
+        self,
+        epoch: str,
+        digest_at: Callable[[str, int], Awaitable[str]],
+        evidence: Mapping[str, Json],
+    ) -> int:
+        """End the pending proposals of all spaces, and follow graph under its new epoch.
+
+        `digest_at`: the digest of a space's change in graph. Return how many proposals ended.
+        """
+        ended = 0
+        for space in await self._ledger.spaces():
+            reached = (await self._ledger.read(space, lambda tx: tx.feed_cursor())).seq
+            cursor = Cursor(epoch, reached, await digest_at(space, reached))
+            ended += await self._begin_again(space, cursor, evidence)
+        await self._ledger.scrub()
+        return ended
+
+    async def _begin_again(self, space: str, cursor: Cursor, evidence: Mapping[str, Json]) -> int:
         """End a space's pending proposals, record that, and follow graph from the cursor.
 
-        Return how many proposals ended. Decided ones go on: graph applies each once, unless its
-        consents have been used or revoked since.
+        Decided ones go on: graph applies each once, unless its consents have been used or revoked
+        since.
         """
 
         async def work(tx: LedgerWrites) -> int:
@@ -57,8 +72,8 @@ class Restoring:
 
         return await self._ledger.write(space, work)
 
-    async def end_key(self, ended: EndedKey) -> bool:
-        """End a key as another copy knows it; return whether it was still valid here."""
+    async def _end_key(self, ended: EndedKey) -> bool:
+        """Return whether the key was still valid here."""
 
         async def work(tx: LedgerWrites) -> bool:
             found = await tx.key_of_id(ended.id)
@@ -78,8 +93,8 @@ class Restoring:
 
         return await self._ledger.write(ended.space, work)
 
-    async def delete_space(self, deleted: Space) -> bool:
-        """Delete a space as another copy knows it; return whether it existed here.
+    async def _delete_space(self, deleted: Space) -> bool:
+        """Return whether the space existed here.
 
         When governance starts, it has graph erase the space, by both slots' signatures of then.
         """

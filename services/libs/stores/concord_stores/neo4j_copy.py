@@ -59,6 +59,31 @@ class Relationship(NamedTuple):
     properties: Mapping[str, Any]
 
 
+class Rows:
+    """The properties of a database's nodes by label, for the labels of one service."""
+
+    def __init__(self, stamp: str, labels: Iterable[str]) -> None:
+        """`stamp`: the key of the service's stamp."""
+        self._stamp = stamp
+        self._rows: dict[str, list[Mapping[str, Any]]] = {name: [] for name in ("Store", *labels)}
+
+    def take(self, labels: Iterable[str], properties: Mapping[str, Any]) -> None:
+        """Keep a node if it has one of the labels."""
+        for label in self._rows.keys() & labels:
+            self._rows[label].append(properties)
+
+    def of(self, label: str) -> Sequence[Mapping[str, Any]]:
+        """Return the properties of each node that was kept for a label."""
+        return self._rows[label]
+
+    def stamp(self) -> Mapping[str, Any]:
+        """Return the service's stamp. Raises `CopyDamaged` if there is none."""
+        for row in self._rows["Store"]:
+            if row["key"] == self._stamp:
+                return row
+        raise CopyDamaged(f"no node {self._stamp!r} stamps the copy as Concord's")
+
+
 async def write(driver: AsyncDriver, file: Path, writers: Writers) -> None:
     """Copy the database to a new file while every writer of a space waits; readers do not.
 

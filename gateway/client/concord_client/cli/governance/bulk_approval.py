@@ -5,6 +5,7 @@ from pathlib import Path
 
 from concord.governance.v1 import proposal_pb2
 
+from concord_client.cli.governance.reviewed import demand_undoing
 from concord_client.cli.governance.session import GovernanceSession, Slot
 from concord_client.cli.render.failure_words import in_words
 from concord_client.cli.render.page import show, table, text, word
@@ -25,7 +26,7 @@ def approve_all(
         signer = governance.signer(governance.key_file(Slot.AGENT, key), passphrase_fd)
     for each in found:
         read = review(each, governance.session.space_name)
-        governance.demand_undoing(read)
+        demand_undoing(governance, read)
         item = request.items.add(proposal_id=each.id)
         if signer is not None:
             item.consent = signing.sign_consent(slot=signing.AGENT, signer=signer, **read.terms())

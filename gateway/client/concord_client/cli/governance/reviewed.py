@@ -24,6 +24,24 @@ DigestOption = Annotated[
 ]
 
 
+def agreeable(governance: GovernanceSession, number: str) -> "tuple[Proposal, Reviewed]":
+    """As `GovernanceSession.reviewed`; an undo is also compared with the log's entry of its
+    original. Raises `CommandError`, `ReviewError`, `WitnessError`."""
+    proposal, found = governance.reviewed(number)
+    demand_undoing(governance, found)
+    return proposal, found
+
+
+def demand_undoing(governance: GovernanceSession, found: "Reviewed") -> None:
+    """Demand that an undo reverts exactly the effects that the log has of its original."""
+    from concord_client.trust import review
+
+    if found.document["undo_of"] or "revert_items" in found.document["action"]:
+        from concord_client.cli.governance.log_entry import execution_of
+
+        review.demand_undoing(found, execution_of(governance, found.document["undo_of"]))
+
+
 def keep_reviewed(governance: GovernanceSession, slot: Slot, found: "Reviewed") -> None:
     """Remember that a slot's principal was shown these bytes; before the genesis do nothing."""
     for holder in governance.principals().slots:

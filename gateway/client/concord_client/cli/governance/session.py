@@ -120,24 +120,6 @@ class GovernanceSession:
         proposal = self.proposal(number)
         return proposal, review(proposal, self.session.space_name)
 
-    def agreeable(self, number: str) -> "tuple[Proposal, Reviewed]":
-        """As `reviewed`; an undo is also compared with the log's entry of its original.
-
-        Raises `CommandError`, `ReviewError`, `WitnessError`.
-        """
-        proposal, found = self.reviewed(number)
-        self.demand_undoing(found)
-        return proposal, found
-
-    def demand_undoing(self, found: "Reviewed") -> None:
-        """Demand that an undo reverts exactly the effects that the log has of its original."""
-        from concord_client.trust.review import demand_undoing
-
-        if found.document["undo_of"] or "revert_items" in found.document["action"]:
-            from concord_client.cli.governance.log_entry import execution_of
-
-            demand_undoing(found, execution_of(self, found.document["undo_of"]))
-
     def words(self, found: "Reviewed") -> dict[str, str]:
         """The present content of each touched item by id, as the server gives it."""
         from concord_client.cli.governance.item_words import of_items

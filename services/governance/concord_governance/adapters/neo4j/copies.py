@@ -1,60 +1,87 @@
-"""Reads a copy of the ledger's nodes of a Neo4j database: log heads, ended keys, deleted spaces."""
+"""Reads the ledger's nodes of a Neo4j database: log heads, ended keys, deleted spaces."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
+from concord_attestation.tree import Frontier
+from concord_stores.neo4j_copy import Rows
+
 from concord_governance.adapters.neo4j.access import key_of_fields, space_of_fields
-from concord_governance.adapters.neo4j.schema import STAMP
+from concord_governance.adapters.neo4j.schema import STAMP, VERSION
 from concord_governance.domain.access import ApiKey, Space
+from concord_governance.ports.copies import EndedKey, LogHead
 from concord_governance.ports.ledger import Cursor
-from concord_governance.usecases.restore import EndedKey
-
-HEAD = "ConcordLedger"
-SUBTREE = "ConcordSubtree"
-SPACE = "ConcordSpace"
-ACCESS = ("ConcordKey", SPACE)
-"""The labels of spaces and keys, which are written under the lock of the operators' space."""
-
-Rows = Mapping[str, Sequence[Mapping[str, Any]]]
-"""The properties of a copy's nodes, by label."""
 
 
-def schema_of(rows: Rows) -> int:
-    """Return the version of the ledger's schema."""
-    (found,) = (each for each in rows["Store"] if each["key"] == STAMP)
-    return int(found["schema"])
+class Neo4jCopy:
+    """The ledger's part of a database, from its nodes: `take` each, then `take_hash` each.
 
+    Without hashes it has no log heads.
+    """
 
-def log_sizes(rows: Rows) -> Mapping[str, int]:
-    """Return the number of leaves in each space's log."""
-    return {each["space"]: int(each["log_size"]) for each in rows[HEAD]}
+    NEWEST = VERSION
+    """The newest version of the schema that this program knows."""
+    HEAD = "ConcordLedger"
+    """The label of the nodes that writers lock."""
+    SPACE = "ConcordSpace"
+    ACCESS = ("ConcordKey", SPACE)
+    """The labels of spaces and keys, which are written under the lock of the operators' space."""
 
+    def __init__(self) -> None:
+        self._rows = Rows(STAMP, (self.HEAD, *self.ACCESS))
+        self._hashes: dict[tuple[str, int, int], bytes] = {}
 
-def cursors(rows: Rows) -> Mapping[str, Cursor]:
-    """Return the last change of graph in each space's log."""
-    return {
-        each["space"]: Cursor(each["feed_epoch"], each["feed_seq"], each.get("feed_mark") or "")
-        for each in rows[HEAD]
-    }
+    def take(self, labels: Collection[str], properties: Mapping[str, Any]) -> None:
+        """Keep a node, unless it is a hash of a log or of no matter to a backup."""
+        self._rows.take(labels, properties)
 
+    def take_hash(self, labels: Collection[str], properties: Mapping[str, Any]) -> None:
+        """Keep a node that is a hash on the edge of a log."""
+        if "ConcordSubtree" in labels:
+            place = (properties["space"], properties["level"], properties["place"])
+            if place in self._edges:
+                self._hashes[place] = properties["hash"]
 
-def ended_keys(rows: Rows) -> Iterator[EndedKey]:
-    """Yield every key that was revoked or has an expire time."""
-    for key in sorted(map(key_of_fields, rows["ConcordKey"]), key=lambda key: key.id):
-        if key.revoke_time is not None or key.expire_time is not None:
-            yield EndedKey(key.id, key.space, key.revoke_time, key.expire_time)
+    @property
+    def schema(self) -> int:
+        return int(self._rows.stamp()["schema"])
 
+    def changes(self) -> Iterator[tuple[str, int]]:
+        """Yield (space, sequence number) of the last change of graph in each log."""
+        return ((row["space"], row["feed_seq"]) for row in self._rows.of(self.HEAD))
 
-def deleted_spaces(rows: Rows) -> Iterator[Space]:
-    """Yield every deleted space."""
-    for space in sorted(map(space_of_fields, rows[SPACE]), key=lambda space: space.name):
-        if space.delete_time is not None:
-            yield space
+    def log_heads(self) -> Mapping[str, LogHead]:
+        return {row["space"]: self._head(row) for row in self._rows.of(self.HEAD)}
 
+    def ended_keys(self) -> Iterator[EndedKey]:
+        for key in sorted(map(key_of_fields, self._rows.of("ConcordKey")), key=lambda key: key.id):
+            if key.revoke_time is not None or key.expire_time is not None:
+                yield EndedKey(key.id, key.space, key.revoke_time, key.expire_time)
 
-def key_of(rows: Rows, digest: str) -> ApiKey | None:
-    """Return the key of a digest, in whatever state."""
-    found = (key_of_fields(each) for each in rows["ConcordKey"] if each["digest"] == digest)
-    return next(found, None)
+    def deleted_spaces(self) -> Iterator[Space]:
+        for space in sorted(
+            map(space_of_fields, self._rows.of(self.SPACE)), key=lambda space: space.name
+        ):
+            if space.delete_time is not None:
+                yield space
+
+    def key_of(self, digest: str) -> ApiKey | None:
+        rows = (row for row in self._rows.of("ConcordKey") if row["digest"] == digest)
+        return next(map(key_of_fields, rows), None)
+
+    @cached_property
+    def _edges(self) -> set[tuple[str, int, int]]:
+        return {
+            (row["space"], *name)
+            for row in self._rows.of(self.HEAD)
+            for name in Frontier.edge_of(int(row["log_size"]))
+        }
+
+    def _head(self, row: Mapping[str, Any]) -> LogHead:
+        size = int(row["log_size"])
+        edge = [self._hashes[row["space"], *name] for name in Frontier.edge_of(size)]
+        cursor = Cursor(row["feed_epoch"], row["feed_seq"], row.get("feed_mark") or "")
+        return LogHead(size, Frontier(size, edge).root(), cursor)

@@ -1,56 +1,54 @@
-"""Reads a copy of the ledger's file: log heads, ended keys and deleted spaces."""
+"""Reads the ledger's file for a backup: log heads, ended keys and deleted spaces."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
 from concord_stores.sqlite_file import drive
 
 from concord_governance.adapters.sqlite.access import SqliteAccessReads
+from concord_governance.adapters.sqlite.ledger import SCHEMA
 from concord_governance.adapters.sqlite.reads import SqliteLedgerReads
 from concord_governance.domain.access import ApiKey, Space
-from concord_governance.ports.ledger import Cursor, frontier_of
-from concord_governance.usecases.restore import EndedKey
+from concord_governance.ports.copies import EndedKey, LogHead
+from concord_governance.ports.ledger import frontier_of
 
 
-@dataclass(frozen=True, slots=True)
-class LogHead:
-    """The head of a space's log, and the last change of graph in it. `root`: 32 bytes."""
+class SqliteCopy:
+    """The ledger in a file, which its program may write meanwhile."""
 
-    size: int
-    root: bytes
-    cursor: Cursor
+    NEWEST = SCHEMA.version
+    """The newest version of the schema that this program knows."""
 
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
 
-def log_heads(db: sqlite3.Connection) -> dict[str, LogHead]:
-    """Return the head of each space's log."""
-    names = [str(row[0]) for row in db.execute("SELECT name FROM space ORDER BY name")]
-    return {name: _head(SqliteLedgerReads(db, name)) for name in names}
+    @property
+    def schema(self) -> int:
+        found = self._db.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
+        return int(found[0])
 
+    def log_heads(self) -> Mapping[str, LogHead]:
+        names = [str(row[0]) for row in self._db.execute("SELECT name FROM space ORDER BY name")]
+        return {name: _head(SqliteLedgerReads(self._db, name)) for name in names}
 
-def ended_keys(db: sqlite3.Connection) -> Iterator[EndedKey]:
-    """Yield every key that was revoked or has an expire time."""
-    rows = db.execute(
-        "SELECT id, space, revoke_time, expire_time FROM access_key"
-        " WHERE revoke_time IS NOT NULL OR expire_time IS NOT NULL ORDER BY id"
-    )
-    yield from (EndedKey(*row) for row in rows)
+    def ended_keys(self) -> Iterator[EndedKey]:
+        rows = self._db.execute(
+            "SELECT id, space, revoke_time, expire_time FROM access_key"
+            " WHERE revoke_time IS NOT NULL OR expire_time IS NOT NULL ORDER BY id"
+        )
+        yield from (EndedKey(*row) for row in rows)
 
+    def deleted_spaces(self) -> Iterator[Space]:
+        rows = self._db.execute(
+            "SELECT name, create_time, created_by, delete_time, statement FROM access_space"
+            " WHERE delete_time IS NOT NULL ORDER BY name"
+        )
+        yield from (Space(*row) for row in rows)
 
-def deleted_spaces(db: sqlite3.Connection) -> Iterator[Space]:
-    """Yield every deleted space."""
-    rows = db.execute(
-        "SELECT name, create_time, created_by, delete_time, statement FROM access_space"
-        " WHERE delete_time IS NOT NULL ORDER BY name"
-    )
-    yield from (Space(*row) for row in rows)
-
-
-def key_of(db: sqlite3.Connection, digest: str) -> ApiKey | None:
-    """Return the key of a digest, in whatever state."""
-    return drive(_Access(db).key_of_digest(digest))
+    def key_of(self, digest: str) -> ApiKey | None:
+        return drive(_Access(self._db).key_of_digest(digest))
 
 
 class _Access(SqliteAccessReads):

@@ -6,8 +6,7 @@ task for each call.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any
 
 import grpc
 
@@ -30,9 +29,6 @@ which gRPC ends the calls that still wait for a server's Python when that server
 
 By the contract (`MethodRules`), every method may be called again with the same request."""
 
-# Only the generated stub has the types of a method's messages; gRPC's own annotations are Any too.
-Serializer = Callable[[Any], bytes]
-Deserializer = Callable[[bytes], Any]
 Metadata = Sequence[tuple[str, str | bytes]] | grpc.aio.Metadata
 Token = Callable[[], str]
 
@@ -64,8 +60,11 @@ def connect(
     connections use TLS. Raises `ConfigError` for a list of replicas under TLS.
     """
     options = [*_options(), *keepalive.of_channel()]
-    raw = services_tls.channel(addresses.target(address), options)
-    return _Channel(raw, _CallDefaults(token, cap))
+    channel = services_tls.channel(addresses.target(address), options)
+    defaults = _CallDefaults(token, cap)
+    for shape in ("unary_unary", "unary_stream", "stream_unary", "stream_stream"):
+        setattr(channel, shape, _with_defaults(getattr(channel, shape), defaults))
+    return channel
 
 
 def _options() -> list[tuple[str, int | str]]:
@@ -117,6 +116,17 @@ class _CallDefaults:
         return (*own, *added)
 
 
+def _with_defaults(
+    multicallable_of: Callable[..., Any], defaults: _CallDefaults
+) -> Callable[..., Any]:
+    """Returns a channel's method for one of the four call shapes, which adds call defaults."""
+
+    def of(method: str, *codecs: Any, **options: Any) -> _Multicallable:
+        return _Multicallable(method, multicallable_of(method, *codecs, **options), defaults)
+
+    return of
+
+
 class _Multicallable:
     """A multicallable of any of the four call shapes that adds the channel's call defaults."""
 
@@ -155,76 +165,3 @@ def _code_of(done: grpc.aio.Call) -> int:
         return int(code.value[0])
     waiting.close()
     return int(grpc.StatusCode.UNKNOWN.value[0])
-
-
-class _Channel(grpc.aio.Channel):
-    """Passes everything on to `inner`, and adds its call defaults to all of its calls."""
-
-    def __init__(self, inner: grpc.aio.Channel, defaults: _CallDefaults) -> None:
-        self._inner, self._defaults = inner, defaults
-
-    def _added_to(self, method: str, multicallable: Any) -> Any:
-        return _Multicallable(method, multicallable, self._defaults)
-
-    def unary_unary(
-        self,
-        method: str,
-        request_serializer: Serializer | None = None,
-        response_deserializer: Deserializer | None = None,
-        _registered_method: bool | None = False,
-    ) -> grpc.aio.UnaryUnaryMultiCallable[Any, Any]:
-        inner = self._inner.unary_unary(method, request_serializer, response_deserializer)
-        return cast(grpc.aio.UnaryUnaryMultiCallable[Any, Any], self._added_to(method, inner))
-
-    def unary_stream(
-        self,
-        method: str,
-        request_serializer: Serializer | None = None,
-        response_deserializer: Deserializer | None = None,
-        _registered_method: bool | None = False,
-    ) -> grpc.aio.UnaryStreamMultiCallable[Any, Any]:
-        inner = self._inner.unary_stream(method, request_serializer, response_deserializer)
-        return cast(grpc.aio.UnaryStreamMultiCallable[Any, Any], self._added_to(method, inner))
-
-    def stream_unary(
-        self,
-        method: str,
-        request_serializer: Serializer | None = None,
-        response_deserializer: Deserializer | None = None,
-        _registered_method: bool | None = False,
-    ) -> grpc.aio.StreamUnaryMultiCallable[Any, Any]:
-        inner = self._inner.stream_unary(method, request_serializer, response_deserializer)
-        return cast(grpc.aio.StreamUnaryMultiCallable[Any, Any], self._added_to(method, inner))
-
-    def stream_stream(
-        self,
-        method: str,
-        request_serializer: Serializer | None = None,
-        response_deserializer: Deserializer | None = None,
-        _registered_method: bool | None = False,
-    ) -> grpc.aio.StreamStreamMultiCallable[Any, Any]:
-        inner = self._inner.stream_stream(method, request_serializer, response_deserializer)
-        return cast(grpc.aio.StreamStreamMultiCallable[Any, Any], self._added_to(method, inner))
-
-    async def close(self, grace: float | None = None) -> None:
-        await self._inner.close(grace)
-
-    def get_state(self, try_to_connect: bool = False) -> grpc.ChannelConnectivity:
-        return self._inner.get_state(try_to_connect)
-
-    async def wait_for_state_change(self, last_observed_state: grpc.ChannelConnectivity) -> None:
-        await self._inner.wait_for_state_change(last_observed_state)
-
-    async def channel_ready(self) -> None:
-        await self._inner.channel_ready()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> None:
-        await self.close()

@@ -14,6 +14,9 @@ from concord_chassis.server.background import Background
 from concord_chassis.server.metrics_server import MetricsConfig
 from concord_chassis.server.server import Registration, Server, serve_until_signal
 
+STOP_SECONDS = 10.0
+"""Seconds for the calls under way when the process stops."""
+
 
 class App(Protocol):
     """A service as its `bootstrap` module builds it."""
@@ -95,4 +98,9 @@ async def serve(
             log=log,
             background=app.background,
         )
-        await serve_until_signal([server], app.close)
+
+        async def stop() -> None:
+            await server.stop(STOP_SECONDS)
+            await app.close()
+
+        await serve_until_signal(server.start, stop)

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import signal
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -34,10 +33,6 @@ MAX_CONCURRENT_STREAMS = 1000
 MAX_PENDING_CALLS = 10_000
 """Calls that gRPC keeps waiting for Python, which answers each or refuses it with a reason. Above
 gRPC's default limit, 1,000, it ends some of them at random, with CANCELLED and no reason."""
-PENDING_CALLS_OPTIONS = [
-    ("grpc.server.max_pending_requests", MAX_PENDING_CALLS),
-    ("grpc.server.max_pending_requests_hard_limit", MAX_PENDING_CALLS),
-]
 _SOCKET = "unix:"
 _RULEBOOK = Rulebook()
 """Shared by a process's servers: compiling the rules takes longer than making all else."""
@@ -109,7 +104,6 @@ class Server:
         """
         self.name = name
         self.ports: dict[str, int] = {}
-        self.started = False
         self._listen = tuple(listen)
         self._reflection = reflection
         self._max_message_bytes = max_message_bytes
@@ -161,7 +155,7 @@ class Server:
         Raises `BindError` when the server cannot listen on an address.
         """
         server = grpc.aio.server(
-            options=[*_options(self._max_message_bytes), *self._keepalive.of_server()]
+            options=[*options(self._max_message_bytes), *self._keepalive.of_server()]
         )
         health_pb2_grpc.add_HealthServicer_to_server(self._health.servicer, server)
         if self._reflection:
@@ -172,7 +166,6 @@ class Server:
         self._grpc = server
         await self._health.start(self._health_interval)
         await server.start()
-        self.started = True
         self._log.info("listening", addresses=list(self._listen), ports=list(self.ports.values()))
 
     async def until_ready(self) -> None:
@@ -197,7 +190,6 @@ class Server:
             return
         await self.drain()
         await server.stop(grace)
-        self.started = False
         self._log.info("stopped")
 
 
@@ -216,12 +208,14 @@ def _router(registrations: Sequence[Registration], ordered: list[Stage]) -> hand
     return handlers.Router(built, handlers.build_unknown(ordered))
 
 
-def _options(max_message_bytes: int) -> list[tuple[str, int]]:
+def options(max_message_bytes: int) -> list[tuple[str, int]]:
+    """Returns the options of a gRPC server that refuses messages above a limit, in bytes."""
     return [
         # Above our own limit: a message between the two limits is refused with a reason.
         ("grpc.max_receive_message_length", max(TRANSPORT_BYTES, 2 * max_message_bytes)),
         ("grpc.max_concurrent_streams", MAX_CONCURRENT_STREAMS),
-        *PENDING_CALLS_OPTIONS,
+        ("grpc.server.max_pending_requests", MAX_PENDING_CALLS),
+        ("grpc.server.max_pending_requests_hard_limit", MAX_PENDING_CALLS),
         ("grpc.so_reuseport", 0),  # a port in use is an error, not a silent second listener
     ]
 
@@ -256,13 +250,12 @@ _YOUNG_OBJECTS = 10_000
 
 
 async def serve_until_signal(
-    servers: Sequence[Server], close: Callable[[], Awaitable[None]], grace: float = 10.0
+    start: Callable[[], Awaitable[None]], stop: Callable[[], Awaitable[None]]
 ) -> None:
-    """Starts the servers that are not started, serves until SIGTERM or SIGINT, stops, then closes.
+    """Starts, serves until SIGTERM or SIGINT, and stops, also after a failed start.
 
-    First all servers drain. Then they stop, the last one first, in `grace` seconds together: list a
-    server after those that it calls. At last `close` is awaited, also after a failed start. A
-    second signal has its default effect: it ends the process at once, except SIGTERM for process 1.
+    A second signal has its default effect: it ends the process at once, except SIGTERM for process
+    1.
     """
     signalled = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -275,25 +268,13 @@ async def serve_until_signal(
     for each in _SIGNALS:
         loop.add_signal_handler(each, on_signal)
     try:
-        for server in servers:
-            if not server.started:
-                await server.start()
+        await start()
         tune_collector()
         await signalled.wait()
     finally:
         for each in _SIGNALS:
             loop.remove_signal_handler(each)
-        await _stop_all(servers, grace)
-        await close()
+        await stop()
 
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
-
-
-async def _stop_all(servers: Sequence[Server], grace: float) -> None:
-    until = time.monotonic() + grace
-    for server in servers:
-        if server.started:
-            await server.drain()
-    for server in reversed(servers):
-        await server.stop(max(0.0, until - time.monotonic()))

@@ -8,6 +8,7 @@ import typer
 from concord_client.cli.errors import CommandError
 from concord_client.cli.governance.reviewed import (
     DigestOption,
+    agreeable,
     demand_required_slot,
     demand_reviewed,
 )
@@ -80,7 +81,7 @@ def approve(
         if slot is None:
             settle(governance, number, SETTLEMENT_APPROVE, digest=digest)
             return
-        proposal, found = governance.agreeable(number)
+        proposal, found = agreeable(governance, number)
         demand_required_slot(slot, found)
         file = governance.key_file(slot, key)
         demand_reviewed(governance, file, proposal, found, digest)

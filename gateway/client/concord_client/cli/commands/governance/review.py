@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from concord_client.cli.governance.reviewed import keep_reviewed
+from concord_client.cli.governance.reviewed import agreeable, keep_reviewed
 from concord_client.cli.governance.session import NumberArgument, Slot, governance_session
 from concord_client.cli.session import JsonOption, Session, SpaceOption, write_line
 
@@ -31,7 +31,7 @@ def review(
     """
     session = Session.of(ctx, space, as_json)
     with governance_session(session) as governance:
-        proposal, found = governance.agreeable(number)
+        proposal, found = agreeable(governance, number)
         if session.as_json:
             stored = {"digest": found.digest, "canonical": found.canonical.decode()}
             terms = {**stored, "consent": _terms(found)}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from concord_embedded.backup import Backup
     from concord_embedded.backup_stores import Stores
-    from concord_embedded.restore import Restored
+    from concord_embedded.restored import Restored
 
 T = TypeVar("T")
 

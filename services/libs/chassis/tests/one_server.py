@@ -1,4 +1,4 @@
-"""A program with two servers, for the test that sends it a signal: `two_servers.py FOLDER`."""
+"""A program with a server, for the test that sends it a signal: `one_server.py FOLDER`."""
 
 import asyncio
 import sys
@@ -12,22 +12,20 @@ from concord_chassis.server.server import Server, serve_until_signal
 from concord_testing.serving import always_ready
 
 
-def _server(folder: Path, name: str) -> Server:
-    return Server(
-        name=name,
+async def _serve(folder: Path) -> None:
+    server = Server(
+        name="probe",
         registrations=[registration(ProbeServicer())],
         verifier=TokenVerifier({}),
-        listen=[f"unix:{folder / name}"],
+        listen=[f"unix:{folder / 'probe'}"],
         ready=always_ready,
     )
 
-
-async def _serve(folder: Path) -> None:
-    async def close() -> None:
+    async def stop() -> None:
+        await server.stop(5)
         (folder / "closed").write_text("closed")
 
-    servers = [_server(folder, name) for name in ("inner", "outer")]
-    await serve_until_signal(servers, close, grace=5)
+    await serve_until_signal(server.start, stop)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,131 @@
+"""What the restore of files and that of a Neo4j have in common: applying receipts."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from concord_attestation.instants import format_time
+from concord_governance import backup as ledger_backup
+from concord_governance import config as governance_config
+from concord_graph import backup as graph_backup
+from concord_graph import config as graph_config
+from concord_graph.backup import Clock, ErasedByBoth
+from concord_stores.neo4j_config import Neo4jConfig
+from concord_stores.sqlite_file import FileUnusable
+
+from concord_embedded import backup, receipts
+from concord_embedded.backup import KEYS, Backup
+from concord_embedded.backup_stores import Stores
+from concord_embedded.data_directory import DataDirectory
+from concord_embedded.errors import BackupError
+from concord_embedded.receipts import Receipts
+
+CONFIRMERS = ("search", "governance")
+"""The services that confirm an erasure once the system runs."""
+
+
+@dataclass(frozen=True)
+class Restored:
+    """The counts of a restore's own changes. `age`: µs from the backup's instant to the restore.
+
+    `closed_slots`: (space, slot) of each principal's key that was replaced since the backup.
+    """
+
+    backup: Backup
+    age: int
+    epoch: str
+    erased: int
+    burnt: int
+    ended_keys: int
+    deleted_spaces: int
+    ended_proposals: int
+    closed_slots: tuple[tuple[str, str], ...]
+
+
+def demand_replace(where: str, *, replace: bool) -> None:
+    """Demand the caller's permission to replace the stores that are there."""
+    if not replace:
+        raise BackupError(
+            "BACKUP_TARGET_IN_USE",
+            f"{where} holds a Concord: --replace restores in its place, for ever.",
+        )
+
+
+def demand_same(whole: Backup, later: Sequence[Receipts], where: str) -> None:
+    """Demand that receipts are of the backup's own system, by the public key of its log."""
+    own = backup.log_key_of(whole.path / KEYS)
+    for each in later:
+        if each.log_key != own:
+            raise BackupError(
+                "BACKUP_OF_ANOTHER",
+                "The backup is of another Concord than the receipts, or than what is in "
+                f"{where}: restore it into an empty one, with its own receipts.",
+            )
+
+
+async def known_of(stores: Stores, data: DataDirectory) -> Receipts:
+    """Return the receipts of the stores that are to be replaced."""
+    try:
+        async with stores.known(data) as known:
+            return receipts.known(known, backup.log_key_of(data.keys), 0)
+    except (FileUnusable, sqlite3.DatabaseError) as error:
+        raise BackupError(
+            "BACKUP_TARGET_UNREADABLE",
+            f"{error}. What was erased and revoked since the backup is written there: name a file "
+            "of it with --receipts, and leave the rest out with --ignore-target.",
+        ) from error
+
+
+async def applied(
+    whole: Backup,
+    stores: tuple[
+        graph_config.SqliteConfig | Neo4jConfig, governance_config.SqliteConfig | Neo4jConfig
+    ],
+    later: Sequence[Receipts],
+    clock: Clock,
+) -> Restored:
+    """Apply later receipts to graph's store and the ledger, under a new epoch, and end the
+    proposals pending there.
+
+    Raises `BackupError` if a memory that is constitutive there was erased later.
+    """
+    async with (
+        graph_backup.restoring(stores[0], clock, CONFIRMERS) as graph,
+        ledger_backup.restoring(stores[1], clock) as ledger,
+    ):
+        try:
+            erased, burnt = await graph.apply(
+                [each for known in later for each in known.erased],
+                [each for known in later for each in known.burnt],
+            )
+        except ErasedByBoth as error:
+            raise erased_by_both(*error.args) from error
+        deleted_spaces, ended_keys = await ledger.apply(
+            [each for known in later for each in known.deleted],
+            [each for known in later for each in known.ended],
+        )
+        evidence = {
+            "backup_time": format_time(whole.time),
+            "epoch": graph.epoch,
+            "former_epoch": whole.epoch,
+        }
+        return Restored(
+            backup=whole,
+            age=max(0, clock() - whole.time),
+            epoch=graph.epoch,
+            erased=erased,
+            burnt=burnt,
+            ended_keys=ended_keys,
+            deleted_spaces=deleted_spaces,
+            ended_proposals=await ledger.begin_again(graph.epoch, graph.digest_at, evidence),
+            closed_slots=tuple(await graph.closed_slots()),
+        )
+
+
+def erased_by_both(space: str, memory_id: str) -> BackupError:
+    """Return the error for a memory that is constitutive in the backup and was erased since."""
+    return BackupError(
+        "ERROR_REASON_CONSTITUTIVE_EDGE_PROTECTED",
+        f"Both principals of {space} have erased {memory_id} since this backup, in which it is "
+        "constitutive: nobody erases it again without them. Restore a backup from after that.",
+    )

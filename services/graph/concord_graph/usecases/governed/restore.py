@@ -1,0 +1,81 @@
+"""Settling a restored copy of the store: erasures are repeated, used nonces burnt (M4, V6, W7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from concord_graph.domain.errors import ConstitutiveProtected
+from concord_graph.domain.items import etag
+from concord_graph.ports import Author, Clock, GraphStore, Writes
+from concord_graph.usecases.governed.change_digest import digest_at
+from concord_graph.usecases.governed.principal_keys import closed_slots
+from concord_graph.usecases.memory.erase import Erasing
+from concord_graph.usecases.write.writer import Writer
+
+RESTORING = Author("restore", "RestoreBackup", "", "SYSTEM")
+_REASON = "erased before the restore"
+
+
+class ErasedByBoth(Exception):
+    """A memory, (space, id), was erased later, but is constitutive in the restored store."""
+
+
+class Restoring:
+    """Applies erasures and burnt nonces from after the backup to a restored store."""
+
+    def __init__(self, store: GraphStore, clock: Clock, confirmers: Sequence[str]) -> None:
+        self.epoch = store.epoch
+        self._store = store
+        self._clock = clock
+        self._erasing = Erasing(confirmers)
+
+    async def apply(
+        self, erased: Iterable[tuple[str, str]], burnt: Iterable[tuple[str, str]]
+    ) -> tuple[int, int]:
+        """Erase (space, memory id) and burn (space, nonce).
+
+        Return how many memories were still there, and how many nonces were not burnt yet.
+
+        Raises:
+            ErasedByBoth: a memory is constitutive in this copy: both principals must consent.
+        """
+        here = await self._spaces()
+        fresh = [await self._burn(space, nonce) for space, nonce in burnt if space in here]
+        gone = [await self._erase(space, memory) for space, memory in erased if space in here]
+        await self._store.scrub(thorough=True)
+        return sum(gone), sum(fresh)
+
+    async def digest_at(self, space: str, seq: int) -> str:
+        """Return the digest of a change; empty if the store has no such change."""
+        return await digest_at(self._store, space, seq)
+
+    async def closed_slots(self) -> Sequence[tuple[str, str]]:
+        """Return (space, slot) of each principal's key that was replaced since the backup."""
+        return [
+            (space, slot)
+            for space in sorted(await self._spaces())
+            for slot in await closed_slots(self._store, space)
+        ]
+
+    async def _spaces(self) -> set[str]:
+        return {head.space for head in await self._store.spaces()}
+
+    async def _erase(self, space: str, memory_id: str) -> bool:
+        """Erase a memory; return False if there is no such memory or it is erased already."""
+
+        async def work(tx: Writes) -> bool:
+            memory = await tx.memory(memory_id)
+            if memory is None or memory.erase_time:
+                return False
+            writer = Writer(tx, RESTORING, max(self._clock(), tx.last_time + 1))
+            await self._erasing.erase(writer, memory_id, etag(memory), _REASON)
+            return True
+
+        try:
+            return await self._store.write(space, work, author=RESTORING)
+        except ConstitutiveProtected as error:
+            raise ErasedByBoth(space, memory_id) from error
+
+    async def _burn(self, space: str, nonce: str) -> bool:
+        """Burn a nonce; return False if it was burnt already."""
+        return await self._store.write(space, lambda tx: tx.burn([nonce]), author=RESTORING)
