@@ -254,3 +254,14 @@ async def test_told_in_order_without_times_the_last_one_holds(home: Calls) -> No
 
         assert await values(home, f"Team {number}", None) == {names[-1]}
         assert await values(home, f"Club {number}", None) == {names[-1]}
+
+
+async def test_a_value_that_holds_is_its_own_head_on_any_page(home: Calls) -> None:
+    """T2 Also on a page with former values, whose heads lie beyond it."""
+    await home.declare("IN")
+    for target, days in (("z", 2), ("x", 1), ("y", 1), ("x", 0)):
+        await home.put_edge("a", "IN", target, valid_from=START - days * DAY)
+
+    page = (await home.graph.ListEdges(graph_pb2.ListEdgesRequest())).edges
+    for edge in page:
+        assert edge.supersession == (await home.get_edge(edge.id)).supersession
