@@ -51,7 +51,7 @@ RISES: list[tuple[str, int, str]] = [
     ("services/search", 123, "votes, moves and claims are decided here: they were in graph"),
     ("tests", 81, "records of services are tested as such, their rules by themselves"),
     ("tools", 6, "these lines"),
-    ("tests", 13, "an item's heads are the same on every page"),
+    ("tests", 16, "an item's heads are the same on every page"),
     ("services/graph", 175, "reading and restoring its store for a backup: it was in deploy"),
     ("services/governance", 190, "reading and restoring its ledger for a backup: it was in deploy"),
     ("services/libs/stores", 26, "a database's nodes by label, for both services' backups"),

@@ -31,7 +31,7 @@ from graph_world import (
 from hypothesis import strategies as st
 
 SOURCES = ("a", "a", "a", "b")
-TARGETS = ("x", "x", "y", "y", "z")
+TARGETS = ("x", "y", "z")
 RELATIONS = ("IN", "IN", "IN", "IN", "LIKES")
 MEMORIES = ("m1", "m2", "m3", "m4", "m5")
 TIMES = (None, START - 3 * DAY, START - 2 * DAY, START - DAY)
@@ -73,8 +73,9 @@ writes = st.one_of(
     put_edge,
     add,
     *[relate_values] * 3,
-    op("correct_row", place=places),
-    *[relate_memories] * 3,
+    *[op("correct_row", place=places)] * 2,
+    *[relate_memories] * 2,
+    op("name_first", newer=told_first, ghost=st.sampled_from(MEMORIES[3:]), time=times),
     *[hang] * 2,
     *[op("define_edge", triple=triples, time=times)] * 2,
     *[op("replace_defined", place=places, older=places)] * 2,
@@ -155,14 +156,21 @@ class Space:
 
     async def _correct_row(self, place: int) -> None:
         """Say of a value that the one before it was right, and of that, that the one before was."""
-        edges = [e for e in await self._edges() if e.relation == "IN"]
-        row = [e for e in edges if e.source.id == edges[place % len(edges)].source.id]
-        row.sort(key=lambda edge: edge.supersession.effective_valid_from.ToMicroseconds())
-        for newer, older in itertools.pairwise(row[-3:]):
+        edges = [
+            e for e in await self._edges() if e.relation == "IN" and e.edge_type == DESCRIPTIVE
+        ]
+        begins = {e.supersession.effective_valid_from.ToMicroseconds(): e for e in edges}
+        row = [begins[time] for time in sorted(begins) if begins[time].source.name == "a"]
+        for newer, older in itertools.pairwise(row[place % 3 :]):
             await self._relate("alone", SUPERSEDES, newer.id, older.id)
 
     async def _relate_memories(self, who: str, relation: int, newer: str, older: str) -> None:
         await self._relate(who, relation, newer, older)
+
+    async def _name_first(self, newer: str, ghost: str, time: int | None) -> None:
+        """Let the other principal replace what is not there yet, and then write it."""
+        await self._relate("other", SUPERSEDES, newer, ghost)
+        await self._add(ghost, [], time, None)
 
     async def _relate(self, who: str, relation: int, newer: str, older: str) -> None:
         if who != "together":

@@ -17,7 +17,7 @@ from graph_world import DAY, START, Calls, Clock, World, world
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from naive_mutants import MUTANTS
-from naive_replay import FOREVER, Known, Replay
+from naive_replay import Known, Replay
 from random_history import MEMORIES, SOURCES, TARGETS, Op, enrolled, walks
 from random_space import play, running
 from recorded_history import replay_of
@@ -52,9 +52,23 @@ class Compared:
     reads: int = 0
     left: set[type[Known]] = field(default_factory=lambda: {*MUTANTS})
 
-    def tell_apart(self, replay: Replay) -> None:
+    async def compare(self, calls: Calls, replay: Replay, now: int, asked: Instants) -> None:
+        """Compare every read at the present, and at instants of both axes."""
+        recorded = [version.recorded for version in replay.versions]
+        for valid, back in [(None, None), *asked]:
+            record = None if back is None else recorded[back % len(recorded)]
+            at = Reading(calls, replay, max(now, *recorded), valid, record)
+            await check_edges(at)
+            await check_memories(at, MEMORIES, ())
+            await check_histories(at, MEMORIES)
+            await check_counts(at)
+            await check_walks(at, NAMES, MEMORIES)
+            self._tell_apart(at.known)
+            self.reads += 1
+        await check_chains(at, MEMORIES)
+
+    def _tell_apart(self, known: Known) -> None:
         """Drop the mutants that answer otherwise than the replay that graph agreed with."""
-        known = replay.known(FOREVER)
         true = self._answers(known) if self.left else []
         for mutant in [*self.left]:
             if self._answers(mutant(known.items, known.facts)) != true:
@@ -70,22 +84,6 @@ class Compared:
             )
             for item in items
         ]
-
-
-async def compare(calls: Calls, replay: Replay, now: int, asked: Instants) -> int:
-    """Compare every read at the present, and at instants of both axes; return at how many."""
-    recorded = [version.recorded for version in replay.versions]
-    time = max(now, *recorded)
-    for valid, back in [(None, None), *asked]:
-        record = None if back is None else recorded[back % len(recorded)]
-        at = Reading(calls, replay, time, valid, record)
-        await check_edges(at)
-        await check_memories(at, MEMORIES, ())
-        await check_histories(at, MEMORIES)
-        await check_counts(at)
-        await check_walks(at, NAMES, MEMORIES)
-    await check_chains(at, MEMORIES)
-    return 1 + len(asked)
 
 
 def walk_about(path: Path, examples: int) -> Compared:
@@ -110,13 +108,12 @@ def walk_about(path: Path, examples: int) -> Compared:
                 await space.do(operation, arguments)
             lines = await export_of(space.calls)
             replay = replay_of(lines)
-            compared.reads += await compare(space.calls, replay, live.clock(), asked)
+            await compared.compare(space.calls, replay, live.clock(), asked)
             compared.spaces += 1
-            compared.tell_apart(replay)
             if compared.spaces % MOVED == 0:
                 moved = elsewhere.calls(name)
                 await restored(moved, lines, space.parties)
-                compared.reads += await compare(moved, replay, live.clock(), asked)
+                await compared.compare(moved, replay, live.clock(), asked)
 
         @seed(SEED)
         @settings(
