@@ -144,6 +144,17 @@ async def test_words_changed_after_the_first_consent_are_refused(
     assert before == await party.state()
 
 
+async def test_a_consent_is_used_once(party: Party) -> None:
+    """V6 A consent that was given cannot be given again, nor another with its nonce."""
+    proposal = await party.propose(edge_action())
+    consent = party.consent(proposal, AGENT)
+    await party.approve(proposal, AGENT, consent)
+
+    failure = await refused(party.approve(proposal, AGENT, consent))
+
+    assert reason_of(failure) == ("CONSENT_INVALID", "nonce")
+
+
 async def test_one_slot_twice_is_not_both(party: Party) -> None:
     """V6 Two consents of one slot count once: the decision asks for each required slot."""
     proposal = await party.propose(edge_action())

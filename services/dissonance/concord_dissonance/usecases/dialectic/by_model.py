@@ -69,9 +69,12 @@ class SynthesizeByModel:
 
     def prepare(self, space: str) -> "ModelSynthesis":
         """Choose the model; it is not asked yet. Raises `SynthesizerMissing`."""
-        if self._model is None or space not in self._remote_spaces:
+        if self._model is None or not self._may_see(space):
             raise SynthesizerMissing
         return ModelSynthesis(self._model, self._budget(space), self._phrases)
+
+    def _may_see(self, space: str) -> bool:
+        return space in self._remote_spaces
 
 
 class ModelSynthesis:

@@ -74,7 +74,7 @@ class ReviewAnswer:
         """
         if 0 < options.quorum < LEAST_QUORUM:
             raise QuorumTooSmall
-        council = self._council if space in self._remote_spaces else None
+        council = self._council if self._may_see(space) else None
         if council is None:
             raise ReviewersMissing(0, max(options.quorum, LEAST_QUORUM))
         known = {each.reviewer.name: each for each in council.reviewers}
@@ -89,6 +89,9 @@ class ReviewAnswer:
             raise ReviewersMissing(0, 1)
         settled = replace(options, quorum=quorum)
         return Review(chosen, council.reviser, self._budget(space), settled)
+
+    def _may_see(self, space: str) -> bool:
+        return space in self._remote_spaces
 
 
 class Review:
