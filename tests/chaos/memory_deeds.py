@@ -137,7 +137,7 @@ def relate(hand: Hand) -> Deed | None:
     """Say that a memory stands in for an older one."""
     if len(hand.live) < 2:
         return None
-    older, newer = sorted(hand.draw.sample(list(hand.live), 2), key=_number)
+    older, newer = sorted(hand.draw.sample(list(hand.live), 2), key=_age)
     if any(each.startswith(f"{hand.name}/g") for each in (older, newer)):
         return None  # what was a ghost is older than it seems: this might close a circle
     request = lineage_pb2.AddLineageRequest(
@@ -146,10 +146,10 @@ def relate(hand: Hand) -> Deed | None:
     return deed(lambda c, r: c.lineage.AddLineage(under(request, r)), lambda _: [])
 
 
-def _number(memory_id: str) -> int:
+def _age(memory_id: str) -> tuple[int, str]:  # those of one batch are of one age
     found = NUMBER.search(memory_id)
     assert found
-    return int(found[1])
+    return int(found[1]), memory_id
 
 
 DEEDS: tuple[Callable[[Hand], Deed | None], ...] = (
