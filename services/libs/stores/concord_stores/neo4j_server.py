@@ -12,8 +12,9 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from types import MappingProxyType
 from typing import TypeVar
 
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
@@ -45,6 +46,7 @@ BUSY_SECONDS = 5.0
 START_SECONDS = 60.0
 """How long a start waits for a server that is slow."""
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 5.0
+NO_CONVERSIONS: Mapping[int, Sequence[str]] = MappingProxyType({})
 RESERVED = "Concord"
 """Prefix of the labels of services' nodes beside the graph. No caller's own label may begin with
 it, or a caller could write a node that looks like another service's."""
@@ -154,9 +156,13 @@ async def prepare(
     version: int,
     statements: Sequence[str],
     *,
+    conversions: Mapping[int, Sequence[str]] = NO_CONVERSIONS,
     restoring: bool = False,
 ) -> str:
     """Run a schema's statements in a database that has none yet; each may run again.
+
+    `conversions`: of each older version that can become this one, what to run besides; this too may
+    run again, also beside a process that has already stamped the version.
 
     Returns the epoch of the stamp's store, made with the stamp and never changed. The stamp begins
     with "concord". `restoring`: the caller restores a copy; until then nobody else is let in.
@@ -169,14 +175,15 @@ async def prepare(
         raise ServerUnusable(
             "a restore is under way, or was not finished: repeat `concord backup restore`"
         )
-    if found not in (None, version):
+    if found is not None and found not in (version, *conversions):
         raise ServerUnusable(
             f"the database has schema {found}, this program knows {version}: "
             f"{which_to_run(found, version)}"
         )
     if found is None:
         await _demand_ours(session)
-        for statement in statements:
+    if found != version:
+        for statement in (*statements, *conversions.get(found or version, ())):
             await _make(session, statement)
         await session.run("CALL db.awaitIndexes($seconds)", seconds=_INDEXES_ONLINE_SECONDS)
     return await session.execute_write(_stamp, stamp, version)
